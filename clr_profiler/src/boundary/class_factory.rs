@@ -1,0 +1,203 @@
+//! What the library exports: the runtime asks it for a class, and the class for an object.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use uuid::Uuid;
+
+use super::convert::uuid_of;
+use super::lifecycle::ProfilerClass;
+use super::object::{OBJECTS, Object};
+use clr_profiler_sys as sys;
+use sys::{
+    BOOL, GUID, HRESULT, IClassFactory, IClassFactory_Vtbl, IUnknown, IUnknown_Vtbl, Interface,
+};
+
+/// A profiler that a library offers: its class id, and how to make and unmake its object.
+#[derive(Clone, Copy, Debug)]
+pub struct Class {
+    clsid: Uuid,
+    create: fn() -> *mut c_void,
+    query: unsafe fn(*mut c_void, *const GUID, *mut *mut c_void) -> HRESULT,
+    release: unsafe fn(*mut c_void) -> u32,
+}
+
+impl Class {
+    /// The class of the profiler `P`.
+    pub const fn of<P: ProfilerClass>() -> Self {
+        Self {
+            clsid: P::CLSID,
+            create: Object::<P>::create,
+            query: Object::<P>::query,
+            release: Object::<P>::release,
+        }
+    }
+
+    /// Whether two of these classes share a class id, so that one could never be reached.
+    pub const fn any_clsid_twice(classes: &[Self]) -> bool {
+        let mut first = 0;
+        while first < classes.len() {
+            let mut second = first + 1;
+            while second < classes.len() {
+                if classes[first].clsid.as_u128() == classes[second].clsid.as_u128() {
+                    return true;
+                }
+                second += 1;
+            }
+            first += 1;
+        }
+        false
+    }
+}
+
+/// How many class factories and locks exist, for [`can_unload_now`].
+static FACTORIES: AtomicU32 = AtomicU32::new(0);
+
+/// A COM object: the vtable pointer comes first.
+#[repr(C)]
+struct Factory {
+    vtable: &'static IClassFactory_Vtbl,
+    references: AtomicU32,
+    class: Class,
+}
+
+static FACTORY: IClassFactory_Vtbl = IClassFactory_Vtbl {
+    base__: IUnknown_Vtbl {
+        QueryInterface: query_interface,
+        AddRef: add_ref,
+        Release: release,
+    },
+    CreateInstance: create_instance,
+    LockServer: lock_server,
+};
+
+/// The factory behind the `this` of a native call.
+///
+/// # Safety
+///
+/// `this` came from [`get_class_object`] and a reference to it is held for `'a`.
+unsafe fn factory<'a>(this: *mut c_void) -> &'a Factory {
+    // SAFETY: it was made of a `Box<Factory>`, which lives while references to it are held.
+    unsafe { &*this.cast::<Factory>() }
+}
+
+unsafe extern "system" fn query_interface(
+    this: *mut c_void,
+    iid: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    // SAFETY: COM's rules: both are null or valid.
+    let (Some(iid), Some(out)) = (unsafe { iid.as_ref() }, unsafe { out.as_mut() }) else {
+        return sys::E_POINTER;
+    };
+    if *iid == IUnknown::IID || *iid == IClassFactory::IID {
+        // SAFETY: the caller holds a reference.
+        unsafe { add_ref(this) };
+        *out = this;
+        sys::S_OK
+    } else {
+        *out = std::ptr::null_mut();
+        sys::E_NOINTERFACE
+    }
+}
+
+unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
+    // SAFETY: the caller holds a reference.
+    unsafe { factory(this) }
+        .references
+        .fetch_add(1, Ordering::Relaxed)
+        + 1
+}
+
+unsafe extern "system" fn release(this: *mut c_void) -> u32 {
+    // SAFETY: the caller holds the reference that it gives up.
+    let left = unsafe { factory(this) }
+        .references
+        .fetch_sub(1, Ordering::Release)
+        - 1;
+    if left == 0 {
+        fence(Ordering::Acquire);
+        // SAFETY: that was the last reference; `get_class_object` made it of a `Box`.
+        drop(unsafe { Box::from_raw(this.cast::<Factory>()) });
+        FACTORIES.fetch_sub(1, Ordering::Relaxed);
+    }
+    left
+}
+
+unsafe extern "system" fn create_instance(
+    this: *mut c_void,
+    outer: *mut c_void,
+    iid: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    if !out.is_null() {
+        // SAFETY: the caller passes space for a pointer.
+        unsafe { *out = std::ptr::null_mut() };
+    }
+    if !outer.is_null() {
+        return sys::CLASS_E_NOAGGREGATION;
+    }
+    // SAFETY: the caller holds a reference to the factory.
+    let class = unsafe { factory(this) }.class;
+    let object = (class.create)();
+    // SAFETY: the object is new and we own its one reference; the other two are as COM says.
+    let answer = unsafe { (class.query)(object, iid, out) };
+    // SAFETY: ours is given up: either the caller has one now, or nobody.
+    unsafe { (class.release)(object) };
+    answer
+}
+
+unsafe extern "system" fn lock_server(_this: *mut c_void, lock: BOOL) -> HRESULT {
+    if lock.as_bool() {
+        FACTORIES.fetch_add(1, Ordering::Relaxed);
+    } else {
+        FACTORIES.fetch_sub(1, Ordering::Relaxed);
+    }
+    sys::S_OK
+}
+
+/// `DllGetClassObject`: a class factory for the class with this id.
+///
+/// # Safety
+///
+/// As COM says: `clsid` and `iid` are null or point to GUIDs, `out` is null or points to space for
+/// a pointer.
+pub unsafe fn get_class_object(
+    classes: &[Class],
+    clsid: *const c_void,
+    iid: *const c_void,
+    out: *mut *mut c_void,
+) -> i32 {
+    // SAFETY: as the caller promises.
+    let (clsid, slot) = unsafe { (clsid.cast::<GUID>().as_ref(), out.as_mut()) };
+    let (Some(clsid), Some(slot)) = (clsid, slot) else {
+        return sys::E_POINTER.0;
+    };
+    *slot = std::ptr::null_mut();
+    let clsid = uuid_of(clsid);
+    let Some(class) = classes.iter().find(|class| class.clsid == clsid) else {
+        return sys::CLASS_E_CLASSNOTAVAILABLE.0;
+    };
+    FACTORIES.fetch_add(1, Ordering::Relaxed);
+    let factory: *mut c_void = Box::into_raw(Box::new(Factory {
+        vtable: &FACTORY,
+        references: AtomicU32::new(1),
+        class: *class,
+    }))
+    .cast();
+    // SAFETY: the factory is new and we own its one reference; `iid` and `out` are as promised.
+    let answer = unsafe { query_interface(factory, iid.cast(), out) };
+    // SAFETY: ours is given up: either the caller has one now, or nobody.
+    unsafe { release(factory) };
+    answer.0
+}
+
+/// `DllCanUnloadNow`: whether nobody uses the library any more.
+pub fn can_unload_now() -> i32 {
+    let in_use = FACTORIES.load(Ordering::Relaxed) + OBJECTS.load(Ordering::Relaxed);
+    if in_use == 0 {
+        sys::S_OK.0
+    } else {
+        sys::S_FALSE.0
+    }
+}

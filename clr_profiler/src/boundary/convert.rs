@@ -1,0 +1,77 @@
+//! From the runtime's pointers to slices, strings and values.
+
+use uuid::Uuid;
+
+use clr_profiler_sys::GUID;
+
+/// The array that a callback passes as pointer and length; empty where the pointer is null.
+///
+/// # Safety
+///
+/// Unless it is null, `start` points to `length` values of `T` that stay there unchanged for `'a`.
+pub(crate) unsafe fn slice<'a, T>(start: *const T, length: u32) -> &'a [T] {
+    if start.is_null() {
+        &[]
+    } else {
+        // SAFETY: as the caller promises; the runtime aligns its arrays.
+        unsafe { std::slice::from_raw_parts(start, length as usize) }
+    }
+}
+
+/// The text that a callback passes as a pointer to zero-terminated UTF-16; empty where it is null.
+///
+/// Lone surrogates become U+FFFD.
+///
+/// # Safety
+///
+/// Unless it is null, `start` points to UTF-16 that ends with a zero.
+pub(crate) unsafe fn utf16_string(start: *const u16) -> String {
+    if start.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller promises that the text ends with a zero.
+    unsafe { widestring::U16CStr::from_ptr_str(start) }.to_string_lossy()
+}
+
+/// The GUID that a callback passes by pointer, which may be null.
+///
+/// # Safety
+///
+/// Unless it is null, `guid` points to a GUID.
+pub(crate) unsafe fn uuid(guid: *const GUID) -> Option<Uuid> {
+    // SAFETY: as the caller promises.
+    unsafe { guid.as_ref() }.map(uuid_of)
+}
+
+/// A GUID as the type of the public API.
+pub(crate) fn uuid_of(guid: &GUID) -> Uuid {
+    Uuid::from_fields(guid.data1, guid.data2, guid.data3, &guid.data4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_empty() {
+        // SAFETY: null is allowed.
+        unsafe {
+            assert!(slice::<u64>(std::ptr::null(), 5).is_empty());
+            assert_eq!(utf16_string(std::ptr::null()), "");
+            assert_eq!(uuid(std::ptr::null()), None);
+        }
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced() {
+        // SAFETY: the text ends with a zero.
+        let text = unsafe { utf16_string([0x41, 0xD800, 0x42, 0].as_ptr()) };
+        assert_eq!(text, "A\u{FFFD}B");
+    }
+
+    #[test]
+    fn guids_keep_their_order_of_bytes() {
+        const VALUE: u128 = 0xDF63A541_5A33_4611_8829_F4E495985EE3;
+        assert_eq!(uuid_of(&GUID::from_u128(VALUE)), Uuid::from_u128(VALUE));
+    }
+}

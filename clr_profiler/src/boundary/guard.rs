@@ -1,0 +1,134 @@
+//! The guard around every callback: the one place where panics and errors end.
+//!
+//! The runtime calls through C code that cannot unwind: a panic that got out would abort the
+//! program, and most failure codes make the runtime act. So a callback that panics or fails
+//! returns what means "nothing to say" there, and the profiler's author is told through the hook
+//! of `Setup::on_failure`.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use super::lifecycle::ProfilerClass;
+use super::object::{Live, Object, Phase};
+use super::panics;
+use crate::callbacks::Callback;
+use crate::error::Result;
+use crate::failure::{Failure, FailureCause};
+use crate::info::{GcScope, ProfilerInfo};
+use crate::setup::FailureHook;
+
+thread_local! {
+    /// Whether this thread is in a callback during which the runtime is suspended.
+    static IN_GC: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is in a callback during which the runtime is suspended.
+pub(crate) fn in_gc_callback() -> bool {
+    IN_GC.get()
+}
+
+/// What a callback may ask the runtime.
+pub(super) trait Context: Sized {
+    /// Whether the runtime is suspended while the callback runs.
+    const GC: bool;
+
+    fn of(info: &ProfilerInfo) -> &Self;
+}
+
+impl Context for ProfilerInfo {
+    const GC: bool = false;
+
+    fn of(info: &ProfilerInfo) -> &Self {
+        info
+    }
+}
+
+impl Context for GcScope {
+    const GC: bool = true;
+
+    fn of(info: &ProfilerInfo) -> &Self {
+        GcScope::from_callback(info)
+    }
+}
+
+/// Marks this thread as in or out of a collection, until it is dropped.
+struct GcMark(bool);
+
+impl GcMark {
+    fn set(in_gc: bool) -> Self {
+        Self(IN_GC.replace(in_gc))
+    }
+}
+
+impl Drop for GcMark {
+    fn drop(&mut self) {
+        IN_GC.set(self.0);
+    }
+}
+
+/// Calls the profiler, if callbacks reach it; `None` where it did not answer.
+#[inline]
+pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
+    object: &Object<P>,
+    callback: Callback,
+    user_code: impl FnOnce(&P, &C) -> Result<R>,
+) -> Option<R> {
+    if object.phase() != Phase::Active {
+        return None;
+    }
+    let live = object.live.get()?;
+    let _mark = GcMark::set(C::GC);
+    match panics::catch(|| user_code(&live.profiler, C::of(&live.info))) {
+        Ok(Ok(answer)) => return Some(answer),
+        Ok(Err(error)) => failed(live, callback, FailureCause::Error(error)),
+        Err(message) => panicked(object, live, callback, message),
+    }
+    None
+}
+
+#[cold]
+fn panicked<P: ProfilerClass>(
+    object: &Object<P>,
+    live: &Live<P>,
+    callback: Callback,
+    message: String,
+) {
+    let panics = object
+        .panics
+        .fetch_add(1, Ordering::Relaxed)
+        .saturating_add(1);
+    let retired = panics >= live.panic_limit && object.advance(Phase::Retired);
+    let cause = FailureCause::Panic(message);
+    report(
+        &live.on_failure,
+        Failure {
+            callback,
+            cause,
+            retired,
+        },
+    );
+}
+
+#[cold]
+pub(super) fn failed<P>(live: &Live<P>, callback: Callback, cause: FailureCause) {
+    report(
+        &live.on_failure,
+        Failure {
+            callback,
+            cause,
+            retired: false,
+        },
+    );
+}
+
+/// Tells the profiler's author.
+#[cold]
+pub(super) fn report(hook: &Option<FailureHook>, failure: Failure) {
+    // The hook is user code, and so is the `drop` of the error.
+    let _ = panics::catch(move || {
+        if let Some(hook) = hook {
+            hook(&failure);
+        }
+        drop(failure);
+    });
+}

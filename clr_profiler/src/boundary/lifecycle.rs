@@ -1,0 +1,160 @@
+//! The callbacks that begin and end a profiler's life.
+
+use std::ffi::c_void;
+
+use uuid::Uuid;
+
+use super::convert::slice;
+use super::guard::{failed, report};
+use super::object::{Live, Object, Phase};
+use super::{diagnostics, panics};
+use crate::callbacks::{Callback, CallbackSet, Profiler};
+use crate::error::{Error, Result};
+use crate::failure::{Failure, FailureCause};
+use crate::info::ProfilerInfo;
+use crate::setup::Setup;
+use clr_profiler_sys as sys;
+use sys::{BOOL, HRESULT};
+
+/// What `#[profiler]` knows about a profiler.
+pub trait ProfilerClass: Profiler {
+    /// The class id under which the runtime asks for it.
+    const CLSID: Uuid;
+    /// The callbacks that its author wrote.
+    const OVERRIDDEN: CallbackSet;
+}
+
+pub(super) unsafe extern "system" fn initialize<P: ProfilerClass>(
+    this: *mut c_void,
+    info: *mut c_void,
+) -> HRESULT {
+    // SAFETY: the runtime holds a reference to the object that it calls.
+    let object = unsafe { Object::<P>::from_raw(this) };
+    // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
+    let info = unsafe { ProfilerInfo::from_callback(info) };
+    start(object, Callback::Initialize, info, P::initialize)
+}
+
+pub(super) unsafe extern "system" fn initialize_for_attach<P: ProfilerClass>(
+    this: *mut c_void,
+    info: *mut c_void,
+    client_data: *mut c_void,
+    client_data_length: u32,
+) -> HRESULT {
+    // SAFETY: the runtime holds a reference to the object that it calls.
+    let object = unsafe { Object::<P>::from_raw(this) };
+    // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
+    let info = unsafe { ProfilerInfo::from_callback(info) };
+    // SAFETY: the runtime passes what the trigger sent, with its length, for the time of the call.
+    let client_data = unsafe { slice(client_data.cast::<u8>(), client_data_length) };
+    start(
+        object,
+        Callback::InitializeForAttach,
+        info,
+        |info, setup| P::initialize_for_attach(info, setup, client_data),
+    )
+}
+
+/// Makes the profiler and asks the runtime for its events.
+fn start<P: ProfilerClass>(
+    object: &Object<P>,
+    callback: Callback,
+    info: Result<ProfilerInfo>,
+    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<P>,
+) -> HRESULT {
+    let mut setup = Setup::new(P::OVERRIDDEN.events());
+    let cause = match panics::catch(|| try_start(object, callback, info, &mut setup, make)) {
+        Ok(Ok(())) => return sys::S_OK,
+        Ok(Err(error)) => FailureCause::Error(error),
+        Err(message) => FailureCause::Panic(message),
+    };
+    let answer = match &cause {
+        FailureCause::Error(error) => HRESULT(error.hresult().0),
+        FailureCause::Panic(_) => sys::E_FAIL,
+    };
+    if answer != sys::CORPROF_E_PROFILER_CANCEL_ACTIVATION {
+        let failure = Failure {
+            callback,
+            cause,
+            retired: false,
+        };
+        let hook = match object.live.get() {
+            Some(live) => &live.on_failure,
+            None => &setup.on_failure,
+        };
+        // Without this line nobody would know: the runtime goes on silently.
+        let _ = panics::catch(|| {
+            diagnostics::write(&format_args!(
+                "the profiler {{{}}} does not run, the program does: {failure}",
+                P::CLSID.hyphenated()
+            ));
+        });
+        report(hook, failure);
+    }
+    // The hook that was not needed is user code, too.
+    let _ = panics::catch(move || drop(setup));
+    // Only a failure code makes the runtime go on without this profiler.
+    if answer.0 < 0 { answer } else { sys::E_FAIL }
+}
+
+fn try_start<P: ProfilerClass>(
+    object: &Object<P>,
+    callback: Callback,
+    info: Result<ProfilerInfo>,
+    setup: &mut Setup,
+    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<P>,
+) -> Result<()> {
+    let info = info?;
+    let twice = || {
+        Error::rule(
+            callback.native_name(),
+            "the profiler is initialised already",
+        )
+    };
+    if object.phase() != Phase::Created {
+        return Err(twice());
+    }
+    let profiler = make(&info, setup)?;
+    let live = Live {
+        profiler,
+        info: info.clone(),
+        on_failure: setup.on_failure.take(),
+        panic_limit: setup.panic_limit,
+    };
+    object.live.set(live).map_err(|_| twice())?;
+    // From the next call on, events come, also on other threads.
+    object.advance(Phase::Active);
+    info.enable(setup.events).inspect_err(|_| {
+        object.advance(Phase::Retired);
+    })
+}
+
+pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_void) -> HRESULT {
+    // SAFETY: the runtime holds a reference to the object that it calls.
+    let object = unsafe { Object::<P>::from_raw(this) };
+    let is_active = object.phase() == Phase::Active;
+    if object.advance(Phase::ShutDown)
+        && let Some(live) = object.live.get()
+    {
+        if is_active {
+            match panics::catch(|| live.profiler.shutdown(&live.info)) {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => failed(live, Callback::Shutdown, FailureCause::Error(error)),
+                Err(message) => failed(live, Callback::Shutdown, FailureCause::Panic(message)),
+            }
+        }
+        live.info.close();
+    }
+    sys::S_OK
+}
+
+pub(super) unsafe extern "system" fn load_as_notification_only<P: ProfilerClass>(
+    _this: *mut c_void,
+    answer: *mut BOOL,
+) -> HRESULT {
+    // SAFETY: the runtime passes null or a place for the answer.
+    if let Some(answer) = unsafe { answer.as_mut() } {
+        *answer = BOOL::from(panics::catch(P::load_as_notification_only).unwrap_or(false));
+    }
+    sys::S_OK
+}

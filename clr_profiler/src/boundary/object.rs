@@ -1,0 +1,145 @@
+//! The object that the runtime calls: an `ICorProfilerCallback11` around a profiler.
+
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
+
+use super::lifecycle::ProfilerClass;
+use super::panics;
+use super::vtable::{self, Vtables};
+use crate::info::ProfilerInfo;
+use crate::setup::FailureHook;
+use clr_profiler_sys as sys;
+use sys::{GUID, HRESULT, ICorProfilerCallback11_Vtbl};
+
+/// How many callback objects exist, for `DllCanUnloadNow`.
+pub(super) static OBJECTS: AtomicU32 = AtomicU32::new(0);
+
+/// Where an object is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(super) enum Phase {
+    /// Made, but `initialize` has not succeeded (yet).
+    Created,
+    /// Callbacks reach the profiler.
+    Active,
+    /// Too many panics: callbacks return at once.
+    Retired,
+    /// The runtime is gone: callbacks that still come return at once.
+    ShutDown,
+}
+
+/// What exists once `initialize` has succeeded.
+pub(super) struct Live<P> {
+    pub(super) profiler: P,
+    pub(super) info: ProfilerInfo,
+    pub(super) on_failure: Option<FailureHook>,
+    pub(super) panic_limit: u32,
+}
+
+/// A COM object: the vtable pointer comes first.
+#[repr(C)]
+pub(super) struct Object<P> {
+    vtable: &'static ICorProfilerCallback11_Vtbl,
+    references: AtomicU32,
+    phase: AtomicU8,
+    pub(super) panics: AtomicU32,
+    pub(super) live: OnceLock<Live<P>>,
+}
+
+impl<P: ProfilerClass> Object<P> {
+    /// Makes an object that the caller owns one reference to.
+    pub(super) fn create() -> *mut c_void {
+        panics::silence();
+        OBJECTS.fetch_add(1, Ordering::Relaxed);
+        Box::into_raw(Box::new(Self {
+            vtable: Vtables::<P>::CALLBACK,
+            references: AtomicU32::new(1),
+            phase: AtomicU8::new(Phase::Created as u8),
+            panics: AtomicU32::new(0),
+            live: OnceLock::new(),
+        }))
+        .cast()
+    }
+
+    /// The object behind the `this` of a native call.
+    ///
+    /// # Safety
+    ///
+    /// `this` came from [`create`](Self::create) for the same `P`, and a reference to it is held
+    /// for `'a`.
+    pub(super) unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
+        // SAFETY: `create` made it of a `Box<Self>`; it lives while references to it are held, and
+        // only `&Self` are ever made of it.
+        unsafe { &*this.cast::<Self>() }
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            phase if phase == Phase::Active as u8 => Phase::Active,
+            phase if phase == Phase::Created as u8 => Phase::Created,
+            phase if phase == Phase::Retired as u8 => Phase::Retired,
+            _ => Phase::ShutDown,
+        }
+    }
+
+    /// Moves on to a later phase; false where the object was there already, or further.
+    pub(super) fn advance(&self, phase: Phase) -> bool {
+        self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8
+    }
+
+    pub(super) fn add_reference(&self) -> u32 {
+        self.references.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Gives one reference back; the last one ends the object.
+    ///
+    /// After the runtime's shutdown it is kept for ever: hooks and callbacks may still come.
+    ///
+    /// # Safety
+    ///
+    /// As for [`from_raw`](Self::from_raw), and the caller gives up the reference.
+    pub(super) unsafe fn release(this: *mut c_void) -> u32 {
+        // SAFETY: the caller still holds the reference.
+        let object = unsafe { Self::from_raw(this) };
+        let shut_down = object.phase() == Phase::ShutDown;
+        let left = object.references.fetch_sub(1, Ordering::Release) - 1;
+        if left == 0 && !shut_down {
+            // What other threads did before they gave up their references has happened.
+            fence(Ordering::Acquire);
+            OBJECTS.fetch_sub(1, Ordering::Relaxed);
+            // SAFETY: that was the last reference, so nobody else has this pointer; `create` made
+            // it of a `Box`.
+            let object = unsafe { Box::from_raw(this.cast::<Self>()) };
+            // The profiler's own `drop` is user code.
+            let _ = panics::catch(move || drop(object));
+        }
+        left
+    }
+
+    /// Hands out another reference as one of the interfaces that the object has.
+    ///
+    /// # Safety
+    ///
+    /// As for [`from_raw`](Self::from_raw); `iid` and `out` are null or point to a GUID and to
+    /// space for a pointer.
+    pub(super) unsafe fn query(
+        this: *mut c_void,
+        iid: *const GUID,
+        out: *mut *mut c_void,
+    ) -> HRESULT {
+        // SAFETY: as the caller promises.
+        let (object, iid, out) = unsafe { (Self::from_raw(this), iid.as_ref(), out.as_mut()) };
+        let (Some(iid), Some(out)) = (iid, out) else {
+            return sys::E_POINTER;
+        };
+        if vtable::has_interface(iid) {
+            object.add_reference();
+            *out = this;
+            sys::S_OK
+        } else {
+            *out = std::ptr::null_mut();
+            sys::E_NOINTERFACE
+        }
+    }
+}

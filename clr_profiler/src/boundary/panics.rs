@@ -1,0 +1,114 @@
+//! Panics of user code: their message is kept for the profiler's author, not printed.
+//!
+//! A profiler is a library with a copy of `std` of its own, so the panic hook set here is not that
+//! of the program, and within the library only panics inside a callback are touched by it.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::sync::Once;
+
+thread_local! {
+    /// How many guards are on this thread's stack.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Message and place of the last panic inside a guard on this thread.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Makes panics inside a callback silent; the others go to the hook that was there before.
+pub(super) fn silence() {
+    static SET: Once = Once::new();
+    if std::thread::panicking() {
+        return;
+    }
+    SET.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if DEPTH.get() == 0 {
+                previous(panic);
+            } else {
+                remember(panic);
+            }
+        }));
+    });
+}
+
+fn remember(panic: &PanicHookInfo<'_>) {
+    let message = message_of(panic.payload());
+    let described = match panic.location() {
+        Some(place) => format!("{message} (at {place})"),
+        None => message.to_owned(),
+    };
+    // While a thread ends its locals may be gone; the message without the place remains.
+    let _ = LAST.try_with(|last| {
+        if let Ok(mut last) = last.try_borrow_mut() {
+            *last = Some(described);
+        }
+    });
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> &str {
+    if let Some(text) = payload.downcast_ref::<&'static str>() {
+        text
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text
+    } else {
+        "a panic without a message"
+    }
+}
+
+/// Runs user code; a panic becomes its message.
+pub(super) fn catch<R>(user_code: impl FnOnce() -> R) -> Result<R, String> {
+    DEPTH.set(DEPTH.get() + 1);
+    // What user code left behind broken is its own: all that it shares with us is behind `&`, in
+    // types that a panic cannot leave half-changed.
+    let outcome = catch_unwind(AssertUnwindSafe(user_code));
+    let outcome = outcome.map_err(|payload| {
+        let remembered =
+            LAST.try_with(|last| last.try_borrow_mut().ok().and_then(|mut m| m.take()));
+        let message = remembered
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| message_of(&*payload).to_owned());
+        // A payload may panic again when it is dropped; then that one is leaked.
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(second);
+        }
+        message
+    });
+    DEPTH.set(DEPTH.get() - 1);
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct PanicsWhenDropped;
+
+    impl Drop for PanicsWhenDropped {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+
+    #[test]
+    fn the_message_says_where() {
+        silence();
+        let message = catch(|| panic!("boom {}", 7)).unwrap_err();
+        assert!(message.starts_with("boom 7 (at "), "{message}");
+        assert!(message.contains("panics.rs"), "{message}");
+    }
+
+    #[test]
+    fn a_payload_that_panics_again_does_not_get_out() {
+        silence();
+        let message = catch(|| std::panic::panic_any(PanicsWhenDropped)).unwrap_err();
+        assert!(
+            message.starts_with("a panic without a message"),
+            "{message}"
+        );
+        assert_eq!(catch(|| 5), Ok(5));
+        assert_eq!(DEPTH.get(), 0);
+    }
+}

@@ -1,0 +1,148 @@
+//! The native vtable, stamped from the table of callbacks.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+use super::convert::{slice, utf16_string, uuid};
+use super::guard::guarded;
+use super::lifecycle::{
+    ProfilerClass, initialize, initialize_for_attach, load_as_notification_only, shutdown,
+};
+use super::object::Object;
+use crate::callbacks::payload::{
+    AllocationsByClass, EventPipeEvent, GenerationSet, MovedRanges, RangeLengths, RootIds, Roots,
+    SurvivingRanges, WeakTableElements,
+};
+use crate::callbacks::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
+use crate::callbacks::{Callback, with_callbacks};
+use crate::error::Hresult;
+use crate::ids::{
+    AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
+    ObjectId, RejitId, ThreadId,
+};
+use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope, ProfilerInfo};
+use crate::native::typed;
+use clr_profiler_il::token::MethodDef;
+use clr_profiler_sys::*;
+use uuid::Uuid;
+
+/// The vtables of the callback object of `P`.
+pub(super) struct Vtables<P>(PhantomData<P>);
+
+unsafe extern "system" fn query_interface<P: ProfilerClass>(
+    this: *mut c_void,
+    iid: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    // SAFETY: whoever calls through the vtable of an object holds a reference to it, and passes
+    // pointers as COM says.
+    unsafe { Object::<P>::query(this, iid, out) }
+}
+
+unsafe extern "system" fn add_ref<P: ProfilerClass>(this: *mut c_void) -> u32 {
+    // SAFETY: whoever calls through the vtable of an object holds a reference to it.
+    unsafe { Object::<P>::from_raw(this) }.add_reference()
+}
+
+unsafe extern "system" fn release<P: ProfilerClass>(this: *mut c_void) -> u32 {
+    // SAFETY: the caller holds a reference, and gives it up with this call.
+    unsafe { Object::<P>::release(this) }
+}
+
+macro_rules! context {
+    (info) => {
+        ProfilerInfo
+    };
+    (gc) => {
+        GcScope
+    };
+}
+
+macro_rules! finish {
+    ($callback:expr, $answer:ident) => {
+        match $answer {
+            Some(()) => S_OK,
+            None => HRESULT($callback.answer_to_failure().0),
+        }
+    };
+    // A `bool` goes out through a pointer; without an answer it is `true`: as without a profiler.
+    ($callback:expr, $answer:ident, $out:ident) => {{
+        // SAFETY: the runtime passes null or a place for the answer.
+        if let Some(out) = unsafe { $out.as_mut() } {
+            *out = BOOL::from($answer.unwrap_or(true));
+        }
+        S_OK
+    }};
+}
+
+macro_rules! define_vtables {
+    ($(
+        interface $interface:ident: $base:ident
+        lifecycle { $($special:ident = $handler:ident,)* }
+        { $(
+            $(#[$doc:meta])*
+            $rust:ident = $native:ident($($raw:ident: $raw_type:ty),*)
+            [$($event:ident)|*] $context:ident
+            ($($arg:ident: $arg_type:ty = $conversion:expr),*) $(-> $out:ident)?;
+        )* }
+    )*) => {
+        vtable_types!($($interface)*);
+
+        #[allow(non_upper_case_globals, reason = "each is named like the interface whose vtable it is")]
+        impl<P: ProfilerClass> Vtables<P> {
+            const IUnknown: IUnknown_Vtbl = IUnknown_Vtbl {
+                QueryInterface: query_interface::<P>,
+                AddRef: add_ref::<P>,
+                Release: release::<P>,
+            };
+
+            $(
+                const $interface: vtable_types::$interface = vtable_types::$interface {
+                    base__: Self::$base,
+                    $($special: $handler::<P>,)*
+                    $($native: {
+                        #[allow(non_snake_case, reason = "the native names")]
+                        #[allow(unused_variables, reason = "not every callback has use for all of them")]
+                        unsafe extern "system" fn thunk<P: ProfilerClass>(
+                            this: *mut c_void $(, $raw: $raw_type)*
+                        ) -> HRESULT {
+                            // SAFETY: the runtime holds a reference to the object that it calls.
+                            let object = unsafe { Object::<P>::from_raw(this) };
+                            let answer = guarded(object, Callback::$native, |profiler: &P, context: &context!($context)| {
+                                $(
+                                    // SAFETY: what the runtime passes to a callback is valid until
+                                    // the callback returns, arrays have the length that stands
+                                    // beside them, and the views end with this closure.
+                                    #[allow(unused_unsafe, reason = "few conversions need it")]
+                                    let $arg: $arg_type = unsafe { $conversion };
+                                )*
+                                P::$rust(profiler, context $(, $arg)*)
+                            });
+                            finish!(Callback::$native, answer $(, $out)?)
+                        }
+                        thunk::<P>
+                    },)*
+                };
+            )*
+
+            /// The vtable of the whole object.
+            pub(super) const CALLBACK: &'static ICorProfilerCallback11_Vtbl = &Self::ICorProfilerCallback11;
+        }
+
+        /// Whether a callback object has this interface.
+        pub(super) fn has_interface(iid: &GUID) -> bool {
+            *iid == IUnknown::IID $(|| *iid == $interface::IID)*
+        }
+    };
+}
+
+/// The vtable of each interface under the interface's own name.
+macro_rules! vtable_types {
+    ($($interface:ident)*) => {
+        mod vtable_types {
+            $(pub(super) type $interface = <clr_profiler_sys::$interface as clr_profiler_sys::Interface>::Vtable;)*
+        }
+    };
+}
+
+with_callbacks!(define_vtables);

@@ -1,0 +1,96 @@
+//! Why something happened: the small enumerations that callbacks deliver.
+
+use clr_profiler_sys as sys;
+
+/// One enumeration a row. A value that this crate does not know, from a newer runtime, arrives as
+/// `Unknown`.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $native_type:ident { $($(#[$variant_doc:meta])* $variant:ident = $native:ident,)* })*) => {$(
+        $(#[$doc])*
+        ///
+        #[doc = concat!("Native type: `", stringify!($native_type), "`.")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)*
+            /// A value that this version of the crate does not know.
+            Unknown(u32),
+        }
+
+        impl $name {
+            pub(crate) fn from_native(value: sys::$native_type) -> Self {
+                match value {
+                    $(sys::$native => Self::$variant,)*
+                    other => Self::Unknown(other),
+                }
+            }
+        }
+    )*};
+}
+
+reasons! {
+    /// Whether precompiled code was found.
+    JitCacheResult = COR_PRF_JIT_CACHE {
+        /// There is precompiled code, and it is used.
+        Found = COR_PRF_CACHED_FUNCTION_FOUND,
+        /// There is none, or it is not used: the function will be compiled.
+        NotFound = COR_PRF_CACHED_FUNCTION_NOT_FOUND,
+    }
+    /// In which direction control crosses between managed and native code.
+    TransitionReason = COR_PRF_TRANSITION_REASON {
+        /// A call.
+        Call = COR_PRF_TRANSITION_CALL,
+        /// The return from a call.
+        Return = COR_PRF_TRANSITION_RETURN,
+    }
+    /// Why the runtime suspends managed threads.
+    SuspendReason = COR_PRF_SUSPEND_REASON {
+        /// A reason without a name of its own.
+        Other = COR_PRF_SUSPEND_OTHER,
+        /// A garbage collection.
+        Gc = COR_PRF_SUSPEND_FOR_GC,
+        /// An application domain is unloaded.
+        AppDomainShutdown = COR_PRF_SUSPEND_FOR_APPDOMAIN_SHUTDOWN,
+        /// Compiled code is thrown away.
+        CodePitching = COR_PRF_SUSPEND_FOR_CODE_PITCHING,
+        /// The runtime shuts down.
+        Shutdown = COR_PRF_SUSPEND_FOR_SHUTDOWN,
+        /// A debugger inside the process.
+        InProcessDebugger = COR_PRF_SUSPEND_FOR_INPROC_DEBUGGER,
+        /// Preparation of a garbage collection.
+        GcPreparation = COR_PRF_SUSPEND_FOR_GC_PREP,
+        /// ReJIT.
+        Rejit = COR_PRF_SUSPEND_FOR_REJIT,
+        /// A profiler asked for it.
+        Profiler = COR_PRF_SUSPEND_FOR_PROFILER,
+    }
+    /// Why a garbage collection happens.
+    GcReason = COR_PRF_GC_REASON {
+        /// The program or a profiler asked for it.
+        Induced = COR_PRF_GC_INDUCED,
+        /// The collector decided.
+        Other = COR_PRF_GC_OTHER,
+    }
+    /// What holds a root of the managed heap.
+    RootKind = COR_PRF_GC_ROOT_KIND {
+        /// A variable on a stack; the id is that of its function.
+        Stack = COR_PRF_GC_ROOT_STACK,
+        /// The finaliser queue.
+        Finalizer = COR_PRF_GC_ROOT_FINALIZER,
+        /// A handle; the id is that of the handle.
+        Handle = COR_PRF_GC_ROOT_HANDLE,
+        /// Something else.
+        Other = COR_PRF_GC_ROOT_OTHER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_newer_runtimes_survive() {
+        assert_eq!(GcReason::from_native(1), GcReason::Induced);
+        assert_eq!(SuspendReason::from_native(99), SuspendReason::Unknown(99));
+    }
+}

@@ -1,0 +1,187 @@
+//! [`Callback`] names a callback, [`CallbackSet`] holds those that a profiler overrides.
+
+use super::with_callbacks;
+use crate::error::Hresult;
+use crate::events::EventMask;
+
+macro_rules! define_callback {
+    ($(
+        interface $interface:ident: $base:ident
+        lifecycle { $($special:ident = $handler:ident,)* }
+        { $(
+            $(#[$doc:meta])*
+            $rust:ident = $native:ident($($raw:ident: $raw_type:ty),*)
+            [$($event:ident)|*] $context:ident
+            ($($arg:ident: $arg_type:ty = $conversion:expr),*) $(-> $out:ident)?;
+        )* }
+    )*) => {
+        /// A callback of the profiling API, by its native name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "the methods of `Profiler` document them")]
+        pub enum Callback {
+            $($($special,)* $($native,)*)*
+        }
+
+        impl Callback {
+            /// All callbacks, in the order of the native interfaces.
+            pub const ALL: &'static [Self] = &[$($(Self::$special,)* $(Self::$native,)*)*];
+
+            /// The method of [`Profiler`](crate::Profiler) that it arrives at.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($(Self::$special => stringify!($handler),)* $(Self::$native => stringify!($rust),)*)*
+                }
+            }
+
+            /// The native name, with its interface.
+            pub const fn native_name(self) -> &'static str {
+                match self {
+                    $($(Self::$special => concat!(stringify!($interface), "::", stringify!($special)),)*
+                      $(Self::$native => concat!(stringify!($interface), "::", stringify!($native)),)*)*
+                }
+            }
+
+            /// The events that the runtime must be asked for so that this callback comes.
+            pub const fn events(self) -> EventMask {
+                match self {
+                    $($(Self::$special => EventMask::empty(),)*
+                      $(Self::$native => EventMask::empty()$(.union(EventMask::$event))*,)*)*
+                }
+            }
+        }
+    };
+}
+
+with_callbacks!(define_callback);
+
+impl Callback {
+    /// What the runtime is told when the profiler failed in this callback.
+    pub(crate) const fn answer_to_failure(self) -> Hresult {
+        match self {
+            // A failure code here would make the runtime report a ReJIT error for the method.
+            Self::GetReJITParameters => Hresult::S_FALSE,
+            Self::Initialize | Self::InitializeForAttach => Hresult::E_FAIL,
+            _ => Hresult::S_OK,
+        }
+    }
+}
+
+/// A set of callbacks.
+///
+/// `#[profiler]` makes one of those that a profiler overrides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CallbackSet(u128);
+
+// One bit for each callback.
+const _: () = assert!(Callback::ALL.len() <= 128);
+
+impl CallbackSet {
+    /// No callback.
+    pub const EMPTY: Self = Self(0);
+
+    /// This set and the callback with this name; a name that no callback has is ignored.
+    #[must_use]
+    pub const fn with(self, name: &str) -> Self {
+        let mut index = 0;
+        while index < Callback::ALL.len() {
+            let callback = Callback::ALL[index];
+            if equal(callback.name().as_bytes(), name.as_bytes()) {
+                return Self(self.0 | 1 << callback as u32);
+            }
+            index += 1;
+        }
+        self
+    }
+
+    /// Whether the callback is in the set.
+    pub const fn contains(self, callback: Callback) -> bool {
+        self.0 & (1 << callback as u32) != 0
+    }
+
+    /// The callbacks in the set.
+    pub fn iter(self) -> impl Iterator<Item = Callback> {
+        Callback::ALL
+            .iter()
+            .copied()
+            .filter(move |callback| self.contains(*callback))
+    }
+
+    /// The events that all of them need.
+    pub fn events(self) -> EventMask {
+        self.iter().fold(EventMask::empty(), |mask, callback| {
+            mask | callback.events()
+        })
+    }
+}
+
+const fn equal(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < left.len() {
+        if left[index] != right[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_follows_from_the_callbacks() {
+        let set = CallbackSet::EMPTY
+            .with("jit_compilation_started")
+            .with("object_allocated")
+            .with("garbage_collection_started")
+            .with("no_such_callback");
+        assert_eq!(set.iter().count(), 3);
+        assert_eq!(
+            set.events(),
+            EventMask::MONITOR_JIT_COMPILATION
+                | EventMask::MONITOR_OBJECT_ALLOCATED
+                | EventMask::ENABLE_OBJECT_ALLOCATED
+                | EventMask::HIGH_BASIC_GC
+        );
+    }
+
+    #[test]
+    fn every_native_callback_is_in_the_table() {
+        use clr_profiler_sys::*;
+        let natives: Vec<String> = [
+            (ICorProfilerCallback::NAME, ICorProfilerCallback::METHODS),
+            (ICorProfilerCallback2::NAME, ICorProfilerCallback2::METHODS),
+            (ICorProfilerCallback3::NAME, ICorProfilerCallback3::METHODS),
+            (ICorProfilerCallback4::NAME, ICorProfilerCallback4::METHODS),
+            (ICorProfilerCallback5::NAME, ICorProfilerCallback5::METHODS),
+            (ICorProfilerCallback6::NAME, ICorProfilerCallback6::METHODS),
+            (ICorProfilerCallback7::NAME, ICorProfilerCallback7::METHODS),
+            (ICorProfilerCallback8::NAME, ICorProfilerCallback8::METHODS),
+            (ICorProfilerCallback9::NAME, ICorProfilerCallback9::METHODS),
+            (
+                ICorProfilerCallback10::NAME,
+                ICorProfilerCallback10::METHODS,
+            ),
+            (
+                ICorProfilerCallback11::NAME,
+                ICorProfilerCallback11::METHODS,
+            ),
+        ]
+        .iter()
+        .flat_map(|(name, methods)| methods.iter().map(move |m| format!("{name}::{}", m.name)))
+        .collect();
+        let mut table: Vec<_> = Callback::ALL
+            .iter()
+            .map(|c| c.native_name().to_owned())
+            .collect();
+        let mut natives_sorted = natives.clone();
+        natives_sorted.sort();
+        table.sort();
+        assert_eq!(table, natives_sorted);
+    }
+}

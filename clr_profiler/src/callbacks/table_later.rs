@@ -1,0 +1,137 @@
+//! The callbacks of `ICorProfilerCallback2` to `11`; how a row reads stands in the parent module.
+
+macro_rules! callbacks {
+    ($then:ident [$($first:tt)*]) => {
+        $then! {
+            $($first)*
+            interface ICorProfilerCallback2: ICorProfilerCallback
+            lifecycle {}
+            {
+                /// A thread has a new name; empty where it lost its name.
+                thread_name_changed = ThreadNameChanged(threadId: ThreadID, cchName: ULONG, name: *const WCHAR)
+                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_raw(threadId), name: &str = &String::from_utf16_lossy(slice(name, cchName)));
+                /// A garbage collection begins.
+                garbage_collection_started = GarbageCollectionStarted(cGenerations: i32, generationCollected: *const BOOL, reason: COR_PRF_GC_REASON)
+                    [HIGH_BASIC_GC] gc (generations: GenerationSet = GenerationSet::new(slice(generationCollected, cGenerations.max(0) as u32)), reason: GcReason = GcReason::from_native(reason));
+                /// The ranges of objects that a collection left where they were.
+                ///
+                /// A .NET runtime since 4.5 calls
+                /// [`surviving_references2`](Self::surviving_references2) instead.
+                surviving_references = SurvivingReferences(cSurvivingObjectIDRanges: ULONG, objectIDRangeStart: *const ObjectID, cObjectIDRangeLength: *const ULONG)
+                    [MONITOR_GC] gc (ranges: SurvivingRanges<'_> = SurvivingRanges::new(
+                        slice(objectIDRangeStart, cSurvivingObjectIDRanges), RangeLengths::Bits32(slice(cObjectIDRangeLength, cSurvivingObjectIDRanges))));
+                /// A garbage collection has ended; managed threads may not run yet.
+                garbage_collection_finished = GarbageCollectionFinished() [HIGH_BASIC_GC] gc ();
+                /// An object with a finaliser was found dead and waits for its finaliser.
+                finalizeable_object_queued = FinalizeableObjectQueued(finalizerFlags: DWORD, objectID: ObjectID)
+                    [MONITOR_GC] gc (is_critical: bool = finalizerFlags & COR_PRF_FINALIZER_CRITICAL != 0, object: ObjectId<'_> = ObjectId::from_callback(objectID));
+                /// The roots of the heap with what is known of each.
+                root_references2 = RootReferences2(cRootRefs: ULONG, rootRefIds: *const ObjectID, rootKinds: *const COR_PRF_GC_ROOT_KIND, rootFlags: *const COR_PRF_GC_ROOT_FLAGS, rootIds: *const UINT_PTR)
+                    [MONITOR_GC] gc (roots: Roots<'_> = Roots::new(slice(rootRefIds, cRootRefs), slice(rootKinds, cRootRefs), slice(rootFlags, cRootRefs), slice(rootIds, cRootRefs)));
+                /// A handle was made; it may point to nothing yet.
+                handle_created = HandleCreated(handleId: GCHandleID, initialObjectId: ObjectID)
+                    [MONITOR_GC] info (handle: GcHandleId = GcHandleId::from_raw(handleId), object: Option<ObjectId<'_>> = ObjectId::optional(initialObjectId));
+                /// A handle was destroyed.
+                handle_destroyed = HandleDestroyed(handleId: GCHandleID)
+                    [MONITOR_GC] info (handle: GcHandleId = GcHandleId::from_raw(handleId));
+            }
+            interface ICorProfilerCallback3: ICorProfilerCallback2
+            lifecycle { InitializeForAttach = initialize_for_attach, }
+            {
+                /// The profiler that was attached gets all callbacks from now on: time to catch up
+                /// on what was loaded before.
+                profiler_attach_complete = ProfilerAttachComplete() [] info ();
+                /// The runtime has detached the profiler: this is its last callback.
+                profiler_detach_succeeded = ProfilerDetachSucceeded() [] info ();
+            }
+            interface ICorProfilerCallback4: ICorProfilerCallback3
+            lifecycle {}
+            {
+                /// A function is about to be compiled again, with the IL of this ReJIT id.
+                rejit_compilation_started = ReJITCompilationStarted(functionId: FunctionID, rejitId: ReJITID, fIsSafeToBlock: BOOL)
+                    [ENABLE_REJIT | MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), rejit: RejitId = RejitId::from_raw(rejitId), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+                /// The runtime asks for the new IL of a method for which ReJIT was requested.
+                ///
+                /// An error makes the runtime go on with the IL that the method has.
+                get_rejit_parameters = GetReJITParameters(moduleId: ModuleID, methodId: mdMethodDef, pFunctionControl: *mut c_void)
+                    [ENABLE_REJIT] info (module: ModuleId = ModuleId::from_raw(moduleId), method: MethodDef = typed("ICorProfilerCallback4::GetReJITParameters", methodId)?, control: &FunctionControl<'_> = &FunctionControl::from_callback(pFunctionControl)?);
+                /// A function was compiled again, or not: `status` says which.
+                rejit_compilation_finished = ReJITCompilationFinished(functionId: FunctionID, rejitId: ReJITID, hrStatus: HRESULT, fIsSafeToBlock: BOOL)
+                    [ENABLE_REJIT | MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), rejit: RejitId = RejitId::from_raw(rejitId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+                /// A request for ReJIT failed for this method; there may be no function yet.
+                rejit_error = ReJITError(moduleId: ModuleID, methodId: mdMethodDef, functionId: FunctionID, hrStatus: HRESULT)
+                    [ENABLE_REJIT] info (module: ModuleId = ModuleId::from_raw(moduleId), method: MethodDef = typed("ICorProfilerCallback4::ReJITError", methodId)?, function: Option<FunctionId> = FunctionId::optional(functionId), status: Hresult = Hresult(hrStatus.0));
+                /// A compacting collection moved objects; ranges can be longer than 4 GB.
+                moved_references2 = MovedReferences2(cMovedObjectIDRanges: ULONG, oldObjectIDRangeStart: *const ObjectID, newObjectIDRangeStart: *const ObjectID, cObjectIDRangeLength: *const SIZE_T)
+                    [HIGH_BASIC_GC | HIGH_MONITOR_GC_MOVED_OBJECTS] gc (ranges: MovedRanges<'_> = MovedRanges::new(
+                        slice(oldObjectIDRangeStart, cMovedObjectIDRanges), slice(newObjectIDRangeStart, cMovedObjectIDRanges),
+                        RangeLengths::Native(slice(cObjectIDRangeLength, cMovedObjectIDRanges))));
+                /// The ranges of objects that a collection left where they were; they can be longer than 4 GB.
+                surviving_references2 = SurvivingReferences2(cSurvivingObjectIDRanges: ULONG, objectIDRangeStart: *const ObjectID, cObjectIDRangeLength: *const SIZE_T)
+                    [MONITOR_GC] gc (ranges: SurvivingRanges<'_> = SurvivingRanges::new(
+                        slice(objectIDRangeStart, cSurvivingObjectIDRanges), RangeLengths::Native(slice(cObjectIDRangeLength, cSurvivingObjectIDRanges))));
+            }
+            interface ICorProfilerCallback5: ICorProfilerCallback4
+            lifecycle {}
+            {
+                /// Elements of conditional weak tables: a value lives as long as its key.
+                conditional_weak_table_element_references = ConditionalWeakTableElementReferences(cRootRefs: ULONG, keyRefIds: *const ObjectID, valueRefIds: *const ObjectID, rootIds: *const GCHandleID)
+                    [MONITOR_GC] gc (elements: WeakTableElements<'_> = WeakTableElements::new(slice(keyRefIds, cRootRefs), slice(valueRefIds, cRootRefs), slice(rootIds.cast(), cRootRefs)));
+            }
+            interface ICorProfilerCallback6: ICorProfilerCallback5
+            lifecycle {}
+            {
+                /// The runtime collects the references of an assembly: `provider` adds to them.
+                get_assembly_references = GetAssemblyReferences(wszAssemblyPath: *const WCHAR, pAsmRefProvider: *mut c_void)
+                    [HIGH_ADD_ASSEMBLY_REFERENCES] info (assembly_path: &str = &utf16_string(wszAssemblyPath), provider: &AssemblyReferenceProvider<'_> = &AssemblyReferenceProvider::from_callback(pAsmRefProvider)?);
+            }
+            interface ICorProfilerCallback7: ICorProfilerCallback6
+            lifecycle {}
+            {
+                /// The symbols of a module that exists only in memory have changed.
+                module_in_memory_symbols_updated = ModuleInMemorySymbolsUpdated(moduleId: ModuleID)
+                    [HIGH_IN_MEMORY_SYMBOLS_UPDATED] info (module: ModuleId = ModuleId::from_raw(moduleId));
+            }
+            interface ICorProfilerCallback8: ICorProfilerCallback7
+            lifecycle {}
+            {
+                /// A method without metadata is about to be compiled: a `DynamicMethod` or a stub
+                /// of the runtime. `il` is its method body.
+                dynamic_method_jit_compilation_started = DynamicMethodJITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL, pILHeader: *const BYTE, cbILHeader: ULONG)
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool(), il: &[u8] = slice(pILHeader, cbILHeader));
+                /// A method without metadata was compiled, or not: `status` says which.
+                dynamic_method_jit_compilation_finished = DynamicMethodJITCompilationFinished(functionId: FunctionID, hrStatus: HRESULT, fIsSafeToBlock: BOOL)
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+            }
+            interface ICorProfilerCallback9: ICorProfilerCallback8
+            lifecycle {}
+            {
+                /// A method without metadata was unloaded; its id is no longer good for calls.
+                dynamic_method_unloaded = DynamicMethodUnloaded(functionId: FunctionID)
+                    [HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::from_raw(functionId));
+            }
+            interface ICorProfilerCallback10: ICorProfilerCallback9
+            lifecycle {}
+            {
+                /// An event of an EventPipe session of this profiler.
+                ///
+                /// Arrives on the thread that raised it, perhaps under locks of the runtime: copy
+                /// what is needed and return.
+                event_pipe_event_delivered = EventPipeEventDelivered(provider: EVENTPIPE_PROVIDER, eventId: DWORD, eventVersion: DWORD, cbMetadataBlob: ULONG, metadataBlob: *const BYTE, cbEventData: ULONG, eventData: *const BYTE, pActivityId: *const GUID, pRelatedActivityId: *const GUID, eventThread: ThreadID, numStackFrames: ULONG, stackFrames: *const UINT_PTR)
+                    [HIGH_MONITOR_EVENT_PIPE] info (event: &EventPipeEvent<'_> = &EventPipeEvent {
+                        provider: EventPipeProviderId::from_raw(provider), id: eventId, version: eventVersion,
+                        metadata: slice(metadataBlob, cbMetadataBlob), payload: slice(eventData, cbEventData),
+                        activity: uuid(pActivityId), related_activity: uuid(pRelatedActivityId),
+                        thread: ThreadId::optional(eventThread), stack: slice(stackFrames, numStackFrames),
+                    });
+                /// An EventPipe provider was created.
+                event_pipe_provider_created = EventPipeProviderCreated(provider: EVENTPIPE_PROVIDER)
+                    [HIGH_MONITOR_EVENT_PIPE] info (provider: EventPipeProviderId = EventPipeProviderId::from_raw(provider));
+            }
+            interface ICorProfilerCallback11: ICorProfilerCallback10
+            lifecycle { LoadAsNotificationOnly = load_as_notification_only, }
+            {}
+        }
+    };
+}
+pub(crate) use callbacks;

@@ -1,0 +1,353 @@
+//! [`Error`]: which call failed, why, and what to do about it.
+
+use std::fmt;
+
+use clr_profiler_sys as sys;
+
+/// What a call of this crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A COM result code: how the runtime says that a call succeeded or failed.
+///
+/// Negative values are failures. Prints as the name that the .NET headers give to the value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Hresult(pub i32);
+
+impl Hresult {
+    /// Success.
+    pub const S_OK: Self = Self(sys::S_OK.0);
+    /// Success, with nothing done or nothing (more) to give.
+    pub const S_FALSE: Self = Self(sys::S_FALSE.0);
+    /// The general failure.
+    pub const E_FAIL: Self = Self(sys::E_FAIL.0);
+
+    /// Whether this value means success; `S_FALSE` does.
+    pub const fn is_ok(self) -> bool {
+        self.0 >= 0
+    }
+
+    /// The name that the .NET headers give to this value, where they have one.
+    pub fn name(self) -> Option<&'static str> {
+        sys::HRESULTS
+            .iter()
+            .find(|(value, _)| value.0 == self.0)
+            .map(|(_, name)| *name)
+    }
+}
+
+impl fmt::Display for Hresult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => write!(f, "{name} (0x{:08X})", self.0),
+            None => write!(f, "0x{:08X}", self.0),
+        }
+    }
+}
+
+impl fmt::Debug for Hresult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Why a call failed: the native call by name, the result code by name, and what to do.
+///
+/// One pointer wide; nothing is allocated on the way to success. Errors of your own (I/O, a
+/// parser...) become one with `?` through [`Error::other`] or `From<std::io::Error>`, so that a
+/// callback can return whatever went wrong in it.
+pub struct Error(Box<ErrorKind>);
+
+/// The kinds of [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The runtime was asked and answered with a failure code.
+    Call {
+        /// The native call, such as `ICorProfilerInfo::GetFunctionInfo`.
+        call: &'static str,
+        /// What the runtime answered.
+        hresult: Hresult,
+    },
+    /// The runtime is older than the call.
+    Unsupported {
+        /// The native call.
+        call: &'static str,
+        /// The version of `ICorProfilerInfo` that has it.
+        needs: u8,
+        /// The version of `ICorProfilerInfo` that this runtime offers.
+        has: u8,
+    },
+    /// The call is against a rule of the profiling API where it was made; the runtime was not asked.
+    Rule {
+        /// The native call.
+        call: &'static str,
+        /// The rule that forbids it.
+        rule: &'static str,
+    },
+    /// The runtime answered with success, but what it gave cannot be used.
+    Invalid {
+        /// The native call.
+        call: &'static str,
+        /// What is wrong with the answer or with the argument.
+        problem: String,
+    },
+    /// The profiler does not want to be active in this process; see [`Error::cancel_activation`].
+    Cancelled,
+    /// An error of the profiler's own.
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// Wraps an error of your own, or a message.
+    ///
+    /// ```
+    /// let error = clr_profiler::Error::other("the collector refused the connection");
+    /// assert_eq!(error.to_string(), "the collector refused the connection");
+    /// ```
+    #[cold]
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(ErrorKind::Other(error.into()))
+    }
+
+    /// What `initialize` returns to leave this process alone without it being a failure.
+    ///
+    /// The runtime unloads the profiler and goes on; it gets
+    /// `CORPROF_E_PROFILER_CANCEL_ACTIVATION`.
+    #[cold]
+    pub fn cancel_activation() -> Self {
+        Self::new(ErrorKind::Cancelled)
+    }
+
+    /// The kind of this error, with its facts.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// The code that says this to the runtime.
+    pub fn hresult(&self) -> Hresult {
+        match &*self.0 {
+            ErrorKind::Call { hresult, .. } => *hresult,
+            ErrorKind::Unsupported { .. } => Hresult(sys::E_NOTIMPL.0),
+            ErrorKind::Rule { .. } => Hresult(sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE.0),
+            ErrorKind::Cancelled => Hresult(sys::CORPROF_E_PROFILER_CANCEL_ACTIVATION.0),
+            ErrorKind::Invalid { .. } | ErrorKind::Other(_) => Hresult::E_FAIL,
+        }
+    }
+
+    #[cold]
+    fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(kind))
+    }
+
+    #[cold]
+    pub(crate) fn call(call: &'static str, hresult: Hresult) -> Self {
+        Self::new(ErrorKind::Call { call, hresult })
+    }
+
+    #[cold]
+    pub(crate) fn unsupported(call: &'static str, needs: u8, has: u8) -> Self {
+        Self::new(ErrorKind::Unsupported { call, needs, has })
+    }
+
+    #[cold]
+    pub(crate) fn rule(call: &'static str, rule: &'static str) -> Self {
+        Self::new(ErrorKind::Rule { call, rule })
+    }
+
+    #[cold]
+    pub(crate) fn invalid(call: &'static str, problem: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Invalid {
+            call,
+            problem: problem.to_string(),
+        })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            ErrorKind::Call { call, hresult } => {
+                write!(f, "{call} failed with {hresult}")?;
+                match hint(*hresult) {
+                    Some(hint) => write!(f, ": {hint}"),
+                    None => Ok(()),
+                }
+            }
+            ErrorKind::Unsupported { call, needs, has } => write!(
+                f,
+                "{call} needs ICorProfilerInfo{needs} ({}); this runtime offers {}",
+                first_runtime_with(*needs),
+                match has {
+                    0 | 1 => "ICorProfilerInfo".to_owned(),
+                    has => format!("ICorProfilerInfo{has}"),
+                },
+            ),
+            ErrorKind::Rule { call, rule } => write!(f, "{call} was not called: {rule}"),
+            ErrorKind::Invalid { call, problem } => write!(f, "{call}: {problem}"),
+            ErrorKind::Cancelled => f.write_str("the profiler chose not to be active here"),
+            ErrorKind::Other(error) => fmt::Display::fmt(error, f),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Other(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::other(error)
+    }
+}
+
+/// Turns what a native call returned into a `Result`; success codes such as `S_FALSE` survive.
+#[inline]
+pub(crate) fn check(call: &'static str, hresult: sys::HRESULT) -> Result<Hresult> {
+    if hresult.0 >= 0 {
+        Ok(Hresult(hresult.0))
+    } else {
+        Err(Error::call(call, Hresult(hresult.0)))
+    }
+}
+
+/// What a person can do about a result code, where the code alone does not say it.
+fn hint(hresult: Hresult) -> Option<&'static str> {
+    HINTS
+        .iter()
+        .find(|(code, _)| code.0 == hresult.0)
+        .map(|(_, hint)| *hint)
+}
+
+const HINTS: &[(sys::HRESULT, &str)] = &[
+    (
+        sys::E_INVALIDARG,
+        "an id or a token that this runtime does not know, or flags that do not go together",
+    ),
+    (
+        sys::CORPROF_E_FUNCTION_NOT_COMPILED,
+        "the function has not been compiled yet: ask after its compilation has finished",
+    ),
+    (
+        sys::CORPROF_E_DATAINCOMPLETE,
+        "the runtime is still loading what was asked for: ask again later",
+    ),
+    (
+        sys::CORPROF_E_FUNCTION_NOT_IL,
+        "the method has no IL: it is abstract, a P/Invoke or implemented by the runtime",
+    ),
+    (
+        sys::CORPROF_E_NOT_MANAGED_THREAD,
+        "call this from a thread that runs managed code",
+    ),
+    (
+        sys::CORPROF_E_CALL_ONLY_FROM_INIT,
+        "only `initialize` may do this",
+    ),
+    (
+        sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE,
+        "not from this callback: make the call from a thread of the profiler's own, or from a callback that allows it",
+    ),
+    (
+        sys::CORPROF_E_ASYNCHRONOUS_UNSAFE,
+        "the runtime cannot do this at this moment: call from a callback",
+    ),
+    (
+        sys::CORPROF_E_PROFILER_DETACHING,
+        "the profiler is being detached",
+    ),
+    (
+        sys::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER,
+        "a profiler that was attached to a running program may not do this: load it at start-up",
+    ),
+    (
+        sys::CORPROF_E_IMMUTABLE_FLAGS_SET,
+        "events that are fixed after `initialize` prevent this",
+    ),
+    (
+        sys::CORPROF_E_REJIT_NOT_ENABLED,
+        "add EventMask::ENABLE_REJIT in `initialize`",
+    ),
+    (
+        sys::CORPROF_E_MODULE_IS_DYNAMIC,
+        "the module is being built at run time and has no file layout",
+    ),
+    (
+        sys::CLDB_E_RECORD_NOTFOUND,
+        "the metadata has no such record",
+    ),
+];
+
+fn first_runtime_with(info: u8) -> &'static str {
+    match info {
+        0..=9 => "any .NET Core since 2.1",
+        10 => ".NET Core 3.0 or newer",
+        11 => ".NET Core 3.1 or newer",
+        12 => ".NET 5 or newer",
+        13 => ".NET 7 or newer",
+        14 => ".NET 8 or newer",
+        _ => ".NET 10 or newer",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_call_the_code_and_the_way_out() {
+        let error = Error::call(
+            "ICorProfilerInfo::GetILFunctionBody",
+            Hresult(sys::CORPROF_E_FUNCTION_NOT_IL.0),
+        );
+        assert_eq!(
+            error.to_string(),
+            "ICorProfilerInfo::GetILFunctionBody failed with CORPROF_E_FUNCTION_NOT_IL \
+             (0x80131354): the method has no IL: it is abstract, a P/Invoke or implemented by the \
+             runtime"
+        );
+        assert_eq!(error.hresult().name(), Some("CORPROF_E_FUNCTION_NOT_IL"));
+    }
+
+    #[test]
+    fn says_which_runtime_has_the_call() {
+        let error = Error::unsupported("ICorProfilerInfo12::EventPipeStartSession", 12, 11);
+        assert_eq!(
+            error.to_string(),
+            "ICorProfilerInfo12::EventPipeStartSession needs ICorProfilerInfo12 (.NET 5 or newer); this \
+             runtime offers ICorProfilerInfo11"
+        );
+        assert_eq!(error.hresult().name(), Some("E_NOTIMPL"));
+    }
+
+    #[test]
+    fn codes_without_a_name_print_as_numbers() {
+        assert_eq!(Hresult(-2).to_string(), "0xFFFFFFFE");
+        assert!(Hresult::S_FALSE.is_ok() && !Hresult::E_FAIL.is_ok());
+    }
+
+    #[test]
+    fn is_one_pointer_wide() {
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn success_codes_survive_and_failures_do_not_allocate_names() {
+        assert_eq!(check("X::Y", sys::S_FALSE).unwrap(), Hresult::S_FALSE);
+        assert_eq!(
+            check("X::Y", sys::E_FAIL).unwrap_err().hresult(),
+            Hresult::E_FAIL
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! Ids that the runtime gives to its things: one type each, so that they cannot be mixed up.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $native:literal;)*) => {$(
+        $(#[$doc])*
+        ///
+        #[doc = concat!("The native type is `", $native, "`. What the runtime may leave out is an `Option`.")]
+        #[doc(alias = $native)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(transparent)]
+        pub struct $name(usize);
+
+        impl $name {
+            /// The id that native code knows by this number.
+            ///
+            /// Ids are checked by the runtime only in part: make one only of a number that the
+            /// runtime gave.
+            pub const fn from_raw(raw: usize) -> Self {
+                Self(raw)
+            }
+
+            /// The number by which native code knows it.
+            pub const fn raw(self) -> usize {
+                self.0
+            }
+
+            /// An id that the runtime may leave out: zero is none.
+            #[allow(dead_code, reason = "not every kind of id is left out anywhere")]
+            pub(crate) const fn optional(raw: usize) -> Option<Self> {
+                if raw == 0 { None } else { Some(Self(raw)) }
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({:#x})"), self.0)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A compiled (or about to be compiled) function: a method with its generic arguments.
+    FunctionId = "FunctionID";
+    /// A loaded module. After its unloading the number may be used again.
+    ModuleId = "ModuleID";
+    /// A loaded type with its generic arguments.
+    ClassId = "ClassID";
+    /// A loaded assembly.
+    AssemblyId = "AssemblyID";
+    /// An application domain; .NET (Core) has one.
+    AppDomainId = "AppDomainID";
+    /// A managed thread.
+    ThreadId = "ThreadID";
+    /// One IL of a method among those that ReJIT gave it; the original one has the id 0.
+    RejitId = "ReJITID";
+    /// A garbage-collector handle.
+    GcHandleId = "GCHandleID";
+    /// A provider of EventPipe events.
+    EventPipeProviderId = "EVENTPIPE_PROVIDER";
+}
+
+impl RejitId {
+    /// The IL that the method has in its module.
+    pub const ORIGINAL: Self = Self(0);
+}
+
+/// An object on the managed heap, named by its address.
+///
+/// The garbage collector moves objects, so the id is good only during the callback that delivered
+/// it: the lifetime says so, and keeping one beyond it does not compile.
+///
+/// The native type is `ObjectID`.
+#[doc(alias = "ObjectID")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct ObjectId<'callback>(usize, PhantomData<&'callback ()>);
+
+impl ObjectId<'_> {
+    pub(crate) const fn from_callback(raw: usize) -> Self {
+        Self(raw, PhantomData)
+    }
+
+    pub(crate) const fn optional(raw: usize) -> Option<Self> {
+        if raw == 0 {
+            None
+        } else {
+            Some(Self::from_callback(raw))
+        }
+    }
+
+    /// The address at which the object is now. To be logged or compared, not to be read through.
+    pub const fn address(self) -> usize {
+        self.0
+    }
+}
+
+impl fmt::Debug for ObjectId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ObjectId({:#x})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_is_none() {
+        assert_eq!(ClassId::optional(0), None);
+        assert_eq!(ClassId::optional(16), Some(ClassId::from_raw(16)));
+        assert_eq!(format!("{:?}", ClassId::from_raw(16)), "ClassId(0x10)");
+        assert_eq!(ObjectId::optional(0), None);
+    }
+}

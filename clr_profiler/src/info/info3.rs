@@ -1,0 +1,83 @@
+//! `ICorProfilerInfo3`.
+
+use super::ProfilerInfo;
+use super::handle::Sealed;
+use crate::error::Result;
+use crate::native::read_text;
+use clr_profiler_sys as sys;
+
+/// Which runtime it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuntimeInformation {
+    /// Tells apart several runtimes in one process.
+    pub instance: u16,
+    /// .NET or .NET Framework.
+    pub kind: RuntimeKind,
+    /// The major version. .NET Core 3.1 and older say 4.
+    pub major: u16,
+    /// The minor version.
+    pub minor: u16,
+    /// The build number.
+    pub build: u16,
+    /// The number of the fix.
+    pub fix: u16,
+    /// The version as text.
+    pub version: String,
+}
+
+/// The kind of a runtime.
+#[doc(alias = "COR_PRF_RUNTIME_TYPE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RuntimeKind {
+    /// .NET Framework.
+    Framework,
+    /// .NET and .NET Core.
+    Core,
+    /// A value that this version of the crate does not know.
+    Unknown(u32),
+}
+
+/// What `ICorProfilerInfo3` offers: the runtime itself.
+#[doc(alias = "ICorProfilerInfo3")]
+pub trait CorProfilerInfo3: Sealed {
+    /// Kind and version of the runtime.
+    ///
+    /// Wraps `ICorProfilerInfo3::GetRuntimeInformation`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetRuntimeInformation")]
+    fn runtime_information(&self) -> Result<RuntimeInformation> {
+        let (mut instance, mut kind) = (0, 0);
+        let (mut major, mut minor, mut build, mut fix) = (0, 0, 0, 0);
+        let info = self.handle();
+        let version = read_text(|capacity, length, buffer| {
+            ask!(
+                in gc info,
+                ICorProfilerInfo3::GetRuntimeInformation(
+                    &mut instance, &mut kind, &mut major, &mut minor, &mut build, &mut fix,
+                    capacity, length, buffer,
+                )
+            )
+        })?;
+        let kind = match kind {
+            sys::COR_PRF_DESKTOP_CLR => RuntimeKind::Framework,
+            sys::COR_PRF_CORE_CLR => RuntimeKind::Core,
+            other => RuntimeKind::Unknown(other),
+        };
+        Ok(RuntimeInformation {
+            instance,
+            kind,
+            major,
+            minor,
+            build,
+            fix,
+            version,
+        })
+    }
+}
+
+impl CorProfilerInfo3 for ProfilerInfo {}

@@ -1,0 +1,93 @@
+//! `ICorProfilerInfo4`.
+
+use super::ProfilerInfo;
+use super::handle::Sealed;
+use crate::error::Result;
+use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId};
+use crate::native::read_array;
+use clr_profiler_il::token::MethodDef;
+
+/// What `ICorProfilerInfo4` offers: ReJIT, and sizes of large objects.
+#[doc(alias = "ICorProfilerInfo4")]
+pub trait CorProfilerInfo4: Sealed {
+    /// Makes this thread one that may call the runtime: do it first on a profiler's own threads.
+    ///
+    /// Wraps `ICorProfilerInfo4::InitializeCurrentThread`. **Context**: a thread of the profiler's
+    /// own.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "InitializeCurrentThread")]
+    fn initialize_current_thread(&self) -> Result<()> {
+        let info = self.handle();
+        ask!(info, ICorProfilerInfo4::InitializeCurrentThread())?;
+        Ok(())
+    }
+
+    /// Asks for these methods to be compiled again, with IL from
+    /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters).
+    ///
+    /// Success says only that the request was taken: failures of single methods arrive in
+    /// [`rejit_error`](crate::Profiler::rejit_error).
+    ///
+    /// Wraps `ICorProfilerInfo4::RequestReJIT`. **Context**: a thread of the profiler's own that
+    /// called [`initialize_current_thread`](Self::initialize_current_thread). **Events**:
+    /// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT).
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_REJIT_NOT_ENABLED` without that event, and what the runtime answers.
+    #[doc(alias = "RequestReJIT")]
+    fn request_rejit(&self, methods: &[(ModuleId, MethodDef)]) -> Result<()> {
+        let modules: Vec<usize> = methods.iter().map(|(module, _)| module.raw()).collect();
+        let tokens: Vec<u32> = methods.iter().map(|(_, method)| method.raw()).collect();
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo4::RequestReJIT(
+                methods.len() as u32,
+                modules.as_ptr(),
+                tokens.as_ptr(),
+            )
+        )?;
+        Ok(())
+    }
+
+    /// The ReJIT ids that a function has code for; 0 is the original IL.
+    ///
+    /// Wraps `ICorProfilerInfo4::GetReJITIDs`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetReJITIDs")]
+    fn rejit_ids(&self, function: FunctionId) -> Result<Vec<RejitId>> {
+        let info = self.handle();
+        let ids = read_array(|capacity, count, buffer| {
+            ask!(
+                info,
+                ICorProfilerInfo4::GetReJITIDs(function.raw(), capacity, count, buffer)
+            )
+        })?;
+        Ok(ids.into_iter().map(RejitId::from_raw).collect())
+    }
+
+    /// The size of an object in bytes.
+    ///
+    /// Wraps `ICorProfilerInfo4::GetObjectSize2`. **Context**: any callback, also during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetObjectSize2")]
+    fn object_size2(&self, object: ObjectId<'_>) -> Result<usize> {
+        let mut size = 0;
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo4::GetObjectSize2(object.address(), &mut size))?;
+        Ok(size)
+    }
+}
+
+impl CorProfilerInfo4 for ProfilerInfo {}

@@ -1,0 +1,58 @@
+//! `ICorProfilerInfo5`.
+
+use super::handle::Sealed;
+use super::{CorProfilerInfo, ProfilerInfo};
+use crate::error::Result;
+use crate::events::EventMask;
+
+/// What `ICorProfilerInfo5` offers: the whole event mask.
+#[doc(alias = "ICorProfilerInfo5")]
+pub trait CorProfilerInfo5: Sealed {
+    /// The events that the runtime reports.
+    ///
+    /// Wraps `ICorProfilerInfo5::GetEventMask2`. **Context**: any.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetEventMask2")]
+    fn event_mask2(&self) -> Result<EventMask> {
+        let (mut low, mut high) = (0, 0);
+        let info = self.handle();
+        ask!(info, ICorProfilerInfo5::GetEventMask2(&mut low, &mut high))?;
+        Ok(EventMask::from_halves(low, high))
+    }
+
+    /// Sets which events the runtime reports.
+    ///
+    /// Events of `initialize` belong into its [`Setup`](crate::Setup).
+    ///
+    /// Wraps `ICorProfilerInfo5::SetEventMask2`. **Context**: any; immutable flags must stay as
+    /// they are.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` where an immutable flag would change.
+    #[doc(alias = "SetEventMask2")]
+    fn set_event_mask2(&self, events: EventMask) -> Result<()> {
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo5::SetEventMask2(events.low(), events.high())
+        )?;
+        Ok(())
+    }
+}
+
+impl CorProfilerInfo5 for ProfilerInfo {}
+
+impl ProfilerInfo {
+    /// Asks for events by the call that the runtime has.
+    pub(crate) fn enable(&self, events: EventMask) -> Result<()> {
+        if self.version() < 5 && events.high() == 0 {
+            self.set_event_mask(events)
+        } else {
+            self.set_event_mask2(events)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! [`Method`]: a method with its names and its IL, in one place.
+
+use super::{CorProfilerInfo, CorProfilerInfo2, FunctionInfo2, ProfilerInfo};
+use crate::error::Result;
+use crate::ids::{ClassId, FunctionId, ModuleId};
+use crate::metadata::{Instantiation, Metadata, MetadataImport, MethodProps};
+use crate::metadata::{keyword, method_name, type_def_name};
+use clr_profiler_il::token::MethodDef;
+
+/// How deep generic arguments are named: `A<B<C<...>>>`.
+const ARGUMENT_DEPTH: u32 = 8;
+
+/// The method that a function is an instance of.
+///
+/// From [`ProfilerInfo::method`]. All its methods may be called from every callback that is not
+/// during a collection.
+#[derive(Debug)]
+pub struct Method<'info> {
+    info: &'info ProfilerInfo,
+    function: FunctionId,
+    facts: FunctionInfo2,
+}
+
+impl<'info> Method<'info> {
+    pub(super) fn of(info: &'info ProfilerInfo, function: FunctionId) -> Result<Self> {
+        let facts = info.function_info2(function)?;
+        Ok(Self {
+            info,
+            function,
+            facts,
+        })
+    }
+
+    /// The function that was asked about.
+    pub fn function(&self) -> FunctionId {
+        self.function
+    }
+
+    /// The module that defines the method.
+    pub fn module(&self) -> ModuleId {
+        self.facts.module
+    }
+
+    /// The method in the metadata of that module.
+    pub fn token(&self) -> MethodDef {
+        self.facts.token
+    }
+
+    /// The metadata of the module.
+    ///
+    /// # Errors
+    ///
+    /// What [`CorProfilerInfo::module_metadata`] returns.
+    pub fn metadata(&self) -> Result<Metadata<'info>> {
+        self.info.module_metadata(self.module())
+    }
+
+    /// Name, signature and attributes.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    pub fn props(&self) -> Result<MethodProps> {
+        self.metadata()?.method_props(self.token())
+    }
+
+    /// The name alone, such as `Add`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    pub fn name(&self) -> Result<String> {
+        Ok(self.props()?.name)
+    }
+
+    /// The name with namespace, type, generic arguments and parameter types, such as
+    /// `Shop.Cart<int>+Line.Add<T>(string, int[])`.
+    ///
+    /// Generic arguments are those of this function where the runtime knows them, and the names
+    /// of the parameters elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers, and where the signature of the method is malformed.
+    pub fn full_name(&self) -> Result<String> {
+        let metadata = self.metadata()?;
+        let props = metadata.method_props(self.token())?;
+        let type_arguments = match self.facts.class {
+            // What cannot be told is not worth failing for: the parameters have names.
+            Some(class) => self
+                .info
+                .class_id_info2(class)
+                .map(|class| class.type_arguments),
+            None => Ok(Vec::new()),
+        };
+        let instantiation = Instantiation {
+            type_arguments: class_names(self.info, &type_arguments.unwrap_or_default(), 0),
+            method_arguments: class_names(self.info, &self.facts.type_arguments, 0),
+        };
+        method_name(&metadata, self.token(), &props, instantiation)
+    }
+
+    /// The simple name of the assembly that defines the method.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers; while an assembly is being loaded, that it is.
+    pub fn assembly_name(&self) -> Result<String> {
+        match self.info.module_info(self.module())?.assembly {
+            Some(assembly) => Ok(self.info.assembly_info(assembly)?.name),
+            None => Ok(self.metadata()?.scope_props()?.name),
+        }
+    }
+
+    /// The method body as the runtime has it now.
+    ///
+    /// # Errors
+    ///
+    /// What [`CorProfilerInfo::il_function_body`] returns.
+    pub fn il_body(&self) -> Result<Vec<u8>> {
+        self.info.il_function_body(self.module(), self.token())
+    }
+
+    /// Replaces the method body, from the next compilation on.
+    ///
+    /// # Errors
+    ///
+    /// What [`CorProfilerInfo::set_il_function_body`] returns.
+    pub fn set_il_body(&self, body: &[u8]) -> Result<()> {
+        self.info
+            .set_il_function_body(self.module(), self.token(), body)
+    }
+}
+
+fn class_names(info: &ProfilerInfo, classes: &[ClassId], depth: u32) -> Vec<String> {
+    classes
+        .iter()
+        .map(|class| class_name(info, *class, depth))
+        .collect()
+}
+
+/// The name of a loaded type; `?` for what the runtime does not tell.
+fn class_name(info: &ProfilerInfo, class: ClassId, depth: u32) -> String {
+    if depth >= ARGUMENT_DEPTH {
+        return "...".to_owned();
+    }
+    if let Ok(Some(array)) = info.array_class_info(class) {
+        let element = match array.element_class {
+            Some(element) => class_name(info, element, depth + 1),
+            None => "?".to_owned(),
+        };
+        return format!(
+            "{element}[{}]",
+            ",".repeat(array.rank.saturating_sub(1) as usize)
+        );
+    }
+    let named = info.class_id_info2(class).and_then(|facts| {
+        let Some(module) = facts.module else {
+            return Ok("?".to_owned());
+        };
+        let arguments = class_names(info, &facts.type_arguments, depth + 1);
+        type_def_name(&info.module_metadata(module)?, facts.token, &arguments)
+    });
+    match named {
+        Ok(name) => keyword(&name).to_owned(),
+        Err(_) => "?".to_owned(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Write .NET profilers in safe Rust.
+//!
+//! The .NET runtime loads a native library that environment variables name, asks it for an object,
+//! and calls that object for everything that happens: methods compiled, modules loaded, exceptions
+//! thrown, garbage collected. A profiler is a type that implements [`Profiler`]:
+//!
+//! ```
+//! use clr_profiler::prelude::*;
+//!
+//! struct JitLogger;
+//!
+//! #[profiler(clsid = "DF63A541-5A33-4611-8829-F4E495985EE3")]
+//! impl Profiler for JitLogger {
+//!     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+//!         Ok(JitLogger)
+//!     }
+//!
+//!     fn jit_compilation_started(
+//!         &self,
+//!         info: &ProfilerInfo,
+//!         function: FunctionId,
+//!         _is_safe_to_block: bool,
+//!     ) -> Result<()> {
+//!         eprintln!("{}", info.method(function)?.full_name()?);
+//!         Ok(())
+//!     }
+//! }
+//!
+//! register!(JitLogger);
+//! ```
+//!
+//! In a package whose library is a `cdylib` this builds what the runtime loads when
+//! `CORECLR_ENABLE_PROFILING` is `1`, `CORECLR_PROFILER` the class id in braces and
+//! `CORECLR_PROFILER_PATH` the path of the library.
+//!
+//! # What is where
+//!
+//! - [`Profiler`] has a method for each callback; [`Setup`] is what `initialize` decides.
+//! - [`ProfilerInfo`] is the runtime: [`info.method(function)`](ProfilerInfo::method) for what is
+//!   needed most, and the traits [`CorProfilerInfo`] and so on, each after the native interface of
+//!   its name.
+//! - [`Metadata`] holds the names and signatures of a module, through [`MetadataImport`] and
+//!   [`MetadataImport2`].
+//! - [`il`] has tokens and signatures.
+//! - [`Error`] says which native call failed, why, and what to do.
+//!
+//! Everything that a profiler's author names in code is in the [`prelude`].
+//!
+//! # What can go wrong, and what happens then
+//!
+//! A callback that returns an error or panics does not disturb the program: it goes on as if the
+//! callback had done nothing, and the hook of [`Setup::on_failure`] is told. After a number of
+//! panics ([`Setup::panic_limit`]) the profiler gets no more callbacks. An `initialize` that fails
+//! leaves the program unprofiled. Because a runtime ignores that silently, the library says it
+//! where the environment variable `CLR_PROFILER_DIAGNOSTICS` names a place: `stderr` or a file.
+//!
+//! Libraries built with `panic = "abort"` cannot keep that promise: [`register!`] refuses to
+//! compile in them.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![deny(unsafe_code)]
+
+// The folders that talk to the runtime are the only ones that may hold `unsafe`.
+#[macro_use]
+#[allow(unsafe_code, reason = "calls through the runtime's vtables")]
+mod native;
+#[allow(unsafe_code, reason = "where the runtime calls in")]
+mod boundary;
+mod callbacks;
+mod error;
+mod events;
+mod failure;
+mod ids;
+#[allow(unsafe_code, reason = "calls through the runtime's vtables")]
+mod info;
+#[allow(unsafe_code, reason = "calls through the runtime's vtables")]
+mod metadata;
+mod register;
+mod setup;
+
+pub use callbacks::payload::{
+    AllocationsByClass, EventPipeEvent, GenerationSet, MovedRange, MovedRanges, Root, RootFlags,
+    RootIds, Roots, SurvivingRanges, WeakTableElement, WeakTableElements,
+};
+pub use callbacks::reasons::{GcReason, JitCacheResult, RootKind, SuspendReason, TransitionReason};
+pub use callbacks::{Callback, CallbackSet, Profiler};
+pub use clr_profiler_il as il;
+pub use clr_profiler_macros::profiler;
+pub use error::{Error, ErrorKind, Hresult, Result};
+pub use events::EventMask;
+pub use failure::{Failure, FailureCause};
+pub use ids::{
+    AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
+    ObjectId, RejitId, ThreadId,
+};
+pub use info::{
+    AppDomainInfo, ArrayClassInfo, AssemblyInfo, AssemblyReferenceProvider, ClassIdInfo,
+    ClassIdInfo2, CodegenFlags, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3,
+    CorProfilerInfo4, CorProfilerInfo5, CorProfilerInfo8, CorProfilerInfo9, DynamicFunctionInfo,
+    FunctionControl, FunctionInfo, FunctionInfo2, GcScope, Method, ModuleInfo, ProfilerInfo,
+    RuntimeInformation, RuntimeKind,
+};
+pub use metadata::{
+    GenericParamProps, Metadata, MetadataImport, MetadataImport2, MetadataIter, MethodProps,
+    ScopeProps, TypeDefProps, TypeRefProps,
+};
+pub use setup::Setup;
+
+/// What a profiler's author needs, in one `use`.
+pub mod prelude {
+    pub use crate::il::token::*;
+    pub use crate::{
+        AllocationsByClass, AppDomainId, AssemblyId, AssemblyReferenceProvider, Callback, ClassId,
+        CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo5,
+        CorProfilerInfo8, CorProfilerInfo9, Error, EventMask, EventPipeEvent, EventPipeProviderId,
+        Failure, FunctionControl, FunctionId, GcHandleId, GcReason, GcScope, GenerationSet,
+        Hresult, JitCacheResult, Metadata, MetadataImport, MetadataImport2, Method, ModuleId,
+        MovedRanges, ObjectId, Profiler, ProfilerInfo, RejitId, Result, RootIds, Roots, Setup,
+        SurvivingRanges, SuspendReason, ThreadId, TransitionReason, WeakTableElements, profiler,
+        register,
+    };
+}
+
+/// What the macros expand to. Not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::boundary::{Class, ProfilerClass, can_unload_now, get_class_object};
+    pub use crate::callbacks::CallbackSet;
+    pub use uuid::Uuid;
+}

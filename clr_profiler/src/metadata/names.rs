@@ -1,0 +1,242 @@
+//! Names as people write them: `Shop.Cart<T>+Line.Add<U>(string, int&)`.
+//!
+//! Namespace and nesting as reflection prints them (`.` and `+`), generic parameters in angle
+//! brackets behind the type that declares them, the primitive types by their C# names.
+
+use std::fmt::{self, Write};
+
+use super::handle::Metadata;
+use super::import::{MetadataImport, MethodProps};
+use super::import2::MetadataImport2;
+use crate::error::Result;
+use clr_profiler_il::signature::{TypeNames, TypeSpecSig};
+use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeRef, TypeSpec, TypeToken};
+
+/// How deep types may be nested before hostile metadata is suspected.
+const NESTING_LIMIT: usize = 64;
+
+/// The generic arguments that stand in a name, where they are known.
+#[derive(Default)]
+pub(crate) struct Instantiation {
+    pub(crate) type_arguments: Vec<String>,
+    pub(crate) method_arguments: Vec<String>,
+}
+
+/// The name of a method with its type, generic arguments and parameter types.
+pub(crate) fn method_name(
+    metadata: &Metadata<'_>,
+    method: MethodDef,
+    props: &MethodProps,
+    instantiation: Instantiation,
+) -> Result<String> {
+    let Instantiation {
+        type_arguments,
+        method_arguments,
+    } = instantiation;
+    let names = SignatureNames {
+        metadata,
+        type_arguments: known_or_named(type_arguments, metadata, props.class.into())?,
+        method_arguments: known_or_named(method_arguments, metadata, method.into())?,
+    };
+    let signature = props.signature()?;
+    let mut name = String::new();
+    // `<Module>` is the type of what stands outside of types; its name helps nobody.
+    if props.class.row() != 1 {
+        name = type_def_name(metadata, props.class, &names.type_arguments)?;
+        name.push('.');
+    }
+    name.push_str(&props.name);
+    push_arguments(&mut name, &names.method_arguments);
+    name.push('(');
+    for (index, parameter) in signature.params.iter().enumerate() {
+        if index > 0 {
+            name.push_str(", ");
+        }
+        // A `String` takes everything; what has no name prints as its token.
+        let _ = write!(name, "{}", parameter.display(&names));
+    }
+    name.push(')');
+    Ok(name)
+}
+
+/// The arguments, or else the names of the parameters that they are for.
+fn known_or_named(
+    arguments: Vec<String>,
+    metadata: &Metadata<'_>,
+    owner: Token,
+) -> Result<Vec<String>> {
+    let names = parameter_names(metadata, owner)?;
+    Ok(if arguments.len() == names.len() {
+        arguments
+    } else {
+        names
+    })
+}
+
+/// The names of the generic parameters of a type or a method.
+fn parameter_names(metadata: &Metadata<'_>, owner: Token) -> Result<Vec<String>> {
+    metadata
+        .generic_params(owner)
+        .map(|parameter| Ok(metadata.generic_param_props(parameter?)?.name))
+        .collect()
+}
+
+/// The name of a type with its namespace, the types around it, and its generic arguments.
+///
+/// `arguments` are those of the type and all types around it, as metadata has them.
+pub(crate) fn type_def_name(
+    metadata: &Metadata<'_>,
+    class: TypeDef,
+    arguments: &[String],
+) -> Result<String> {
+    let mut chain = vec![metadata.type_def_props(class)?.name];
+    let mut inner = class;
+    while let Some(outer) = metadata.nested_class_props(inner)?
+        && chain.len() < NESTING_LIMIT
+    {
+        chain.push(metadata.type_def_props(outer)?.name);
+        inner = outer;
+    }
+    let mut arguments = arguments;
+    let mut name = String::new();
+    for part in chain.iter().rev() {
+        if !name.is_empty() {
+            name.push('+');
+        }
+        let (bare, arity) = split_arity(part);
+        name.push_str(bare);
+        let (own, others) = arguments.split_at(arity.min(arguments.len()));
+        push_arguments(&mut name, own);
+        arguments = others;
+    }
+    Ok(name)
+}
+
+/// The name of a type of another module, with its namespace and the types around it.
+fn type_ref_name(metadata: &Metadata<'_>, class: TypeRef) -> Result<String> {
+    let mut chain = Vec::new();
+    let mut next = class;
+    while chain.len() < NESTING_LIMIT {
+        let props = metadata.type_ref_props(next)?;
+        chain.push(split_arity(&props.name).0.to_owned());
+        match TypeRef::try_from(props.resolution_scope) {
+            Ok(outer) if !props.resolution_scope.is_nil() => next = outer,
+            _ => break,
+        }
+    }
+    chain.reverse();
+    Ok(chain.join("+"))
+}
+
+/// `` List`1 `` is `List` with one parameter.
+fn split_arity(name: &str) -> (&str, usize) {
+    match name.rsplit_once('`') {
+        Some((bare, digits)) => match digits.parse() {
+            Ok(arity) => (bare, arity),
+            Err(_) => (name, 0),
+        },
+        None => (name, 0),
+    }
+}
+
+fn push_arguments(name: &mut String, arguments: &[String]) {
+    if !arguments.is_empty() {
+        name.push('<');
+        name.push_str(&arguments.join(", "));
+        name.push('>');
+    }
+}
+
+/// The C# name of a primitive type, for types that are named by the runtime and not by a signature.
+pub(crate) fn keyword(name: &str) -> &str {
+    const KEYWORDS: &[(&str, &str)] = &[
+        ("System.Boolean", "bool"),
+        ("System.Byte", "byte"),
+        ("System.Char", "char"),
+        ("System.Double", "double"),
+        ("System.Int16", "short"),
+        ("System.Int32", "int"),
+        ("System.Int64", "long"),
+        ("System.IntPtr", "nint"),
+        ("System.Object", "object"),
+        ("System.SByte", "sbyte"),
+        ("System.Single", "float"),
+        ("System.String", "string"),
+        ("System.UInt16", "ushort"),
+        ("System.UInt32", "uint"),
+        ("System.UInt64", "ulong"),
+        ("System.UIntPtr", "nuint"),
+        ("System.Void", "void"),
+    ];
+    match KEYWORDS.iter().find(|(full, _)| *full == name) {
+        Some((_, keyword)) => keyword,
+        None => name,
+    }
+}
+
+/// Names for what stands in a signature of this module.
+struct SignatureNames<'a> {
+    metadata: &'a Metadata<'a>,
+    type_arguments: Vec<String>,
+    method_arguments: Vec<String>,
+}
+
+impl SignatureNames<'_> {
+    fn name(&self, token: TypeToken) -> Result<String> {
+        match token {
+            TypeToken::Def(class) => {
+                // Without arguments: the signature prints its own behind the name.
+                type_def_name(self.metadata, class, &[])
+            }
+            TypeToken::Ref(class) => type_ref_name(self.metadata, class),
+            TypeToken::Spec(type_spec) => self.type_spec_name(type_spec),
+        }
+    }
+
+    fn type_spec_name(&self, type_spec: TypeSpec) -> Result<String> {
+        let blob = self.metadata.type_spec_from_token(type_spec)?;
+        let signature = TypeSpecSig::parse(&blob).map_err(crate::Error::other)?;
+        Ok(signature.display(self).to_string())
+    }
+}
+
+impl TypeNames for SignatureNames<'_> {
+    fn type_name(&self, token: TypeToken, out: &mut dyn Write) -> fmt::Result {
+        match self.name(token) {
+            Ok(name) => out.write_str(&name),
+            Err(_) => write!(out, "{}", Token::from(token)),
+        }
+    }
+
+    fn type_parameter(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
+        match self.type_arguments.get(number as usize) {
+            Some(name) => out.write_str(name),
+            None => write!(out, "!{number}"),
+        }
+    }
+
+    fn method_parameter(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
+        match self.method_arguments.get(number as usize) {
+            Some(name) => out.write_str(name),
+            None => write!(out, "!!{number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arities() {
+        assert_eq!(split_arity("List`1"), ("List", 1));
+        assert_eq!(split_arity("Plain"), ("Plain", 0));
+        assert_eq!(split_arity("Odd`name"), ("Odd`name", 0));
+    }
+
+    #[test]
+    fn keywords() {
+        assert_eq!(keyword("System.Int32"), "int");
+        assert_eq!(keyword("Shop.Int32"), "Shop.Int32");
+    }
+}

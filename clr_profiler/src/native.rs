@@ -1,0 +1,167 @@
+//! Asking the runtime: the macros and helpers through which every wrapped call goes.
+
+use std::fmt::Display;
+
+use crate::error::{Error, Hresult, Result};
+use clr_profiler_il::token::Token;
+
+/// Calls a method of an interface of the runtime; a failure becomes an `Error` that names it.
+///
+/// The caller of the macro promises what the IDL says of the arguments: pointers to locals that
+/// outlive the call, arrays as long as the length beside them, null only where it is allowed.
+macro_rules! native_call {
+    ($object:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        let object: &clr_profiler_sys::$interface = $object;
+        // SAFETY: `object` holds a reference to a live interface of that type, and every use of
+        // this macro passes arguments as the IDL has them: values, and pointers to locals (or
+        // buffers of the length beside them) that live until the call has returned.
+        $crate::error::check(CALL, unsafe { object.$method($($argument),*) })
+    }};
+}
+
+/// [`native_call!`] on the runtime's `ICorProfilerInfo` of the version that has the method.
+///
+/// Refused without asking the runtime when it is too old, after its shutdown and, unless it reads
+/// `ask!(in gc ...)`, while the runtime is suspended for a garbage collection.
+macro_rules! ask {
+    (in gc $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
+        ask!(@true, $info, $interface::$method($($argument),*))
+    };
+    ($info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
+        ask!(@false, $info, $interface::$method($($argument),*))
+    };
+    (@$legal_in_gc:literal, $info:expr, $interface:ident::$method:ident($($argument:expr),*)) => {
+        $info
+            .native::<clr_profiler_sys::$interface>(
+                concat!(stringify!($interface), "::", stringify!($method)),
+                $legal_in_gc,
+            )
+            .and_then(|native| native_call!(native, $interface::$method($($argument),*)))
+    };
+}
+
+/// A token that the runtime says is of this kind.
+pub(crate) fn typed<T>(call: &'static str, raw: u32) -> Result<T>
+where
+    T: TryFrom<Token>,
+    T::Error: Display,
+{
+    T::try_from(Token::new(raw)).map_err(|error| Error::invalid(call, error))
+}
+
+/// Reads text by a call that takes a buffer with its capacity and tells the length it needs.
+///
+/// Both count UTF-16 units with the terminating zero. Some calls cut the text silently, others
+/// fail when the buffer is too small: what they say of the length decides.
+pub(crate) fn read_text(
+    mut call: impl FnMut(u32, &mut u32, *mut u16) -> Result<Hresult>,
+) -> Result<String> {
+    let mut on_stack = [0u16; 256];
+    let mut needed = 0;
+    let first = call(on_stack.len() as u32, &mut needed, on_stack.as_mut_ptr());
+    if needed as usize <= on_stack.len() {
+        first?;
+        return Ok(text_until_zero(
+            on_stack.get(..needed as usize).unwrap_or_default(),
+        ));
+    }
+    // The length may have grown between two calls, but not for ever.
+    let mut buffer = Vec::new();
+    for _ in 0..4 {
+        let capacity = needed;
+        buffer.clear();
+        buffer.resize(capacity as usize, 0);
+        let answer = call(capacity, &mut needed, buffer.as_mut_ptr());
+        if needed <= capacity {
+            answer?;
+            break;
+        }
+    }
+    Ok(text_until_zero(&buffer))
+}
+
+/// UTF-16 up to its first zero; lone surrogates become U+FFFD.
+fn text_until_zero(text: &[u16]) -> String {
+    let end = text
+        .iter()
+        .position(|unit| *unit == 0)
+        .unwrap_or(text.len());
+    String::from_utf16_lossy(text.get(..end).unwrap_or_default())
+}
+
+/// Reads an array by a call that takes a buffer with its capacity and tells the number it has.
+pub(crate) fn read_array<T: Clone + Default>(
+    mut call: impl FnMut(u32, &mut u32, *mut T) -> Result<Hresult>,
+) -> Result<Vec<T>> {
+    let mut buffer = Vec::new();
+    let mut count = 0;
+    // The number may have grown between two calls, but not for ever.
+    for _ in 0..4 {
+        let capacity = count;
+        buffer.clear();
+        buffer.resize(capacity as usize, T::default());
+        let answer = call(capacity, &mut count, buffer.as_mut_ptr());
+        if count <= capacity {
+            answer?;
+            break;
+        }
+    }
+    buffer.truncate(count as usize);
+    Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call that hands out `text`, cut to the capacity, as the runtime does.
+    fn runtime(text: &str) -> impl FnMut(u32, &mut u32, *mut u16) -> Result<Hresult> {
+        let text: Vec<u16> = text.encode_utf16().chain([0]).collect();
+        move |capacity, needed, buffer| {
+            *needed = text.len() as u32;
+            let fits = text.len().min(capacity as usize);
+            // SAFETY: the buffer has `capacity` units.
+            unsafe { buffer.copy_from_nonoverlapping(text.as_ptr(), fits) };
+            if fits < text.len() {
+                return Err(Error::call("X::Y", Hresult::E_FAIL));
+            }
+            Ok(Hresult::S_OK)
+        }
+    }
+
+    #[test]
+    fn text_of_every_length_is_whole() {
+        for length in [0, 1, 254, 255, 256, 257, 5_000] {
+            let text = "ä".repeat(length);
+            assert_eq!(read_text(runtime(&text)).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_failure_is_a_failure() {
+        let answer = read_text(|_, _, _| Err(Error::call("X::Y", Hresult::E_FAIL)));
+        assert_eq!(
+            answer.unwrap_err().to_string(),
+            "X::Y failed with E_FAIL (0x80004005)"
+        );
+    }
+
+    #[test]
+    fn arrays_are_sized_by_the_call() {
+        let values = read_array(|capacity, count, buffer: *mut u32| {
+            *count = 3;
+            for index in 0..capacity.min(3) {
+                // SAFETY: the buffer has `capacity` values.
+                unsafe { buffer.add(index as usize).write(index * 10) };
+            }
+            Ok(Hresult::S_OK)
+        });
+        assert_eq!(values.unwrap(), [0, 10, 20]);
+        let none = read_array(|_, count, _: *mut u32| {
+            *count = 0;
+            Ok(Hresult::S_OK)
+        });
+        assert_eq!(none.unwrap(), []);
+    }
+}

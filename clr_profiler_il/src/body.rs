@@ -1,0 +1,217 @@
+//! Method bodies as bytes (ECMA-335 II.25.4): how long one is by what its headers say.
+
+use std::fmt;
+
+/// A fat header has this many bytes.
+const FAT_HEADER: usize = 12;
+/// In the flags of a fat header: sections follow the code.
+const MORE_SECTIONS: u8 = 0x08;
+/// In the kind of a section: its size has 24 bits.
+const SECTION_FAT: u8 = 0x40;
+/// In the kind of a section: another one follows.
+const SECTION_MORE: u8 = 0x80;
+
+/// What is wrong with the bytes of a method body, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyError {
+    /// The offset from the start of the body.
+    pub offset: usize,
+    /// The rule that is broken.
+    pub kind: BodyErrorKind,
+}
+
+/// The rules of [`BodyError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BodyErrorKind {
+    /// The bytes end within a header, the code or a section (II.25.4).
+    Truncated,
+    /// The first byte begins neither a tiny nor a fat header (II.25.4.1).
+    UnknownHeader(u8),
+    /// A fat header says that it has another length than three times four bytes (II.25.4.3).
+    HeaderSize(u8),
+    /// A section says that it is shorter than its own header (II.25.4.5).
+    SectionSize(usize),
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            BodyErrorKind::Truncated => f.write_str("the method body is cut short")?,
+            BodyErrorKind::UnknownHeader(byte) => {
+                write!(f, "0x{byte:02x} begins no header of a method body")?;
+            }
+            BodyErrorKind::HeaderSize(size) => {
+                write!(
+                    f,
+                    "the header of the method body has {size} instead of 3 units of four bytes"
+                )?;
+            }
+            BodyErrorKind::SectionSize(size) => {
+                write!(f, "a section of the method body cannot have {size} bytes")?;
+            }
+        }
+        write!(f, " (at offset {})", self.offset)
+    }
+}
+
+impl std::error::Error for BodyError {}
+
+/// The length of the method body that begins with these bytes: header, code and sections.
+///
+/// What comes behind it is not looked at, and neither are the instructions.
+///
+/// ```
+/// use clr_profiler_il::body::encoded_length;
+///
+/// // A tiny header for three bytes of code: `ldc.i4.s 42; ret`.
+/// assert_eq!(encoded_length(&[0x0e, 0x1f, 42, 0x2a]), Ok(4));
+/// ```
+///
+/// # Errors
+///
+/// Where a header is malformed, or says that there is more than there is.
+pub fn encoded_length(bytes: &[u8]) -> Result<usize, BodyError> {
+    let first = byte_at(bytes, 0)?;
+    let end = match first & 0b11 {
+        0b10 => 1 + usize::from(first >> 2),
+        0b11 => {
+            let size = byte_at(bytes, 1)? >> 4;
+            if size != 3 {
+                return Err(BodyError {
+                    offset: 1,
+                    kind: BodyErrorKind::HeaderSize(size),
+                });
+            }
+            let mut code_size = [0; 4];
+            for (index, byte) in code_size.iter_mut().enumerate() {
+                *byte = byte_at(bytes, 4 + index)?;
+            }
+            // On a 32-bit machine this may not fit; then the bytes cannot be there either.
+            let end = FAT_HEADER.saturating_add(u32::from_le_bytes(code_size) as usize);
+            if first & MORE_SECTIONS == 0 {
+                end
+            } else {
+                end_of_sections(bytes, end)?
+            }
+        }
+        _ => {
+            return Err(BodyError {
+                offset: 0,
+                kind: BodyErrorKind::UnknownHeader(first),
+            });
+        }
+    };
+    if end <= bytes.len() {
+        Ok(end)
+    } else {
+        Err(truncated(bytes))
+    }
+}
+
+fn end_of_sections(bytes: &[u8], code_end: usize) -> Result<usize, BodyError> {
+    let mut end = code_end;
+    loop {
+        // Sections begin at multiples of four.
+        let start = end.checked_next_multiple_of(4).ok_or(truncated(bytes))?;
+        let kind = byte_at(bytes, start)?;
+        let mut size = usize::from(byte_at(bytes, start + 1)?);
+        if kind & SECTION_FAT != 0 {
+            size |= usize::from(byte_at(bytes, start + 2)?) << 8;
+            size |= usize::from(byte_at(bytes, start + 3)?) << 16;
+        }
+        if size < 4 {
+            let kind = BodyErrorKind::SectionSize(size);
+            return Err(BodyError {
+                offset: start + 1,
+                kind,
+            });
+        }
+        end = start.saturating_add(size);
+        if kind & SECTION_MORE == 0 {
+            return Ok(end);
+        }
+    }
+}
+
+fn byte_at(bytes: &[u8], offset: usize) -> Result<u8, BodyError> {
+    bytes.get(offset).copied().ok_or(truncated(bytes))
+}
+
+fn truncated(bytes: &[u8]) -> BodyError {
+    BodyError {
+        offset: bytes.len(),
+        kind: BodyErrorKind::Truncated,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fat body with `code` bytes of code, and sections.
+    fn fat(code: u32, more: bool, sections: &[&[u8]]) -> Vec<u8> {
+        let mut body = vec![if more { 0x1b } else { 0x13 }, 0x30, 8, 0];
+        body.extend(code.to_le_bytes());
+        body.extend([0; 4]);
+        body.extend(vec![0; code as usize]);
+        for section in sections {
+            body.resize(body.len().next_multiple_of(4), 0);
+            body.extend(*section);
+        }
+        body
+    }
+
+    #[test]
+    fn tiny_and_fat() {
+        assert_eq!(encoded_length(&[0x02]), Ok(1));
+        assert_eq!(encoded_length(&[&[0xfe][..], &[0; 63]].concat()), Ok(64));
+        assert_eq!(encoded_length(&fat(5, false, &[])), Ok(17));
+        // What comes behind is not looked at.
+        assert_eq!(encoded_length(&[0x06, 0x2a, 0xff]), Ok(2));
+    }
+
+    #[test]
+    fn sections_are_aligned_and_chained() {
+        let small = [&[0x01, 16, 0, 0][..], &[0; 12]].concat();
+        let chained = [&[0x81, 16, 0, 0][..], &[0; 12]].concat();
+        let large = [&[0x41, 28, 0, 0][..], &[0; 24]].concat();
+        assert_eq!(encoded_length(&fat(5, true, &[&small])), Ok(20 + 16));
+        assert_eq!(
+            encoded_length(&fat(8, true, &[&chained, &large])),
+            Ok(20 + 16 + 28)
+        );
+    }
+
+    #[test]
+    fn every_prefix_is_truncated() {
+        let section = [&[0x01, 16, 0, 0][..], &[0; 12]].concat();
+        let body = fat(5, true, &[&section]);
+        for length in 0..body.len() {
+            let error = encoded_length(&body[..length]).unwrap_err();
+            assert_eq!(error.kind, BodyErrorKind::Truncated, "of {length} bytes");
+        }
+    }
+
+    #[test]
+    fn hostile_headers() {
+        assert_eq!(
+            encoded_length(&[0x00]).unwrap_err().kind,
+            BodyErrorKind::UnknownHeader(0)
+        );
+        assert_eq!(
+            encoded_length(&[0x13, 0x20]).unwrap_err().kind,
+            BodyErrorKind::HeaderSize(2)
+        );
+        let huge = [0x1b, 0x30, 8, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+        assert_eq!(
+            encoded_length(&huge).unwrap_err().kind,
+            BodyErrorKind::Truncated
+        );
+        let endless = fat(4, true, &[&[0x81, 0, 0, 0]]);
+        assert_eq!(
+            encoded_length(&endless).unwrap_err().kind,
+            BodyErrorKind::SectionSize(0)
+        );
+    }
+}

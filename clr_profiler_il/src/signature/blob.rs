@@ -1,0 +1,56 @@
+use super::{
+    FieldSig, LocalsSig, MemberRefSig, MethodSig, MethodSpecSig, PropertySig, SignatureError,
+    StandAloneSig, TypeSpecSig, reader::Reader, writer::Writer,
+};
+
+/// Gives each signature that is a blob of its own `parse`, `write` and `to_bytes`.
+///
+/// `MethodSig, "method", Reader::method_sig, Writer::method_sig;` becomes those three over the
+/// given reader and writer.
+macro_rules! blobs {
+    ($($name:ident, $kind:literal, $read:expr, $write:expr;)*) => {$(
+        impl $name {
+            #[doc = concat!("Reads a ", $kind, " signature, which must fill the whole blob.")]
+            ///
+            /// # Errors
+            ///
+            /// The first broken rule and its offset. What is accepted beyond ECMA-335 is listed in
+            /// the [module's documentation](crate::signature#what-is-accepted).
+            pub fn parse(blob: &[u8]) -> Result<Self, SignatureError> {
+                Reader::whole(blob, $read)
+            }
+
+            /// Appends the signature in its canonical form.
+            ///
+            /// # Errors
+            ///
+            /// A rule that the value breaks, so that [`parse`](Self::parse) would not give the same
+            /// value back; `out` is left as it was then.
+            pub fn write(&self, out: &mut Vec<u8>) -> Result<(), SignatureError> {
+                Writer::whole(out, |writer| $write(writer, self))
+            }
+
+            /// The signature in its canonical form.
+            ///
+            /// # Errors
+            ///
+            /// The same as [`write`](Self::write).
+            pub fn to_bytes(&self) -> Result<Vec<u8>, SignatureError> {
+                let mut out = Vec::new();
+                self.write(&mut out)?;
+                Ok(out)
+            }
+        }
+    )*};
+}
+
+blobs! {
+    MethodSig, "method", Reader::method_sig, Writer::method_sig;
+    FieldSig, "field", Reader::field_sig, Writer::field_sig;
+    PropertySig, "property", Reader::property_sig, Writer::property_sig;
+    LocalsSig, "locals", Reader::locals_sig, Writer::locals_sig;
+    TypeSpecSig, "type specification", Reader::type_spec_sig, Writer::type_spec_sig;
+    MethodSpecSig, "method specification", Reader::method_spec_sig, Writer::method_spec_sig;
+    MemberRefSig, "method or field", Reader::member_ref_sig, Writer::member_ref_sig;
+    StandAloneSig, "stand-alone", Reader::stand_alone_sig, Writer::stand_alone_sig;
+}

@@ -1,0 +1,58 @@
+//! Signature blobs: the types of methods, fields, locals, properties and specifications (ECMA-335
+//! II.23.2).
+//!
+//! Each kind of blob is a type with `parse`, `write` and `to_bytes`; all of them are built from
+//! [`TypeSig`]. `parse` reads the whole blob; for a blob in canonical form (numbers in as few bytes
+//! as they need, as all compilers write them) `to_bytes` gives the same bytes back. `write` accepts
+//! only what `parse` reads back as the same value.
+//!
+//! | Where the blob stands | Type |
+//! |---|---|
+//! | `MethodDef`, a function pointer | [`MethodSig`] |
+//! | `FieldDef` | [`FieldSig`] |
+//! | `MemberRef` | [`MemberRefSig`] |
+//! | `StandAloneSig`: locals, `calli` | [`StandAloneSig`], [`LocalsSig`], [`MethodSig`] |
+//! | `Property` | [`PropertySig`] |
+//! | `TypeSpec` | [`TypeSpecSig`] |
+//! | `MethodSpec` | [`MethodSpecSig`] |
+//!
+//! To print one, name its tokens with a [`TypeNames`] and call `display`.
+//!
+//! # What is accepted
+//!
+//! Reading is about form. A type that may not stand where it stands is read all the same, since
+//! compilers and runtimes differ there: `void` as a parameter, by-refs of by-refs, `pinned` outside
+//! locals, modifiers between any two parts of a type, nil type tokens, generic parameters that do
+//! not exist, `explicit_this` without `has_this`. Numbers in more bytes than needed are read, too.
+//!
+//! Refused is what has no meaning as a type: unknown element types, `ELEMENT_TYPE_INTERNAL`, empty
+//! generic lists, arrays of rank 0 or with more bounds than dimensions, a sentinel where no further
+//! arguments can be passed, more than 65,534 locals, bytes behind the end, and types nested deeper
+//! than [`MAX_DEPTH`].
+
+mod blob;
+pub mod compressed;
+mod display;
+mod element;
+mod error;
+mod member;
+mod method;
+mod reader;
+mod spec;
+mod stand_alone;
+mod type_sig;
+mod writer;
+
+pub use display::{NameStyle, SignatureDisplay, TokenNames, TypeNames};
+pub use error::{SignatureError, SignatureErrorKind};
+pub use member::{FieldSig, MemberRefSig, PropertySig};
+pub use method::{CallingConvention, MethodSig};
+pub use spec::{MethodSpecSig, TypeSpecSig};
+pub use stand_alone::{LocalsSig, MAX_LOCALS, StandAloneSig};
+pub use type_sig::{ArrayShape, TypeSig};
+
+/// How deep types may be nested: `int[][]` is 3 deep.
+///
+/// Compilers stay far below. The limit keeps the recursion of reading, writing, printing, comparing
+/// and dropping within the smallest stacks that threads have.
+pub const MAX_DEPTH: usize = 128;

@@ -1,0 +1,323 @@
+use super::MethodSig;
+use crate::token::TypeToken;
+
+/// A type in a signature (ECMA-335 II.23.2.12), together with what may stand around it: custom
+/// modifiers (II.23.2.7), by-ref (II.23.2.10), `pinned` (II.23.2.9).
+///
+/// The order of nesting is the order in the blob, from the outside to the inside: `int&` with a
+/// modifier in front is `Modified { inner: ByRef(I4), .. }`.
+///
+/// A `TypeSig` that was read is at most [`MAX_DEPTH`](super::MAX_DEPTH) deep, so that cloning,
+/// comparing, printing and dropping it needs little stack. One that is built by hand may be deeper:
+/// that is the builder's own matter, until [`write`](super::TypeSpecSig::write) refuses it.
+///
+/// ```
+/// use clr_profiler_il::signature::{TokenNames, TypeSig, TypeSpecSig};
+/// use clr_profiler_il::token::TypeRef;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let list = TypeRef::from_row(0x15).ok_or("a row has 24 bits")?;
+/// let strings = TypeSig::GenericInstance {
+///     is_value_type: false,
+///     definition: list.into(),
+///     arguments: vec![TypeSig::String],
+/// };
+/// assert_eq!(strings.display(&TokenNames).to_string(), "0x01000015<string>");
+/// let blob = TypeSpecSig { type_sig: strings }.to_bytes()?;
+/// assert_eq!(blob, [0x15, 0x12, 0x55, 0x01, 0x0e]);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias = "CorElementType")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TypeSig {
+    /// `void`: no value, or what an untyped pointer points to.
+    #[doc(alias = "ELEMENT_TYPE_VOID")]
+    Void,
+    /// `System.Boolean`.
+    #[doc(alias = "ELEMENT_TYPE_BOOLEAN")]
+    Bool,
+    /// `System.Char`: a UTF-16 code unit.
+    #[doc(alias = "ELEMENT_TYPE_CHAR")]
+    Char,
+    /// `System.SByte`.
+    #[doc(alias = "ELEMENT_TYPE_I1")]
+    I1,
+    /// `System.Byte`.
+    #[doc(alias = "ELEMENT_TYPE_U1")]
+    U1,
+    /// `System.Int16`.
+    #[doc(alias = "ELEMENT_TYPE_I2")]
+    I2,
+    /// `System.UInt16`.
+    #[doc(alias = "ELEMENT_TYPE_U2")]
+    U2,
+    /// `System.Int32`.
+    #[doc(alias = "ELEMENT_TYPE_I4")]
+    I4,
+    /// `System.UInt32`.
+    #[doc(alias = "ELEMENT_TYPE_U4")]
+    U4,
+    /// `System.Int64`.
+    #[doc(alias = "ELEMENT_TYPE_I8")]
+    I8,
+    /// `System.UInt64`.
+    #[doc(alias = "ELEMENT_TYPE_U8")]
+    U8,
+    /// `System.Single`.
+    #[doc(alias = "ELEMENT_TYPE_R4")]
+    R4,
+    /// `System.Double`.
+    #[doc(alias = "ELEMENT_TYPE_R8")]
+    R8,
+    /// `System.String`.
+    #[doc(alias = "ELEMENT_TYPE_STRING")]
+    String,
+    /// `System.Object`.
+    #[doc(alias = "ELEMENT_TYPE_OBJECT")]
+    Object,
+    /// `System.IntPtr`, a signed integer as wide as a pointer.
+    #[doc(alias = "ELEMENT_TYPE_I")]
+    NativeInt,
+    /// `System.UIntPtr`, an unsigned integer as wide as a pointer.
+    #[doc(alias = "ELEMENT_TYPE_U")]
+    NativeUint,
+    /// `System.TypedReference`: a managed pointer with its type.
+    #[doc(alias = "ELEMENT_TYPE_TYPEDBYREF")]
+    TypedReference,
+    /// A reference type.
+    #[doc(alias = "ELEMENT_TYPE_CLASS")]
+    Class(TypeToken),
+    /// A value type.
+    #[doc(alias = "ELEMENT_TYPE_VALUETYPE")]
+    ValueType(TypeToken),
+    /// A generic type with its arguments, `List<int>`.
+    #[doc(alias = "ELEMENT_TYPE_GENERICINST")]
+    GenericInstance {
+        /// Whether the generic type is a value type.
+        is_value_type: bool,
+        /// The generic type without arguments.
+        definition: TypeToken,
+        /// The arguments, those of enclosing types first. Never empty in a blob.
+        arguments: Vec<TypeSig>,
+    },
+    /// A generic parameter of the enclosing type, counted from 0: `!0`.
+    #[doc(alias = "ELEMENT_TYPE_VAR")]
+    Var(u32),
+    /// A generic parameter of the method, counted from 0: `!!0`.
+    #[doc(alias = "ELEMENT_TYPE_MVAR")]
+    MVar(u32),
+    /// An unmanaged pointer, `T*`.
+    #[doc(alias = "ELEMENT_TYPE_PTR")]
+    Pointer(Box<TypeSig>),
+    /// A managed pointer, `T&`: `ref`, `in` and `out` parameters.
+    #[doc(alias = "ELEMENT_TYPE_BYREF")]
+    ByRef(Box<TypeSig>),
+    /// An array of one dimension that starts at 0, `T[]`: a vector.
+    #[doc(alias = "ELEMENT_TYPE_SZARRAY")]
+    SzArray(Box<TypeSig>),
+    /// An array of any number of dimensions, `T[,]`.
+    #[doc(alias = "ELEMENT_TYPE_ARRAY")]
+    Array {
+        /// The type of the elements.
+        element: Box<TypeSig>,
+        /// The number of dimensions and their bounds.
+        shape: Box<ArrayShape>,
+    },
+    /// A pointer to a function.
+    #[doc(alias = "ELEMENT_TYPE_FNPTR")]
+    FunctionPointer(Box<MethodSig>),
+    /// A type with a custom modifier in front.
+    #[doc(alias = "ELEMENT_TYPE_CMOD_REQD")]
+    #[doc(alias = "ELEMENT_TYPE_CMOD_OPT")]
+    Modified {
+        /// Whether who does not know the modifier must give up (`modreq`), or may ignore it
+        /// (`modopt`).
+        required: bool,
+        /// The type that is the modifier.
+        modifier: TypeToken,
+        /// What is modified.
+        inner: Box<TypeSig>,
+    },
+    /// A local that the garbage collector must not move.
+    #[doc(alias = "ELEMENT_TYPE_PINNED")]
+    Pinned(Box<TypeSig>),
+}
+
+/// The dimensions of an array (ECMA-335 II.23.2.13).
+///
+/// Sizes and lower bounds are given for the first so many dimensions; the others have none.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayShape {
+    /// The number of dimensions, at least 1.
+    pub rank: u32,
+    /// The numbers of elements, at most `rank` of them.
+    pub sizes: Vec<u32>,
+    /// The lowest indexes, at most `rank` of them.
+    pub lower_bounds: Vec<i32>,
+}
+
+impl ArrayShape {
+    /// Dimensions without bounds, as C# declares them.
+    #[must_use]
+    pub const fn unbounded(rank: u32) -> Self {
+        Self {
+            rank,
+            sizes: Vec::new(),
+            lower_bounds: Vec::new(),
+        }
+    }
+}
+
+/// Derives what differs between primitives from one table.
+///
+/// `I4 = 0x08, "int", "System.Int32";` becomes one arm each of: element type to `TypeSig`,
+/// `TypeSig` to element type, and `TypeSig` to its two names.
+macro_rules! primitives {
+    ($($variant:ident = $code:literal, $keyword:literal, $name:literal;)*) => {
+        impl TypeSig {
+            pub(super) const fn from_primitive(element_type: u8) -> Option<Self> {
+                match element_type {
+                    $($code => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            pub(super) const fn primitive(&self) -> Option<u8> {
+                match self {
+                    $(Self::$variant => Some($code),)*
+                    _ => None,
+                }
+            }
+
+            /// The C# keyword and the full name of a primitive.
+            pub(super) const fn primitive_names(&self) -> Option<(&'static str, &'static str)> {
+                match self {
+                    $(Self::$variant => Some(($keyword, $name)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+primitives! {
+    Void = 0x01, "void", "System.Void";
+    Bool = 0x02, "bool", "System.Boolean";
+    Char = 0x03, "char", "System.Char";
+    I1 = 0x04, "sbyte", "System.SByte";
+    U1 = 0x05, "byte", "System.Byte";
+    I2 = 0x06, "short", "System.Int16";
+    U2 = 0x07, "ushort", "System.UInt16";
+    I4 = 0x08, "int", "System.Int32";
+    U4 = 0x09, "uint", "System.UInt32";
+    I8 = 0x0a, "long", "System.Int64";
+    U8 = 0x0b, "ulong", "System.UInt64";
+    R4 = 0x0c, "float", "System.Single";
+    R8 = 0x0d, "double", "System.Double";
+    String = 0x0e, "string", "System.String";
+    TypedReference = 0x16, "typedref", "System.TypedReference";
+    NativeInt = 0x18, "nint", "System.IntPtr";
+    NativeUint = 0x19, "nuint", "System.UIntPtr";
+    Object = 0x1c, "object", "System.Object";
+}
+
+impl TypeSig {
+    /// The type without the modifiers and `pinned` around it.
+    ///
+    /// What stands inside a by-ref, pointer, array or argument list keeps its modifiers.
+    #[must_use]
+    pub fn unmodified(&self) -> &Self {
+        let mut current = self;
+        while let Self::Modified { inner, .. } | Self::Pinned(inner) = current {
+            current = inner;
+        }
+        current
+    }
+
+    /// Whether this is `void`, modified or not: a method that returns it returns nothing.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        matches!(self.unmodified(), Self::Void)
+    }
+
+    /// Whether this is a managed pointer, modified or not.
+    #[must_use]
+    pub fn is_by_ref(&self) -> bool {
+        matches!(self.unmodified(), Self::ByRef(_))
+    }
+
+    /// Whether this is a pinned local, modified or not.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        let mut current = self;
+        loop {
+            match current {
+                Self::Pinned(_) => return true,
+                Self::Modified { inner, .. } => current = inner,
+                _ => return false,
+            }
+        }
+    }
+
+    /// Replaces the generic parameters by arguments: `!n` by `type_arguments[n]`, `!!n` by
+    /// `method_arguments[n]`.
+    ///
+    /// A parameter without an argument stays as it is. The arguments themselves are not searched
+    /// for parameters, so they may be in terms of another method's.
+    ///
+    /// ```
+    /// use clr_profiler_il::signature::TypeSig;
+    ///
+    /// let vector = TypeSig::SzArray(Box::new(TypeSig::Var(0)));
+    /// let strings = vector.substitute(&[TypeSig::String], &[]);
+    /// assert_eq!(strings, TypeSig::SzArray(Box::new(TypeSig::String)));
+    /// ```
+    #[must_use]
+    pub fn substitute(&self, type_arguments: &[Self], method_arguments: &[Self]) -> Self {
+        let inner = |of: &Self| Box::new(of.substitute(type_arguments, method_arguments));
+        let argument = |of: &[Self], index: u32| {
+            usize::try_from(index)
+                .ok()
+                .and_then(|index| of.get(index))
+                .cloned()
+        };
+        match self {
+            Self::Var(index) => argument(type_arguments, *index).unwrap_or(Self::Var(*index)),
+            Self::MVar(index) => argument(method_arguments, *index).unwrap_or(Self::MVar(*index)),
+            Self::GenericInstance {
+                is_value_type,
+                definition,
+                arguments,
+            } => Self::GenericInstance {
+                is_value_type: *is_value_type,
+                definition: *definition,
+                arguments: arguments
+                    .iter()
+                    .map(|of| of.substitute(type_arguments, method_arguments))
+                    .collect(),
+            },
+            Self::Pointer(of) => Self::Pointer(inner(of)),
+            Self::ByRef(of) => Self::ByRef(inner(of)),
+            Self::SzArray(of) => Self::SzArray(inner(of)),
+            Self::Pinned(of) => Self::Pinned(inner(of)),
+            Self::Array { element, shape } => Self::Array {
+                element: inner(element),
+                shape: shape.clone(),
+            },
+            Self::Modified {
+                required,
+                modifier,
+                inner: of,
+            } => Self::Modified {
+                required: *required,
+                modifier: *modifier,
+                inner: inner(of),
+            },
+            Self::FunctionPointer(method) => Self::FunctionPointer(Box::new(
+                method.substitute(type_arguments, method_arguments),
+            )),
+            _ => self.clone(),
+        }
+    }
+}

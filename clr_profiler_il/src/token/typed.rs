@@ -1,0 +1,199 @@
+use std::fmt;
+
+use super::{MAX_ROW, Token, TokenTable, WrongTable};
+
+/// Makes one type for the tokens of one table.
+///
+/// ```text
+/// /// A method that this module defines.
+/// MethodDef, METHOD_DEF, "mdMethodDef";
+/// ```
+///
+/// becomes `pub struct MethodDef`, a token whose table is always `TokenTable::METHOD_DEF`, found in
+/// a search for `mdMethodDef` too, with `NIL`, `from_row`, `row`, `raw`, `is_nil`, `Display`,
+/// `TryFrom<Token>` and `From<MethodDef> for Token`.
+macro_rules! typed_tokens {
+    ($($(#[$doc:meta])* $name:ident, $table:ident, $alias:literal;)*) => {$(
+        $(#[$doc])*
+        #[doc(alias = $alias)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub struct $name(Token);
+
+        impl $name {
+            /// The table of these tokens.
+            pub const TABLE: TokenTable = TokenTable::$table;
+
+            /// The token of this table that names nothing: row 0.
+            pub const NIL: Self = Self(Token::new((TokenTable::$table.0 as u32) << 24));
+
+            /// Makes the token of a row, counted from 1, or `None` if the row has more than 24
+            /// bits.
+            #[must_use]
+            pub const fn from_row(row: u32) -> Option<Self> {
+                if row > MAX_ROW {
+                    return None;
+                }
+                Some(Self(Token::new(Self::NIL.raw() | row)))
+            }
+
+            /// The row, counted from 1, or 0 in [`NIL`](Self::NIL).
+            #[must_use]
+            pub const fn row(self) -> u32 {
+                self.0.row()
+            }
+
+            /// The 32 bits of the token.
+            #[must_use]
+            pub const fn raw(self) -> u32 {
+                self.0.raw()
+            }
+
+            /// Whether the row is 0.
+            #[must_use]
+            pub const fn is_nil(self) -> bool {
+                self.0.is_nil()
+            }
+
+            /// The same token without its kind.
+            #[must_use]
+            pub const fn token(self) -> Token {
+                self.0
+            }
+        }
+
+        impl TryFrom<Token> for $name {
+            type Error = WrongTable;
+
+            fn try_from(token: Token) -> Result<Self, WrongTable> {
+                if token.table() == Self::TABLE {
+                    Ok(Self(token))
+                } else {
+                    Err(WrongTable::new(stringify!($name), token))
+                }
+            }
+        }
+
+        impl From<$name> for Token {
+            fn from(token: $name) -> Token {
+                token.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+    )*};
+}
+
+typed_tokens! {
+    /// The module itself (ECMA-335 II.22.30).
+    Module, MODULE, "mdModule";
+    /// A type that another module or assembly defines (ECMA-335 II.22.38).
+    TypeRef, TYPE_REF, "mdTypeRef";
+    /// A type that this module defines (ECMA-335 II.22.37).
+    TypeDef, TYPE_DEF, "mdTypeDef";
+    /// A field that this module defines (ECMA-335 II.22.15).
+    FieldDef, FIELD_DEF, "mdFieldDef";
+    /// A method that this module defines (ECMA-335 II.22.26).
+    MethodDef, METHOD_DEF, "mdMethodDef";
+    /// A parameter's name, attributes and default of a method in this module (ECMA-335 II.22.33).
+    ParamDef, PARAM_DEF, "mdParamDef";
+    /// An interface that a type of this module implements (ECMA-335 II.22.23).
+    InterfaceImpl, INTERFACE_IMPL, "mdInterfaceImpl";
+    /// A method or field by its parent, name and signature (ECMA-335 II.22.25).
+    MemberRef, MEMBER_REF, "mdMemberRef";
+    /// A custom attribute on something in this module (ECMA-335 II.22.10).
+    CustomAttribute, CUSTOM_ATTRIBUTE, "mdCustomAttribute";
+    /// A declarative security permission set (ECMA-335 II.22.11).
+    Permission, PERMISSION, "mdPermission";
+    /// A signature of its own: a method's locals or the target of `calli` (ECMA-335 II.22.36).
+    StandAloneSig, STAND_ALONE_SIG, "mdSignature";
+    /// An event of a type in this module (ECMA-335 II.22.13).
+    Event, EVENT, "mdEvent";
+    /// A property of a type in this module (ECMA-335 II.22.34).
+    Property, PROPERTY, "mdProperty";
+    /// A module of the same assembly, or a native library (ECMA-335 II.22.31).
+    ModuleRef, MODULE_REF, "mdModuleRef";
+    /// A type by its signature: generic, array, pointer (ECMA-335 II.22.39).
+    TypeSpec, TYPE_SPEC, "mdTypeSpec";
+    /// The assembly that this module is the manifest of (ECMA-335 II.22.2).
+    Assembly, ASSEMBLY, "mdAssembly";
+    /// Another assembly (ECMA-335 II.22.5).
+    AssemblyRef, ASSEMBLY_REF, "mdAssemblyRef";
+    /// A file of this assembly (ECMA-335 II.22.19).
+    File, FILE, "mdFile";
+    /// A type that the assembly exports or forwards (ECMA-335 II.22.14).
+    ExportedType, EXPORTED_TYPE, "mdExportedType";
+    /// A resource of the assembly (ECMA-335 II.22.24).
+    ManifestResource, MANIFEST_RESOURCE, "mdManifestResource";
+    /// A generic parameter of a type or method in this module (ECMA-335 II.22.20).
+    GenericParam, GENERIC_PARAM, "mdGenericParam";
+    /// A generic method with its type arguments (ECMA-335 II.22.29).
+    MethodSpec, METHOD_SPEC, "mdMethodSpec";
+    /// A constraint on a generic parameter (ECMA-335 II.22.21).
+    GenericParamConstraint, GENERIC_PARAM_CONSTRAINT, "mdGenericParamConstraint";
+    /// A string literal, the operand of `ldstr` (ECMA-335 II.24.2.4). Its "row" is the offset in
+    /// the user string heap.
+    UserString, USER_STRING, "mdString";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks one typed token against its table's number.
+    macro_rules! check {
+        ($($name:ident = $table:literal),* $(,)?) => {$({
+            let nil = ($table as u32) << 24;
+            assert_eq!($name::NIL.raw(), nil);
+            assert!($name::NIL.is_nil());
+            assert_eq!($name::TABLE, TokenTable($table));
+            let token = $name::from_row(0x12_3456).unwrap();
+            assert_eq!(token.raw(), nil | 0x12_3456);
+            assert_eq!(token.row(), 0x12_3456);
+            assert_eq!(token.token(), Token::from(token));
+            assert_eq!($name::try_from(Token::from(token)), Ok(token));
+            assert_eq!($name::from_row(MAX_ROW).unwrap().row(), MAX_ROW);
+            assert_eq!($name::from_row(MAX_ROW + 1), None);
+            assert_eq!(token.to_string(), Token::from(token).to_string());
+            assert_eq!(
+                format!("{token:?}"),
+                format!("{}({token})", stringify!($name)),
+            );
+            let other = Token::new(0x7f00_0001);
+            let error = $name::try_from(other).unwrap_err();
+            assert_eq!(error.wanted(), stringify!($name));
+            assert_eq!(error.found(), other);
+        })*};
+    }
+
+    #[test]
+    fn every_kind_keeps_its_table() {
+        check! {
+            Module = 0x00, TypeRef = 0x01, TypeDef = 0x02, FieldDef = 0x04, MethodDef = 0x06,
+            ParamDef = 0x08, InterfaceImpl = 0x09, MemberRef = 0x0a, CustomAttribute = 0x0c,
+            Permission = 0x0e, StandAloneSig = 0x11, Event = 0x14, Property = 0x17,
+            ModuleRef = 0x1a, TypeSpec = 0x1b, Assembly = 0x20, AssemblyRef = 0x23, File = 0x26,
+            ExportedType = 0x27, ManifestResource = 0x28, GenericParam = 0x2a, MethodSpec = 0x2b,
+            GenericParamConstraint = 0x2c, UserString = 0x70,
+        }
+    }
+
+    #[test]
+    fn an_unknown_table_is_named_by_its_number() {
+        let error = MethodDef::try_from(Token::new(0x3f00_0001)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "wanted a MethodDef token, got 0x3f000001 (table 0x3f)"
+        );
+    }
+}

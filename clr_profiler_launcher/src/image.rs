@@ -1,0 +1,353 @@
+//! Reads the few header fields of PE, ELF and Mach-O files that tell what a file is.
+//!
+//! The files are not trusted: every field is read at a checked offset, what lies outside the file
+//! is absent, and nothing is allocated by a size that the file states.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// What a file is, from its headers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Image {
+    /// A PE file, with or without managed code.
+    Pe(Pe),
+    /// An ELF file for this processor.
+    Elf(Architecture),
+    /// A Mach-O file; `None` if it holds code for several processors.
+    MachO(Option<Architecture>),
+    /// Text that names its interpreter.
+    Script,
+    /// Anything else, also damaged files of the kinds above.
+    Other,
+}
+
+/// The fields of a PE file that matter here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pe {
+    pub(crate) architecture: Architecture,
+    /// The header of the managed code; `None` for a native file.
+    pub(crate) cli: Option<Cli>,
+}
+
+/// The fields of the CLI header that matter here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cli {
+    flags: u32,
+    entry_point: u32,
+}
+
+impl Cli {
+    const IL_ONLY: u32 = 0x1;
+    const REQUIRES_32_BIT: u32 = 0x2;
+    const NATIVE_ENTRY_POINT: u32 = 0x10;
+    const PREFERS_32_BIT: u32 = 0x2_0000;
+
+    /// Whether there is something to start: a method or a file with one.
+    pub(crate) fn has_entry_point(self) -> bool {
+        self.entry_point != 0 || self.flags & Self::NATIVE_ENTRY_POINT != 0
+    }
+
+    fn requires_32_bit(self) -> bool {
+        self.flags & (Self::REQUIRES_32_BIT | Self::PREFERS_32_BIT) == Self::REQUIRES_32_BIT
+    }
+}
+
+/// A processor, as a file header names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Architecture {
+    /// Managed code that runs on all.
+    Any,
+    /// One that Rust knows by this name.
+    Known(&'static str),
+    /// A number without a name here.
+    Unknown(u32),
+}
+
+impl Architecture {
+    /// Whether this process can hold it; in doubt it can, and the operating system decides.
+    pub(crate) fn fits_this_process(self) -> bool {
+        match self {
+            Self::Any | Self::Unknown(_) => true,
+            Self::Known(name) => name == std::env::consts::ARCH,
+        }
+    }
+
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Any => "any architecture".to_owned(),
+            Self::Known(name) => name.to_owned(),
+            Self::Unknown(number) => format!("an unknown architecture (machine 0x{number:04x})"),
+        }
+    }
+
+    fn of_elf(machine: u16) -> Self {
+        match machine {
+            3 => Self::Known("x86"),
+            21 => Self::Known("powerpc64"),
+            22 => Self::Known("s390x"),
+            40 => Self::Known("arm"),
+            62 => Self::Known("x86_64"),
+            183 => Self::Known("aarch64"),
+            243 => Self::Known("riscv64"),
+            258 => Self::Known("loongarch64"),
+            other => Self::Unknown(other.into()),
+        }
+    }
+
+    fn of_pe(machine: u16) -> Self {
+        // An assembly with precompiled code for another system than Windows has its machine
+        // number combined with that system's.
+        const WINDOWS: u16 = 0;
+        const APPLE: u16 = 0x4644;
+        const FREE_BSD: u16 = 0xadc4;
+        const LINUX: u16 = 0x7b79;
+        const NET_BSD: u16 = 0x1993;
+        const SUN_OS: u16 = 0x1992;
+        for system in [WINDOWS, APPLE, FREE_BSD, LINUX, NET_BSD, SUN_OS] {
+            return Self::Known(match machine ^ system {
+                0x014c => "x86",
+                0x01c0 | 0x01c2 | 0x01c4 => "arm",
+                0x5064 => "riscv64",
+                0x6264 => "loongarch64",
+                0x8664 => "x86_64",
+                0xaa64 => "aarch64",
+                _ => continue,
+            });
+        }
+        Self::Unknown(machine.into())
+    }
+
+    fn of_mach_o(processor: u32) -> Self {
+        match processor {
+            0x0100_0007 => Self::Known("x86_64"),
+            0x0100_000c => Self::Known("aarch64"),
+            other => Self::Unknown(other),
+        }
+    }
+}
+
+/// Reads what kind of file this is.
+pub(crate) fn read(file: &mut (impl Read + Seek)) -> io::Result<Image> {
+    let mut file = Fields { file };
+    let Some(start) = file.bytes::<4>(0)? else {
+        // Too short for any of them, but `#!` may be all there is.
+        return Ok(match file.bytes::<2>(0)? {
+            Some([b'#', b'!']) => Image::Script,
+            _ => Image::Other,
+        });
+    };
+    let image = match start {
+        [b'M', b'Z', ..] => pe(&mut file)?.map(Image::Pe),
+        [0x7f, b'E', b'L', b'F'] => elf(&mut file)?.map(Image::Elf),
+        [0xcf, 0xfa, 0xed, 0xfe] => file
+            .u32(4)?
+            .map(|processor| Image::MachO(Some(Architecture::of_mach_o(processor)))),
+        [0xca, 0xfe, 0xba, 0xbe] => Some(Image::MachO(None)),
+        [b'#', b'!', ..] => Some(Image::Script),
+        _ => None,
+    };
+    Ok(image.unwrap_or(Image::Other))
+}
+
+fn elf(file: &mut Fields<'_, impl Read + Seek>) -> io::Result<Option<Architecture>> {
+    const BIG_ENDIAN: u8 = 2;
+    let Some([class, order]) = file.bytes::<2>(4)? else {
+        return Ok(None);
+    };
+    let Some(machine) = file.bytes::<2>(18)? else {
+        return Ok(None);
+    };
+    if !(1..=2).contains(&class) || !(1..=2).contains(&order) {
+        return Ok(None);
+    }
+    let machine = match order {
+        BIG_ENDIAN => u16::from_be_bytes(machine),
+        _ => u16::from_le_bytes(machine),
+    };
+    Ok(Some(Architecture::of_elf(machine)))
+}
+
+/// `None` if a part that must be there is not.
+fn pe(file: &mut Fields<'_, impl Read + Seek>) -> io::Result<Option<Pe>> {
+    let Some(header) = file.u32(0x3c)? else {
+        return Ok(None);
+    };
+    let header = u64::from(header);
+    if file.bytes::<4>(header)? != Some(*b"PE\0\0") {
+        return Ok(None);
+    }
+    let (Some(machine), Some(sections), Some(optional_size)) = (
+        file.u16(header + 4)?,
+        file.u16(header + 6)?,
+        file.u16(header + 20)?,
+    ) else {
+        return Ok(None);
+    };
+    let optional = header + 24;
+    let directories = match file.u16(optional)? {
+        Some(0x010b) => optional + 92,
+        Some(0x020b) => optional + 108,
+        _ => return Ok(None),
+    };
+    const CLI_DIRECTORY: u32 = 14;
+    let Some(directory_count) = file.u32(directories)? else {
+        return Ok(None);
+    };
+    let entry = directories + 4 + 8 * u64::from(CLI_DIRECTORY);
+    let address = match directory_count {
+        count if count <= CLI_DIRECTORY => Some(0),
+        _ => file.u32(entry)?,
+    };
+    let Some(address) = address else {
+        return Ok(None);
+    };
+    let architecture = Architecture::of_pe(machine);
+    if address == 0 {
+        return Ok(Some(Pe {
+            architecture,
+            cli: None,
+        }));
+    }
+    let table = optional + u64::from(optional_size);
+    let Some(offset) = file_offset(file, table, sections, address)? else {
+        return Ok(None);
+    };
+    let (Some(flags), Some(entry_point)) = (file.u32(offset + 16)?, file.u32(offset + 20)?) else {
+        return Ok(None);
+    };
+    let cli = Cli { flags, entry_point };
+    let is_portable = machine == 0x014c && flags & Cli::IL_ONLY != 0 && !cli.requires_32_bit();
+    Ok(Some(Pe {
+        architecture: if is_portable {
+            Architecture::Any
+        } else {
+            architecture
+        },
+        cli: Some(cli),
+    }))
+}
+
+/// Where the byte that is loaded to `address` lies in the file, by the section table.
+fn file_offset(
+    file: &mut Fields<'_, impl Read + Seek>,
+    table: u64,
+    sections: u16,
+    address: u32,
+) -> io::Result<Option<u64>> {
+    for section in 0..u64::from(sections) {
+        let section = table + 40 * section;
+        let (Some(size), Some(start), Some(raw_size), Some(raw)) = (
+            file.u32(section + 8)?,
+            file.u32(section + 12)?,
+            file.u32(section + 16)?,
+            file.u32(section + 20)?,
+        ) else {
+            return Ok(None);
+        };
+        if let Some(inside) = address.checked_sub(start)
+            && inside < size.max(raw_size)
+        {
+            return Ok(Some(u64::from(raw) + u64::from(inside)));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads fields at offsets. The offsets are sums of a few 32-bit values: they cannot overflow.
+struct Fields<'a, R> {
+    file: &'a mut R,
+}
+
+impl<R: Read + Seek> Fields<'_, R> {
+    /// `None` if they are not all in the file.
+    fn bytes<const N: usize>(&mut self, offset: u64) -> io::Result<Option<[u8; N]>> {
+        let mut bytes = [0; N];
+        self.file.seek(SeekFrom::Start(offset))?;
+        match self.file.read_exact(&mut bytes) {
+            Ok(()) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn u16(&mut self, offset: u64) -> io::Result<Option<u16>> {
+        Ok(self.bytes(offset)?.map(u16::from_le_bytes))
+    }
+
+    fn u32(&mut self, offset: u64) -> io::Result<Option<u32>> {
+        Ok(self.bytes(offset)?.map(u32::from_le_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::common::Pe as Builder;
+
+    fn image(file: &[u8]) -> Image {
+        read(&mut Cursor::new(file)).unwrap()
+    }
+
+    /// Whatever a header says, there is an answer, and never an error or a panic.
+    #[test]
+    fn hostile_headers() {
+        for is_64 in [false, true] {
+            let file = Builder {
+                is_64,
+                ..Builder::default()
+            }
+            .bytes();
+            let Image::Pe(pe) = image(&file) else {
+                panic!("not a PE")
+            };
+            assert!(pe.cli.unwrap().has_entry_point());
+            let mut other = 0;
+            for position in 0..file.len() {
+                for value in 0..=255 {
+                    let mut file = file.clone();
+                    file[position] = value;
+                    other += usize::from(image(&file) == Image::Other);
+                }
+                for width in [2, 4, 8] {
+                    for value in [0, 0x7f, 0xff] {
+                        let mut file = file.clone();
+                        file[position..]
+                            .iter_mut()
+                            .take(width)
+                            .for_each(|byte| *byte = value);
+                        other += usize::from(image(&file) == Image::Other);
+                    }
+                }
+            }
+            assert!(other > 2000, "damage to the headers is noticed: {other}");
+        }
+    }
+
+    #[test]
+    fn a_section_table_as_long_as_it_can_be() {
+        let mut file = Builder::default().bytes();
+        file[0x80 + 6..0x80 + 8].fill(0xff);
+        // No section holds the CLI header, and the table runs to the end of the file.
+        file[0x80 + 24 + 224 + 12..][..4].fill(0xff);
+        assert_eq!(image(&file), Image::Other);
+        file.resize(0x100 + 40 * 0x1_0000, 0);
+        assert_eq!(image(&file), Image::Other);
+    }
+
+    #[test]
+    fn big_endian_and_unknown_machines() {
+        let mut file = [0; 64];
+        file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 2]);
+        file[19] = 22;
+        assert_eq!(image(&file), Image::Elf(Architecture::Known("s390x")));
+        file[18] = 0x55;
+        let Image::Elf(unknown) = image(&file) else {
+            panic!("not an ELF")
+        };
+        assert_eq!(unknown, Architecture::Unknown(0x5516));
+        assert!(unknown.fits_this_process() && unknown.name().contains("0x5516"));
+        file[4] = 3;
+        assert_eq!(image(&file), Image::Other);
+    }
+}

@@ -1,0 +1,282 @@
+//! Starts a program with the variables that make the runtime load a profiler.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{DotnetHost, Error, ProfilerLibrary, Program, ProgramKind, Result};
+
+/// What to start under which profiler, built like [`std::process::Command`].
+///
+/// ```no_run
+/// use clr_profiler_launcher::{Launch, ProfilerLibrary};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let library = ProfilerLibrary::new("libmy.so", "DF63A541-5A33-4611-8829-F4E495985EE3")?;
+/// let status = Launch::new("App.dll")
+///     .arg("a file with spaces.txt")
+///     .env("MY_PROFILER_OUTPUT", "methods.txt")
+///     .profiler(library)
+///     .command()?
+///     .status()?;
+/// println!("{status}");
+/// # Ok(()) }
+/// ```
+///
+/// Without [`profiler`](Self::profiler) the program runs unprofiled, also if this process's
+/// environment asks for a profiler: the run to compare with.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    // The last one of a name counts; None removes the variable.
+    variables: Vec<(OsString, Option<OsString>)>,
+    folder: Option<PathBuf>,
+    profiler: Option<ProfilerLibrary>,
+    host: Option<DotnetHost>,
+}
+
+/// Where the library of `clr_profiler` reports a profiler that could not start.
+const DIAGNOSTICS: &str = "CLR_PROFILER_DIAGNOSTICS";
+
+/// The runtime reads the settings of the profiler with the first of these prefixes (.NET Core 3.1
+/// to .NET 10 read no other); the second is the one of its other settings and may follow ...
+const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];
+
+/// ... and these names. One inherited from elsewhere would win over ours, or load another one.
+const SETTINGS: [&str; 7] = [
+    "ENABLE_PROFILING",
+    "PROFILER",
+    "PROFILER_PATH",
+    "PROFILER_PATH_32",
+    "PROFILER_PATH_64",
+    "PROFILER_PATH_ARM32",
+    "PROFILER_PATH_ARM64",
+];
+
+/// Where an apphost looks for its runtime.
+const ROOTS: [&str; 3] = ["DOTNET_ROOT", "DOTNET_ROOT_X64", "DOTNET_ROOT_ARM64"];
+
+/// Any of these with the value 0 keeps the runtime from loading profilers (seen on .NET 8 and 10;
+/// .NET Core 3.1 does not heed them, but which runtime a program will take is not known here).
+const SWITCHES: [&str; 4] = [
+    "DOTNET_EnableDiagnostics",
+    "DOTNET_EnableDiagnostics_Profiler",
+    "COMPlus_EnableDiagnostics",
+    "COMPlus_EnableDiagnostics_Profiler",
+];
+
+impl Launch {
+    /// Starts `program`, an assembly or a native .NET executable; see [`Program`].
+    pub fn new(program: impl AsRef<Path>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            folder: None,
+            profiler: None,
+            host: None,
+        }
+    }
+
+    /// Adds an argument for the program.
+    pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments for the program.
+    pub fn args<A: AsRef<OsStr>>(&mut self, arguments: impl IntoIterator<Item = A>) -> &mut Self {
+        for argument in arguments {
+            self.arg(argument);
+        }
+        self
+    }
+
+    /// Sets an environment variable of the program; those that choose the profiler are set by
+    /// [`profiler`](Self::profiler) alone.
+    pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
+        self.variables
+            .push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self
+    }
+
+    /// Keeps an environment variable of this process from the program.
+    pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
+        self.variables.push((name.as_ref().to_owned(), None));
+        self
+    }
+
+    /// The folder in which the program starts; by default that of this process. Relative paths
+    /// given to this type are seen from the folder of this process all the same.
+    pub fn current_dir(&mut self, folder: impl AsRef<Path>) -> &mut Self {
+        self.folder = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// The profiler that the runtime shall load.
+    pub fn profiler(&mut self, library: ProfilerLibrary) -> &mut Self {
+        self.profiler = Some(library);
+        self
+    }
+
+    /// The host for an assembly, and the runtime for an executable that looks for one; by default
+    /// [`DotnetHost::find`].
+    pub fn dotnet(&mut self, host: DotnetHost) -> &mut Self {
+        self.host = Some(host);
+        self
+    }
+
+    /// Checks program, library and environment, and gives the command that starts the program, for
+    /// [`spawn`](Command::spawn), [`status`](Command::status) or [`output`](Command::output).
+    ///
+    /// Its environment is that of this process with the changes made here, with
+    /// `CORECLR_ENABLE_PROFILING`, `CORECLR_PROFILER` and `CORECLR_PROFILER_PATH` set, without
+    /// any other setting that chooses a profiler, and with `CLR_PROFILER_DIAGNOSTICS=stderr`
+    /// unless that variable is set already (to `off` or a file): there a profiler made with
+    /// `clr_profiler` says why it could not start.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Program::open`], [`ProfilerLibrary::check`] and [`DotnetHost::find`], and
+    /// [`Error::DiagnosticsDisabled`].
+    pub fn command(&self) -> Result<Command> {
+        let program = Program::open(&self.program)?;
+        let mut command = match program.kind() {
+            ProgramKind::Assembly => {
+                let host = match &self.host {
+                    Some(host) => host.clone(),
+                    None => DotnetHost::find()?,
+                };
+                let mut command = Command::new(host.path());
+                // After `exec` the host takes the first argument for the program, whatever its
+                // name, and hands on all others.
+                command.arg("exec").arg(program.path());
+                command
+            }
+            ProgramKind::NativeExecutable => {
+                let mut command = Command::new(program.path());
+                if let Some(root) = self.root_for_executable()? {
+                    for name in ROOTS {
+                        command.env_remove(name);
+                    }
+                    command.env("DOTNET_ROOT", root);
+                }
+                command
+            }
+        };
+        command.args(&self.arguments);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        for prefix in PREFIXES {
+            for setting in SETTINGS {
+                command.env_remove(format!("{prefix}_{setting}"));
+            }
+        }
+        if let Some(library) = &self.profiler {
+            self.check_switches()?;
+            library.check()?;
+            command.env("CORECLR_ENABLE_PROFILING", "1");
+            command.env("CORECLR_PROFILER", library.clsid().to_string());
+            command.env("CORECLR_PROFILER_PATH", library.path());
+            if self.variable(DIAGNOSTICS).is_none() {
+                command.env(DIAGNOSTICS, "stderr");
+            }
+        }
+        Ok(command)
+    }
+
+    /// Checks everything and makes the program take this process's place. Returns only if that
+    /// failed.
+    ///
+    /// On Unix this process becomes the program (`exec`): streams, terminal, signals, process id
+    /// and exit code are exactly the program's. No destructors of this process run; flush what is
+    /// buffered before. Elsewhere the program is started, waited for, and this process ends with
+    /// its exit code.
+    #[must_use = "when this returns, the program was not started"]
+    pub fn exec(&self) -> Error {
+        match self.command() {
+            Ok(command) => replace(command),
+            Err(error) => error,
+        }
+    }
+
+    /// The `DOTNET_ROOT` for an apphost, unless the environment names one for it. A program that
+    /// brings its runtime does not mind.
+    fn root_for_executable(&self) -> Result<Option<PathBuf>> {
+        let is_set = |name: &str| self.variable(name).is_some();
+        let host = match &self.host {
+            Some(host) => host.clone(),
+            None if ROOTS.into_iter().any(is_set) && !is_set(DotnetHost::VARIABLE) => {
+                return Ok(None);
+            }
+            None => match DotnetHost::find() {
+                Ok(host) => host,
+                Err(Error::NoRuntime) => return Ok(None),
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(host.root().map(Path::to_owned))
+    }
+
+    /// A variable as the program will see it.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        match self.variables.iter().rev().find(|(set, _)| set == name) {
+            Some((_, value)) => value.clone(),
+            None => std::env::var_os(name),
+        }
+    }
+
+    fn check_switches(&self) -> Result<()> {
+        for name in SWITCHES {
+            if let Some(value) = self.variable(name)
+                && let Some(value) = value.to_str()
+                && is_zero(value)
+            {
+                return Err(Error::DiagnosticsDisabled {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The runtime reads these values as hexadecimal numbers.
+fn is_zero(value: &str) -> bool {
+    let value = value.trim();
+    let digits = value
+        .strip_prefix("0x")
+        .or(value.strip_prefix("0X"))
+        .unwrap_or(value);
+    u64::from_str_radix(digits, 16) == Ok(0)
+}
+
+#[cfg(unix)]
+fn replace(mut command: Command) -> Error {
+    use std::os::unix::process::CommandExt;
+    let source = command.exec();
+    Error::Start {
+        path: command.get_program().into(),
+        source,
+    }
+}
+
+#[cfg(not(unix))]
+fn replace(mut command: Command) -> Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(source) => Error::Start {
+            path: command.get_program().into(),
+            source,
+        },
+    }
+}

@@ -1,0 +1,28 @@
+//! The attribute macro of `clr_profiler`. Use it through that crate, which documents it.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod callbacks;
+mod profiler;
+
+use proc_macro::TokenStream;
+
+/// Makes an `impl Profiler` one that `register!` can hand to the runtime.
+///
+/// ```text
+/// #[profiler(clsid = "DF63A541-5A33-4611-8829-F4E495985EE3")]
+/// impl Profiler for MyProfiler { ... }
+/// ```
+///
+/// - `clsid` is the class id under which the runtime asks for the profiler: any GUID that no other
+///   profiler has. The environment variable `CORECLR_PROFILER` names it.
+/// - The events that the runtime is asked for follow from the callbacks in the implementation.
+/// - `crate = path` says where `clr_profiler` is, if it is not at `::clr_profiler`.
+///
+/// A callback that does not exist, a missing `initialize` and a malformed class id are compile
+/// errors that say what to do.
+#[proc_macro_attribute]
+pub fn profiler(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    profiler::expand(arguments.into(), item.into()).into()
+}

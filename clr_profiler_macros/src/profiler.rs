@@ -1,0 +1,211 @@
+//! The expansion of `#[profiler]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Attribute, Error, ImplItem, ItemImpl, Path, Result};
+
+use crate::arguments::Arguments;
+use crate::callbacks::{self, CALLBACKS};
+
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = Arguments::parse(arguments);
+    let implementation = match syn::parse2::<ItemImpl>(item) {
+        Ok(implementation) => implementation,
+        Err(error) => {
+            let problem = "`#[profiler]` belongs on an `impl Profiler for ...`";
+            let mut report = Error::new(error.span(), problem);
+            if let Err(error) = arguments {
+                report.combine(error);
+            }
+            return report.into_compile_error();
+        }
+    };
+    let arguments_problem = arguments.as_ref().err().map(Error::to_compile_error);
+    let arguments = arguments.unwrap_or_else(|_| Arguments {
+        clsid: 1,
+        clr_profiler: syn::parse_quote!(::clr_profiler),
+    });
+    // What is right is kept, so that one mistake is one error.
+    let (implementation, problems) = checked(implementation, &arguments.clr_profiler);
+    let problems = problems.map(Error::into_compile_error);
+    let class = class_of(&implementation, &arguments);
+    quote!(#arguments_problem #problems #implementation #class)
+}
+
+/// The implementation without what is wrong in it, and what that was.
+fn checked(mut implementation: ItemImpl, clr_profiler: &Path) -> (ItemImpl, Option<Error>) {
+    let mut problems = Vec::new();
+    if let Err(problem) = check_head(&implementation) {
+        problems.push(problem);
+    }
+    implementation.items.retain(|item| match item {
+        ImplItem::Fn(function) => {
+            let problem = check_name(&function.sig.ident);
+            let is_right = problem.is_none();
+            problems.extend(problem);
+            is_right
+        }
+        _ => true,
+    });
+    let has_initialize = names(&implementation).any(|(name, _)| name == "initialize");
+    if !has_initialize && problems.is_empty() {
+        problems.push(Error::new_spanned(
+            &implementation.self_ty,
+            "the profiler has no `initialize`: add `fn initialize(info: &ProfilerInfo, setup: &mut \
+             Setup) -> Result<Self>`, which makes it when the runtime starts",
+        ));
+        implementation.items.clear();
+    }
+    if !has_initialize {
+        implementation.items.push(syn::parse_quote! {
+            fn initialize(_: &#clr_profiler::ProfilerInfo, _: &mut #clr_profiler::Setup)
+                -> #clr_profiler::Result<Self>
+            {
+                ::core::unimplemented!()
+            }
+        });
+    }
+    let problems = problems.into_iter().reduce(|mut all, next| {
+        all.combine(next);
+        all
+    });
+    (implementation, problems)
+}
+
+fn check_head(implementation: &ItemImpl) -> Result<()> {
+    let is_profiler = implementation.trait_.as_ref().is_some_and(|(path, _)| {
+        path.segments
+            .last()
+            .is_some_and(|segment| segment.ident == "Profiler")
+    });
+    if !is_profiler {
+        return Err(Error::new_spanned(
+            &implementation.self_ty,
+            "`#[profiler]` belongs on an `impl Profiler for ...`",
+        ));
+    }
+    if !implementation.generics.params.is_empty() {
+        return Err(Error::new_spanned(
+            &implementation.generics,
+            "a profiler cannot be generic: the runtime makes it by its class id alone",
+        ));
+    }
+    Ok(())
+}
+
+fn check_name(name: &Ident) -> Option<Error> {
+    let text = name.to_string();
+    if CALLBACKS.contains(&text.as_str()) {
+        return None;
+    }
+    let hint = match callbacks::nearest(&text) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "the methods of the trait `Profiler` are listed in its documentation".to_owned(),
+    };
+    Some(Error::new(
+        name.span(),
+        format!("`{text}` is not a callback of the runtime: {hint}"),
+    ))
+}
+
+/// The methods that are written, each with the attributes that may leave it out.
+fn names(implementation: &ItemImpl) -> impl Iterator<Item = (String, Vec<&Attribute>)> {
+    implementation.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(function) => {
+            let conditions = function
+                .attrs
+                .iter()
+                .filter(|attribute| attribute.path().is_ident("cfg"));
+            Some((function.sig.ident.to_string(), conditions.collect()))
+        }
+        _ => None,
+    })
+}
+
+/// The implementation of the hidden trait that `register!` reads.
+fn class_of(implementation: &ItemImpl, arguments: &Arguments) -> TokenStream {
+    let private = {
+        let clr_profiler = &arguments.clr_profiler;
+        quote!(#clr_profiler::__private)
+    };
+    let profiler = &implementation.self_ty;
+    let clsid = arguments.clsid;
+    let set = format_ident!("set");
+    let overridden = names(implementation)
+        .map(|(name, conditions)| quote!(#(#conditions)* let #set = #set.with(#name);));
+    let span = syn::spanned::Spanned::span(profiler);
+    quote_spanned! {span=>
+        impl #private::ProfilerClass for #profiler {
+            const CLSID: #private::Uuid = #private::Uuid::from_u128(#clsid);
+            const OVERRIDDEN: #private::CallbackSet = {
+                let #set = #private::CallbackSet::EMPTY;
+                #(#overridden)*
+                #set
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(item: TokenStream) -> String {
+        expand(quote!(clsid = "DF63A541-5A33-4611-8829-F4E495985EE3"), item).to_string()
+    }
+
+    #[test]
+    fn a_mistyped_callback_gets_the_nearest_name() {
+        let text = expanded(quote! {
+            impl Profiler for P {
+                fn initialize() {}
+                fn jit_compilation_startd(&self) {}
+            }
+        });
+        assert!(
+            text.contains("did you mean `jit_compilation_started`?"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn conditions_go_with_their_callback() {
+        let text = expanded(quote! {
+            impl Profiler for P {
+                fn initialize() {}
+                #[cfg(never)]
+                #[inline]
+                fn module_load_finished(&self) {}
+            }
+        });
+        assert!(
+            text.contains("# [cfg (never)] let set = set . with (\"module_load_finished\")"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn every_mistake_is_reported() {
+        let text = expanded(quote! {
+            impl<T> Profiler for P<T> {
+                fn foo(&self) {}
+                fn thread_cretaed(&self) {}
+            }
+        });
+        assert!(text.contains("cannot be generic"), "{text}");
+        assert!(text.contains("`foo` is not a callback"), "{text}");
+        assert!(text.contains("did you mean `thread_created`?"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_a_profiler_is_refused() {
+        assert!(
+            expanded(quote!(
+                struct P;
+            ))
+            .contains("belongs on an `impl Profiler")
+        );
+        assert!(expanded(quote!(impl Clone for P {})).contains("belongs on an `impl Profiler"));
+        assert!(expanded(quote!(impl Profiler for P {})).contains("has no `initialize`"));
+    }
+}

@@ -1,0 +1,20 @@
+//! `IClassFactory`: how the runtime asks a library for its profiler.
+
+use core::ffi::c_void;
+
+use windows_core::{BOOL, IUnknown};
+
+use crate::REFIID;
+
+use crate::interface::interfaces;
+
+interfaces! {
+    /// `IClassFactory`.
+    "00000001-0000-0000-C000-000000000046" IClassFactory, IClassFactory_Vtbl: IUnknown {
+        /// `CreateInstance`.
+        fn CreateInstance(pUnkOuter: *mut c_void, riid: REFIID, ppvObject: *mut *mut c_void);
+
+        /// `LockServer`.
+        fn LockServer(fLock: BOOL);
+    }
+}

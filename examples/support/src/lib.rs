@@ -1,0 +1,22 @@
+//! What the examples share. Not published.
+//!
+//! - [`runtime`]: a .NET runtime, an installed one or one that is fetched once.
+//! - [`samples`]: a program to profile.
+//! - [`run`]: the command line of an example, described by [`Example`].
+
+mod error;
+mod fetch;
+mod options;
+mod pinned;
+mod runner;
+pub mod runtime;
+pub mod samples;
+
+pub use error::Error;
+pub use fetch::Fetcher;
+pub use options::{Example, ExampleOption, Request, Takes, UsageError};
+pub use pinned::Pinned;
+pub use runner::run;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

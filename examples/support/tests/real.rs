@@ -1,0 +1,129 @@
+//! The real thing: a runtime from the package index runs the sample program.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64", not(target_env = "musl")))]
+
+use std::process::Command;
+
+use clr_profiler_launcher::{DotnetHost, Launch};
+use examples_support::{Fetcher, Pinned, samples};
+
+const OUTPUT: &str = "\
+The shop opens.
+sold 3 apple for 1.05
+sold 40 plum for 4.80
+refused: no pear left
+visits: 3, total: 5.85
+stock: apple 7, pear 4, plum 60
+largest: 40, 0.50, plum
+swapped: second, first, 7
+discount: 1596
+mixed: 1717298533
+";
+
+/// Runs the sample with arguments for it on this host.
+fn run(host: &DotnetHost) {
+    let mut launch = Launch::new(samples::sample());
+    launch
+        .dotnet(host.clone())
+        .args(["two words", "exit=7", "größe"]);
+    let output = launch.command().unwrap().output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let expected = format!("{OUTPUT}arguments: two words | größe\nThe shop closes.\n");
+    assert_eq!(text, expected);
+    assert_eq!(output.status.code(), Some(7));
+}
+
+/// In CI the network is there; elsewhere a test cannot ask for it.
+fn may_skip(error: &examples_support::Error) -> bool {
+    std::env::var_os("CI").is_none() && error.to_string().contains("cannot be fetched")
+}
+
+#[test]
+fn a_fetched_runtime_runs_the_sample() {
+    let cache = std::env::temp_dir().join(format!("clr-real-{}", std::process::id()));
+    let result = Fetcher::new(&cache).fetch(&Pinned::NET_8);
+    let host = match &result {
+        Err(error) if may_skip(error) => {
+            eprintln!("SKIPPED, as nothing can be fetched here (an error if CI is set): {error}");
+            return;
+        }
+        result => DotnetHost::at(result.as_ref().unwrap()).unwrap(),
+    };
+    let versions = host.installed_runtimes().unwrap();
+    assert_eq!(
+        versions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["8.0.4"]
+    );
+    run(&host);
+    std::fs::remove_dir_all(&cache).unwrap();
+}
+
+#[test]
+fn all_pinned_runtimes_start() {
+    // These are shared by all tests: the user's cache.
+    let fetcher = Fetcher::from_env().unwrap();
+    for pinned in [Pinned::NET_CORE_3_1, Pinned::NET_8, Pinned::NET_10] {
+        let executable = match fetcher.fetch(&pinned) {
+            Err(error) if may_skip(&error) => {
+                eprintln!("SKIPPED {} (an error if CI is set): {error}", pinned.name);
+                continue;
+            }
+            result => result.unwrap(),
+        };
+        if pinned == Pinned::NET_10 {
+            // There is a runtime in it, but no host for other programs.
+            let mut launch = Launch::new(&executable);
+            launch
+                .arg("version")
+                .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+            let output = launch.command().unwrap().output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            assert!(
+                String::from_utf8(output.stdout)
+                    .unwrap()
+                    .contains("\"ok\":true")
+            );
+        } else {
+            let host = DotnetHost::at(executable).unwrap();
+            assert_eq!(
+                host.installed_runtimes().unwrap()[0].to_string(),
+                pinned.version
+            );
+            run(&host);
+        }
+    }
+}
+
+/// The committed assembly is what the source says. Another compiler makes other bytes.
+#[test]
+fn the_sample_is_built_from_its_source() {
+    const COMPILER: &str = "Mono C# compiler version 6.8.0.105";
+    let version = Command::new("mcs").arg("--version").output();
+    if !version.is_ok_and(|output| output.stdout.starts_with(COMPILER.as_bytes())) {
+        eprintln!("SKIPPED: {COMPILER} (Debian's package mono-mcs) is not installed");
+        return;
+    }
+    let host = match Fetcher::from_env().unwrap().fetch(&Pinned::NET_CORE_3_1) {
+        Err(error) if may_skip(&error) => {
+            eprintln!("SKIPPED (an error if CI is set): {error}");
+            return;
+        }
+        result => result.unwrap(),
+    };
+    let reference = host.with_file_name("shared/Microsoft.NETCore.App/3.1.23");
+    let committed = samples::sample();
+    let built = std::env::temp_dir().join(format!("clr-sample-{}.dll", std::process::id()));
+    let script = committed.with_file_name("build.sh");
+    let status = Command::new(script)
+        .args([&reference, &built])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let is_same = std::fs::read(&built).unwrap() == std::fs::read(&committed).unwrap();
+    std::fs::remove_file(&built).unwrap();
+    assert!(
+        is_same,
+        "build it again: examples/support/samples/build.sh {}",
+        reference.display()
+    );
+}

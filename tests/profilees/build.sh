@@ -1,0 +1,38 @@
+#!/bin/sh
+# Builds the profiled programs of the tests again, with the C# compiler of mono (Debian's package
+# mono-mcs).
+#
+#   profilees/build.sh FOLDER [OUTPUT]
+#
+# FOLDER is .../shared/Microsoft.NETCore.App/3.1.23 of a .NET Core 3.1, which
+# `cargo run -p examples_support --bin fetch_runtime -- 3.1` fetches.
+set -eu
+[ $# -ge 1 ] && [ -d "$1" ] || {
+    echo "usage: $0 path/to/shared/Microsoft.NETCore.App/3.1.23 [output folder]" >&2
+    exit 2
+}
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+output=$(realpath -- "${2:-$here}")
+references=$(for file in "$1"/System*.dll; do
+    case $file in *.Native.*) ;; *) printf ' -r:%s' "$file" ;; esac
+done)
+for source in "$here"/*.cs; do
+    name=$(basename -- "$source" .cs)
+    case $name in StartupHook) target=library ;; *) target=exe ;; esac
+    # The references hold no spaces unless the runtime's folder does: then set a cache without.
+    # shellcheck disable=SC2086
+    mcs -nostdlib -noconfig -optimize+ -unsafe+ -target:$target -out:"$output/$name.dll" $references "$source"
+    if [ $target = exe ]; then
+        cat > "$output/$name.runtimeconfig.json" <<'END'
+{
+  "runtimeOptions": {
+    "framework": {
+      "name": "Microsoft.NETCore.App",
+      "version": "3.1.0"
+    },
+    "rollForward": "Major"
+  }
+}
+END
+    fi
+done

@@ -1,0 +1,21 @@
+//! The profilers of the scenarios: each does one thing and says so in the scenario's log.
+
+mod every_callback;
+mod log;
+mod replace_body;
+mod start;
+
+use clr_profiler::prelude::*;
+
+register!(
+    every_callback::Counts,
+    every_callback::Fails,
+    every_callback::Panics,
+    every_callback::PanicsUntilRetired,
+    replace_body::ReplacesBody,
+    start::CancelsActivation,
+    start::FailsToStart,
+    start::Null,
+    start::PanicsAtStart,
+    start::WritesFacts,
+);

@@ -1,0 +1,22 @@
+//! The framework of the scenarios: a program, a profiler, a runtime, and what both of them wrote.
+//!
+//! ```no_run
+//! use clr_profiler_tests::Scenario;
+//!
+//! // On each runtime, without and with the profiler:
+//! Scenario::new("Basics")
+//!     .profiler("C0DE0000-0000-4000-8000-000000000001")
+//!     .compare(|plain, profiled| assert_eq!(profiled.output(), plain.output()));
+//! ```
+//!
+//! A profiled program is `profilees/NAME.dll`, built from the source beside it. A profiler of a
+//! scenario lives in the package `scenario_profilers`, which has one library for all of them, and
+//! writes what it wants to be asserted into the file that `SCENARIO_LOG` names.
+
+mod process;
+mod runtimes;
+mod scenario;
+
+pub use process::Finished;
+pub use runtimes::{Runtime, runtimes};
+pub use scenario::{Scenario, profilee};

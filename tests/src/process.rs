@@ -1,0 +1,78 @@
+//! Running a program to its end, with everything it writes, and not for ever.
+
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a profiled program may take: hanging is a failure, too.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A program that has ended.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it wrote to its standard output.
+    pub stdout: String,
+    /// What it wrote to its standard error.
+    pub stderr: String,
+    /// What the profiler wrote to the scenario's log.
+    pub log: String,
+}
+
+impl Finished {
+    /// All that the program itself shows of itself: what a profiler must not change.
+    pub fn output(&self) -> (Option<i32>, &str, &str) {
+        (self.status.code(), &self.stdout, &self.stderr)
+    }
+
+    /// Whether the log has this line.
+    pub fn logged(&self, line: &str) -> bool {
+        self.log.lines().any(|logged| logged == line)
+    }
+
+    /// Runs `command` with nothing to read.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started or does not end.
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+                result => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    panic!("{command:?} did not end: {result:?}");
+                }
+            }
+        };
+        Self {
+            status,
+            stdout: stdout.join().expect("the reader of stdout does not panic"),
+            stderr: stderr.join().expect("the reader of stderr does not panic"),
+            log: String::new(),
+        }
+    }
+}
+
+fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}

@@ -1,0 +1,110 @@
+//! The runtimes that every scenario runs on.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use clr_profiler_launcher::{DotnetHost, Launch, RuntimeVersion};
+use examples_support::{Pinned, runtime};
+
+use crate::scenario::profilee;
+
+/// A runtime of the matrix.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    /// Its name and version, for messages.
+    pub name: String,
+    /// Its major version.
+    pub major: u32,
+    way: Way,
+}
+
+/// How it runs a program.
+#[derive(Debug, Clone)]
+enum Way {
+    /// By its host, `dotnet`.
+    Host(DotnetHost),
+    /// It is part of a single-file application, into which a startup hook brings the program.
+    SingleFile(PathBuf),
+}
+
+impl Runtime {
+    /// What starts a managed program on this runtime.
+    pub fn launch(&self, program: &Path, arguments: &[&str]) -> Launch {
+        let mut launch = match &self.way {
+            Way::Host(host) => {
+                let mut launch = Launch::new(program);
+                launch.dotnet(host.clone()).args(arguments);
+                launch
+            }
+            Way::SingleFile(application) => {
+                let mut launch = Launch::new(application);
+                launch
+                    .env("DOTNET_STARTUP_HOOKS", profilee("StartupHook"))
+                    .env("HOSTED_PROGRAM", program)
+                    .env("HOSTED_ARGUMENTS", arguments.join("\n"));
+                launch
+            }
+        };
+        launch.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+        launch
+    }
+}
+
+/// .NET Core 3.1, .NET 8 and .NET 10, fetched if need be, and an installed one that is newer.
+///
+/// # Panics
+///
+/// In CI, where one is missing. Elsewhere that is said on stderr, and the scenario goes on without.
+pub fn runtimes() -> &'static [Runtime] {
+    static RUNTIMES: OnceLock<Vec<Runtime>> = OnceLock::new();
+    RUNTIMES.get_or_init(|| {
+        let pinned = [
+            (3, Pinned::NET_CORE_3_1),
+            (8, Pinned::NET_8),
+            (10, Pinned::NET_10),
+        ];
+        let mut runtimes: Vec<Runtime> = pinned
+            .iter()
+            .filter_map(|(major, pinned)| match fetched(*major, pinned) {
+                Ok(runtime) => Some(runtime),
+                Err(error) => {
+                    assert!(
+                        std::env::var_os("CI").is_none(),
+                        "{} is missing: {error}",
+                        pinned.name
+                    );
+                    eprintln!("NOT TESTED on {}: {error}", pinned.name);
+                    None
+                }
+            })
+            .collect();
+        runtimes.extend(installed_newer_than(10));
+        assert!(!runtimes.is_empty(), "there is no runtime to test on");
+        runtimes
+    })
+}
+
+fn fetched(major: u32, pinned: &Pinned) -> Result<Runtime, Box<dyn std::error::Error>> {
+    let executable = runtime::fetch(pinned)?;
+    let way = if major == 10 {
+        Way::SingleFile(executable)
+    } else {
+        Way::Host(DotnetHost::at(executable)?)
+    };
+    Ok(Runtime {
+        name: pinned.name.to_owned(),
+        major,
+        way,
+    })
+}
+
+/// An installed runtime that is newer than those that are fetched.
+fn installed_newer_than(major: u32) -> Option<Runtime> {
+    let host = DotnetHost::find().ok()?;
+    let newest: RuntimeVersion = host.installed_runtimes().ok()?.into_iter().max()?;
+    (newest.major() > major).then(|| Runtime {
+        name: format!("installed {newest}"),
+        major: newest.major(),
+        way: Way::Host(host),
+    })
+}

@@ -1,0 +1,98 @@
+//! Whatever a profiler does wrong, the program does what it does without one.
+
+use clr_profiler_tests::Scenario;
+
+#[test]
+fn a_panic_in_every_callback_changes_nothing() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000012");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        assert_eq!(profiled.status.code(), Some(7));
+        let panics: std::collections::BTreeSet<&str> = profiled
+            .log
+            .lines()
+            .filter_map(|line| line.split_once(" panicked: "))
+            .map(|p| p.0)
+            .collect();
+        // The hook learns of the callback, the message and the place.
+        assert!(
+            profiled
+                .log
+                .contains("jit_compilation_started panicked: in jit_compilation_started (at ")
+        );
+        // Callbacks of many kinds came, so many kinds were tried.
+        assert!(panics.len() > 40, "only {panics:?}");
+    });
+}
+
+#[test]
+fn an_error_from_every_callback_changes_nothing() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000011");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        assert!(profiled.logged("module_load_finished failed: as always"));
+        assert!(profiled.logged("shutdown failed: as always"));
+    });
+}
+
+#[test]
+fn after_too_many_panics_the_profiler_is_left_alone() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000013");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        let retired = profiled
+            .log
+            .lines()
+            .filter(|line| line.contains("the profiler gets no more callbacks"));
+        assert_eq!(retired.count(), 1, "{}", profiled.log);
+        // Threads that were in a callback at that moment finish it.
+        let calls = profiled
+            .log
+            .lines()
+            .filter(|line| line.starts_with("called "))
+            .count();
+        assert!((3..20).contains(&calls), "{}", profiled.log);
+    });
+}
+
+#[test]
+fn a_profiler_that_fails_to_start_leaves_the_program_unprofiled_and_says_so() {
+    let cases = [
+        (
+            "C0DE0000-0000-4000-8000-000000000003",
+            "initialize failed: the licence has run out",
+        ),
+        (
+            "C0DE0000-0000-4000-8000-000000000004",
+            "initialize panicked: no such luck (at ",
+        ),
+    ];
+    for (clsid, reason) in cases {
+        Scenario::new("Basics")
+            .profiler(clsid)
+            .compare(|plain, profiled| {
+                assert_eq!(profiled.output(), plain.output());
+                let mut lines = profiled.log.lines();
+                let diagnosis = lines.next().unwrap_or_default();
+                let start = format!(
+                    "clr_profiler: the profiler {{{}}} does not run, the program does: {reason}",
+                    clsid.to_lowercase()
+                );
+                assert!(diagnosis.starts_with(&start), "{}", profiled.log);
+                assert!(
+                    lines.next().is_some_and(|line| line.starts_with(reason)),
+                    "{}",
+                    profiled.log
+                );
+            });
+    }
+}
+
+#[test]
+fn a_profiler_that_cancels_its_activation_is_not_a_failure() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000005");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        assert_eq!(profiled.log, "cancelled\n");
+    });
+}
