@@ -105,9 +105,11 @@ pub use metadata::{
     ScopeProps, TypeDefProps, TypeRefProps,
 };
 pub use setup::Setup;
+pub use uuid::Uuid;
 
 /// What a profiler's author needs, in one `use`.
 pub mod prelude {
+    pub use crate::Uuid;
     pub use crate::il::token::*;
     pub use crate::{
         AllocationsByClass, AppDomainId, AssemblyId, AssemblyReferenceProvider, Callback, ClassId,
@@ -124,7 +126,7 @@ pub mod prelude {
 /// What the macros expand to. Not for use by hand.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::Uuid;
     pub use crate::boundary::{Class, ProfilerClass, can_unload_now, get_class_object};
     pub use crate::callbacks::CallbackSet;
-    pub use uuid::Uuid;
 }

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use windows_core::{BOOL, GUID, HRESULT, IUnknown};
 
+use crate::interface::interfaces;
 use crate::{
     AppDomainID, AssemblyID, COR_PRF_GC_REASON, COR_PRF_GC_ROOT_FLAGS, COR_PRF_GC_ROOT_KIND,
     COR_PRF_JIT_CACHE, COR_PRF_SUSPEND_REASON, COR_PRF_TRANSITION_REASON, ClassID, DWORD,
@@ -11,150 +12,148 @@ use crate::{
     ReJITID, SIZE_T, ThreadID, UINT, UINT_PTR, ULONG, WCHAR, mdMethodDef,
 };
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `ICorProfilerCallback`.
+    /// The events of the first version; a profiler implements it and its successors.
     "176FBED1-A55C-4796-98CA-A9DA0EF883E7" ICorProfilerCallback, ICorProfilerCallback_Vtbl: IUnknown {
-        /// `Initialize`.
+        /// The profiler is loaded: here it queries for its info interface and sets the event mask.
         fn Initialize(pICorProfilerInfoUnk: *mut c_void);
 
-        /// `Shutdown`.
+        /// The process ends; nothing is called after this.
         fn Shutdown();
 
-        /// `AppDomainCreationStarted`.
+        /// An application domain is being created.
         fn AppDomainCreationStarted(appDomainId: AppDomainID);
 
-        /// `AppDomainCreationFinished`.
+        /// An application domain was created, or creation failed.
         fn AppDomainCreationFinished(appDomainId: AppDomainID, hrStatus: HRESULT);
 
-        /// `AppDomainShutdownStarted`.
+        /// An application domain is about to go.
         fn AppDomainShutdownStarted(appDomainId: AppDomainID);
 
-        /// `AppDomainShutdownFinished`.
+        /// An application domain is gone.
         fn AppDomainShutdownFinished(appDomainId: AppDomainID, hrStatus: HRESULT);
 
-        /// `AssemblyLoadStarted`.
+        /// An assembly is being loaded; its id tells nothing yet.
         fn AssemblyLoadStarted(assemblyId: AssemblyID);
 
-        /// `AssemblyLoadFinished`.
+        /// An assembly was loaded, or loading failed.
         fn AssemblyLoadFinished(assemblyId: AssemblyID, hrStatus: HRESULT);
 
-        /// `AssemblyUnloadStarted`.
+        /// An assembly is about to be unloaded.
         fn AssemblyUnloadStarted(assemblyId: AssemblyID);
 
-        /// `AssemblyUnloadFinished`.
+        /// An assembly was unloaded; its id is dead.
         fn AssemblyUnloadFinished(assemblyId: AssemblyID, hrStatus: HRESULT);
 
-        /// `ModuleLoadStarted`.
+        /// A module is being loaded; its id tells nothing yet.
         fn ModuleLoadStarted(moduleId: ModuleID);
 
-        /// `ModuleLoadFinished`.
+        /// A module was loaded, or loading failed; its metadata may be changed now.
         fn ModuleLoadFinished(moduleId: ModuleID, hrStatus: HRESULT);
 
-        /// `ModuleUnloadStarted`.
+        /// A module is about to be unloaded.
         fn ModuleUnloadStarted(moduleId: ModuleID);
 
-        /// `ModuleUnloadFinished`.
+        /// A module was unloaded; its id is dead.
         fn ModuleUnloadFinished(moduleId: ModuleID, hrStatus: HRESULT);
 
-        /// `ModuleAttachedToAssembly`.
+        /// A module belongs to this assembly from now on.
         fn ModuleAttachedToAssembly(moduleId: ModuleID, AssemblyId: AssemblyID);
 
-        /// `ClassLoadStarted`.
+        /// A class is being loaded.
         fn ClassLoadStarted(classId: ClassID);
 
-        /// `ClassLoadFinished`.
+        /// A class was loaded, or loading failed.
         fn ClassLoadFinished(classId: ClassID, hrStatus: HRESULT);
 
-        /// `ClassUnloadStarted`.
+        /// A class is about to be unloaded.
         fn ClassUnloadStarted(classId: ClassID);
 
-        /// `ClassUnloadFinished`.
+        /// A class was unloaded; its id is dead.
         fn ClassUnloadFinished(classId: ClassID, hrStatus: HRESULT);
 
-        /// `FunctionUnloadStarted`.
+        /// A function is about to be unloaded.
         fn FunctionUnloadStarted(functionId: FunctionID);
 
-        /// `JITCompilationStarted`.
+        /// A method is about to be compiled; its IL may still be replaced.
         fn JITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL);
 
-        /// `JITCompilationFinished`.
+        /// A method was compiled, or compilation failed.
         fn JITCompilationFinished(functionId: FunctionID, hrStatus: HRESULT, fIsSafeToBlock: BOOL);
 
-        /// `JITCachedFunctionSearchStarted`.
+        /// Precompiled code of a method was found; the profiler may refuse it.
         fn JITCachedFunctionSearchStarted(functionId: FunctionID, pbUseCachedFunction: *mut BOOL);
 
-        /// `JITCachedFunctionSearchFinished`.
+        /// The search for precompiled code of a method ended.
         fn JITCachedFunctionSearchFinished(functionId: FunctionID, result: COR_PRF_JIT_CACHE);
 
-        /// `JITFunctionPitched`.
+        /// The native code of a method was thrown away.
         fn JITFunctionPitched(functionId: FunctionID);
 
-        /// `JITInlining`.
+        /// A method is about to be inlined into another; the profiler may forbid it.
         fn JITInlining(callerId: FunctionID, calleeId: FunctionID, pfShouldInline: *mut BOOL);
 
-        /// `ThreadCreated`.
+        /// A managed thread was created.
         fn ThreadCreated(threadId: ThreadID);
 
-        /// `ThreadDestroyed`.
+        /// A managed thread is gone.
         fn ThreadDestroyed(threadId: ThreadID);
 
-        /// `ThreadAssignedToOSThread`.
+        /// A managed thread runs on this operating system thread now.
         fn ThreadAssignedToOSThread(managedThreadId: ThreadID, osThreadId: DWORD);
 
-        /// `RemotingClientInvocationStarted`.
+        /// A remote call begins on the client.
         fn RemotingClientInvocationStarted();
 
-        /// `RemotingClientSendingMessage`.
+        /// The client sends a remote call.
         fn RemotingClientSendingMessage(pCookie: *const GUID, fIsAsync: BOOL);
 
-        /// `RemotingClientReceivingReply`.
+        /// The client has the reply of a remote call.
         fn RemotingClientReceivingReply(pCookie: *const GUID, fIsAsync: BOOL);
 
-        /// `RemotingClientInvocationFinished`.
+        /// A remote call ended on the client.
         fn RemotingClientInvocationFinished();
 
-        /// `RemotingServerReceivingMessage`.
+        /// The server has received a remote call.
         fn RemotingServerReceivingMessage(pCookie: *const GUID, fIsAsync: BOOL);
 
-        /// `RemotingServerInvocationStarted`.
+        /// A remote call begins on the server.
         fn RemotingServerInvocationStarted();
 
-        /// `RemotingServerInvocationReturned`.
+        /// A remote call ended on the server.
         fn RemotingServerInvocationReturned();
 
-        /// `RemotingServerSendingReply`.
+        /// The server sends the reply of a remote call.
         fn RemotingServerSendingReply(pCookie: *const GUID, fIsAsync: BOOL);
 
-        /// `UnmanagedToManagedTransition`.
+        /// Control passes from native code to managed code.
         fn UnmanagedToManagedTransition(functionId: FunctionID, reason: COR_PRF_TRANSITION_REASON);
 
-        /// `ManagedToUnmanagedTransition`.
+        /// Control passes from managed code to native code.
         fn ManagedToUnmanagedTransition(functionId: FunctionID, reason: COR_PRF_TRANSITION_REASON);
 
-        /// `RuntimeSuspendStarted`.
+        /// The runtime begins to stop its threads.
         fn RuntimeSuspendStarted(suspendReason: COR_PRF_SUSPEND_REASON);
 
-        /// `RuntimeSuspendFinished`.
+        /// All managed threads stand still.
         fn RuntimeSuspendFinished();
 
-        /// `RuntimeSuspendAborted`.
+        /// The runtime gave up stopping its threads.
         fn RuntimeSuspendAborted();
 
-        /// `RuntimeResumeStarted`.
+        /// The runtime begins to let its threads go on.
         fn RuntimeResumeStarted();
 
-        /// `RuntimeResumeFinished`.
+        /// The managed threads run again.
         fn RuntimeResumeFinished();
 
-        /// `RuntimeThreadSuspended`.
+        /// One thread was stopped.
         fn RuntimeThreadSuspended(threadId: ThreadID);
 
-        /// `RuntimeThreadResumed`.
+        /// One thread goes on.
         fn RuntimeThreadResumed(threadId: ThreadID);
 
-        /// `MovedReferences`.
+        /// Ranges of objects were moved by a compacting collection; lengths have 32 bits.
         fn MovedReferences(
             cMovedObjectIDRanges: ULONG,
             oldObjectIDRangeStart: *const ObjectID,
@@ -162,17 +161,17 @@ interfaces! {
             cObjectIDRangeLength: *const ULONG,
         );
 
-        /// `ObjectAllocated`.
+        /// An object was allocated.
         fn ObjectAllocated(objectId: ObjectID, classId: ClassID);
 
-        /// `ObjectsAllocatedByClass`.
+        /// How many objects of each class were allocated since the last collection.
         fn ObjectsAllocatedByClass(
             cClassCount: ULONG,
             classIds: *const ClassID,
             cObjects: *const ULONG,
         );
 
-        /// `ObjectReferences`.
+        /// The references that an object holds.
         fn ObjectReferences(
             objectId: ObjectID,
             classId: ClassID,
@@ -180,52 +179,52 @@ interfaces! {
             objectRefIds: *const ObjectID,
         );
 
-        /// `RootReferences`.
+        /// The roots of the heap.
         fn RootReferences(cRootRefs: ULONG, rootRefIds: *const ObjectID);
 
-        /// `ExceptionThrown`.
+        /// An exception was thrown.
         fn ExceptionThrown(thrownObjectId: ObjectID);
 
-        /// `ExceptionSearchFunctionEnter`.
+        /// The search for a handler enters a function.
         fn ExceptionSearchFunctionEnter(functionId: FunctionID);
 
-        /// `ExceptionSearchFunctionLeave`.
+        /// The search for a handler leaves a function.
         fn ExceptionSearchFunctionLeave();
 
-        /// `ExceptionSearchFilterEnter`.
+        /// A user's filter is about to run.
         fn ExceptionSearchFilterEnter(functionId: FunctionID);
 
-        /// `ExceptionSearchFilterLeave`.
+        /// A user's filter ended.
         fn ExceptionSearchFilterLeave();
 
-        /// `ExceptionSearchCatcherFound`.
+        /// The search ended in this function.
         fn ExceptionSearchCatcherFound(functionId: FunctionID);
 
-        /// `ExceptionOSHandlerEnter`.
+        /// No longer called.
         fn ExceptionOSHandlerEnter(__unused: UINT_PTR);
 
-        /// `ExceptionOSHandlerLeave`.
+        /// No longer called.
         fn ExceptionOSHandlerLeave(__unused: UINT_PTR);
 
-        /// `ExceptionUnwindFunctionEnter`.
+        /// Unwinding enters a function.
         fn ExceptionUnwindFunctionEnter(functionId: FunctionID);
 
-        /// `ExceptionUnwindFunctionLeave`.
+        /// Unwinding leaves a function.
         fn ExceptionUnwindFunctionLeave();
 
-        /// `ExceptionUnwindFinallyEnter`.
+        /// A finally or fault block is about to run.
         fn ExceptionUnwindFinallyEnter(functionId: FunctionID);
 
-        /// `ExceptionUnwindFinallyLeave`.
+        /// A finally or fault block ended.
         fn ExceptionUnwindFinallyLeave();
 
-        /// `ExceptionCatcherEnter`.
+        /// A catch block is about to run.
         fn ExceptionCatcherEnter(functionId: FunctionID, objectId: ObjectID);
 
-        /// `ExceptionCatcherLeave`.
+        /// A catch block ended.
         fn ExceptionCatcherLeave();
 
-        /// `COMClassicVTableCreated`.
+        /// A table was built through which COM clients call a managed class.
         fn COMClassicVTableCreated(
             wrappedClassId: ClassID,
             implementedIID: REFGUID,
@@ -233,46 +232,46 @@ interfaces! {
             cSlots: ULONG,
         );
 
-        /// `COMClassicVTableDestroyed`.
+        /// A table for COM clients is gone.
         fn COMClassicVTableDestroyed(
             wrappedClassId: ClassID,
             implementedIID: REFGUID,
             pVTable: *mut c_void,
         );
 
-        /// `ExceptionCLRCatcherFound`.
+        /// The runtime itself will catch the exception.
         fn ExceptionCLRCatcherFound();
 
-        /// `ExceptionCLRCatcherExecute`.
+        /// The runtime itself has caught the exception.
         fn ExceptionCLRCatcherExecute();
     }
 
-    /// `ICorProfilerCallback2`.
+    /// Adds details of garbage collections, handles and thread names (.NET 2.0).
     "8A8CC829-CCF2-49FE-BBAE-0F022228071A" ICorProfilerCallback2, ICorProfilerCallback2_Vtbl: ICorProfilerCallback {
-        /// `ThreadNameChanged`.
+        /// A thread got a name; the name is not terminated by zero.
         fn ThreadNameChanged(threadId: ThreadID, cchName: ULONG, name: *const WCHAR);
 
-        /// `GarbageCollectionStarted`.
+        /// A collection begins; says which generations and why.
         fn GarbageCollectionStarted(
             cGenerations: c_int,
             generationCollected: *const BOOL,
             reason: COR_PRF_GC_REASON,
         );
 
-        /// `SurvivingReferences`.
+        /// Ranges of objects survived in place; lengths have 32 bits.
         fn SurvivingReferences(
             cSurvivingObjectIDRanges: ULONG,
             objectIDRangeStart: *const ObjectID,
             cObjectIDRangeLength: *const ULONG,
         );
 
-        /// `GarbageCollectionFinished`.
+        /// A collection ended; all ids are valid again.
         fn GarbageCollectionFinished();
 
-        /// `FinalizeableObjectQueued`.
+        /// An object waits for its finalizer.
         fn FinalizeableObjectQueued(finalizerFlags: DWORD, objectID: ObjectID);
 
-        /// `RootReferences2`.
+        /// The roots of the heap, with kind and flags of each.
         fn RootReferences2(
             cRootRefs: ULONG,
             rootRefIds: *const ObjectID,
@@ -281,42 +280,42 @@ interfaces! {
             rootIds: *const UINT_PTR,
         );
 
-        /// `HandleCreated`.
+        /// A garbage collection handle was created.
         fn HandleCreated(handleId: GCHandleID, initialObjectId: ObjectID);
 
-        /// `HandleDestroyed`.
+        /// A garbage collection handle is gone.
         fn HandleDestroyed(handleId: GCHandleID);
     }
 
-    /// `ICorProfilerCallback3`.
+    /// Adds attach and detach (.NET Framework 4.0).
     "4FD2ED52-7731-4B8D-9469-03D2CC3086C5" ICorProfilerCallback3, ICorProfilerCallback3_Vtbl: ICorProfilerCallback2 {
-        /// `InitializeForAttach`.
+        /// The profiler was attached to a running process; takes the place of `Initialize`.
         fn InitializeForAttach(
             pCorProfilerInfoUnk: *mut c_void,
             pvClientData: *mut c_void,
             cbClientData: UINT,
         );
 
-        /// `ProfilerAttachComplete`.
+        /// Attaching is over; from now on all requested events come.
         fn ProfilerAttachComplete();
 
-        /// `ProfilerDetachSucceeded`.
+        /// The profiler is about to be unloaded after a detach.
         fn ProfilerDetachSucceeded();
     }
 
-    /// `ICorProfilerCallback4`.
+    /// Adds recompilation of methods and 64-bit range lengths (.NET Framework 4.5).
     "7B63B2E3-107D-4D48-B2F6-F61E229470D2" ICorProfilerCallback4, ICorProfilerCallback4_Vtbl: ICorProfilerCallback3 {
-        /// `ReJITCompilationStarted`.
+        /// A method is about to be recompiled.
         fn ReJITCompilationStarted(functionId: FunctionID, rejitId: ReJITID, fIsSafeToBlock: BOOL);
 
-        /// `GetReJITParameters`.
+        /// Asks once for the new IL and flags of a method that is to be recompiled.
         fn GetReJITParameters(
             moduleId: ModuleID,
             methodId: mdMethodDef,
             pFunctionControl: *mut c_void,
         );
 
-        /// `ReJITCompilationFinished`.
+        /// A method was recompiled, or recompilation failed.
         fn ReJITCompilationFinished(
             functionId: FunctionID,
             rejitId: ReJITID,
@@ -324,7 +323,7 @@ interfaces! {
             fIsSafeToBlock: BOOL,
         );
 
-        /// `ReJITError`.
+        /// A method could not be recompiled.
         fn ReJITError(
             moduleId: ModuleID,
             methodId: mdMethodDef,
@@ -332,7 +331,7 @@ interfaces! {
             hrStatus: HRESULT,
         );
 
-        /// `MovedReferences2`.
+        /// Ranges of objects were moved by a compacting collection.
         fn MovedReferences2(
             cMovedObjectIDRanges: ULONG,
             oldObjectIDRangeStart: *const ObjectID,
@@ -340,7 +339,7 @@ interfaces! {
             cObjectIDRangeLength: *const SIZE_T,
         );
 
-        /// `SurvivingReferences2`.
+        /// Ranges of objects survived in place.
         fn SurvivingReferences2(
             cSurvivingObjectIDRanges: ULONG,
             objectIDRangeStart: *const ObjectID,
@@ -348,9 +347,9 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerCallback5`.
+    /// Adds dependent handles to the heap walk (.NET Framework 4.5).
     "8DFBA405-8C9F-45F8-BFFA-83B14CEF78B5" ICorProfilerCallback5, ICorProfilerCallback5_Vtbl: ICorProfilerCallback4 {
-        /// `ConditionalWeakTableElementReferences`.
+        /// Pairs of which the first object keeps the second alive.
         fn ConditionalWeakTableElementReferences(
             cRootRefs: ULONG,
             keyRefIds: *const ObjectID,
@@ -359,21 +358,21 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerCallback6`.
+    /// Adds assembly references that metadata alone does not show (.NET Framework 4.5.2).
     "FC13DF4B-4448-4F4F-950C-BA8D19D00C36" ICorProfilerCallback6, ICorProfilerCallback6_Vtbl: ICorProfilerCallback5 {
-        /// `GetAssemblyReferences`.
+        /// Asks which references the profiler will add to an assembly.
         fn GetAssemblyReferences(wszAssemblyPath: *const WCHAR, pAsmRefProvider: *mut c_void);
     }
 
-    /// `ICorProfilerCallback7`.
+    /// Adds symbols of modules that exist in memory only (.NET Framework 4.6.1).
     "F76A2DBA-1D52-4539-866C-2AA518F9EFC3" ICorProfilerCallback7, ICorProfilerCallback7_Vtbl: ICorProfilerCallback6 {
-        /// `ModuleInMemorySymbolsUpdated`.
+        /// The symbols of an in-memory module changed.
         fn ModuleInMemorySymbolsUpdated(moduleId: ModuleID);
     }
 
-    /// `ICorProfilerCallback8`.
+    /// Adds dynamic methods (.NET Framework 4.7).
     "5BED9B15-C079-4D47-BFE2-215A140C07E0" ICorProfilerCallback8, ICorProfilerCallback8_Vtbl: ICorProfilerCallback7 {
-        /// `DynamicMethodJITCompilationStarted`.
+        /// A dynamic method is about to be compiled; its IL comes along.
         fn DynamicMethodJITCompilationStarted(
             functionId: FunctionID,
             fIsSafeToBlock: BOOL,
@@ -381,7 +380,7 @@ interfaces! {
             cbILHeader: ULONG,
         );
 
-        /// `DynamicMethodJITCompilationFinished`.
+        /// A dynamic method was compiled, or compilation failed.
         fn DynamicMethodJITCompilationFinished(
             functionId: FunctionID,
             hrStatus: HRESULT,
@@ -389,15 +388,15 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerCallback9`.
+    /// Adds the end of dynamic methods (.NET Framework 4.7.2).
     "27583EC3-C8F5-482F-8052-194B8CE4705A" ICorProfilerCallback9, ICorProfilerCallback9_Vtbl: ICorProfilerCallback8 {
-        /// `DynamicMethodUnloaded`.
+        /// A dynamic method is gone; its id is dead.
         fn DynamicMethodUnloaded(functionId: FunctionID);
     }
 
-    /// `ICorProfilerCallback10`.
+    /// Adds EventPipe events (.NET 5).
     "CEC5B60E-C69C-495F-87F6-84D28EE16FFB" ICorProfilerCallback10, ICorProfilerCallback10_Vtbl: ICorProfilerCallback9 {
-        /// `EventPipeEventDelivered`.
+        /// An event of a session that the profiler started.
         fn EventPipeEventDelivered(
             provider: EVENTPIPE_PROVIDER,
             eventId: DWORD,
@@ -413,13 +412,13 @@ interfaces! {
             stackFrames: *const UINT_PTR,
         );
 
-        /// `EventPipeProviderCreated`.
+        /// A provider of events came up.
         fn EventPipeProviderCreated(provider: EVENTPIPE_PROVIDER);
     }
 
-    /// `ICorProfilerCallback11`.
+    /// Adds profilers that listen beside the main one (.NET 6).
     "42350846-AAED-47F7-B128-FD0C98881CDE" ICorProfilerCallback11, ICorProfilerCallback11_Vtbl: ICorProfilerCallback10 {
-        /// `LoadAsNotificationOnly`.
+        /// Asks a second profiler whether it will only listen; called before `Initialize`.
         fn LoadAsNotificationOnly(pbNotificationOnly: *mut BOOL);
     }
 }

@@ -5,16 +5,15 @@ use core::ffi::c_void;
 use windows_core::{BOOL, IUnknown};
 
 use crate::REFIID;
-
 use crate::interface::interfaces;
 
 interfaces! {
-    /// `IClassFactory`.
+    /// Makes objects of one class; the runtime asks it for the profiler.
     "00000001-0000-0000-C000-000000000046" IClassFactory, IClassFactory_Vtbl: IUnknown {
-        /// `CreateInstance`.
+        /// Makes an object and returns the interface that is asked for.
         fn CreateInstance(pUnkOuter: *mut c_void, riid: REFIID, ppvObject: *mut *mut c_void);
 
-        /// `LockServer`.
+        /// Keeps the library loaded, or lets go of it.
         fn LockServer(fLock: BOOL);
     }
 }

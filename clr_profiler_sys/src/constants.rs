@@ -2,6 +2,7 @@
 //!
 //! Rust has one kind of text: the wide (`_W`) and narrow names of a constant are the same here.
 
+use crate::tables::constants;
 use crate::{
     COR_SIGNATURE, ELEMENT_TYPE_BOOLEAN, ELEMENT_TYPE_I2, ELEMENT_TYPE_I4, ELEMENT_TYPE_STRING,
     ELEMENT_TYPE_VOID, IMAGE_CEE_CS_CALLCONV_DEFAULT, IMAGE_CEE_CS_CALLCONV_GENERICINST,
@@ -14,8 +15,6 @@ use crate::{
     mdtMemberRef, mdtMethodDef, mdtMethodSpec, mdtModule, mdtModuleRef, mdtParamDef, mdtPermission,
     mdtProperty, mdtSignature, mdtString, mdtTypeDef, mdtTypeRef, mdtTypeSpec,
 };
-
-use crate::tables::constants;
 
 constants! {
     NUMBERS: Number;

@@ -3,21 +3,21 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// `CorDebugIlToNativeMappingTypes`.
+    /// IL offsets of native code that belongs to no IL.
     CorDebugIlToNativeMappingTypes: i32 {
         NO_MAPPING = -1,
         PROLOG = -2,
         EPILOG = -3,
     }
 
-    /// `COR_PRF_SNAPSHOT_INFO`.
+    /// What a stack walk reports.
     COR_PRF_SNAPSHOT_INFO: u32 {
         COR_PRF_SNAPSHOT_DEFAULT = 0,
         COR_PRF_SNAPSHOT_REGISTER_CONTEXT = 1,
         COR_PRF_SNAPSHOT_X86_OPTIMIZED = 2,
     }
 
-    /// `COR_PRF_STATIC_TYPE`.
+    /// Kinds of static fields.
     COR_PRF_STATIC_TYPE: u32 {
         COR_PRF_FIELD_NOT_A_STATIC = 0,
         COR_PRF_FIELD_APP_DOMAIN_STATIC = 1,
@@ -26,7 +26,7 @@ enumerations! {
         COR_PRF_FIELD_RVA_STATIC = 8,
     }
 
-    /// `COR_PRF_MONITOR`.
+    /// The event mask, low word.
     COR_PRF_MONITOR: u32 {
         COR_PRF_MONITOR_NONE = 0x0,
         COR_PRF_MONITOR_FUNCTION_UNLOADS = 0x1,
@@ -69,7 +69,7 @@ enumerations! {
         COR_PRF_MONITOR_IMMUTABLE = 0xee98cc00,
     }
 
-    /// `COR_PRF_HIGH_MONITOR`.
+    /// The event mask, high word.
     COR_PRF_HIGH_MONITOR: u32 {
         COR_PRF_HIGH_MONITOR_NONE = 0x0,
         COR_PRF_HIGH_ADD_ASSEMBLY_REFERENCES = 0x1,
@@ -87,26 +87,26 @@ enumerations! {
         COR_PRF_HIGH_MONITOR_IMMUTABLE = 0x8,
     }
 
-    /// `COR_PRF_MISC`.
+    /// Ids that stand for no single thing.
     COR_PRF_MISC: u32 {
         PROFILER_PARENT_UNKNOWN = 0xfffffffd,
         PROFILER_GLOBAL_CLASS = 0xfffffffe,
         PROFILER_GLOBAL_MODULE = 0xffffffff,
     }
 
-    /// `COR_PRF_JIT_CACHE`.
+    /// Whether precompiled code was found.
     COR_PRF_JIT_CACHE: u32 {
         COR_PRF_CACHED_FUNCTION_FOUND = 0,
         COR_PRF_CACHED_FUNCTION_NOT_FOUND = 1,
     }
 
-    /// `COR_PRF_TRANSITION_REASON`.
+    /// Whether control passes by a call or a return.
     COR_PRF_TRANSITION_REASON: u32 {
         COR_PRF_TRANSITION_CALL = 0,
         COR_PRF_TRANSITION_RETURN = 1,
     }
 
-    /// `COR_PRF_SUSPEND_REASON`.
+    /// Why the runtime is suspended.
     COR_PRF_SUSPEND_REASON: u32 {
         COR_PRF_SUSPEND_OTHER = 0,
         COR_PRF_SUSPEND_FOR_GC = 1,
@@ -119,19 +119,19 @@ enumerations! {
         COR_PRF_SUSPEND_FOR_PROFILER = 9,
     }
 
-    /// `COR_PRF_RUNTIME_TYPE`.
+    /// .NET Framework or .NET Core.
     COR_PRF_RUNTIME_TYPE: u32 {
         COR_PRF_DESKTOP_CLR = 1,
         COR_PRF_CORE_CLR = 2,
     }
 
-    /// `COR_PRF_REJIT_FLAGS`.
+    /// How inliners are treated when methods are recompiled.
     COR_PRF_REJIT_FLAGS: u32 {
         COR_PRF_REJIT_BLOCK_INLINING = 1,
         COR_PRF_REJIT_INLINING_CALLBACKS = 2,
     }
 
-    /// `COR_PRF_EVENTPIPE_PARAM_TYPE`.
+    /// Types of event parameters.
     COR_PRF_EVENTPIPE_PARAM_TYPE: u32 {
         COR_PRF_EVENTPIPE_OBJECT = 0x1,
         COR_PRF_EVENTPIPE_BOOLEAN = 0x3,
@@ -153,7 +153,7 @@ enumerations! {
         COR_PRF_EVENTPIPE_ARRAY = 0x13,
     }
 
-    /// `COR_PRF_EVENTPIPE_LEVEL`.
+    /// Severities of events.
     COR_PRF_EVENTPIPE_LEVEL: u32 {
         COR_PRF_EVENTPIPE_LOGALWAYS = 0,
         COR_PRF_EVENTPIPE_CRITICAL = 1,
@@ -163,14 +163,14 @@ enumerations! {
         COR_PRF_EVENTPIPE_VERBOSE = 5,
     }
 
-    /// `COR_PRF_HANDLE_TYPE`.
+    /// Kinds of handles to objects.
     COR_PRF_HANDLE_TYPE: u32 {
         COR_PRF_HANDLE_TYPE_WEAK = 1,
         COR_PRF_HANDLE_TYPE_STRONG = 2,
         COR_PRF_HANDLE_TYPE_PINNED = 3,
     }
 
-    /// `COR_PRF_GC_ROOT_KIND`.
+    /// What a root is.
     COR_PRF_GC_ROOT_KIND: u32 {
         COR_PRF_GC_ROOT_STACK = 1,
         COR_PRF_GC_ROOT_FINALIZER = 2,
@@ -178,7 +178,7 @@ enumerations! {
         COR_PRF_GC_ROOT_OTHER = 0,
     }
 
-    /// `COR_PRF_GC_ROOT_FLAGS`.
+    /// What a root does to its object.
     COR_PRF_GC_ROOT_FLAGS: u32 {
         COR_PRF_GC_ROOT_PINNING = 1,
         COR_PRF_GC_ROOT_WEAKREF = 2,
@@ -186,12 +186,12 @@ enumerations! {
         COR_PRF_GC_ROOT_REFCOUNTED = 8,
     }
 
-    /// `COR_PRF_FINALIZER_FLAGS`.
+    /// What is special about a finalizer.
     COR_PRF_FINALIZER_FLAGS: u32 {
         COR_PRF_FINALIZER_CRITICAL = 1,
     }
 
-    /// `COR_PRF_GC_GENERATION`.
+    /// The generations and special heaps.
     COR_PRF_GC_GENERATION: u32 {
         COR_PRF_GC_GEN_0 = 0,
         COR_PRF_GC_GEN_1 = 1,
@@ -200,7 +200,7 @@ enumerations! {
         COR_PRF_GC_PINNED_OBJECT_HEAP = 4,
     }
 
-    /// `COR_PRF_CLAUSE_TYPE`.
+    /// Kinds of exception clauses.
     COR_PRF_CLAUSE_TYPE: u32 {
         COR_PRF_CLAUSE_NONE = 0,
         COR_PRF_CLAUSE_FILTER = 1,
@@ -208,13 +208,13 @@ enumerations! {
         COR_PRF_CLAUSE_FINALLY = 3,
     }
 
-    /// `COR_PRF_GC_REASON`.
+    /// Why garbage is collected.
     COR_PRF_GC_REASON: u32 {
         COR_PRF_GC_INDUCED = 1,
         COR_PRF_GC_OTHER = 0,
     }
 
-    /// `COR_PRF_MODULE_FLAGS`.
+    /// Where a module comes from.
     COR_PRF_MODULE_FLAGS: u32 {
         COR_PRF_MODULE_DISK = 0x1,
         COR_PRF_MODULE_NGEN = 0x2,
@@ -225,7 +225,7 @@ enumerations! {
         COR_PRF_MODULE_WINDOWS_RUNTIME = 0x40,
     }
 
-    /// `COR_PRF_CODEGEN_FLAGS`.
+    /// How a recompiled method is compiled.
     COR_PRF_CODEGEN_FLAGS: u32 {
         COR_PRF_CODEGEN_DISABLE_INLINING = 1,
         COR_PRF_CODEGEN_DISABLE_ALL_OPTIMIZATIONS = 2,

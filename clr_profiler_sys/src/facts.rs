@@ -15,7 +15,7 @@ pub const INTERFACES: &[&[InterfaceRow]] = &[
     class_factory::INTERFACES,
     callback::INTERFACES,
     info::framework::INTERFACES,
-    info::core::INTERFACES,
+    info::core_clr::INTERFACES,
     control::INTERFACES,
     enumerators::INTERFACES,
     metadata::import::INTERFACES,
@@ -111,6 +111,8 @@ pub struct Method {
 pub struct Parameter {
     /// The parameter's name; a name that Rust reserves begins with `r#`.
     pub name: &'static str,
+    /// Its type as written in this crate.
+    pub type_name: &'static str,
     /// The size of its type in bytes.
     pub size: usize,
     /// Where it is a data pointer, the size of what it points to (1 for `c_void`); otherwise 0.
@@ -166,6 +168,8 @@ pub struct Field {
     pub name: &'static str,
     /// Its place in bytes.
     pub offset: usize,
+    /// Its type as written in this crate.
+    pub type_name: &'static str,
     /// The size of its type in bytes.
     pub size: usize,
 }

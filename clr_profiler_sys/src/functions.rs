@@ -7,35 +7,34 @@ use core::ffi::c_void;
 
 use windows_core::{BOOL, HRESULT};
 
+use crate::tables::functions;
 use crate::{
     BYTE, COR_PRF_ELT_INFO, COR_PRF_FILTER_DATA, COR_PRF_FRAME_INFO,
     COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE, FunctionID,
     FunctionIDOrClientID, ObjectID, UINT_PTR, UINT8, UINT32, UINT64, ULONG32,
 };
 
-use crate::tables::functions;
-
 functions! {
-    /// `FunctionIDMapper`.
+    /// Replaces the id that the hooks receive, or leaves a function without hooks.
     fn FunctionIDMapper(funcId: FunctionID, pbHookFunction: *mut BOOL) -> UINT_PTR;
 
-    /// `FunctionIDMapper2`.
+    /// The same with the value that was registered.
     fn FunctionIDMapper2(
         funcId: FunctionID,
         clientData: *mut c_void,
         pbHookFunction: *mut BOOL,
     ) -> UINT_PTR;
 
-    /// `FunctionEnter`.
+    /// Hook of the first kind: a function begins.
     fn FunctionEnter(funcID: FunctionID);
 
-    /// `FunctionLeave`.
+    /// Hook of the first kind: a function returns.
     fn FunctionLeave(funcID: FunctionID);
 
-    /// `FunctionTailcall`.
+    /// Hook of the first kind: a function ends in a tail call.
     fn FunctionTailcall(funcID: FunctionID);
 
-    /// `FunctionEnter2`.
+    /// Hook of the second kind: a function begins, with its arguments.
     fn FunctionEnter2(
         funcId: FunctionID,
         clientData: UINT_PTR,
@@ -43,7 +42,7 @@ functions! {
         argumentInfo: *mut COR_PRF_FUNCTION_ARGUMENT_INFO,
     );
 
-    /// `FunctionLeave2`.
+    /// Hook of the second kind: a function returns, with its value.
     fn FunctionLeave2(
         funcId: FunctionID,
         clientData: UINT_PTR,
@@ -51,37 +50,37 @@ functions! {
         retvalRange: *mut COR_PRF_FUNCTION_ARGUMENT_RANGE,
     );
 
-    /// `FunctionTailcall2`.
+    /// Hook of the second kind: a function ends in a tail call.
     fn FunctionTailcall2(funcId: FunctionID, clientData: UINT_PTR, func: COR_PRF_FRAME_INFO);
 
-    /// `FunctionEnter3`.
+    /// Fast hook: a function begins. Must keep all registers.
     fn FunctionEnter3(functionIDOrClientID: FunctionIDOrClientID);
 
-    /// `FunctionLeave3`.
+    /// Fast hook: a function returns. Must keep all registers.
     fn FunctionLeave3(functionIDOrClientID: FunctionIDOrClientID);
 
-    /// `FunctionTailcall3`.
+    /// Fast hook: a function ends in a tail call. Must keep all registers.
     fn FunctionTailcall3(functionIDOrClientID: FunctionIDOrClientID);
 
-    /// `FunctionEnter3WithInfo`.
+    /// Hook: a function begins; `GetFunctionEnter3Info` tells more.
     fn FunctionEnter3WithInfo(
         functionIDOrClientID: FunctionIDOrClientID,
         eltInfo: COR_PRF_ELT_INFO,
     );
 
-    /// `FunctionLeave3WithInfo`.
+    /// Hook: a function returns; `GetFunctionLeave3Info` tells more.
     fn FunctionLeave3WithInfo(
         functionIDOrClientID: FunctionIDOrClientID,
         eltInfo: COR_PRF_ELT_INFO,
     );
 
-    /// `FunctionTailcall3WithInfo`.
+    /// Hook: a function ends in a tail call; `GetFunctionTailcall3Info` tells more.
     fn FunctionTailcall3WithInfo(
         functionIDOrClientID: FunctionIDOrClientID,
         eltInfo: COR_PRF_ELT_INFO,
     );
 
-    /// `StackSnapshotCallback`.
+    /// Receives one frame of a stack walk; S_OK goes on, S_FALSE ends it.
     fn StackSnapshotCallback(
         funcId: FunctionID,
         ip: UINT_PTR,
@@ -91,14 +90,14 @@ functions! {
         clientData: *mut c_void,
     ) -> HRESULT;
 
-    /// `ObjectReferenceCallback`.
+    /// Receives one reference of an object; FALSE ends the walk.
     fn ObjectReferenceCallback(
         root: ObjectID,
         reference: *mut ObjectID,
         clientData: *mut c_void,
     ) -> BOOL;
 
-    /// `EventPipeProviderCallback`.
+    /// Is told when sessions turn a provider on or off.
     fn EventPipeProviderCallback(
         source_id: *const UINT8,
         is_enabled: UINT32,
@@ -109,6 +108,6 @@ functions! {
         callback_data: *mut c_void,
     );
 
-    /// `ObjectCallback`.
+    /// Receives one object of the heap; FALSE ends the walk.
     fn ObjectCallback(object: ObjectID, callbackState: *mut c_void) -> BOOL;
 }

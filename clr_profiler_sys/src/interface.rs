@@ -76,6 +76,7 @@ macro_rules! interfaces {
                     returns: size_of::<interfaces!(@returns $($returns)?)>(),
                     parameters: &[$($crate::facts::Parameter {
                         name: stringify!($parameter),
+                        type_name: stringify!($type),
                         size: size_of::<$type>(),
                         pointee: <$type as $crate::facts::Argument>::POINTEE,
                     }),*],

@@ -4,23 +4,22 @@ use core::ffi::c_void;
 
 use windows_core::BOOL;
 
+use crate::tables::structures;
 use crate::{
     COR_PRF_CLAUSE_TYPE, COR_PRF_GC_GENERATION, DWORD, FunctionID, LPCWSTR, LPWSTR, ModuleID,
     ObjectID, ReJITID, SIZE_T, UINT_PTR, UINT32, UINT64, ULONG, ULONG32, USHORT, WCHAR, mdFieldDef,
     mdMethodDef,
 };
 
-use crate::tables::structures;
-
 structures! {
-    /// `OSINFO`.
+    /// An operating system that an assembly names.
     struct OSINFO {
         dwOSPlatformId: DWORD,
         dwOSMajorVersion: DWORD,
         dwOSMinorVersion: DWORD,
     }
 
-    /// `ASSEMBLYMETADATA`.
+    /// Version, culture, processors and systems of an assembly.
     struct ASSEMBLYMETADATA {
         usMajorVersion: USHORT,
         usMinorVersion: USHORT,
@@ -34,58 +33,58 @@ structures! {
         ulOS: ULONG,
     }
 
-    /// `COR_IL_MAP`.
+    /// One offset of replaced IL and the one it stands for.
     struct COR_IL_MAP {
         oldOffset: ULONG32,
         newOffset: ULONG32,
         fAccurate: BOOL,
     }
 
-    /// `COR_DEBUG_IL_TO_NATIVE_MAP`.
+    /// One IL offset and its native range.
     struct COR_DEBUG_IL_TO_NATIVE_MAP {
         ilOffset: ULONG32,
         nativeStartOffset: ULONG32,
         nativeEndOffset: ULONG32,
     }
 
-    /// `COR_FIELD_OFFSET`.
+    /// One field and its offset.
     struct COR_FIELD_OFFSET {
         ridOfField: mdFieldDef,
         ulOffset: ULONG,
     }
 
-    /// `FunctionIDOrClientID`.
+    /// What a hook receives: the function, or what the id mapper made of it.
     union FunctionIDOrClientID {
         functionID: FunctionID,
         clientID: UINT_PTR,
     }
 
-    /// `COR_PRF_FUNCTION_ARGUMENT_RANGE`.
+    /// A block of memory that holds arguments or a return value.
     struct COR_PRF_FUNCTION_ARGUMENT_RANGE {
         startAddress: UINT_PTR,
         length: ULONG,
     }
 
-    /// `COR_PRF_FUNCTION_ARGUMENT_INFO`.
+    /// All arguments of a call, in left-to-right order; `ranges` goes on.
     struct COR_PRF_FUNCTION_ARGUMENT_INFO {
         numRanges: ULONG,
         totalArgumentSize: ULONG,
         ranges: [COR_PRF_FUNCTION_ARGUMENT_RANGE; 1],
     }
 
-    /// `COR_PRF_CODE_INFO`.
+    /// A range of native code.
     struct COR_PRF_CODE_INFO {
         startAddress: UINT_PTR,
         size: SIZE_T,
     }
 
-    /// `COR_PRF_FUNCTION`.
+    /// A function and its version.
     struct COR_PRF_FUNCTION {
         functionId: FunctionID,
         reJitId: ReJITID,
     }
 
-    /// `COR_PRF_ASSEMBLY_REFERENCE_INFO`.
+    /// A reference to an assembly.
     struct COR_PRF_ASSEMBLY_REFERENCE_INFO {
         pbPublicKeyOrToken: *mut c_void,
         cbPublicKeyOrToken: ULONG,
@@ -96,13 +95,13 @@ structures! {
         dwAssemblyRefFlags: DWORD,
     }
 
-    /// `COR_PRF_METHOD`.
+    /// A method by module and token.
     struct COR_PRF_METHOD {
         moduleId: ModuleID,
         methodId: mdMethodDef,
     }
 
-    /// `COR_PRF_EVENTPIPE_PROVIDER_CONFIG`.
+    /// A provider with keywords and level.
     struct COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
         providerName: *const WCHAR,
         keywords: UINT64,
@@ -110,28 +109,28 @@ structures! {
         filterData: *const WCHAR,
     }
 
-    /// `COR_PRF_EVENTPIPE_PARAM_DESC`.
+    /// Type and name of an event's parameter.
     struct COR_PRF_EVENTPIPE_PARAM_DESC {
         r#type: UINT32,
         elementType: UINT32,
         name: *const WCHAR,
     }
 
-    /// `COR_PRF_EVENT_DATA`.
+    /// A piece of an event's payload.
     struct COR_PRF_EVENT_DATA {
         ptr: UINT64,
         size: UINT32,
         reserved: UINT32,
     }
 
-    /// `COR_PRF_FILTER_DATA`.
+    /// Filter arguments of a session.
     struct COR_PRF_FILTER_DATA {
         Ptr: UINT64,
         Size: UINT32,
         Type: UINT32,
     }
 
-    /// `COR_PRF_GC_GENERATION_RANGE`.
+    /// A memory range of a generation.
     struct COR_PRF_GC_GENERATION_RANGE {
         generation: COR_PRF_GC_GENERATION,
         rangeStart: ObjectID,
@@ -139,14 +138,14 @@ structures! {
         rangeLengthReserved: UINT_PTR,
     }
 
-    /// `COR_PRF_NONGC_HEAP_RANGE`.
+    /// A memory range that is never collected.
     struct COR_PRF_NONGC_HEAP_RANGE {
         rangeStart: ObjectID,
         rangeLength: UINT_PTR,
         rangeLengthReserved: UINT_PTR,
     }
 
-    /// `COR_PRF_EX_CLAUSE_INFO`.
+    /// The exception clause that is about to run, and its frame.
     struct COR_PRF_EX_CLAUSE_INFO {
         clauseType: COR_PRF_CLAUSE_TYPE,
         programCounter: UINT_PTR,

@@ -58,10 +58,27 @@ macro_rules! enumerations {
 pub(crate) use enumerations;
 
 /// Declares structures and unions and a table `STRUCTURES` of them.
+///
+/// ```text
+/// structures! {
+///     /// A method by module and token.
+///     struct COR_PRF_METHOD {
+///         moduleId: ModuleID,
+///         methodId: mdMethodDef,
+///     }
+/// }
+/// ```
+///
+/// A `union` is a union and a `packed` a struct without padding, all with the layout of C.
 macro_rules! structures {
-    (@item struct $(#[$doc:meta])* $name:ident { $($(#[$note:meta])* $field:ident: $type:ty,)* }) => {
+    (@item struct $($item:tt)*) => { structures! { @layout (C) $($item)* } };
+    (@item packed $($item:tt)*) => { structures! { @layout (C, packed(1)) $($item)* } };
+    (
+        @layout ($($layout:tt)*)
+        $(#[$doc:meta])* $name:ident { $($(#[$note:meta])* $field:ident: $type:ty,)* }
+    ) => {
         $(#[$doc])*
-        #[repr(C)]
+        #[repr($($layout)*)]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name {
             $(
@@ -102,6 +119,7 @@ macro_rules! structures {
                 align: align_of::<$name>(),
                 fields: &[$($crate::facts::Field {
                     name: stringify!($field),
+                    type_name: stringify!($type),
                     offset: ::core::mem::offset_of!($name, $field),
                     size: size_of::<$type>(),
                 }),*],
@@ -112,6 +130,9 @@ macro_rules! structures {
 pub(crate) use structures;
 
 /// Declares function typedefs and a table `FUNCTIONS` of them.
+///
+/// `fn FunctionEnter(funcID: FunctionID);` becomes
+/// `pub type FunctionEnter = unsafe extern "system" fn(funcID: FunctionID);`.
 macro_rules! functions {
     (@returns) => { () };
     (@returns $returns:ty) => { $returns };
@@ -130,6 +151,7 @@ macro_rules! functions {
                 returns: size_of::<functions!(@returns $($returns)?)>(),
                 parameters: &[$($crate::facts::Parameter {
                     name: stringify!($parameter),
+                    type_name: stringify!($type),
                     size: size_of::<$type>(),
                     pointee: <$type as $crate::facts::Argument>::POINTEE,
                 }),*],

@@ -2,137 +2,136 @@
 
 use core::ffi::c_void;
 
+use crate::tables::aliases;
 use windows_core::GUID;
 
-use crate::tables::aliases;
-
 aliases! {
-    /// `BYTE`.
+    /// 8 bits, unsigned.
     BYTE = u8;
 
-    /// `UCHAR`.
+    /// 8 bits, unsigned.
     UCHAR = u8;
 
-    /// `UINT8`.
+    /// 8 bits, unsigned.
     UINT8 = u8;
 
-    /// `WCHAR`.
+    /// A code unit of UTF-16, on all systems.
     WCHAR = u16;
 
-    /// `USHORT`.
+    /// 16 bits, unsigned.
     USHORT = u16;
 
-    /// `LONG32`.
+    /// 32 bits, signed.
     LONG32 = i32;
 
-    /// `UINT`.
+    /// 32 bits, unsigned.
     UINT = u32;
 
-    /// `UINT32`.
+    /// 32 bits, unsigned.
     UINT32 = u32;
 
-    /// `ULONG`.
+    /// 32 bits, unsigned, on all systems.
     ULONG = u32;
 
-    /// `ULONG32`.
+    /// 32 bits, unsigned.
     ULONG32 = u32;
 
-    /// `DWORD`.
+    /// 32 bits, unsigned.
     DWORD = u32;
 
-    /// `UINT64`.
+    /// 64 bits, unsigned.
     UINT64 = u64;
 
-    /// `ULONGLONG`.
+    /// 64 bits, unsigned.
     ULONGLONG = u64;
 
-    /// `UINT_PTR`.
+    /// As wide as a pointer, unsigned.
     UINT_PTR = usize;
 
-    /// `SIZE_T`.
+    /// As wide as a pointer, unsigned.
     SIZE_T = usize;
 
-    /// `HANDLE`.
+    /// A handle of the operating system.
     HANDLE = *mut c_void;
 
-    /// `PVOID`.
+    /// A pointer to anything.
     PVOID = *mut c_void;
 
-    /// `LPCVOID`.
+    /// A pointer to anything, to be read.
     LPCVOID = *const c_void;
 
-    /// `LPWSTR`.
+    /// A UTF-16 text to be written.
     LPWSTR = *mut WCHAR;
 
-    /// `LPCWSTR`.
+    /// A UTF-16 text to be read.
     LPCWSTR = *const WCHAR;
 
-    /// `LPCGUID`.
+    /// A GUID to be read.
     LPCGUID = *const GUID;
 
-    /// `REFGUID`.
+    /// A GUID to be read.
     REFGUID = *const GUID;
 
-    /// `REFIID`.
+    /// An interface identifier.
     REFIID = *const GUID;
 
-    /// `REFCLSID`.
+    /// A class identifier.
     REFCLSID = *const GUID;
 
-    /// `LPCBYTE`.
+    /// Bytes to be read.
     LPCBYTE = *const BYTE;
 
-    /// `LPBYTE`.
+    /// Bytes to be written.
     LPBYTE = *mut BYTE;
 
-    /// `ProcessID`.
+    /// A process.
     ProcessID = UINT_PTR;
 
-    /// `AssemblyID`.
+    /// A loaded assembly.
     AssemblyID = UINT_PTR;
 
-    /// `AppDomainID`.
+    /// An application domain.
     AppDomainID = UINT_PTR;
 
-    /// `ModuleID`.
+    /// A loaded module.
     ModuleID = UINT_PTR;
 
-    /// `ClassID`.
+    /// A loaded type, with its type arguments.
     ClassID = UINT_PTR;
 
-    /// `ThreadID`.
+    /// A managed thread.
     ThreadID = UINT_PTR;
 
-    /// `ContextID`.
+    /// A context.
     ContextID = UINT_PTR;
 
-    /// `FunctionID`.
+    /// A function, with its type arguments.
     FunctionID = UINT_PTR;
 
-    /// `ObjectID`.
+    /// The address of an object; valid until the next collection.
     ObjectID = UINT_PTR;
 
-    /// `GCHandleID`.
+    /// A garbage collection handle.
     GCHandleID = UINT_PTR;
 
-    /// `COR_PRF_ELT_INFO`.
+    /// What a hook passes on to ask for details.
     COR_PRF_ELT_INFO = UINT_PTR;
 
-    /// `ReJITID`.
+    /// A version of a function; 0 is the original.
     ReJITID = UINT_PTR;
 
-    /// `COR_PRF_FRAME_INFO`.
+    /// A frame, for queries about generic code.
     COR_PRF_FRAME_INFO = UINT_PTR;
 
-    /// `EVENTPIPE_PROVIDER`.
+    /// A provider of events.
     EVENTPIPE_PROVIDER = UINT_PTR;
 
-    /// `EVENTPIPE_EVENT`.
+    /// A defined event.
     EVENTPIPE_EVENT = UINT_PTR;
 
-    /// `EVENTPIPE_SESSION`.
+    /// A session.
     EVENTPIPE_SESSION = UINT64;
 
-    /// `ObjectHandleID`.
+    /// A handle to an object.
     ObjectHandleID = *mut *mut c_void;
 }

@@ -51,18 +51,58 @@ fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
+/// A type of this crate as C writes it, without const.
+fn c_type(rust: &str) -> String {
+    let mut base = rust;
+    let mut stars = 0;
+    let mut suffix = String::new();
+    if let Some((element, length)) = base
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']')?.split_once("; "))
+    {
+        base = element;
+        suffix = format!("[{length}]");
+    }
+    while let Some(pointee) = base
+        .strip_prefix("*mut ")
+        .or_else(|| base.strip_prefix("*const "))
+    {
+        base = pointee;
+        stars += 1;
+    }
+    // What may be null: a pointer to an interface or to a function.
+    if let Some(inner) = base
+        .strip_prefix("Option<")
+        .and_then(|rest| rest.strip_suffix('>'))
+    {
+        base = inner;
+        stars += 1;
+    }
+    let base = match base {
+        "c_char" => "char",
+        "c_int" => "int",
+        "c_void" => "void",
+        "u8" => "uint8_t",
+        "u16" => "uint16_t",
+        "u32" => "uint32_t",
+        other => other,
+    };
+    format!("{base}{}{suffix}", "*".repeat(stars))
+}
+
 fn parameters(parameters: &[Parameter]) -> String {
     let mut text = String::new();
     for Parameter {
         name,
+        type_name,
         size,
         pointee,
     } in parameters
     {
-        let name = plain(name);
+        let (name, type_name) = (plain(name), c_type(type_name));
         match pointee {
-            0 => write!(text, " {name}:{size}:-"),
-            _ => write!(text, " {name}:{size}:{pointee}"),
+            0 => write!(text, " {name}:{type_name}:{size}:-"),
+            _ => write!(text, " {name}:{type_name}:{size}:{pointee}"),
         }
         .expect("written");
     }
@@ -146,8 +186,15 @@ fn structures() {
         let union = fields.len() > 1 && fields.iter().all(|field| field.offset == 0);
         let kind = if union { "union" } else { "struct" };
         writeln!(listed, "{kind} {name} {size} {align}").expect("written");
-        for facts::Field { name, offset, size } in *fields {
-            writeln!(listed, "  {offset} {size} {}", plain(name)).expect("written");
+        for facts::Field {
+            name,
+            type_name,
+            offset,
+            size,
+        } in *fields
+        {
+            let type_name = c_type(type_name);
+            writeln!(listed, "  {offset} {size} {type_name} {}", plain(name)).expect("written");
         }
     }
     compare(&listed, include_str!("facts/structures.txt"), 1);
@@ -162,7 +209,11 @@ fn enumerations() {
             writeln!(listed, "  {value} {member}").expect("written");
         }
     }
-    compare(&listed, include_str!("facts/enumerations.txt"), 0);
+    let expected = concat!(
+        include_str!("facts/enumerations.txt"),
+        include_str!("facts/metadata_enumerations.txt")
+    );
+    compare(&listed, expected, 0);
 }
 
 #[test]

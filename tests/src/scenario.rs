@@ -94,7 +94,7 @@ impl Scenario {
             launch.env(name, value);
         }
         if let Some(clsid) = clsid {
-            launch.profiler(self.library(clsid));
+            launch.profiler(self.profiler_library(clsid));
         }
         let command = launch.command().unwrap_or_else(|error| panic!("{error}"));
         let mut finished = Finished::of(command);
@@ -102,7 +102,7 @@ impl Scenario {
         finished
     }
 
-    fn library(&self, clsid: &str) -> ProfilerLibrary {
+    fn profiler_library(&self, clsid: &str) -> ProfilerLibrary {
         let test = env::current_exe().expect("a test has a path");
         find_library_beside(test, &self.library)
             .and_then(|path| ProfilerLibrary::new(path, clsid))

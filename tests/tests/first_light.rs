@@ -30,15 +30,30 @@ fn a_replaced_body_is_what_the_program_runs() {
 #[test]
 fn names_are_those_of_the_source() {
     let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000002");
-    scenario.on_each_runtime(|_, profiled| {
-        for name in [
-            "Basics.Program.Main(string[])",
-            "Basics.Program.Threads()",
-            "Basics.Box<int>..ctor(int)",
-            "Basics.Box<System.__Canon>.Convert<int>(System.Func<System.__Canon, int>)",
-            "Basics.Outer<int>+Inner<System.__Canon>.Join(int, System.__Canon, double[])",
-            "Basics.Outer<int>+Inner<System.__Canon>.Count(double[], int&)",
-        ] {
+    scenario.on_each_runtime(|runtime, profiled| {
+        // Code that several instantiations share does not know for which one it is compiled;
+        // before .NET 10 not even that its arguments are classes.
+        let (t, u) = if runtime.major < 10 {
+            ("T", "U")
+        } else {
+            ("int", "System.__Canon")
+        };
+        let shared = if runtime.major < 10 {
+            "T"
+        } else {
+            "System.__Canon"
+        };
+        let names = [
+            "Basics.Program.Main(string[])".to_owned(),
+            "Basics.Program.Catch(int)".to_owned(),
+            "Basics.Program+<Numbers>c__Iterator0.MoveNext()".to_owned(),
+            "Basics.Box<int>.Convert<int>(System.Func<int, int>)".to_owned(),
+            "Basics.Box<int>.Convert<System.__Canon>(System.Func<int, System.__Canon>)".to_owned(),
+            format!("Basics.Box<{shared}>.Convert<int>(System.Func<{shared}, int>)"),
+            format!("Basics.Outer<{t}>+Inner<{u}>.Join({t}, {u}, double[])"),
+            format!("Basics.Outer<{t}>+Inner<{u}>.Count(double[], int&)"),
+        ];
+        for name in names {
             assert!(
                 profiled.logged(&format!("compiling {name}")),
                 "{name} not in {}",
@@ -103,7 +118,6 @@ fn callbacks_of_every_kind_arrive() {
             "jit_compilation_started",
             "jit_compilation_finished",
             "jit_inlining",
-            "jit_cached_function_search_started",
             "thread_created",
             "thread_name_changed",
             "thread_assigned_to_os_thread",

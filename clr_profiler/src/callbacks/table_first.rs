@@ -148,8 +148,8 @@ macro_rules! callbacks {
 
                 /// A compacting collection moved objects.
                 ///
-                /// A .NET runtime since 4.5 calls [`moved_references2`](Self::moved_references2)
-                /// instead.
+                /// Called after [`moved_references2`](Self::moved_references2) with the same ranges,
+                /// their lengths cut to 32 bits: override that one.
                 moved_references = MovedReferences(cMovedObjectIDRanges: ULONG, oldObjectIDRangeStart: *const ObjectID, newObjectIDRangeStart: *const ObjectID, cObjectIDRangeLength: *const ULONG)
                     [MONITOR_GC] gc (ranges: MovedRanges<'_> = MovedRanges::new(
                         slice(oldObjectIDRangeStart, cMovedObjectIDRanges), slice(newObjectIDRangeStart, cMovedObjectIDRanges),

@@ -15,8 +15,8 @@ macro_rules! callbacks {
                     [HIGH_BASIC_GC] gc (generations: GenerationSet = GenerationSet::new(slice(generationCollected, cGenerations.max(0) as u32)), reason: GcReason = GcReason::from_native(reason));
                 /// The ranges of objects that a collection left where they were.
                 ///
-                /// A .NET runtime since 4.5 calls
-                /// [`surviving_references2`](Self::surviving_references2) instead.
+                /// Called after [`surviving_references2`](Self::surviving_references2) with the same
+                /// ranges, their lengths cut to 32 bits: override that one.
                 surviving_references = SurvivingReferences(cSurvivingObjectIDRanges: ULONG, objectIDRangeStart: *const ObjectID, cObjectIDRangeLength: *const ULONG)
                     [MONITOR_GC] gc (ranges: SurvivingRanges<'_> = SurvivingRanges::new(
                         slice(objectIDRangeStart, cSurvivingObjectIDRanges), RangeLengths::Bits32(slice(cObjectIDRangeLength, cSurvivingObjectIDRanges))));

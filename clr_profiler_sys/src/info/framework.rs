@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use windows_core::{BOOL, HRESULT, IUnknown};
 
+use crate::interface::interfaces;
 use crate::{
     AppDomainID, AssemblyID, BYTE, COR_DEBUG_IL_TO_NATIVE_MAP, COR_FIELD_OFFSET, COR_IL_MAP,
     COR_PRF_CODE_INFO, COR_PRF_ELT_INFO, COR_PRF_EX_CLAUSE_INFO, COR_PRF_FRAME_INFO,
@@ -18,36 +19,34 @@ use crate::{
     ULONG32, USHORT, WCHAR, mdFieldDef, mdMethodDef, mdToken, mdTypeDef,
 };
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `ICorProfilerInfo`.
+    /// What a profiler may ask of and set in the runtime, first version.
     "28B5557D-3F3F-48B4-90B2-5F9EEA2F6C48" ICorProfilerInfo, ICorProfilerInfo_Vtbl: IUnknown {
-        /// `GetClassFromObject`.
+        /// The class of an object.
         fn GetClassFromObject(objectId: ObjectID, pClassId: *mut ClassID);
 
-        /// `GetClassFromToken`.
+        /// The class of a TypeDef token, where it has no type arguments.
         fn GetClassFromToken(moduleId: ModuleID, typeDef: mdTypeDef, pClassId: *mut ClassID);
 
-        /// `GetCodeInfo`.
+        /// Start and length of a function's native code.
         fn GetCodeInfo(functionId: FunctionID, pStart: *mut LPCBYTE, pcSize: *mut ULONG);
 
-        /// `GetEventMask`.
+        /// The events that are on.
         fn GetEventMask(pdwEvents: *mut DWORD);
 
-        /// `GetFunctionFromIP`.
+        /// The function that owns an instruction address.
         fn GetFunctionFromIP(ip: LPCBYTE, pFunctionId: *mut FunctionID);
 
-        /// `GetFunctionFromToken`.
+        /// The function of a method token, where nothing about it is generic.
         fn GetFunctionFromToken(moduleId: ModuleID, token: mdToken, pFunctionId: *mut FunctionID);
 
-        /// `GetHandleFromThread`.
+        /// The operating system handle of a thread.
         fn GetHandleFromThread(threadId: ThreadID, phThread: *mut HANDLE);
 
-        /// `GetObjectSize`.
+        /// The size of an object, 32 bits.
         fn GetObjectSize(objectId: ObjectID, pcSize: *mut ULONG);
 
-        /// `IsArrayClass`.
+        /// S_OK and the element type for a class of arrays, S_FALSE for other classes.
         fn IsArrayClass(
             classId: ClassID,
             pBaseElemType: *mut CorElementType,
@@ -55,20 +54,20 @@ interfaces! {
             pcRank: *mut ULONG,
         );
 
-        /// `GetThreadInfo`.
+        /// The operating system id of a thread.
         fn GetThreadInfo(threadId: ThreadID, pdwWin32ThreadId: *mut DWORD);
 
-        /// `GetCurrentThreadID`.
+        /// The managed id of the calling thread.
         fn GetCurrentThreadID(pThreadId: *mut ThreadID);
 
-        /// `GetClassIDInfo`.
+        /// Module and TypeDef token of a class.
         fn GetClassIDInfo(
             classId: ClassID,
             pModuleId: *mut ModuleID,
             pTypeDefToken: *mut mdTypeDef,
         );
 
-        /// `GetFunctionInfo`.
+        /// Class, module and token of a function.
         fn GetFunctionInfo(
             functionId: FunctionID,
             pClassId: *mut ClassID,
@@ -76,20 +75,20 @@ interfaces! {
             pToken: *mut mdToken,
         );
 
-        /// `SetEventMask`.
+        /// Turns events and features on and off.
         fn SetEventMask(dwEvents: DWORD);
 
-        /// `SetEnterLeaveFunctionHooks`.
+        /// Sets the hooks of the first kind; deprecated.
         fn SetEnterLeaveFunctionHooks(
             pFuncEnter: Option<FunctionEnter>,
             pFuncLeave: Option<FunctionLeave>,
             pFuncTailcall: Option<FunctionTailcall>,
         );
 
-        /// `SetFunctionIDMapper`.
+        /// Sets the function that may replace the id which the hooks receive.
         fn SetFunctionIDMapper(pFunc: Option<FunctionIDMapper>);
 
-        /// `GetTokenAndMetaDataFromFunction`.
+        /// Token and metadata interface of a function.
         fn GetTokenAndMetaDataFromFunction(
             functionId: FunctionID,
             riid: REFIID,
@@ -97,7 +96,7 @@ interfaces! {
             pToken: *mut mdToken,
         );
 
-        /// `GetModuleInfo`.
+        /// Load address, file name and assembly of a module.
         fn GetModuleInfo(
             moduleId: ModuleID,
             ppBaseLoadAddress: *mut LPCBYTE,
@@ -107,7 +106,7 @@ interfaces! {
             pAssemblyId: *mut AssemblyID,
         );
 
-        /// `GetModuleMetaData`.
+        /// A metadata interface of a module.
         fn GetModuleMetaData(
             moduleId: ModuleID,
             dwOpenFlags: DWORD,
@@ -115,7 +114,7 @@ interfaces! {
             ppOut: *mut *mut c_void,
         );
 
-        /// `GetILFunctionBody`.
+        /// Pointer to and size of a method's IL, header included.
         fn GetILFunctionBody(
             moduleId: ModuleID,
             methodId: mdMethodDef,
@@ -123,17 +122,17 @@ interfaces! {
             pcbMethodSize: *mut ULONG,
         );
 
-        /// `GetILFunctionBodyAllocator`.
+        /// The allocator for new method bodies of a module.
         fn GetILFunctionBodyAllocator(moduleId: ModuleID, ppMalloc: *mut Option<IMethodMalloc>);
 
-        /// `SetILFunctionBody`.
+        /// Replaces a method's IL before its first compilation.
         fn SetILFunctionBody(
             moduleId: ModuleID,
             methodid: mdMethodDef,
             pbNewILMethodHeader: LPCBYTE,
         );
 
-        /// `GetAppDomainInfo`.
+        /// Name and process of an application domain.
         fn GetAppDomainInfo(
             appDomainId: AppDomainID,
             cchName: ULONG,
@@ -142,7 +141,7 @@ interfaces! {
             pProcessId: *mut ProcessID,
         );
 
-        /// `GetAssemblyInfo`.
+        /// Name, application domain and manifest module of an assembly.
         fn GetAssemblyInfo(
             assemblyId: AssemblyID,
             cchName: ULONG,
@@ -152,13 +151,13 @@ interfaces! {
             pModuleId: *mut ModuleID,
         );
 
-        /// `SetFunctionReJIT`.
+        /// No longer implemented.
         fn SetFunctionReJIT(functionId: FunctionID);
 
-        /// `ForceGC`.
+        /// Collects garbage now; only from a thread that never ran managed code.
         fn ForceGC();
 
-        /// `SetILInstrumentedCodeMap`.
+        /// Maps offsets of replaced IL to those of the original.
         fn SetILInstrumentedCodeMap(
             functionId: FunctionID,
             fStartJit: BOOL,
@@ -166,22 +165,22 @@ interfaces! {
             rgILMapEntries: *const COR_IL_MAP,
         );
 
-        /// `GetInprocInspectionInterface`.
+        /// No longer implemented.
         fn GetInprocInspectionInterface(ppicd: *mut *mut c_void);
 
-        /// `GetInprocInspectionIThisThread`.
+        /// No longer implemented.
         fn GetInprocInspectionIThisThread(ppicd: *mut *mut c_void);
 
-        /// `GetThreadContext`.
+        /// The context that a thread is in.
         fn GetThreadContext(threadId: ThreadID, pContextId: *mut ContextID);
 
-        /// `BeginInprocDebugging`.
+        /// No longer implemented.
         fn BeginInprocDebugging(fThisThreadOnly: BOOL, pdwProfilerContext: *mut DWORD);
 
-        /// `EndInprocDebugging`.
+        /// No longer implemented.
         fn EndInprocDebugging(dwProfilerContext: DWORD);
 
-        /// `GetILToNativeMapping`.
+        /// Maps IL offsets of a function to native offsets.
         fn GetILToNativeMapping(
             functionId: FunctionID,
             cMap: ULONG32,
@@ -190,9 +189,9 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerInfo2`.
+    /// Adds stack walks, layouts, generics and statics (.NET 2.0).
     "CC0935CD-A518-487D-B0BB-A93214E65478" ICorProfilerInfo2, ICorProfilerInfo2_Vtbl: ICorProfilerInfo {
-        /// `DoStackSnapshot`.
+        /// Walks the managed frames of a thread and calls back for each.
         fn DoStackSnapshot(
             thread: ThreadID,
             callback: Option<StackSnapshotCallback>,
@@ -202,14 +201,14 @@ interfaces! {
             contextSize: ULONG32,
         );
 
-        /// `SetEnterLeaveFunctionHooks2`.
+        /// Sets the hooks of the second kind; deprecated.
         fn SetEnterLeaveFunctionHooks2(
             pFuncEnter: Option<FunctionEnter2>,
             pFuncLeave: Option<FunctionLeave2>,
             pFuncTailcall: Option<FunctionTailcall2>,
         );
 
-        /// `GetFunctionInfo2`.
+        /// Class, module, token and type arguments of a function.
         fn GetFunctionInfo2(
             funcId: FunctionID,
             frameInfo: COR_PRF_FRAME_INFO,
@@ -221,14 +220,14 @@ interfaces! {
             typeArgs: *mut ClassID,
         );
 
-        /// `GetStringLayout`.
+        /// Offsets of buffer length, length and characters in a string object.
         fn GetStringLayout(
             pBufferLengthOffset: *mut ULONG,
             pStringLengthOffset: *mut ULONG,
             pBufferOffset: *mut ULONG,
         );
 
-        /// `GetClassLayout`.
+        /// Size and field offsets of a class.
         fn GetClassLayout(
             classID: ClassID,
             rFieldOffset: *mut COR_FIELD_OFFSET,
@@ -237,7 +236,7 @@ interfaces! {
             pulClassSize: *mut ULONG,
         );
 
-        /// `GetClassIDInfo2`.
+        /// Module, token, parent and type arguments of a class.
         fn GetClassIDInfo2(
             classId: ClassID,
             pModuleId: *mut ModuleID,
@@ -248,7 +247,7 @@ interfaces! {
             typeArgs: *mut ClassID,
         );
 
-        /// `GetCodeInfo2`.
+        /// The ranges of a function's native code.
         fn GetCodeInfo2(
             functionID: FunctionID,
             cCodeInfos: ULONG32,
@@ -256,7 +255,7 @@ interfaces! {
             codeInfos: *mut COR_PRF_CODE_INFO,
         );
 
-        /// `GetClassFromTokenAndTypeArgs`.
+        /// The class of a token and type arguments.
         fn GetClassFromTokenAndTypeArgs(
             moduleID: ModuleID,
             typeDef: mdTypeDef,
@@ -265,7 +264,7 @@ interfaces! {
             pClassID: *mut ClassID,
         );
 
-        /// `GetFunctionFromTokenAndTypeArgs`.
+        /// The function of a token, a class and type arguments.
         fn GetFunctionFromTokenAndTypeArgs(
             moduleID: ModuleID,
             funcDef: mdMethodDef,
@@ -275,10 +274,10 @@ interfaces! {
             pFunctionID: *mut FunctionID,
         );
 
-        /// `EnumModuleFrozenObjects`.
+        /// Enumerates the objects that are part of a module's image.
         fn EnumModuleFrozenObjects(moduleID: ModuleID, ppEnum: *mut Option<ICorProfilerObjectEnum>);
 
-        /// `GetArrayObjectInfo`.
+        /// Sizes, lower bounds and data of an array.
         fn GetArrayObjectInfo(
             objectId: ObjectID,
             cDimensions: ULONG32,
@@ -287,20 +286,20 @@ interfaces! {
             ppData: *mut *mut BYTE,
         );
 
-        /// `GetBoxClassLayout`.
+        /// Where the value lies in a boxed object.
         fn GetBoxClassLayout(classId: ClassID, pBufferOffset: *mut ULONG32);
 
-        /// `GetThreadAppDomain`.
+        /// The application domain that a thread is in.
         fn GetThreadAppDomain(threadId: ThreadID, pAppDomainId: *mut AppDomainID);
 
-        /// `GetRVAStaticAddress`.
+        /// Address of a static field whose data is in the image.
         fn GetRVAStaticAddress(
             classId: ClassID,
             fieldToken: mdFieldDef,
             ppAddress: *mut *mut c_void,
         );
 
-        /// `GetAppDomainStaticAddress`.
+        /// Address of a static field of an application domain.
         fn GetAppDomainStaticAddress(
             classId: ClassID,
             fieldToken: mdFieldDef,
@@ -308,7 +307,7 @@ interfaces! {
             ppAddress: *mut *mut c_void,
         );
 
-        /// `GetThreadStaticAddress`.
+        /// Address of a static field of a thread.
         fn GetThreadStaticAddress(
             classId: ClassID,
             fieldToken: mdFieldDef,
@@ -316,7 +315,7 @@ interfaces! {
             ppAddress: *mut *mut c_void,
         );
 
-        /// `GetContextStaticAddress`.
+        /// Address of a static field of a context.
         fn GetContextStaticAddress(
             classId: ClassID,
             fieldToken: mdFieldDef,
@@ -324,56 +323,56 @@ interfaces! {
             ppAddress: *mut *mut c_void,
         );
 
-        /// `GetStaticFieldInfo`.
+        /// Tells which kind of static a field is.
         fn GetStaticFieldInfo(
             classId: ClassID,
             fieldToken: mdFieldDef,
             pFieldInfo: *mut COR_PRF_STATIC_TYPE,
         );
 
-        /// `GetGenerationBounds`.
+        /// The memory ranges of the heap's generations.
         fn GetGenerationBounds(
             cObjectRanges: ULONG,
             pcObjectRanges: *mut ULONG,
             ranges: *mut COR_PRF_GC_GENERATION_RANGE,
         );
 
-        /// `GetObjectGeneration`.
+        /// The memory range and generation of an object.
         fn GetObjectGeneration(objectId: ObjectID, range: *mut COR_PRF_GC_GENERATION_RANGE);
 
-        /// `GetNotifiedExceptionClauseInfo`.
+        /// The exception clause that is about to run.
         fn GetNotifiedExceptionClauseInfo(pinfo: *mut COR_PRF_EX_CLAUSE_INFO);
     }
 
-    /// `ICorProfilerInfo3`.
+    /// Adds detaching, the third kind of hooks, and module enumeration (.NET Framework 4.0).
     "B555ED4F-452A-4E54-8B39-B5360BAD32A0" ICorProfilerInfo3, ICorProfilerInfo3_Vtbl: ICorProfilerInfo2 {
-        /// `EnumJITedFunctions`.
+        /// Enumerates the functions that have been compiled.
         fn EnumJITedFunctions(ppEnum: *mut Option<ICorProfilerFunctionEnum>);
 
-        /// `RequestProfilerDetach`.
+        /// Asks the runtime to unload this profiler.
         fn RequestProfilerDetach(dwExpectedCompletionMilliseconds: DWORD);
 
-        /// `SetFunctionIDMapper2`.
+        /// Sets the id mapper together with a value it gets back.
         fn SetFunctionIDMapper2(pFunc: Option<FunctionIDMapper2>, clientData: *mut c_void);
 
-        /// `GetStringLayout2`.
+        /// Offsets of length and characters in a string object.
         fn GetStringLayout2(pStringLengthOffset: *mut ULONG, pBufferOffset: *mut ULONG);
 
-        /// `SetEnterLeaveFunctionHooks3`.
+        /// Sets the fast hooks of the third kind, which get an id and nothing else.
         fn SetEnterLeaveFunctionHooks3(
             pFuncEnter3: Option<FunctionEnter3>,
             pFuncLeave3: Option<FunctionLeave3>,
             pFuncTailcall3: Option<FunctionTailcall3>,
         );
 
-        /// `SetEnterLeaveFunctionHooks3WithInfo`.
+        /// Sets the hooks of the third kind that may inspect values.
         fn SetEnterLeaveFunctionHooks3WithInfo(
             pFuncEnter3WithInfo: Option<FunctionEnter3WithInfo>,
             pFuncLeave3WithInfo: Option<FunctionLeave3WithInfo>,
             pFuncTailcall3WithInfo: Option<FunctionTailcall3WithInfo>,
         );
 
-        /// `GetFunctionEnter3Info`.
+        /// Frame and arguments, from within an enter hook.
         fn GetFunctionEnter3Info(
             functionId: FunctionID,
             eltInfo: COR_PRF_ELT_INFO,
@@ -382,7 +381,7 @@ interfaces! {
             pArgumentInfo: *mut COR_PRF_FUNCTION_ARGUMENT_INFO,
         );
 
-        /// `GetFunctionLeave3Info`.
+        /// Frame and return value, from within a leave hook.
         fn GetFunctionLeave3Info(
             functionId: FunctionID,
             eltInfo: COR_PRF_ELT_INFO,
@@ -390,17 +389,17 @@ interfaces! {
             pRetvalRange: *mut COR_PRF_FUNCTION_ARGUMENT_RANGE,
         );
 
-        /// `GetFunctionTailcall3Info`.
+        /// Frame, from within a tail call hook.
         fn GetFunctionTailcall3Info(
             functionId: FunctionID,
             eltInfo: COR_PRF_ELT_INFO,
             pFrameInfo: *mut COR_PRF_FRAME_INFO,
         );
 
-        /// `EnumModules`.
+        /// Enumerates the loaded modules.
         fn EnumModules(ppEnum: *mut Option<ICorProfilerModuleEnum>);
 
-        /// `GetRuntimeInformation`.
+        /// Kind and version of the runtime.
         fn GetRuntimeInformation(
             pClrInstanceId: *mut USHORT,
             pRuntimeType: *mut COR_PRF_RUNTIME_TYPE,
@@ -413,7 +412,7 @@ interfaces! {
             szVersionString: *mut WCHAR,
         );
 
-        /// `GetThreadStaticAddress2`.
+        /// Address of a static field of a thread in an application domain.
         fn GetThreadStaticAddress2(
             classId: ClassID,
             fieldToken: mdFieldDef,
@@ -422,7 +421,7 @@ interfaces! {
             ppAddress: *mut *mut c_void,
         );
 
-        /// `GetAppDomainsContainingModule`.
+        /// The application domains that have a module loaded.
         fn GetAppDomainsContainingModule(
             moduleId: ModuleID,
             cAppDomainIds: ULONG32,
@@ -430,7 +429,7 @@ interfaces! {
             appDomainIds: *mut AppDomainID,
         );
 
-        /// `GetModuleInfo2`.
+        /// Load address, file name, assembly and flags of a module.
         fn GetModuleInfo2(
             moduleId: ModuleID,
             ppBaseLoadAddress: *mut LPCBYTE,
@@ -442,22 +441,22 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerInfo4`.
+    /// Adds recompilation of methods and thread enumeration (.NET Framework 4.5).
     "0D8FDCAA-6257-47BF-B1BF-94DAC88466EE" ICorProfilerInfo4, ICorProfilerInfo4_Vtbl: ICorProfilerInfo3 {
-        /// `EnumThreads`.
+        /// Enumerates the managed threads.
         fn EnumThreads(ppEnum: *mut Option<ICorProfilerThreadEnum>);
 
-        /// `InitializeCurrentThread`.
+        /// Prepares a thread of the profiler's own for calls into the runtime.
         fn InitializeCurrentThread();
 
-        /// `RequestReJIT`.
+        /// Has methods recompiled.
         fn RequestReJIT(
             cFunctions: ULONG,
             moduleIds: *const ModuleID,
             methodIds: *const mdMethodDef,
         );
 
-        /// `RequestRevert`.
+        /// Has methods go back to their original IL.
         fn RequestRevert(
             cFunctions: ULONG,
             moduleIds: *const ModuleID,
@@ -465,7 +464,7 @@ interfaces! {
             status: *mut HRESULT,
         );
 
-        /// `GetCodeInfo3`.
+        /// The native ranges of one version of a function.
         fn GetCodeInfo3(
             functionID: FunctionID,
             reJitId: ReJITID,
@@ -474,10 +473,10 @@ interfaces! {
             codeInfos: *mut COR_PRF_CODE_INFO,
         );
 
-        /// `GetFunctionFromIP2`.
+        /// The function and version that own an instruction address.
         fn GetFunctionFromIP2(ip: LPCBYTE, pFunctionId: *mut FunctionID, pReJitId: *mut ReJITID);
 
-        /// `GetReJITIDs`.
+        /// The versions of a function.
         fn GetReJITIDs(
             functionId: FunctionID,
             cReJitIds: ULONG,
@@ -485,7 +484,7 @@ interfaces! {
             reJitIds: *mut ReJITID,
         );
 
-        /// `GetILToNativeMapping2`.
+        /// Maps IL offsets of one version of a function to native offsets.
         fn GetILToNativeMapping2(
             functionId: FunctionID,
             reJitId: ReJITID,
@@ -494,25 +493,25 @@ interfaces! {
             map: *mut COR_DEBUG_IL_TO_NATIVE_MAP,
         );
 
-        /// `EnumJITedFunctions2`.
+        /// Enumerates compiled functions, recompiled versions included.
         fn EnumJITedFunctions2(ppEnum: *mut Option<ICorProfilerFunctionEnum>);
 
-        /// `GetObjectSize2`.
+        /// The size of an object.
         fn GetObjectSize2(objectId: ObjectID, pcSize: *mut SIZE_T);
     }
 
-    /// `ICorProfilerInfo5`.
+    /// Adds the second word of the event mask (.NET Framework 4.5.2).
     "07602928-CE38-4B83-81E7-74ADAF781214" ICorProfilerInfo5, ICorProfilerInfo5_Vtbl: ICorProfilerInfo4 {
-        /// `GetEventMask2`.
+        /// The events that are on, both words.
         fn GetEventMask2(pdwEventsLow: *mut DWORD, pdwEventsHigh: *mut DWORD);
 
-        /// `SetEventMask2`.
+        /// Turns events and features on and off, both words.
         fn SetEventMask2(dwEventsLow: DWORD, dwEventsHigh: DWORD);
     }
 
-    /// `ICorProfilerInfo6`.
+    /// Adds inlining recorded in precompiled images (.NET Framework 4.6).
     "F30A070D-BFFB-46A7-B1D8-8781EF7B698A" ICorProfilerInfo6, ICorProfilerInfo6_Vtbl: ICorProfilerInfo5 {
-        /// `EnumNgenModuleMethodsInliningThisMethod`.
+        /// Enumerates methods of an image into which a method was inlined.
         fn EnumNgenModuleMethodsInliningThisMethod(
             inlinersModuleId: ModuleID,
             inlineeModuleId: ModuleID,
@@ -522,15 +521,15 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerInfo7`.
+    /// Adds late metadata and in-memory symbols (.NET Framework 4.6.1).
     "9AEECC0D-63E0-4187-8C00-E312F503F663" ICorProfilerInfo7, ICorProfilerInfo7_Vtbl: ICorProfilerInfo6 {
-        /// `ApplyMetaData`.
+        /// Tells the runtime about types and methods that were added to a loaded module.
         fn ApplyMetaData(moduleId: ModuleID);
 
-        /// `GetInMemorySymbolsLength`.
+        /// The size of an in-memory module's symbols.
         fn GetInMemorySymbolsLength(moduleId: ModuleID, pCountSymbolBytes: *mut DWORD);
 
-        /// `ReadInMemorySymbols`.
+        /// Copies symbols of an in-memory module.
         fn ReadInMemorySymbols(
             moduleId: ModuleID,
             symbolsReadOffset: DWORD,

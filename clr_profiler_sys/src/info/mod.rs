@@ -1,7 +1,7 @@
 //! `ICorProfilerInfo` to `ICorProfilerInfo15`: what a profiler asks the runtime.
 
-pub(crate) mod core;
+pub(crate) mod core_clr;
 pub(crate) mod framework;
 
-pub use self::core::*;
+pub use core_clr::*;
 pub use framework::*;

@@ -4,17 +4,16 @@ use core::ffi::c_void;
 
 use windows_core::IUnknown;
 
+use crate::interface::interfaces;
 use crate::{
     ASSEMBLYMETADATA, DWORD, HCORENUM, LPCWSTR, LPWSTR, ULONG, mdAssembly, mdAssemblyRef,
     mdExportedType, mdFile, mdManifestResource, mdToken, mdTypeDef,
 };
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `IMetaDataAssemblyImport`.
+    /// Reads the manifest of an assembly.
     "EE62470B-E94B-424E-9B7C-2F00C9249F93" IMetaDataAssemblyImport, IMetaDataAssemblyImport_Vtbl: IUnknown {
-        /// `GetAssemblyProps`.
+        /// Key, hash algorithm, name, version and flags of the assembly.
         fn GetAssemblyProps(
             mda: mdAssembly,
             ppbPublicKey: *mut *const c_void,
@@ -27,7 +26,7 @@ interfaces! {
             pdwAssemblyFlags: *mut DWORD,
         );
 
-        /// `GetAssemblyRefProps`.
+        /// Key or token, name, version, hash and flags of a reference.
         fn GetAssemblyRefProps(
             mdar: mdAssemblyRef,
             ppbPublicKeyOrToken: *mut *const c_void,
@@ -41,7 +40,7 @@ interfaces! {
             pdwAssemblyRefFlags: *mut DWORD,
         );
 
-        /// `GetFileProps`.
+        /// Name, hash and flags of a file.
         fn GetFileProps(
             mdf: mdFile,
             szName: LPWSTR,
@@ -52,7 +51,7 @@ interfaces! {
             pdwFileFlags: *mut DWORD,
         );
 
-        /// `GetExportedTypeProps`.
+        /// Name, place, token and flags of an exported type.
         fn GetExportedTypeProps(
             mdct: mdExportedType,
             szName: LPWSTR,
@@ -63,7 +62,7 @@ interfaces! {
             pdwExportedTypeFlags: *mut DWORD,
         );
 
-        /// `GetManifestResourceProps`.
+        /// Name, place, offset and flags of a resource.
         fn GetManifestResourceProps(
             mdmr: mdManifestResource,
             szName: LPWSTR,
@@ -74,7 +73,7 @@ interfaces! {
             pdwResourceFlags: *mut DWORD,
         );
 
-        /// `EnumAssemblyRefs`.
+        /// Enumerates the assembly references.
         fn EnumAssemblyRefs(
             phEnum: *mut HCORENUM,
             rAssemblyRefs: *mut mdAssemblyRef,
@@ -82,10 +81,10 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumFiles`.
+        /// Enumerates the files.
         fn EnumFiles(phEnum: *mut HCORENUM, rFiles: *mut mdFile, cMax: ULONG, pcTokens: *mut ULONG);
 
-        /// `EnumExportedTypes`.
+        /// Enumerates the exported types.
         fn EnumExportedTypes(
             phEnum: *mut HCORENUM,
             rExportedTypes: *mut mdExportedType,
@@ -93,7 +92,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumManifestResources`.
+        /// Enumerates the resources.
         fn EnumManifestResources(
             phEnum: *mut HCORENUM,
             rManifestResources: *mut mdManifestResource,
@@ -101,26 +100,26 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `GetAssemblyFromScope`.
+        /// The token of the assembly, where the module has a manifest.
         fn GetAssemblyFromScope(ptkAssembly: *mut mdAssembly);
 
-        /// `FindExportedTypeByName`.
+        /// Finds an exported type by name and enclosing type.
         fn FindExportedTypeByName(
             szName: LPCWSTR,
             mdtExportedType: mdToken,
             ptkExportedType: *mut mdExportedType,
         );
 
-        /// `FindManifestResourceByName`.
+        /// Finds a resource by name.
         fn FindManifestResourceByName(
             szName: LPCWSTR,
             ptkManifestResource: *mut mdManifestResource,
         );
 
-        /// `CloseEnum`.
+        /// Frees an enumeration.
         fn CloseEnum(hEnum: HCORENUM) -> ();
 
-        /// `FindAssembliesByName`.
+        /// Finds assemblies on the runtime's search path.
         fn FindAssembliesByName(
             szAppBase: LPCWSTR,
             szPrivateBin: LPCWSTR,
@@ -131,9 +130,9 @@ interfaces! {
         );
     }
 
-    /// `IMetaDataAssemblyEmit`.
+    /// Adds to and changes the manifest of an assembly.
     "211EF15B-5317-4438-B196-DEC87B887693" IMetaDataAssemblyEmit, IMetaDataAssemblyEmit_Vtbl: IUnknown {
-        /// `DefineAssembly`.
+        /// Makes the module the manifest module of an assembly.
         fn DefineAssembly(
             pbPublicKey: *const c_void,
             cbPublicKey: ULONG,
@@ -144,7 +143,7 @@ interfaces! {
             pma: *mut mdAssembly,
         );
 
-        /// `DefineAssemblyRef`.
+        /// Adds a reference to an assembly.
         fn DefineAssemblyRef(
             pbPublicKeyOrToken: *const c_void,
             cbPublicKeyOrToken: ULONG,
@@ -156,7 +155,7 @@ interfaces! {
             pmdar: *mut mdAssemblyRef,
         );
 
-        /// `DefineFile`.
+        /// Adds a file of the assembly.
         fn DefineFile(
             szName: LPCWSTR,
             pbHashValue: *const c_void,
@@ -165,7 +164,7 @@ interfaces! {
             pmdf: *mut mdFile,
         );
 
-        /// `DefineExportedType`.
+        /// Adds a type that lives in another file or is forwarded.
         fn DefineExportedType(
             szName: LPCWSTR,
             tkImplementation: mdToken,
@@ -174,7 +173,7 @@ interfaces! {
             pmdct: *mut mdExportedType,
         );
 
-        /// `DefineManifestResource`.
+        /// Adds a resource.
         fn DefineManifestResource(
             szName: LPCWSTR,
             tkImplementation: mdToken,
@@ -183,7 +182,7 @@ interfaces! {
             pmdmr: *mut mdManifestResource,
         );
 
-        /// `SetAssemblyProps`.
+        /// Changes the assembly.
         fn SetAssemblyProps(
             pma: mdAssembly,
             pbPublicKey: *const c_void,
@@ -194,7 +193,7 @@ interfaces! {
             dwAssemblyFlags: DWORD,
         );
 
-        /// `SetAssemblyRefProps`.
+        /// Changes an assembly reference.
         fn SetAssemblyRefProps(
             ar: mdAssemblyRef,
             pbPublicKeyOrToken: *const c_void,
@@ -206,7 +205,7 @@ interfaces! {
             dwAssemblyRefFlags: DWORD,
         );
 
-        /// `SetFileProps`.
+        /// Changes a file.
         fn SetFileProps(
             file: mdFile,
             pbHashValue: *const c_void,
@@ -214,7 +213,7 @@ interfaces! {
             dwFileFlags: DWORD,
         );
 
-        /// `SetExportedTypeProps`.
+        /// Changes an exported type.
         fn SetExportedTypeProps(
             ct: mdExportedType,
             tkImplementation: mdToken,
@@ -222,7 +221,7 @@ interfaces! {
             dwExportedTypeFlags: DWORD,
         );
 
-        /// `SetManifestResourceProps`.
+        /// Changes a resource.
         fn SetManifestResourceProps(
             mr: mdManifestResource,
             tkImplementation: mdToken,

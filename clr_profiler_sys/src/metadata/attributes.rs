@@ -3,7 +3,7 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// `CorTypeAttr`.
+    /// Flags of types.
     CorTypeAttr: u32 {
         tdVisibilityMask = 0x7,
         tdNotPublic = 0x0,
@@ -40,7 +40,7 @@ enumerations! {
         tdHasSecurity = 0x40000,
     }
 
-    /// `CorMethodAttr`.
+    /// Flags of methods.
     CorMethodAttr: u32 {
         mdMemberAccessMask = 0x7,
         mdPrivateScope = 0x0,
@@ -68,7 +68,7 @@ enumerations! {
         mdRequireSecObject = 0x8000,
     }
 
-    /// `CorFieldAttr`.
+    /// Flags of fields.
     CorFieldAttr: u32 {
         fdFieldAccessMask = 0x7,
         fdPrivateScope = 0x0,
@@ -91,7 +91,7 @@ enumerations! {
         fdHasFieldRVA = 0x100,
     }
 
-    /// `CorParamAttr`.
+    /// Flags of parameters.
     CorParamAttr: u32 {
         pdIn = 0x1,
         pdOut = 0x2,
@@ -102,7 +102,7 @@ enumerations! {
         pdUnused = 0xcfe0,
     }
 
-    /// `CorPropertyAttr`.
+    /// Flags of properties.
     CorPropertyAttr: u32 {
         prSpecialName = 0x200,
         prReservedMask = 0xf400,
@@ -111,14 +111,14 @@ enumerations! {
         prUnused = 0xe9ff,
     }
 
-    /// `CorEventAttr`.
+    /// Flags of events.
     CorEventAttr: u32 {
         evSpecialName = 0x200,
         evReservedMask = 0x400,
         evRTSpecialName = 0x400,
     }
 
-    /// `CorMethodSemanticsAttr`.
+    /// What a method does for its property or event.
     CorMethodSemanticsAttr: u32 {
         msSetter = 0x1,
         msGetter = 0x2,
@@ -128,7 +128,7 @@ enumerations! {
         msFire = 0x20,
     }
 
-    /// `CorDeclSecurity`.
+    /// Actions of security declarations.
     CorDeclSecurity: u32 {
         dclActionMask = 0x1f,
         dclActionNil = 0x0,
@@ -150,7 +150,7 @@ enumerations! {
         dclMaximumValue = 0xf,
     }
 
-    /// `CorMethodImpl`.
+    /// Implementation flags of methods.
     CorMethodImpl: u32 {
         miCodeTypeMask = 0x3,
         miIL = 0x0,
@@ -172,7 +172,7 @@ enumerations! {
         miMaxMethodImplVal = 0xffff,
     }
 
-    /// `CorPinvokeMap`.
+    /// Flags of native imports.
     CorPinvokeMap: u32 {
         pmNoMangle = 0x1,
         pmCharSetMask = 0x6,
@@ -198,7 +198,7 @@ enumerations! {
         pmMaxValue = 0xffff,
     }
 
-    /// `CorAssemblyFlags`.
+    /// Flags of assemblies.
     CorAssemblyFlags: u32 {
         afPublicKey = 0x1,
         afPA_None = 0x0,
@@ -222,20 +222,20 @@ enumerations! {
         afContentType_Mask = 0xe00,
     }
 
-    /// `CorManifestResourceFlags`.
+    /// Flags of resources.
     CorManifestResourceFlags: u32 {
         mrVisibilityMask = 7,
         mrPublic = 1,
         mrPrivate = 2,
     }
 
-    /// `CorFileFlags`.
+    /// Flags of the files of an assembly.
     CorFileFlags: u32 {
         ffContainsMetaData = 0,
         ffContainsNoMetaData = 1,
     }
 
-    /// `CorGenericParamAttr`.
+    /// Variance and special constraints of generic parameters.
     CorGenericParamAttr: u32 {
         gpVarianceMask = 0x3,
         gpNonVariant = 0x0,
@@ -249,7 +249,7 @@ enumerations! {
         gpAcceptByRefLike = 0x20,
     }
 
-    /// `CorAttributeTargets`.
+    /// What a custom attribute may be put on.
     CorAttributeTargets: u32 {
         catAssembly = 0x1,
         catModule = 0x2,
@@ -269,7 +269,7 @@ enumerations! {
         catClassMembers = 0x17fc,
     }
 
-    /// `NGenHintEnum`.
+    /// Values of the hint when to precompile.
     NGenHintEnum: u32 {
         NGenDefault = 0,
         NGenEager = 1,
@@ -277,7 +277,7 @@ enumerations! {
         NGenNever = 3,
     }
 
-    /// `LoadHintEnum`.
+    /// Values of the hint when to load a dependency.
     LoadHintEnum: u32 {
         LoadDefault = 0,
         LoadAlways = 1,

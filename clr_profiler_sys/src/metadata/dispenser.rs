@@ -4,14 +4,13 @@ use core::ffi::c_void;
 
 use windows_core::IUnknown;
 
+use crate::interface::interfaces;
 use crate::{DWORD, LPCVOID, LPCWSTR, LPWSTR, REFCLSID, REFGUID, REFIID, ULONG};
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `IMetaDataDispenser`.
+    /// Opens metadata and creates new scopes.
     "809C652E-7396-11D2-9771-00A0C9B4D50C" IMetaDataDispenser, IMetaDataDispenser_Vtbl: IUnknown {
-        /// `DefineScope`.
+        /// Makes a new, empty scope.
         fn DefineScope(
             rclsid: REFCLSID,
             dwCreateFlags: DWORD,
@@ -19,10 +18,10 @@ interfaces! {
             ppIUnk: *mut *mut c_void,
         );
 
-        /// `OpenScope`.
+        /// Opens the metadata of a file.
         fn OpenScope(szScope: LPCWSTR, dwOpenFlags: DWORD, riid: REFIID, ppIUnk: *mut *mut c_void);
 
-        /// `OpenScopeOnMemory`.
+        /// Opens metadata that is in memory already.
         fn OpenScopeOnMemory(
             pData: LPCVOID,
             cbData: ULONG,
@@ -32,15 +31,15 @@ interfaces! {
         );
     }
 
-    /// `IMetaDataDispenserEx`.
+    /// Adds options and a search for assemblies.
     "31BCFCE2-DAFB-11D2-9F81-00C04F79A0A3" IMetaDataDispenserEx, IMetaDataDispenserEx_Vtbl: IMetaDataDispenser {
-        /// `SetOption`.
+        /// Sets an option for scopes that are opened later.
         fn SetOption(optionid: REFGUID, value: *const c_void);
 
-        /// `GetOption`.
+        /// Reads an option.
         fn GetOption(optionid: REFGUID, pvalue: *mut c_void);
 
-        /// `OpenScopeOnITypeInfo`.
+        /// Not implemented.
         fn OpenScopeOnITypeInfo(
             pITI: *mut c_void,
             dwOpenFlags: DWORD,
@@ -48,10 +47,10 @@ interfaces! {
             ppIUnk: *mut *mut c_void,
         );
 
-        /// `GetCORSystemDirectory`.
+        /// The folder of the runtime.
         fn GetCORSystemDirectory(szBuffer: LPWSTR, cchBuffer: DWORD, pchBuffer: *mut DWORD);
 
-        /// `FindAssembly`.
+        /// Finds the file of an assembly; writes to `szName`.
         fn FindAssembly(
             szAppBase: LPCWSTR,
             szPrivateBin: LPCWSTR,
@@ -62,7 +61,7 @@ interfaces! {
             pcName: *mut ULONG,
         );
 
-        /// `FindAssemblyModule`.
+        /// Finds the file of a module of an assembly.
         fn FindAssemblyModule(
             szAppBase: LPCWSTR,
             szPrivateBin: LPCWSTR,

@@ -4,6 +4,7 @@ use core::ffi::c_void;
 
 use windows_core::IUnknown;
 
+use crate::interface::interfaces;
 use crate::{
     COR_FIELD_OFFSET, COR_SECATTR, CorSaveSize, DWORD, LPCWSTR, PCCOR_SIGNATURE, PCOR_SIGNATURE,
     ULONG, mdCustomAttribute, mdEvent, mdFieldDef, mdGenericParam, mdMemberRef, mdMethodDef,
@@ -11,24 +12,22 @@ use crate::{
     mdToken, mdTypeDef, mdTypeRef, mdTypeSpec,
 };
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `IMetaDataEmit`.
+    /// Adds to and changes the metadata of one module.
     "BA3FEE4C-ECB9-4E41-83B7-183FA41CD859" IMetaDataEmit, IMetaDataEmit_Vtbl: IUnknown {
-        /// `SetModuleProps`.
+        /// Sets the name of the module.
         fn SetModuleProps(szName: LPCWSTR);
 
-        /// `Save`.
+        /// Writes the metadata to a file.
         fn Save(szFile: LPCWSTR, dwSaveFlags: DWORD);
 
-        /// `SaveToStream`.
+        /// Writes the metadata to a stream.
         fn SaveToStream(pIStream: *mut c_void, dwSaveFlags: DWORD);
 
-        /// `GetSaveSize`.
+        /// How many bytes saving will need.
         fn GetSaveSize(fSave: CorSaveSize, pdwSaveSize: *mut DWORD);
 
-        /// `DefineTypeDef`.
+        /// Adds a type.
         fn DefineTypeDef(
             szTypeDef: LPCWSTR,
             dwTypeDefFlags: DWORD,
@@ -37,7 +36,7 @@ interfaces! {
             ptd: *mut mdTypeDef,
         );
 
-        /// `DefineNestedType`.
+        /// Adds a type that is nested in another.
         fn DefineNestedType(
             szTypeDef: LPCWSTR,
             dwTypeDefFlags: DWORD,
@@ -47,10 +46,10 @@ interfaces! {
             ptd: *mut mdTypeDef,
         );
 
-        /// `SetHandler`.
+        /// Sets who is told of errors and of tokens that move.
         fn SetHandler(pUnk: *mut c_void);
 
-        /// `DefineMethod`.
+        /// Adds a method; an address of 0 leaves the body for later.
         fn DefineMethod(
             td: mdTypeDef,
             szName: LPCWSTR,
@@ -62,13 +61,13 @@ interfaces! {
             pmd: *mut mdMethodDef,
         );
 
-        /// `DefineMethodImpl`.
+        /// Says which body overrides which declaration.
         fn DefineMethodImpl(td: mdTypeDef, tkBody: mdToken, tkDecl: mdToken);
 
-        /// `DefineTypeRefByName`.
+        /// Adds a reference to a type by its name and scope.
         fn DefineTypeRefByName(tkResolutionScope: mdToken, szName: LPCWSTR, ptr: *mut mdTypeRef);
 
-        /// `DefineImportType`.
+        /// Adds a reference to a type of another, opened module.
         fn DefineImportType(
             pAssemImport: *mut c_void,
             pbHashValue: *const c_void,
@@ -79,7 +78,7 @@ interfaces! {
             ptr: *mut mdTypeRef,
         );
 
-        /// `DefineMemberRef`.
+        /// Adds a reference to a method or field by name and signature.
         fn DefineMemberRef(
             tkImport: mdToken,
             szName: LPCWSTR,
@@ -88,7 +87,7 @@ interfaces! {
             pmr: *mut mdMemberRef,
         );
 
-        /// `DefineImportMember`.
+        /// Adds a reference to a member of another, opened module.
         fn DefineImportMember(
             pAssemImport: *mut c_void,
             pbHashValue: *const c_void,
@@ -100,7 +99,7 @@ interfaces! {
             pmr: *mut mdMemberRef,
         );
 
-        /// `DefineEvent`.
+        /// Adds an event.
         fn DefineEvent(
             td: mdTypeDef,
             szEvent: LPCWSTR,
@@ -113,7 +112,7 @@ interfaces! {
             pmdEvent: *mut mdEvent,
         );
 
-        /// `SetClassLayout`.
+        /// Sets packing, field offsets and size of a type.
         fn SetClassLayout(
             td: mdTypeDef,
             dwPackSize: DWORD,
@@ -121,16 +120,16 @@ interfaces! {
             ulClassSize: ULONG,
         );
 
-        /// `DeleteClassLayout`.
+        /// Takes the declared layout of a type away.
         fn DeleteClassLayout(td: mdTypeDef);
 
-        /// `SetFieldMarshal`.
+        /// Sets how a field or parameter is marshalled.
         fn SetFieldMarshal(tk: mdToken, pvNativeType: PCCOR_SIGNATURE, cbNativeType: ULONG);
 
-        /// `DeleteFieldMarshal`.
+        /// Takes the marshalling of a field or parameter away.
         fn DeleteFieldMarshal(tk: mdToken);
 
-        /// `DefinePermissionSet`.
+        /// Adds a security declaration.
         fn DefinePermissionSet(
             tk: mdToken,
             dwAction: DWORD,
@@ -139,31 +138,31 @@ interfaces! {
             ppm: *mut mdPermission,
         );
 
-        /// `SetRVA`.
+        /// Sets the address of a method's body.
         fn SetRVA(md: mdMethodDef, ulRVA: ULONG);
 
-        /// `GetTokenFromSig`.
+        /// The token of a stand-alone signature, added where needed.
         fn GetTokenFromSig(pvSig: PCCOR_SIGNATURE, cbSig: ULONG, pmsig: *mut mdSignature);
 
-        /// `DefineModuleRef`.
+        /// Adds a reference to a module.
         fn DefineModuleRef(szName: LPCWSTR, pmur: *mut mdModuleRef);
 
-        /// `SetParent`.
+        /// Moves a member reference to another parent.
         fn SetParent(mr: mdMemberRef, tk: mdToken);
 
-        /// `GetTokenFromTypeSpec`.
+        /// The token of a type specification, added where needed.
         fn GetTokenFromTypeSpec(pvSig: PCCOR_SIGNATURE, cbSig: ULONG, ptypespec: *mut mdTypeSpec);
 
-        /// `SaveToMemory`.
+        /// Writes the metadata to memory.
         fn SaveToMemory(pbData: *mut c_void, cbData: ULONG);
 
-        /// `DefineUserString`.
+        /// The token of a string literal, added where needed.
         fn DefineUserString(szString: LPCWSTR, cchString: ULONG, pstk: *mut mdString);
 
-        /// `DeleteToken`.
+        /// Marks an item as deleted.
         fn DeleteToken(tkObj: mdToken);
 
-        /// `SetMethodProps`.
+        /// Changes flags, address and implementation flags of a method.
         fn SetMethodProps(
             md: mdMethodDef,
             dwMethodFlags: DWORD,
@@ -171,7 +170,7 @@ interfaces! {
             dwImplFlags: DWORD,
         );
 
-        /// `SetTypeDefProps`.
+        /// Changes flags, base and interfaces of a type.
         fn SetTypeDefProps(
             td: mdTypeDef,
             dwTypeDefFlags: DWORD,
@@ -179,7 +178,7 @@ interfaces! {
             rtkImplements: *const mdToken,
         );
 
-        /// `SetEventProps`.
+        /// Changes flags, type and methods of an event.
         fn SetEventProps(
             ev: mdEvent,
             dwEventFlags: DWORD,
@@ -190,7 +189,7 @@ interfaces! {
             rmdOtherMethods: *const mdMethodDef,
         );
 
-        /// `SetPermissionSetProps`.
+        /// Changes a security declaration.
         fn SetPermissionSetProps(
             tk: mdToken,
             dwAction: DWORD,
@@ -199,7 +198,7 @@ interfaces! {
             ppm: *mut mdPermission,
         );
 
-        /// `DefinePinvokeMap`.
+        /// Says which native function a method imports.
         fn DefinePinvokeMap(
             tk: mdToken,
             dwMappingFlags: DWORD,
@@ -207,7 +206,7 @@ interfaces! {
             mrImportDLL: mdModuleRef,
         );
 
-        /// `SetPinvokeMap`.
+        /// Changes which native function a method imports.
         fn SetPinvokeMap(
             tk: mdToken,
             dwMappingFlags: DWORD,
@@ -215,10 +214,10 @@ interfaces! {
             mrImportDLL: mdModuleRef,
         );
 
-        /// `DeletePinvokeMap`.
+        /// Takes the native import of a method away.
         fn DeletePinvokeMap(tk: mdToken);
 
-        /// `DefineCustomAttribute`.
+        /// Adds a custom attribute.
         fn DefineCustomAttribute(
             tkOwner: mdToken,
             tkCtor: mdToken,
@@ -227,14 +226,14 @@ interfaces! {
             pcv: *mut mdCustomAttribute,
         );
 
-        /// `SetCustomAttributeValue`.
+        /// Changes the blob of a custom attribute.
         fn SetCustomAttributeValue(
             pcv: mdCustomAttribute,
             pCustomAttribute: *const c_void,
             cbCustomAttribute: ULONG,
         );
 
-        /// `DefineField`.
+        /// Adds a field.
         fn DefineField(
             td: mdTypeDef,
             szName: LPCWSTR,
@@ -247,7 +246,7 @@ interfaces! {
             pmd: *mut mdFieldDef,
         );
 
-        /// `DefineProperty`.
+        /// Adds a property.
         fn DefineProperty(
             td: mdTypeDef,
             szProperty: LPCWSTR,
@@ -263,7 +262,7 @@ interfaces! {
             pmdProp: *mut mdProperty,
         );
 
-        /// `DefineParam`.
+        /// Adds name, flags or constant of a parameter.
         fn DefineParam(
             md: mdMethodDef,
             ulParamSeq: ULONG,
@@ -275,7 +274,7 @@ interfaces! {
             ppd: *mut mdParamDef,
         );
 
-        /// `SetFieldProps`.
+        /// Changes flags and constant of a field.
         fn SetFieldProps(
             fd: mdFieldDef,
             dwFieldFlags: DWORD,
@@ -284,7 +283,7 @@ interfaces! {
             cchValue: ULONG,
         );
 
-        /// `SetPropertyProps`.
+        /// Changes flags, constant and methods of a property.
         fn SetPropertyProps(
             pr: mdProperty,
             dwPropFlags: DWORD,
@@ -296,7 +295,7 @@ interfaces! {
             rmdOtherMethods: *const mdMethodDef,
         );
 
-        /// `SetParamProps`.
+        /// Changes name, flags and constant of a parameter.
         fn SetParamProps(
             pd: mdParamDef,
             szName: LPCWSTR,
@@ -306,7 +305,7 @@ interfaces! {
             cchValue: ULONG,
         );
 
-        /// `DefineSecurityAttributeSet`.
+        /// Adds several security attributes at once.
         fn DefineSecurityAttributeSet(
             tkObj: mdToken,
             rSecAttrs: *const COR_SECATTR,
@@ -314,10 +313,10 @@ interfaces! {
             pulErrorAttr: *mut ULONG,
         );
 
-        /// `ApplyEditAndContinue`.
+        /// Applies a delta to this scope.
         fn ApplyEditAndContinue(pImport: *mut c_void);
 
-        /// `TranslateSigWithScope`.
+        /// Rewrites a signature so that its tokens are valid in another scope.
         fn TranslateSigWithScope(
             pAssemImport: *mut c_void,
             pbHashValue: *const c_void,
@@ -332,22 +331,22 @@ interfaces! {
             pcbTranslatedSig: *mut ULONG,
         );
 
-        /// `SetMethodImplFlags`.
+        /// Changes the implementation flags of a method.
         fn SetMethodImplFlags(md: mdMethodDef, dwImplFlags: DWORD);
 
-        /// `SetFieldRVA`.
+        /// Sets the address of a field's data.
         fn SetFieldRVA(fd: mdFieldDef, ulRVA: ULONG);
 
-        /// `Merge`.
+        /// Queues a scope for merging into this one.
         fn Merge(pImport: *mut c_void, pHostMapToken: *mut c_void, pHandler: *mut c_void);
 
-        /// `MergeEnd`.
+        /// Merges the queued scopes.
         fn MergeEnd();
     }
 
-    /// `IMetaDataEmit2`.
+    /// Adds generics and deltas.
     "F5DD9950-F693-42E6-830E-7B833E8146A9" IMetaDataEmit2, IMetaDataEmit2_Vtbl: IMetaDataEmit {
-        /// `DefineMethodSpec`.
+        /// Adds an instantiation of a generic method.
         fn DefineMethodSpec(
             tkParent: mdToken,
             pvSigBlob: PCCOR_SIGNATURE,
@@ -355,19 +354,19 @@ interfaces! {
             pmi: *mut mdMethodSpec,
         );
 
-        /// `GetDeltaSaveSize`.
+        /// How many bytes saving the delta will need.
         fn GetDeltaSaveSize(fSave: CorSaveSize, pdwSaveSize: *mut DWORD);
 
-        /// `SaveDelta`.
+        /// Writes the changes to a file.
         fn SaveDelta(szFile: LPCWSTR, dwSaveFlags: DWORD);
 
-        /// `SaveDeltaToStream`.
+        /// Writes the changes to a stream.
         fn SaveDeltaToStream(pIStream: *mut c_void, dwSaveFlags: DWORD);
 
-        /// `SaveDeltaToMemory`.
+        /// Writes the changes to memory.
         fn SaveDeltaToMemory(pbData: *mut c_void, cbData: ULONG);
 
-        /// `DefineGenericParam`.
+        /// Adds a generic parameter.
         fn DefineGenericParam(
             tk: mdToken,
             ulParamSeq: ULONG,
@@ -378,7 +377,7 @@ interfaces! {
             pgp: *mut mdGenericParam,
         );
 
-        /// `SetGenericParamProps`.
+        /// Changes a generic parameter.
         fn SetGenericParamProps(
             gp: mdGenericParam,
             dwParamFlags: DWORD,
@@ -387,7 +386,7 @@ interfaces! {
             rtkConstraints: *const mdToken,
         );
 
-        /// `ResetENCLog`.
+        /// Forgets the log of changes and starts anew.
         fn ResetENCLog();
     }
 }

@@ -3,12 +3,12 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// `ReplacesGeneralNumericDefines`.
+    /// The data directory of the CLR header.
     ReplacesGeneralNumericDefines: u32 {
         IMAGE_DIRECTORY_ENTRY_COMHEADER = 0xe,
     }
 
-    /// `ReplacesCorHdrNumericDefines`.
+    /// Flags and sizes of the CLR header and the image.
     ReplacesCorHdrNumericDefines: u32 {
         COMIMAGE_FLAGS_ILONLY = 0x1,
         COMIMAGE_FLAGS_32BITREQUIRED = 0x2,
@@ -34,7 +34,7 @@ enumerations! {
         MAX_PACKAGE_NAME = 0x400,
     }
 
-    /// `CorPEKind`.
+    /// Bitness of images.
     CorPEKind: u32 {
         peNot = 0x0,
         peILonly = 0x1,
@@ -44,7 +44,7 @@ enumerations! {
         pe32BitPreferred = 0x10,
     }
 
-    /// `CorILMethodSect`.
+    /// Kinds and flags of the sections behind a method body.
     CorILMethodSect: u32 {
         CorILMethod_Sect_Reserved = 0x0,
         CorILMethod_Sect_EHTable = 0x1,
@@ -54,7 +54,7 @@ enumerations! {
         CorILMethod_Sect_MoreSects = 0x80,
     }
 
-    /// `CorExceptionFlag`.
+    /// Kinds of exception clauses in a method body.
     CorExceptionFlag: u32 {
         COR_ILEXCEPTION_CLAUSE_NONE = 0,
         COR_ILEXCEPTION_CLAUSE_OFFSETLEN = 0,
@@ -65,7 +65,7 @@ enumerations! {
         COR_ILEXCEPTION_CLAUSE_DUPLICATED = 8,
     }
 
-    /// `CorILMethodFlags`.
+    /// Format and flags in the header of a method body.
     CorILMethodFlags: u32 {
         CorILMethod_InitLocals = 0x10,
         CorILMethod_MoreSects = 0x8,
@@ -78,13 +78,13 @@ enumerations! {
         CorILMethod_TinyFormat1 = 0x6,
     }
 
-    /// `CorFileMapping`.
+    /// How a file is mapped.
     CorFileMapping: u32 {
         fmFlat = 0,
         fmExecutableImage = 1,
     }
 
-    /// `CorNativeLinkType`.
+    /// How native names are decorated.
     CorNativeLinkType: u32 {
         nltNone = 1,
         nltAnsi = 2,
@@ -93,7 +93,7 @@ enumerations! {
         nltMaxValue = 7,
     }
 
-    /// `CorNativeLinkFlags`.
+    /// Flags of native links.
     CorNativeLinkFlags: u32 {
         nlfNone = 0,
         nlfLastError = 1,
@@ -101,7 +101,7 @@ enumerations! {
         nlfMaxValue = 3,
     }
 
-    /// `DESCR_GROUP`.
+    /// The groups of method descriptors.
     DESCR_GROUP: u32 {
         DESCR_GROUP_METHODDEF = 0,
         DESCR_GROUP_METHODIMPL = 1,

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use windows_core::{BOOL, GUID, IUnknown};
 
+use crate::interface::interfaces;
 use crate::{
     COR_FIELD_OFFSET, DWORD, HCORENUM, LPCWSTR, LPWSTR, MDUTF8CSTR, PCCOR_SIGNATURE, REFIID, ULONG,
     UVCP_CONSTANT, mdCustomAttribute, mdEvent, mdFieldDef, mdGenericParam,
@@ -12,21 +13,19 @@ use crate::{
     mdTypeRef, mdTypeSpec,
 };
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `IMetaDataImport`.
+    /// Reads the metadata of one module.
     "7DAC8207-D3AE-4C75-9B67-92801A497D44" IMetaDataImport, IMetaDataImport_Vtbl: IUnknown {
-        /// `CloseEnum`.
+        /// Frees an enumeration.
         fn CloseEnum(hEnum: HCORENUM) -> ();
 
-        /// `CountEnum`.
+        /// How many items an enumeration has.
         fn CountEnum(hEnum: HCORENUM, pulCount: *mut ULONG);
 
-        /// `ResetEnum`.
+        /// Moves an enumeration to a position.
         fn ResetEnum(hEnum: HCORENUM, ulPos: ULONG);
 
-        /// `EnumTypeDefs`.
+        /// Enumerates the types, without `<Module>`.
         fn EnumTypeDefs(
             phEnum: *mut HCORENUM,
             rTypeDefs: *mut mdTypeDef,
@@ -34,7 +33,7 @@ interfaces! {
             pcTypeDefs: *mut ULONG,
         );
 
-        /// `EnumInterfaceImpls`.
+        /// Enumerates the interface implementations of a type.
         fn EnumInterfaceImpls(
             phEnum: *mut HCORENUM,
             td: mdTypeDef,
@@ -43,7 +42,7 @@ interfaces! {
             pcImpls: *mut ULONG,
         );
 
-        /// `EnumTypeRefs`.
+        /// Enumerates the references to types of other modules.
         fn EnumTypeRefs(
             phEnum: *mut HCORENUM,
             rTypeRefs: *mut mdTypeRef,
@@ -51,16 +50,16 @@ interfaces! {
             pcTypeRefs: *mut ULONG,
         );
 
-        /// `FindTypeDefByName`.
+        /// Finds a type by name and enclosing type.
         fn FindTypeDefByName(szTypeDef: LPCWSTR, tkEnclosingClass: mdToken, ptd: *mut mdTypeDef);
 
-        /// `GetScopeProps`.
+        /// Name and MVID of the module.
         fn GetScopeProps(szName: LPWSTR, cchName: ULONG, pchName: *mut ULONG, pmvid: *mut GUID);
 
-        /// `GetModuleFromScope`.
+        /// The token of the module.
         fn GetModuleFromScope(pmd: *mut mdModule);
 
-        /// `GetTypeDefProps`.
+        /// Name, flags and base of a type.
         fn GetTypeDefProps(
             td: mdTypeDef,
             szTypeDef: LPWSTR,
@@ -70,14 +69,14 @@ interfaces! {
             ptkExtends: *mut mdToken,
         );
 
-        /// `GetInterfaceImplProps`.
+        /// Type and interface of an implementation.
         fn GetInterfaceImplProps(
             iiImpl: mdInterfaceImpl,
             pClass: *mut mdTypeDef,
             ptkIface: *mut mdToken,
         );
 
-        /// `GetTypeRefProps`.
+        /// Scope and name of a type reference.
         fn GetTypeRefProps(
             tr: mdTypeRef,
             ptkResolutionScope: *mut mdToken,
@@ -86,7 +85,7 @@ interfaces! {
             pchName: *mut ULONG,
         );
 
-        /// `ResolveTypeRef`.
+        /// Finds the module and type that a reference means.
         fn ResolveTypeRef(
             tr: mdTypeRef,
             riid: REFIID,
@@ -94,7 +93,7 @@ interfaces! {
             ptd: *mut mdTypeDef,
         );
 
-        /// `EnumMembers`.
+        /// Enumerates the members of a type.
         fn EnumMembers(
             phEnum: *mut HCORENUM,
             cl: mdTypeDef,
@@ -103,7 +102,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumMembersWithName`.
+        /// Enumerates the members of a type that have a name.
         fn EnumMembersWithName(
             phEnum: *mut HCORENUM,
             cl: mdTypeDef,
@@ -113,7 +112,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumMethods`.
+        /// Enumerates the methods of a type.
         fn EnumMethods(
             phEnum: *mut HCORENUM,
             cl: mdTypeDef,
@@ -122,7 +121,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumMethodsWithName`.
+        /// Enumerates the methods of a type that have a name.
         fn EnumMethodsWithName(
             phEnum: *mut HCORENUM,
             cl: mdTypeDef,
@@ -132,7 +131,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumFields`.
+        /// Enumerates the fields of a type.
         fn EnumFields(
             phEnum: *mut HCORENUM,
             cl: mdTypeDef,
@@ -141,7 +140,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumFieldsWithName`.
+        /// Enumerates the fields of a type that have a name.
         fn EnumFieldsWithName(
             phEnum: *mut HCORENUM,
             cl: mdTypeDef,
@@ -151,7 +150,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumParams`.
+        /// Enumerates the parameters of a method.
         fn EnumParams(
             phEnum: *mut HCORENUM,
             mb: mdMethodDef,
@@ -160,7 +159,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumMemberRefs`.
+        /// Enumerates the member references under a parent.
         fn EnumMemberRefs(
             phEnum: *mut HCORENUM,
             tkParent: mdToken,
@@ -169,7 +168,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumMethodImpls`.
+        /// Enumerates pairs of body and overridden declaration of a type.
         fn EnumMethodImpls(
             phEnum: *mut HCORENUM,
             td: mdTypeDef,
@@ -179,7 +178,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `EnumPermissionSets`.
+        /// Enumerates the security declarations of an item.
         fn EnumPermissionSets(
             phEnum: *mut HCORENUM,
             tk: mdToken,
@@ -189,7 +188,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `FindMember`.
+        /// Finds a member of a type by name and signature.
         fn FindMember(
             td: mdTypeDef,
             szName: LPCWSTR,
@@ -198,7 +197,7 @@ interfaces! {
             pmb: *mut mdToken,
         );
 
-        /// `FindMethod`.
+        /// Finds a method of a type by name and signature.
         fn FindMethod(
             td: mdTypeDef,
             szName: LPCWSTR,
@@ -207,7 +206,7 @@ interfaces! {
             pmb: *mut mdMethodDef,
         );
 
-        /// `FindField`.
+        /// Finds a field of a type by name and signature.
         fn FindField(
             td: mdTypeDef,
             szName: LPCWSTR,
@@ -216,7 +215,7 @@ interfaces! {
             pmb: *mut mdFieldDef,
         );
 
-        /// `FindMemberRef`.
+        /// Finds a member reference by parent, name and signature.
         fn FindMemberRef(
             td: mdTypeRef,
             szName: LPCWSTR,
@@ -225,7 +224,7 @@ interfaces! {
             pmr: *mut mdMemberRef,
         );
 
-        /// `GetMethodProps`.
+        /// Owner, name, flags, signature, address and implementation flags of a method.
         fn GetMethodProps(
             mb: mdMethodDef,
             pClass: *mut mdTypeDef,
@@ -239,7 +238,7 @@ interfaces! {
             pdwImplFlags: *mut DWORD,
         );
 
-        /// `GetMemberRefProps`.
+        /// Parent, name and signature of a member reference.
         fn GetMemberRefProps(
             mr: mdMemberRef,
             ptk: *mut mdToken,
@@ -250,7 +249,7 @@ interfaces! {
             pbSig: *mut ULONG,
         );
 
-        /// `EnumProperties`.
+        /// Enumerates the properties of a type.
         fn EnumProperties(
             phEnum: *mut HCORENUM,
             td: mdTypeDef,
@@ -259,7 +258,7 @@ interfaces! {
             pcProperties: *mut ULONG,
         );
 
-        /// `EnumEvents`.
+        /// Enumerates the events of a type.
         fn EnumEvents(
             phEnum: *mut HCORENUM,
             td: mdTypeDef,
@@ -268,7 +267,7 @@ interfaces! {
             pcEvents: *mut ULONG,
         );
 
-        /// `GetEventProps`.
+        /// Owner, name, flags, type and methods of an event; writes to `szEvent`.
         fn GetEventProps(
             ev: mdEvent,
             pClass: *mut mdTypeDef,
@@ -285,7 +284,7 @@ interfaces! {
             pcOtherMethod: *mut ULONG,
         );
 
-        /// `EnumMethodSemantics`.
+        /// Enumerates the events and properties that a method serves.
         fn EnumMethodSemantics(
             phEnum: *mut HCORENUM,
             mb: mdMethodDef,
@@ -294,10 +293,10 @@ interfaces! {
             pcEventProp: *mut ULONG,
         );
 
-        /// `GetMethodSemantics`.
+        /// What a method does for an event or property.
         fn GetMethodSemantics(mb: mdMethodDef, tkEventProp: mdToken, pdwSemanticsFlags: *mut DWORD);
 
-        /// `GetClassLayout`.
+        /// Packing, field offsets and size that a type declares.
         fn GetClassLayout(
             td: mdTypeDef,
             pdwPackSize: *mut DWORD,
@@ -307,17 +306,17 @@ interfaces! {
             pulClassSize: *mut ULONG,
         );
 
-        /// `GetFieldMarshal`.
+        /// How a field or parameter is marshalled.
         fn GetFieldMarshal(
             tk: mdToken,
             ppvNativeType: *mut PCCOR_SIGNATURE,
             pcbNativeType: *mut ULONG,
         );
 
-        /// `GetRVA`.
+        /// Address and implementation flags of a method or field.
         fn GetRVA(tk: mdToken, pulCodeRVA: *mut ULONG, pdwImplFlags: *mut DWORD);
 
-        /// `GetPermissionSetProps`.
+        /// Action and blob of a security declaration.
         fn GetPermissionSetProps(
             pm: mdPermission,
             pdwAction: *mut DWORD,
@@ -325,13 +324,13 @@ interfaces! {
             pcbPermission: *mut ULONG,
         );
 
-        /// `GetSigFromToken`.
+        /// The bytes of a stand-alone signature.
         fn GetSigFromToken(mdSig: mdSignature, ppvSig: *mut PCCOR_SIGNATURE, pcbSig: *mut ULONG);
 
-        /// `GetModuleRefProps`.
+        /// The name of a module reference.
         fn GetModuleRefProps(mur: mdModuleRef, szName: LPWSTR, cchName: ULONG, pchName: *mut ULONG);
 
-        /// `EnumModuleRefs`.
+        /// Enumerates the module references.
         fn EnumModuleRefs(
             phEnum: *mut HCORENUM,
             rModuleRefs: *mut mdModuleRef,
@@ -339,17 +338,17 @@ interfaces! {
             pcModuleRefs: *mut ULONG,
         );
 
-        /// `GetTypeSpecFromToken`.
+        /// The signature of a type specification.
         fn GetTypeSpecFromToken(
             typespec: mdTypeSpec,
             ppvSig: *mut PCCOR_SIGNATURE,
             pcbSig: *mut ULONG,
         );
 
-        /// `GetNameFromToken`.
+        /// Pointer to an item's name in the string heap, UTF-8; deprecated.
         fn GetNameFromToken(tk: mdToken, pszUtf8NamePtr: *mut MDUTF8CSTR);
 
-        /// `EnumUnresolvedMethods`.
+        /// Enumerates methods that are declared without a body.
         fn EnumUnresolvedMethods(
             phEnum: *mut HCORENUM,
             rMethods: *mut mdToken,
@@ -357,10 +356,10 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// `GetUserString`.
+        /// The text of a string literal, which is not terminated by zero.
         fn GetUserString(stk: mdString, szString: LPWSTR, cchString: ULONG, pchString: *mut ULONG);
 
-        /// `GetPinvokeMap`.
+        /// Flags, name and module of an imported native function.
         fn GetPinvokeMap(
             tk: mdToken,
             pdwMappingFlags: *mut DWORD,
@@ -370,7 +369,7 @@ interfaces! {
             pmrImportDLL: *mut mdModuleRef,
         );
 
-        /// `EnumSignatures`.
+        /// Enumerates the stand-alone signatures.
         fn EnumSignatures(
             phEnum: *mut HCORENUM,
             rSignatures: *mut mdSignature,
@@ -378,7 +377,7 @@ interfaces! {
             pcSignatures: *mut ULONG,
         );
 
-        /// `EnumTypeSpecs`.
+        /// Enumerates the type specifications.
         fn EnumTypeSpecs(
             phEnum: *mut HCORENUM,
             rTypeSpecs: *mut mdTypeSpec,
@@ -386,7 +385,7 @@ interfaces! {
             pcTypeSpecs: *mut ULONG,
         );
 
-        /// `EnumUserStrings`.
+        /// Enumerates the string literals.
         fn EnumUserStrings(
             phEnum: *mut HCORENUM,
             rStrings: *mut mdString,
@@ -394,10 +393,10 @@ interfaces! {
             pcStrings: *mut ULONG,
         );
 
-        /// `GetParamForMethodIndex`.
+        /// Finds a parameter by its number; 0 is the return value. Writes to `ppd`.
         fn GetParamForMethodIndex(md: mdMethodDef, ulParamSeq: ULONG, ppd: *mut mdParamDef);
 
-        /// `EnumCustomAttributes`.
+        /// Enumerates the custom attributes of an item, of one type or all.
         fn EnumCustomAttributes(
             phEnum: *mut HCORENUM,
             tk: mdToken,
@@ -407,7 +406,7 @@ interfaces! {
             pcCustomAttributes: *mut ULONG,
         );
 
-        /// `GetCustomAttributeProps`.
+        /// Owner, constructor and blob of a custom attribute.
         fn GetCustomAttributeProps(
             cv: mdCustomAttribute,
             ptkObj: *mut mdToken,
@@ -416,10 +415,10 @@ interfaces! {
             pcbSize: *mut ULONG,
         );
 
-        /// `FindTypeRef`.
+        /// Finds a type reference by scope and name.
         fn FindTypeRef(tkResolutionScope: mdToken, szName: LPCWSTR, ptr: *mut mdTypeRef);
 
-        /// `GetMemberProps`.
+        /// What `GetMethodProps` or `GetFieldProps` tells, for either kind.
         fn GetMemberProps(
             mb: mdToken,
             pClass: *mut mdTypeDef,
@@ -436,7 +435,7 @@ interfaces! {
             pcchValue: *mut ULONG,
         );
 
-        /// `GetFieldProps`.
+        /// Owner, name, flags, signature and constant of a field.
         fn GetFieldProps(
             mb: mdFieldDef,
             pClass: *mut mdTypeDef,
@@ -451,7 +450,7 @@ interfaces! {
             pcchValue: *mut ULONG,
         );
 
-        /// `GetPropertyProps`.
+        /// All about a property, its methods included; writes to `szProperty`.
         fn GetPropertyProps(
             prop: mdProperty,
             pClass: *mut mdTypeDef,
@@ -471,7 +470,7 @@ interfaces! {
             pcOtherMethod: *mut ULONG,
         );
 
-        /// `GetParamProps`.
+        /// Method, number, name, flags and constant of a parameter.
         fn GetParamProps(
             tk: mdParamDef,
             pmd: *mut mdMethodDef,
@@ -485,7 +484,7 @@ interfaces! {
             pcchValue: *mut ULONG,
         );
 
-        /// `GetCustomAttributeByName`.
+        /// The blob of an item's first custom attribute of that type name.
         fn GetCustomAttributeByName(
             tkObj: mdToken,
             szName: LPCWSTR,
@@ -493,22 +492,22 @@ interfaces! {
             pcbData: *mut ULONG,
         );
 
-        /// `IsValidToken`.
+        /// Tells whether a token has a row.
         fn IsValidToken(tk: mdToken) -> BOOL;
 
-        /// `GetNestedClassProps`.
+        /// The type that encloses a nested type.
         fn GetNestedClassProps(tdNestedClass: mdTypeDef, ptdEnclosingClass: *mut mdTypeDef);
 
-        /// `GetNativeCallConvFromSig`.
+        /// The native calling convention that a signature names.
         fn GetNativeCallConvFromSig(pvSig: *const c_void, cbSig: ULONG, pCallConv: *mut ULONG);
 
-        /// `IsGlobal`.
+        /// Tells whether a member belongs to the module rather than to a type.
         fn IsGlobal(pd: mdToken, pbGlobal: *mut c_int);
     }
 
-    /// `IMetaDataImport2`.
+    /// Adds generics and the kind of image.
     "FCE5EFA0-8BBA-4F8E-A036-8F2022B08466" IMetaDataImport2, IMetaDataImport2_Vtbl: IMetaDataImport {
-        /// `EnumGenericParams`.
+        /// Enumerates the generic parameters of a type or method.
         fn EnumGenericParams(
             phEnum: *mut HCORENUM,
             tk: mdToken,
@@ -517,7 +516,7 @@ interfaces! {
             pcGenericParams: *mut ULONG,
         );
 
-        /// `GetGenericParamProps`.
+        /// Number, flags, owner and name of a generic parameter.
         fn GetGenericParamProps(
             gp: mdGenericParam,
             pulParamSeq: *mut ULONG,
@@ -529,7 +528,7 @@ interfaces! {
             pchName: *mut ULONG,
         );
 
-        /// `GetMethodSpecProps`.
+        /// Method and type arguments of an instantiated method.
         fn GetMethodSpecProps(
             mi: mdMethodSpec,
             tkParent: *mut mdToken,
@@ -537,7 +536,7 @@ interfaces! {
             pcbSigBlob: *mut ULONG,
         );
 
-        /// `EnumGenericParamConstraints`.
+        /// Enumerates the constraints of a generic parameter.
         fn EnumGenericParamConstraints(
             phEnum: *mut HCORENUM,
             tk: mdGenericParam,
@@ -546,20 +545,20 @@ interfaces! {
             pcGenericParamConstraints: *mut ULONG,
         );
 
-        /// `GetGenericParamConstraintProps`.
+        /// Parameter and type of a constraint.
         fn GetGenericParamConstraintProps(
             gpc: mdGenericParamConstraint,
             ptGenericParam: *mut mdGenericParam,
             ptkConstraintType: *mut mdToken,
         );
 
-        /// `GetPEKind`.
+        /// Bitness and machine that the image is for.
         fn GetPEKind(pdwPEKind: *mut DWORD, pdwMAchine: *mut DWORD);
 
-        /// `GetVersionString`.
+        /// The runtime version that the metadata was written for.
         fn GetVersionString(pwzBuf: LPWSTR, ccBufSize: DWORD, pccBufSize: *mut DWORD);
 
-        /// `EnumMethodSpecs`.
+        /// Enumerates the instantiations of a generic method.
         fn EnumMethodSpecs(
             phEnum: *mut HCORENUM,
             tk: mdToken,
@@ -569,9 +568,9 @@ interfaces! {
         );
     }
 
-    /// `IMetaDataWinMDImport`.
+    /// Reads Windows Runtime metadata as it is in the file, without projections.
     "969EA0C5-964E-411B-A807-B0F3C2DFCBD4" IMetaDataWinMDImport, IMetaDataWinMDImport_Vtbl: IUnknown {
-        /// `GetUntransformedTypeRefProps`.
+        /// Scope and name of a type reference as stored.
         fn GetUntransformedTypeRefProps(
             tr: mdTypeRef,
             ptkResolutionScope: *mut mdToken,

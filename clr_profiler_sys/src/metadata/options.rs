@@ -3,7 +3,7 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// `CorCheckDuplicatesFor`.
+    /// Which items are looked for before they are added again.
     CorCheckDuplicatesFor: u32 {
         MDDupAll = 0xffffffff,
         MDDupENC = 0xffffffff,
@@ -34,7 +34,7 @@ enumerations! {
         MDDupDefault = 0x102818,
     }
 
-    /// `CorRefToDefCheck`.
+    /// Which references become definitions.
     CorRefToDefCheck: u32 {
         MDRefToDefDefault = 0x3,
         MDRefToDefAll = 0xffffffff,
@@ -43,7 +43,7 @@ enumerations! {
         MDMemberRefToDef = 0x2,
     }
 
-    /// `CorNotificationForTokenMovement`.
+    /// For which moved tokens a handler is told.
     CorNotificationForTokenMovement: u32 {
         MDNotifyDefault = 0xf,
         MDNotifyAll = 0xffffffff,
@@ -70,7 +70,7 @@ enumerations! {
         MDNotifyResource = 0x8000000,
     }
 
-    /// `CorSetENC`.
+    /// How a scope is updated.
     CorSetENC: u32 {
         MDSetENCOn = 1,
         MDSetENCOff = 2,
@@ -82,7 +82,7 @@ enumerations! {
         MDUpdateMask = 7,
     }
 
-    /// `CorErrorIfEmitOutOfOrder`.
+    /// Which items must be added in order.
     CorErrorIfEmitOutOfOrder: u32 {
         MDErrorOutOfOrderDefault = 0x0,
         MDErrorOutOfOrderNone = 0x0,
@@ -94,7 +94,7 @@ enumerations! {
         MDEventOutOfOrder = 0x10,
     }
 
-    /// `CorImportOptions`.
+    /// Whether deleted items are enumerated.
     CorImportOptions: u32 {
         MDImportOptionDefault = 0x0,
         MDImportOptionAll = 0xffffffff,
@@ -107,20 +107,20 @@ enumerations! {
         MDImportOptionAllExportedTypes = 0x40,
     }
 
-    /// `CorThreadSafetyOptions`.
+    /// Whether scopes are locked.
     CorThreadSafetyOptions: u32 {
         MDThreadSafetyDefault = 0,
         MDThreadSafetyOff = 0,
         MDThreadSafetyOn = 1,
     }
 
-    /// `CorLinkerOptions`.
+    /// Whether the linker makes an assembly or a module.
     CorLinkerOptions: u32 {
         MDAssembly = 0,
         MDNetModule = 1,
     }
 
-    /// `MergeFlags`.
+    /// How scopes are merged.
     MergeFlags: u32 {
         MergeFlagsNone = 0,
         MergeManifest = 1,
@@ -129,14 +129,14 @@ enumerations! {
         MergeExportedTypes = 8,
     }
 
-    /// `CorLocalRefPreservation`.
+    /// Which references to the module itself are kept.
     CorLocalRefPreservation: u32 {
         MDPreserveLocalRefsNone = 0,
         MDPreserveLocalTypeRef = 1,
         MDPreserveLocalMemberRef = 2,
     }
 
-    /// `CorOpenFlags`.
+    /// How a scope is opened.
     CorOpenFlags: u32 {
         ofRead = 0x0,
         ofWrite = 0x1,
@@ -152,14 +152,14 @@ enumerations! {
         ofReserved = 0xffffef40,
     }
 
-    /// `CorSaveSize`.
+    /// How exact a size must be.
     CorSaveSize: u32 {
         cssAccurate = 0,
         cssQuick = 1,
         cssDiscardTransientCAs = 2,
     }
 
-    /// `CorValidatorModuleType`.
+    /// What kind of module is validated.
     CorValidatorModuleType: u32 {
         ValidatorModuleTypeInvalid = 0,
         ValidatorModuleTypeMin = 1,

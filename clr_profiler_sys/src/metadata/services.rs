@@ -4,77 +4,76 @@ use core::ffi::{c_char, c_void};
 
 use windows_core::{BOOL, HRESULT, IUnknown};
 
+use crate::interface::interfaces;
 use crate::{CeeSectionRelocType, DWORD, HCEESECTION, LPWSTR, UCHAR, ULONG, mdToken};
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `IMetaDataError`.
+    /// Receives errors that come up while metadata is resolved or written.
     "B81FF171-20F3-11D2-8DCC-00A0C9B09C19" IMetaDataError, IMetaDataError_Vtbl: IUnknown {
-        /// `OnError`.
+        /// An error came up at a token.
         fn OnError(hrError: HRESULT, token: mdToken);
     }
 
-    /// `IMapToken`.
+    /// Receives old and new token where metadata is merged or renumbered.
     "06A3EA8B-0225-11D1-BF72-00C04FC31E12" IMapToken, IMapToken_Vtbl: IUnknown {
-        /// `Map`.
+        /// The first token became the second.
         fn Map(tkImp: mdToken, tkEmit: mdToken);
     }
 
-    /// `IMetaDataFilter`.
+    /// Marks the tokens of a scope that count.
     "D0E80DD1-12D4-11D3-B39D-00C04FF81795" IMetaDataFilter, IMetaDataFilter_Vtbl: IUnknown {
-        /// `UnmarkAll`.
+        /// Takes all marks away.
         fn UnmarkAll();
 
-        /// `MarkToken`.
+        /// Marks a token.
         fn MarkToken(tk: mdToken);
 
-        /// `IsTokenMarked`.
+        /// Tells whether a token is marked.
         fn IsTokenMarked(tk: mdToken, pIsMarked: *mut BOOL);
     }
 
-    /// `IHostFilter`.
+    /// Receives the tokens that a host should keep.
     "D0E80DD3-12D4-11D3-B39D-00C04FF81795" IHostFilter, IHostFilter_Vtbl: IUnknown {
-        /// `MarkToken`.
+        /// A token that should be kept.
         fn MarkToken(tk: mdToken);
     }
 
-    /// `IMetaDataValidate`.
+    /// Checks a scope against the rules of the format.
     "4709C9C6-81FF-11D3-9FC7-00C04F79A0A3" IMetaDataValidate, IMetaDataValidate_Vtbl: IUnknown {
-        /// `ValidatorInit`.
+        /// Says what kind of module it is and who is told of errors.
         fn ValidatorInit(dwModuleType: DWORD, pUnk: *mut c_void);
 
-        /// `ValidateMetaData`.
+        /// Checks everything.
         fn ValidateMetaData();
     }
 
-    /// `ICeeGen`.
+    /// Builds sections of an image in memory (.NET Core up to 5).
     "7ED1BDFF-8E36-11D2-9C56-00A0C9B7CC45" ICeeGen, ICeeGen_Vtbl: IUnknown {
-        /// `EmitString`.
+        /// Adds a string and returns its address.
         fn EmitString(lpString: LPWSTR, RVA: *mut ULONG);
 
-        /// `GetString`.
+        /// The string at an address.
         fn GetString(RVA: ULONG, lpString: *mut LPWSTR);
 
-        /// `AllocateMethodBuffer`.
+        /// Makes room for a method body.
         fn AllocateMethodBuffer(cchBuffer: ULONG, lpBuffer: *mut *mut UCHAR, RVA: *mut ULONG);
 
-        /// `GetMethodBuffer`.
+        /// The method body at an address.
         fn GetMethodBuffer(RVA: ULONG, lpBuffer: *mut *mut UCHAR);
 
-        /// `GetIMapTokenIface`.
+        /// The interface that follows tokens which move.
         fn GetIMapTokenIface(pIMapToken: *mut *mut c_void);
 
-        /// `GenerateCeeFile`.
+        /// Writes the image file.
         fn GenerateCeeFile();
 
-        /// `GetIlSection`.
+        /// The section for method bodies.
         fn GetIlSection(section: *mut HCEESECTION);
 
-        /// `GetStringSection`.
+        /// The section for strings.
         fn GetStringSection(section: *mut HCEESECTION);
 
-        /// `AddSectionReloc`.
+        /// Adds a relocation.
         fn AddSectionReloc(
             section: HCEESECTION,
             offset: ULONG,
@@ -82,13 +81,13 @@ interfaces! {
             relocType: CeeSectionRelocType,
         );
 
-        /// `GetSectionCreate`.
+        /// Finds a section by name, or makes it.
         fn GetSectionCreate(name: *const c_char, flags: DWORD, section: *mut HCEESECTION);
 
-        /// `GetSectionDataLen`.
+        /// The length of a section.
         fn GetSectionDataLen(section: HCEESECTION, dataLen: *mut ULONG);
 
-        /// `GetSectionBlock`.
+        /// Makes room in a section.
         fn GetSectionBlock(
             section: HCEESECTION,
             len: ULONG,
@@ -96,13 +95,13 @@ interfaces! {
             ppBytes: *mut *mut c_void,
         );
 
-        /// `TruncateSection`.
+        /// Shortens a section.
         fn TruncateSection(section: HCEESECTION, len: ULONG);
 
-        /// `GenerateCeeMemoryImage`.
+        /// Builds the image in memory.
         fn GenerateCeeMemoryImage(ppImage: *mut *mut c_void);
 
-        /// `ComputePointer`.
+        /// The memory of an address in a section.
         fn ComputePointer(section: HCEESECTION, RVA: ULONG, lpBuffer: *mut *mut UCHAR);
     }
 }

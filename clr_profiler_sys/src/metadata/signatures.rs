@@ -3,7 +3,7 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// `CorElementType`.
+    /// The bytes that begin a type in a signature.
     CorElementType: u32 {
         ELEMENT_TYPE_END = 0x0,
         ELEMENT_TYPE_VOID = 0x1,
@@ -43,7 +43,7 @@ enumerations! {
         ELEMENT_TYPE_PINNED = 0x45,
     }
 
-    /// `CorSerializationType`.
+    /// The bytes that begin a type in a custom attribute's blob.
     CorSerializationType: u32 {
         SERIALIZATION_TYPE_UNDEFINED = 0x0,
         SERIALIZATION_TYPE_BOOLEAN = 0x2,
@@ -67,7 +67,7 @@ enumerations! {
         SERIALIZATION_TYPE_ENUM = 0x55,
     }
 
-    /// `CorUnmanagedCallingConvention`.
+    /// Calling conventions of native functions.
     CorUnmanagedCallingConvention: u32 {
         IMAGE_CEE_UNMANAGED_CALLCONV_C = 1,
         IMAGE_CEE_UNMANAGED_CALLCONV_STDCALL = 2,
@@ -75,7 +75,7 @@ enumerations! {
         IMAGE_CEE_UNMANAGED_CALLCONV_FASTCALL = 4,
     }
 
-    /// `CorCallingConvention`.
+    /// The first byte of a signature.
     CorCallingConvention: u32 {
         IMAGE_CEE_CS_CALLCONV_DEFAULT = 0x0,
         IMAGE_CEE_CS_CALLCONV_C = 0x1,
@@ -96,7 +96,7 @@ enumerations! {
         IMAGE_CEE_CS_CALLCONV_GENERIC = 0x10,
     }
 
-    /// `CorArgType`.
+    /// Native argument kinds.
     CorArgType: u32 {
         IMAGE_CEE_CS_END = 0x0,
         IMAGE_CEE_CS_VOID = 0x1,
@@ -111,7 +111,7 @@ enumerations! {
         IMAGE_CEE_CS_BYVALUE = 0xa,
     }
 
-    /// `CorNativeType`.
+    /// The bytes of a marshalling descriptor.
     CorNativeType: u32 {
         NATIVE_TYPE_END = 0x0,
         NATIVE_TYPE_VOID = 0x1,
@@ -163,13 +163,13 @@ enumerations! {
         NATIVE_TYPE_MAX = 0x50,
     }
 
-    /// `NativeTypeArrayFlags`.
+    /// Flags of arrays in a marshalling descriptor.
     NativeTypeArrayFlags: u32 {
         ntaSizeParamIndexSpecified = 0x1,
         ntaReserved = 0xfffe,
     }
 
-    /// `CorInfoHFAElemType`.
+    /// Element types of homogeneous floating-point aggregates.
     CorInfoHFAElemType: u32 {
         CORINFO_HFA_ELEM_NONE = 0,
         CORINFO_HFA_ELEM_FLOAT = 1,
@@ -178,7 +178,7 @@ enumerations! {
         CORINFO_HFA_ELEM_VECTOR128 = 4,
     }
 
-    /// `SIGN_MASK`.
+    /// Sign bits of compressed signed integers of one, two and four bytes.
     SIGN_MASK: u32 {
         SIGN_MASK_ONEBYTE = 0xffffffc0,
         SIGN_MASK_TWOBYTE = 0xffffe000,

@@ -4,18 +4,17 @@
 
 use core::ffi::c_void;
 
+use crate::tables::structures;
 use crate::{BYTE, CorExceptionFlag, mdMemberRef, mdSignature};
 
-use crate::tables::structures;
-
 structures! {
-    /// `IMAGE_DATA_DIRECTORY`.
+    /// Place and size of a part of an image.
     struct IMAGE_DATA_DIRECTORY {
         VirtualAddress: u32,
         Size: u32,
     }
 
-    /// `IMAGE_COR20_HEADER`.
+    /// The CLR header of an image.
     struct IMAGE_COR20_HEADER {
         cb: u32,
         MajorRuntimeVersion: u16,
@@ -32,19 +31,19 @@ structures! {
         ManagedNativeHeader: IMAGE_DATA_DIRECTORY,
     }
 
-    /// `IMAGE_COR_ILMETHOD_SECT_SMALL`.
+    /// Header of a small section behind a method body.
     struct IMAGE_COR_ILMETHOD_SECT_SMALL {
         Kind: u8,
         DataSize: u8,
     }
 
-    /// `IMAGE_COR_ILMETHOD_SECT_FAT`.
+    /// Header of a fat section behind a method body.
     struct IMAGE_COR_ILMETHOD_SECT_FAT {
         /// Bits 0 to 7: `Kind`; bits 8 to 31: `DataSize`.
         Kind_DataSize: u32,
     }
 
-    /// `IMAGE_COR_ILMETHOD_SECT_EH_CLAUSE_FAT`.
+    /// An exception clause in a fat section.
     struct IMAGE_COR_ILMETHOD_SECT_EH_CLAUSE_FAT {
         Flags: CorExceptionFlag,
         TryOffset: u32,
@@ -55,13 +54,13 @@ structures! {
         ClassToken_FilterOffset: u32,
     }
 
-    /// `IMAGE_COR_ILMETHOD_SECT_EH_FAT`.
+    /// A fat section of exception clauses; `Clauses` goes on.
     struct IMAGE_COR_ILMETHOD_SECT_EH_FAT {
         SectFat: IMAGE_COR_ILMETHOD_SECT_FAT,
         Clauses: [IMAGE_COR_ILMETHOD_SECT_EH_CLAUSE_FAT; 1],
     }
 
-    /// `IMAGE_COR_ILMETHOD_SECT_EH_CLAUSE_SMALL`.
+    /// An exception clause in a small section.
     struct IMAGE_COR_ILMETHOD_SECT_EH_CLAUSE_SMALL {
         /// Bits 0 to 15: `Flags`; bits 16 to 31: `TryOffset`.
         Flags_TryOffset: u32,
@@ -71,25 +70,25 @@ structures! {
         ClassToken_FilterOffset: u32,
     }
 
-    /// `IMAGE_COR_ILMETHOD_SECT_EH_SMALL`.
+    /// A small section of exception clauses; `Clauses` goes on.
     struct IMAGE_COR_ILMETHOD_SECT_EH_SMALL {
         SectSmall: IMAGE_COR_ILMETHOD_SECT_SMALL,
         Reserved: u16,
         Clauses: [IMAGE_COR_ILMETHOD_SECT_EH_CLAUSE_SMALL; 1],
     }
 
-    /// `IMAGE_COR_ILMETHOD_SECT_EH`.
+    /// A section of exception clauses, of either size.
     union IMAGE_COR_ILMETHOD_SECT_EH {
         Small: IMAGE_COR_ILMETHOD_SECT_EH_SMALL,
         Fat: IMAGE_COR_ILMETHOD_SECT_EH_FAT,
     }
 
-    /// `IMAGE_COR_ILMETHOD_TINY`.
+    /// The tiny header of a method body: format in 2 bits, code size in 6.
     struct IMAGE_COR_ILMETHOD_TINY {
         Flags_CodeSize: u8,
     }
 
-    /// `IMAGE_COR_ILMETHOD_FAT`.
+    /// The fat header of a method body.
     struct IMAGE_COR_ILMETHOD_FAT {
         /// Bits 0 to 11: `Flags`; bits 12 to 15: `Size`; bits 16 to 31: `MaxStack`.
         Flags_Size_MaxStack: u32,
@@ -97,28 +96,28 @@ structures! {
         LocalVarSigTok: mdSignature,
     }
 
-    /// `IMAGE_COR_ILMETHOD`.
+    /// The header of a method body, of either size.
     union IMAGE_COR_ILMETHOD {
         Tiny: IMAGE_COR_ILMETHOD_TINY,
         Fat: IMAGE_COR_ILMETHOD_FAT,
     }
 
-    /// `IMAGE_COR_VTABLEFIXUP`.
+    /// Slots of an image that are filled with method addresses.
     struct IMAGE_COR_VTABLEFIXUP {
         RVA: u32,
         Count: u16,
         Type: u16,
     }
 
-    /// `COR_SECATTR`.
+    /// A security attribute: constructor and blob.
     struct COR_SECATTR {
         tkCtor: mdMemberRef,
         pCustomAttribute: *const c_void,
         cbCustomAttribute: u32,
     }
 
-    /// `COR_NATIVE_LINK`.
-    struct COR_NATIVE_LINK {
+    /// How a method is linked to native code; packed, without padding.
+    packed COR_NATIVE_LINK {
         m_linkType: BYTE,
         m_flags: BYTE,
         m_entryPoint: mdMemberRef,

@@ -4,32 +4,31 @@ use core::ffi::{c_char, c_void};
 
 use windows_core::{GUID, IUnknown};
 
+use crate::interface::interfaces;
 use crate::{DWORD, ULONG, ULONGLONG};
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `IMetaDataTables`.
+    /// Reads tables, rows, columns and heaps as they are stored.
     "D8F579AB-402D-4B8E-82D9-5D63B1065C68" IMetaDataTables, IMetaDataTables_Vtbl: IUnknown {
-        /// `GetStringHeapSize`.
+        /// Size of the string heap in bytes.
         fn GetStringHeapSize(pcbStrings: *mut ULONG);
 
-        /// `GetBlobHeapSize`.
+        /// Size of the blob heap in bytes.
         fn GetBlobHeapSize(pcbBlobs: *mut ULONG);
 
-        /// `GetGuidHeapSize`.
+        /// Size of the GUID heap in bytes.
         fn GetGuidHeapSize(pcbGuids: *mut ULONG);
 
-        /// `GetUserStringHeapSize`.
+        /// Size of the heap of string literals in bytes.
         fn GetUserStringHeapSize(pcbBlobs: *mut ULONG);
 
-        /// `GetNumTables`.
+        /// How many kinds of tables there are.
         fn GetNumTables(pcTables: *mut ULONG);
 
-        /// `GetTableIndex`.
+        /// The table that a token belongs to.
         fn GetTableIndex(token: ULONG, pixTbl: *mut ULONG);
 
-        /// `GetTableInfo`.
+        /// Row size, rows, columns, key column and name of a table.
         fn GetTableInfo(
             ixTbl: ULONG,
             pcbRow: *mut ULONG,
@@ -39,7 +38,7 @@ interfaces! {
             ppName: *mut *const c_char,
         );
 
-        /// `GetColumnInfo`.
+        /// Offset, size, type and name of a column.
         fn GetColumnInfo(
             ixTbl: ULONG,
             ixCol: ULONG,
@@ -49,7 +48,7 @@ interfaces! {
             ppName: *mut *const c_char,
         );
 
-        /// `GetCodedTokenInfo`.
+        /// The tables that a kind of coded token can name.
         fn GetCodedTokenInfo(
             ixCdTkn: ULONG,
             pcTokens: *mut ULONG,
@@ -57,43 +56,43 @@ interfaces! {
             ppName: *mut *const c_char,
         );
 
-        /// `GetRow`.
+        /// Pointer to a row.
         fn GetRow(ixTbl: ULONG, rid: ULONG, ppRow: *mut *mut c_void);
 
-        /// `GetColumn`.
+        /// The value of a column in a row.
         fn GetColumn(ixTbl: ULONG, ixCol: ULONG, rid: ULONG, pVal: *mut ULONG);
 
-        /// `GetString`.
+        /// The text at an index of the string heap, UTF-8.
         fn GetString(ixString: ULONG, ppString: *mut *const c_char);
 
-        /// `GetBlob`.
+        /// The bytes at an index of the blob heap.
         fn GetBlob(ixBlob: ULONG, pcbData: *mut ULONG, ppData: *mut *const c_void);
 
-        /// `GetGuid`.
+        /// The GUID at an index of the GUID heap.
         fn GetGuid(ixGuid: ULONG, ppGUID: *mut *const GUID);
 
-        /// `GetUserString`.
+        /// The bytes at an index of the heap of string literals.
         fn GetUserString(ixUserString: ULONG, pcbData: *mut ULONG, ppData: *mut *const c_void);
 
-        /// `GetNextString`.
+        /// The index of the string that follows.
         fn GetNextString(ixString: ULONG, pNext: *mut ULONG);
 
-        /// `GetNextBlob`.
+        /// The index of the blob that follows.
         fn GetNextBlob(ixBlob: ULONG, pNext: *mut ULONG);
 
-        /// `GetNextGuid`.
+        /// The index of the GUID that follows.
         fn GetNextGuid(ixGuid: ULONG, pNext: *mut ULONG);
 
-        /// `GetNextUserString`.
+        /// The index of the string literal that follows.
         fn GetNextUserString(ixUserString: ULONG, pNext: *mut ULONG);
     }
 
-    /// `IMetaDataTables2`.
+    /// Adds the storage that the tables lie in.
     "BADB5F70-58DA-43A9-A1C6-D74819F19B15" IMetaDataTables2, IMetaDataTables2_Vtbl: IMetaDataTables {
-        /// `GetMetaDataStorage`.
+        /// Start and size of the whole metadata.
         fn GetMetaDataStorage(ppvMd: *mut *const c_void, pcbMd: *mut ULONG);
 
-        /// `GetMetaDataStreamInfo`.
+        /// Name, start and size of one stream.
         fn GetMetaDataStreamInfo(
             ix: ULONG,
             ppchName: *mut *const c_char,
@@ -102,9 +101,9 @@ interfaces! {
         );
     }
 
-    /// `IMetaDataInfo`.
+    /// Tells how the file of a scope is mapped.
     "7998EA64-7F95-48B8-86FC-17CAF48BF5CB" IMetaDataInfo, IMetaDataInfo_Vtbl: IUnknown {
-        /// `GetFileMapping`.
+        /// Start, size and kind of the mapped file.
         fn GetFileMapping(
             ppvData: *mut *const c_void,
             pcbData: *mut ULONGLONG,

@@ -3,7 +3,7 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// `CorTokenType`.
+    /// The high byte of a token: its table.
     CorTokenType: u32 {
         mdtModule = 0x0,
         mdtTypeRef = 0x1000000,

@@ -3,133 +3,132 @@
 use core::ffi::{c_char, c_void};
 
 use crate::CorTypeAttr;
-
 use crate::tables::aliases;
 
 aliases! {
-    /// `mdScope`.
+    /// A scope; obsolete.
     mdScope = *mut c_void;
 
-    /// `mdToken`.
+    /// A metadata token of any kind.
     mdToken = u32;
 
-    /// `mdModule`.
+    /// The token of a module.
     mdModule = mdToken;
 
-    /// `mdTypeRef`.
+    /// The token of a type reference.
     mdTypeRef = mdToken;
 
-    /// `mdTypeDef`.
+    /// The token of a type.
     mdTypeDef = mdToken;
 
-    /// `mdFieldDef`.
+    /// The token of a field.
     mdFieldDef = mdToken;
 
-    /// `mdMethodDef`.
+    /// The token of a method.
     mdMethodDef = mdToken;
 
-    /// `mdParamDef`.
+    /// The token of a parameter.
     mdParamDef = mdToken;
 
-    /// `mdInterfaceImpl`.
+    /// The token of an interface implementation.
     mdInterfaceImpl = mdToken;
 
-    /// `mdMemberRef`.
+    /// The token of a member reference.
     mdMemberRef = mdToken;
 
-    /// `mdCustomAttribute`.
+    /// The token of a custom attribute.
     mdCustomAttribute = mdToken;
 
-    /// `mdPermission`.
+    /// The token of a security declaration.
     mdPermission = mdToken;
 
-    /// `mdSignature`.
+    /// The token of a stand-alone signature.
     mdSignature = mdToken;
 
-    /// `mdEvent`.
+    /// The token of an event.
     mdEvent = mdToken;
 
-    /// `mdProperty`.
+    /// The token of a property.
     mdProperty = mdToken;
 
-    /// `mdModuleRef`.
+    /// The token of a module reference.
     mdModuleRef = mdToken;
 
-    /// `mdAssembly`.
+    /// The token of an assembly.
     mdAssembly = mdToken;
 
-    /// `mdAssemblyRef`.
+    /// The token of an assembly reference.
     mdAssemblyRef = mdToken;
 
-    /// `mdFile`.
+    /// The token of a file.
     mdFile = mdToken;
 
-    /// `mdExportedType`.
+    /// The token of an exported type.
     mdExportedType = mdToken;
 
-    /// `mdManifestResource`.
+    /// The token of a resource.
     mdManifestResource = mdToken;
 
-    /// `mdTypeSpec`.
+    /// The token of a type specification.
     mdTypeSpec = mdToken;
 
-    /// `mdGenericParam`.
+    /// The token of a generic parameter.
     mdGenericParam = mdToken;
 
-    /// `mdMethodSpec`.
+    /// The token of an instantiated method.
     mdMethodSpec = mdToken;
 
-    /// `mdGenericParamConstraint`.
+    /// The token of a constraint.
     mdGenericParamConstraint = mdToken;
 
-    /// `mdString`.
+    /// The token of a string literal.
     mdString = mdToken;
 
-    /// `mdCPToken`.
+    /// The token of a custom attribute's type.
     mdCPToken = mdToken;
 
-    /// `RID`.
+    /// The row of a token.
     RID = u32;
 
-    /// `COR_SIGNATURE`.
+    /// A byte of a signature.
     COR_SIGNATURE = u8;
 
-    /// `PCOR_SIGNATURE`.
+    /// A signature to be written.
     PCOR_SIGNATURE = *mut COR_SIGNATURE;
 
-    /// `PCCOR_SIGNATURE`.
+    /// A signature to be read.
     PCCOR_SIGNATURE = *const COR_SIGNATURE;
 
-    /// `MDUTF8CSTR`.
+    /// A name in UTF-8, to be read.
     MDUTF8CSTR = *const c_char;
 
-    /// `MDUTF8STR`.
+    /// A name in UTF-8.
     MDUTF8STR = *mut c_char;
 
-    /// `CorRegTypeAttr`.
+    /// The older name of `CorTypeAttr`.
     CorRegTypeAttr = CorTypeAttr;
 
-    /// `HCORENUM`.
+    /// An enumeration; null before the first call.
     HCORENUM = *mut c_void;
 
-    /// `PSECURITY_PROPS`.
+    /// Security properties; opaque.
     PSECURITY_PROPS = *mut c_void;
 
-    /// `PSECURITY_VALUE`.
+    /// A security value; opaque.
     PSECURITY_VALUE = *mut c_void;
 
-    /// `PPSECURITY_PROPS`.
+    /// Security properties; opaque.
     PPSECURITY_PROPS = *mut *mut c_void;
 
-    /// `PPSECURITY_VALUE`.
+    /// A security value; opaque.
     PPSECURITY_VALUE = *mut *mut c_void;
 
-    /// `UVCP_CONSTANT`.
+    /// The bytes of a constant, at any alignment.
     UVCP_CONSTANT = *const c_void;
 
-    /// `HCEESECTION`.
+    /// A section.
     HCEESECTION = *mut c_void;
 
-    /// `CeeSectionRelocType`.
+    /// A kind of relocation.
     CeeSectionRelocType = u32;
 }

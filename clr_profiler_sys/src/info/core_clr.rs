@@ -4,6 +4,7 @@ use core::ffi::c_void;
 
 use windows_core::BOOL;
 
+use crate::interface::interfaces;
 use crate::{
     COR_DEBUG_IL_TO_NATIVE_MAP, COR_PRF_CODE_INFO, COR_PRF_EVENT_DATA,
     COR_PRF_EVENTPIPE_PARAM_DESC, COR_PRF_EVENTPIPE_PROVIDER_CONFIG, COR_PRF_HANDLE_TYPE,
@@ -13,18 +14,16 @@ use crate::{
     PCCOR_SIGNATURE, ReJITID, UINT_PTR, UINT8, UINT32, UINT64, ULONG, ULONG32, WCHAR, mdMethodDef,
 };
 
-use crate::interface::interfaces;
-
 interfaces! {
-    /// `ICorProfilerInfo8`.
+    /// Adds dynamic methods (.NET Framework 4.7.2).
     "C5AC80A6-782E-4716-8044-39598C60CFBF" ICorProfilerInfo8, ICorProfilerInfo8_Vtbl: ICorProfilerInfo7 {
-        /// `IsFunctionDynamic`.
+        /// Tells whether a function has no metadata.
         fn IsFunctionDynamic(functionId: FunctionID, isDynamic: *mut BOOL);
 
-        /// `GetFunctionFromIP3`.
+        /// The function, dynamic or not, that owns an instruction address.
         fn GetFunctionFromIP3(ip: LPCBYTE, functionId: *mut FunctionID, pReJitId: *mut ReJITID);
 
-        /// `GetDynamicFunctionInfo`.
+        /// Module, signature and name of a dynamic function.
         fn GetDynamicFunctionInfo(
             functionId: FunctionID,
             moduleId: *mut ModuleID,
@@ -36,9 +35,9 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerInfo9`.
+    /// Adds methods with several native bodies, for tiered compilation (.NET Core 2.1).
     "008170DB-F8CC-4796-9A51-DC8AA0B47012" ICorProfilerInfo9, ICorProfilerInfo9_Vtbl: ICorProfilerInfo8 {
-        /// `GetNativeCodeStartAddresses`.
+        /// Where the native bodies of one version of a function start.
         fn GetNativeCodeStartAddresses(
             functionID: FunctionID,
             reJitId: ReJITID,
@@ -47,7 +46,7 @@ interfaces! {
             codeStartAddresses: *mut UINT_PTR,
         );
 
-        /// `GetILToNativeMapping3`.
+        /// Maps IL offsets to native offsets of one native body.
         fn GetILToNativeMapping3(
             pNativeCodeStartAddress: UINT_PTR,
             cMap: ULONG32,
@@ -55,7 +54,7 @@ interfaces! {
             map: *mut COR_DEBUG_IL_TO_NATIVE_MAP,
         );
 
-        /// `GetCodeInfo4`.
+        /// The ranges of one native body.
         fn GetCodeInfo4(
             pNativeCodeStartAddress: UINT_PTR,
             cCodeInfos: ULONG32,
@@ -64,22 +63,22 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerInfo10`.
+    /// Adds object walks, recompilation with inliners, and suspension (.NET Core 3.0).
     "2F1B5152-C869-40C9-AA5F-3ABE026BD720" ICorProfilerInfo10, ICorProfilerInfo10_Vtbl: ICorProfilerInfo9 {
-        /// `EnumerateObjectReferences`.
+        /// Calls back for each reference that an object holds.
         fn EnumerateObjectReferences(
             objectId: ObjectID,
             callback: Option<ObjectReferenceCallback>,
             clientData: *mut c_void,
         );
 
-        /// `IsFrozenObject`.
+        /// Tells whether an object lives in memory that is never collected.
         fn IsFrozenObject(objectId: ObjectID, pbFrozen: *mut BOOL);
 
-        /// `GetLOHObjectSizeThreshold`.
+        /// From which size on objects go to the large object heap.
         fn GetLOHObjectSizeThreshold(pThreshold: *mut DWORD);
 
-        /// `RequestReJITWithInliners`.
+        /// Has methods and everything that inlined them recompiled.
         fn RequestReJITWithInliners(
             dwRejitFlags: DWORD,
             cFunctions: ULONG,
@@ -87,16 +86,16 @@ interfaces! {
             methodIds: *const mdMethodDef,
         );
 
-        /// `SuspendRuntime`.
+        /// Stops all managed threads.
         fn SuspendRuntime();
 
-        /// `ResumeRuntime`.
+        /// Lets the managed threads go on.
         fn ResumeRuntime();
     }
 
-    /// `ICorProfilerInfo11`.
+    /// Adds environment variables of the runtime (.NET Core 3.1).
     "06398876-8987-4154-B621-40A00D6E4D04" ICorProfilerInfo11, ICorProfilerInfo11_Vtbl: ICorProfilerInfo10 {
-        /// `GetEnvironmentVariable`.
+        /// Reads an environment variable as the runtime sees it.
         fn GetEnvironmentVariable(
             szName: *const WCHAR,
             cchValue: ULONG,
@@ -104,13 +103,13 @@ interfaces! {
             szValue: *mut WCHAR,
         );
 
-        /// `SetEnvironmentVariable`.
+        /// Sets an environment variable as the runtime sees it.
         fn SetEnvironmentVariable(szName: *const WCHAR, szValue: *const WCHAR);
     }
 
-    /// `ICorProfilerInfo12`.
+    /// Adds EventPipe sessions and providers (.NET 5).
     "27B24CCD-1CB1-47C5-96EE-98190DC30959" ICorProfilerInfo12, ICorProfilerInfo12_Vtbl: ICorProfilerInfo11 {
-        /// `EventPipeStartSession`.
+        /// Starts a session whose events come to the profiler.
         fn EventPipeStartSession(
             cProviderConfigs: UINT32,
             pProviderConfigs: *const COR_PRF_EVENTPIPE_PROVIDER_CONFIG,
@@ -118,19 +117,19 @@ interfaces! {
             pSession: *mut EVENTPIPE_SESSION,
         );
 
-        /// `EventPipeAddProviderToSession`.
+        /// Adds a provider to a running session.
         fn EventPipeAddProviderToSession(
             session: EVENTPIPE_SESSION,
             providerConfig: COR_PRF_EVENTPIPE_PROVIDER_CONFIG,
         );
 
-        /// `EventPipeStopSession`.
+        /// Ends a session.
         fn EventPipeStopSession(session: EVENTPIPE_SESSION);
 
-        /// `EventPipeCreateProvider`.
+        /// Makes a provider.
         fn EventPipeCreateProvider(providerName: *const WCHAR, pProvider: *mut EVENTPIPE_PROVIDER);
 
-        /// `EventPipeGetProviderInfo`.
+        /// The name of a provider.
         fn EventPipeGetProviderInfo(
             provider: EVENTPIPE_PROVIDER,
             cchName: ULONG,
@@ -138,7 +137,7 @@ interfaces! {
             providerName: *mut WCHAR,
         );
 
-        /// `EventPipeDefineEvent`.
+        /// Defines an event of a provider that the profiler made.
         fn EventPipeDefineEvent(
             provider: EVENTPIPE_PROVIDER,
             eventName: *const WCHAR,
@@ -153,7 +152,7 @@ interfaces! {
             pEvent: *mut EVENTPIPE_EVENT,
         );
 
-        /// `EventPipeWriteEvent`.
+        /// Writes an event.
         fn EventPipeWriteEvent(
             event: EVENTPIPE_EVENT,
             cData: UINT32,
@@ -163,35 +162,35 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerInfo13`.
+    /// Adds handles to objects (.NET 7).
     "6E6C7EE2-0701-4EC2-9D29-2E8733B66934" ICorProfilerInfo13, ICorProfilerInfo13_Vtbl: ICorProfilerInfo12 {
-        /// `CreateHandle`.
+        /// Makes a handle that holds or follows an object.
         fn CreateHandle(
             object: ObjectID,
             r#type: COR_PRF_HANDLE_TYPE,
             pHandle: *mut ObjectHandleID,
         );
 
-        /// `DestroyHandle`.
+        /// Gives a handle up.
         fn DestroyHandle(handle: ObjectHandleID);
 
-        /// `GetObjectIDFromHandle`.
+        /// The object of a handle; zero when it was collected.
         fn GetObjectIDFromHandle(handle: ObjectHandleID, pObject: *mut ObjectID);
     }
 
-    /// `ICorProfilerInfo14`.
+    /// Adds the heaps that are not collected (.NET 8).
     "F460E352-D76D-4FE9-835F-F6AF9D6E862D" ICorProfilerInfo14, ICorProfilerInfo14_Vtbl: ICorProfilerInfo13 {
-        /// `EnumerateNonGCObjects`.
+        /// Enumerates the objects that live in memory that is never collected.
         fn EnumerateNonGCObjects(ppEnum: *mut Option<ICorProfilerObjectEnum>);
 
-        /// `GetNonGCHeapBounds`.
+        /// The memory ranges that are never collected.
         fn GetNonGCHeapBounds(
             cObjectRanges: ULONG,
             pcObjectRanges: *mut ULONG,
             ranges: *mut COR_PRF_NONGC_HEAP_RANGE,
         );
 
-        /// `EventPipeCreateProvider2`.
+        /// Makes a provider and is told when sessions turn it on or off.
         fn EventPipeCreateProvider2(
             providerName: *const WCHAR,
             pCallback: Option<EventPipeProviderCallback>,
@@ -199,9 +198,9 @@ interfaces! {
         );
     }
 
-    /// `ICorProfilerInfo15`.
+    /// Adds a walk over all objects of the heap (.NET 10).
     "B446462D-BD22-41DD-872D-DC714C49EB56" ICorProfilerInfo15, ICorProfilerInfo15_Vtbl: ICorProfilerInfo14 {
-        /// `EnumerateGCHeapObjects`.
+        /// Calls back for each object of the heap.
         fn EnumerateGCHeapObjects(callback: Option<ObjectCallback>, callbackState: *mut c_void);
     }
 }
