@@ -31,7 +31,7 @@
 //! # Conventions
 //!
 //! - Bytes from outside are hostile: reading them gives a value or an error with an offset, never a
-//!   panic, and never needs memory or stack beyond a small multiple of their length.
+//!   panic, with memory bounded by a fixed multiple of their length and a bounded stack.
 //! - What is written can be read back: a value that the format cannot express is an error.
 //! - A value that a newer runtime may add (a token table, for one) survives as a number.
 

@@ -1,7 +1,7 @@
 //! Broken signatures: each rule's error, and depth, counts and stack under attack.
 
 use clr_profiler_il::signature::{
-    ArrayShape, FieldSig, LocalsSig, MAX_DEPTH, MemberRefSig, MethodSig, MethodSpecSig,
+    ArrayShape, FieldSig, LocalsSig, MAX_DEPTH, MAX_LOCALS, MemberRefSig, MethodSig, MethodSpecSig,
     PropertySig, SignatureErrorKind as Kind, StandAloneSig, TokenNames, TypeSig, TypeSpecSig,
 };
 use clr_profiler_il::token::TypeDef;
@@ -208,6 +208,28 @@ fn what_cannot_be_read_back_is_not_written() {
     assert_eq!(empty.to_bytes().unwrap_err().kind(), Kind::EmptyGenericList);
 }
 
+#[test]
+fn a_method_has_65_534_locals_at_most() {
+    let mut locals = LocalsSig {
+        locals: vec![TypeSig::I4; MAX_LOCALS - 1],
+    };
+    assert_eq!(locals.push(TypeSig::I4), Ok(65_533));
+    assert_eq!(
+        LocalsSig::parse(&locals.to_bytes().unwrap()),
+        Ok(locals.clone())
+    );
+    let too_many = Kind::TooManyLocals(MAX_LOCALS + 1);
+    assert_eq!(locals.push(TypeSig::I4).unwrap_err().kind(), too_many);
+    assert_eq!(locals.locals.len(), MAX_LOCALS);
+    locals.locals.push(TypeSig::I4);
+    assert_eq!(locals.to_bytes().unwrap_err().kind(), too_many);
+
+    let mut bytes = vec![0x07, 0xc0, 0x00, 0xff, 0xff];
+    bytes.resize(bytes.len() + 0xffff, 0x08);
+    let error = LocalsSig::parse(&bytes).unwrap_err();
+    assert_eq!((error.kind(), error.offset()), (too_many, 1));
+}
+
 /// A type nested `depth` deep, in each way that types can nest.
 fn nested(depth: usize) -> Vec<Vec<u8>> {
     let wrappers: &[&[u8]] = &[
@@ -263,7 +285,7 @@ fn the_deepest_types_fit_a_small_stack() {
         }
     };
     // Without optimization frames are several times as large.
-    let size = if cfg!(debug_assertions) { 512 } else { 128 } * 1024;
+    let size = if cfg!(debug_assertions) { 1024 } else { 128 } * 1024;
     std::thread::Builder::new()
         .stack_size(size)
         .spawn(walk)

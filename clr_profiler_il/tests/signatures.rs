@@ -1,9 +1,9 @@
 //! Tables: each form of signature as bytes, as a value and as text.
 
 use clr_profiler_il::signature::{
-    ArrayShape, CallingConvention, FieldSig, LocalsSig, MAX_LOCALS, MemberRefSig, MethodSig,
-    MethodSpecSig, NameStyle, PropertySig, SignatureErrorKind, StandAloneSig, TokenNames,
-    TypeNames, TypeSig, TypeSpecSig,
+    ArrayShape, CallingConvention, FieldSig, LocalsSig, MemberRefSig, MethodSig, MethodSpecSig,
+    NameStyle, PropertySig, SignatureErrorKind, StandAloneSig, TokenNames, TypeNames, TypeSig,
+    TypeSpecSig,
 };
 use clr_profiler_il::token::{Token, TypeToken};
 
@@ -499,28 +499,6 @@ fn locals_keep_their_number_and_grow() {
     assert_eq!(many.push(TypeSig::String), Ok(127));
     assert_eq!(many.to_bytes().unwrap().len(), 3 + 128);
     assert_eq!(LocalsSig::parse(&many.to_bytes().unwrap()), Ok(many));
-}
-
-#[test]
-fn a_method_has_65_534_locals_at_most() {
-    let mut locals = LocalsSig {
-        locals: vec![TypeSig::I4; MAX_LOCALS - 1],
-    };
-    assert_eq!(locals.push(TypeSig::I4), Ok(65_533));
-    assert_eq!(
-        LocalsSig::parse(&locals.to_bytes().unwrap()),
-        Ok(locals.clone())
-    );
-    let too_many = SignatureErrorKind::TooManyLocals(MAX_LOCALS + 1);
-    assert_eq!(locals.push(TypeSig::I4).unwrap_err().kind(), too_many);
-    assert_eq!(locals.locals.len(), MAX_LOCALS);
-    locals.locals.push(TypeSig::I4);
-    assert_eq!(locals.to_bytes().unwrap_err().kind(), too_many);
-
-    let mut bytes = vec![0x07, 0xc0, 0x00, 0xff, 0xff];
-    bytes.resize(bytes.len() + 0xffff, 0x08);
-    let error = LocalsSig::parse(&bytes).unwrap_err();
-    assert_eq!((error.kind(), error.offset()), (too_many, 1));
 }
 
 #[test]

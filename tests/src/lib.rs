@@ -13,6 +13,16 @@
 //! scenario lives in the package `scenario_profilers`, which has one library for all of them, and
 //! writes what it wants to be asserted into the file that `SCENARIO_LOG` names.
 
+/// The code of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
+/// The code of the README of `clr_profiler`.
+#[cfg(doctest)]
+#[doc = include_str!("../../clr_profiler/README.md")]
+struct ApiReadme;
+
 mod process;
 mod runtimes;
 mod scenario;
