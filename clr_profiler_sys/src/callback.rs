@@ -14,7 +14,8 @@ use crate::{
 
 interfaces! {
     /// The events of the first version; a profiler implements it and its successors.
-    "176FBED1-A55C-4796-98CA-A9DA0EF883E7" ICorProfilerCallback, ICorProfilerCallback_Vtbl: IUnknown {
+    "176FBED1-A55C-4796-98CA-A9DA0EF883E7"
+    ICorProfilerCallback, ICorProfilerCallback_Vtbl: IUnknown {
         /// The profiler is loaded: here it queries for its info interface and sets the event mask.
         fn Initialize(pICorProfilerInfoUnk: *mut c_void);
 
@@ -247,7 +248,8 @@ interfaces! {
     }
 
     /// Adds details of garbage collections, handles and thread names (.NET 2.0).
-    "8A8CC829-CCF2-49FE-BBAE-0F022228071A" ICorProfilerCallback2, ICorProfilerCallback2_Vtbl: ICorProfilerCallback {
+    "8A8CC829-CCF2-49FE-BBAE-0F022228071A"
+    ICorProfilerCallback2, ICorProfilerCallback2_Vtbl: ICorProfilerCallback {
         /// A thread got a name; the name is not terminated by zero.
         fn ThreadNameChanged(threadId: ThreadID, cchName: ULONG, name: *const WCHAR);
 
@@ -288,7 +290,8 @@ interfaces! {
     }
 
     /// Adds attach and detach (.NET Framework 4.0).
-    "4FD2ED52-7731-4B8D-9469-03D2CC3086C5" ICorProfilerCallback3, ICorProfilerCallback3_Vtbl: ICorProfilerCallback2 {
+    "4FD2ED52-7731-4B8D-9469-03D2CC3086C5"
+    ICorProfilerCallback3, ICorProfilerCallback3_Vtbl: ICorProfilerCallback2 {
         /// The profiler was attached to a running process; takes the place of `Initialize`.
         fn InitializeForAttach(
             pCorProfilerInfoUnk: *mut c_void,
@@ -304,7 +307,8 @@ interfaces! {
     }
 
     /// Adds recompilation of methods and 64-bit range lengths (.NET Framework 4.5).
-    "7B63B2E3-107D-4D48-B2F6-F61E229470D2" ICorProfilerCallback4, ICorProfilerCallback4_Vtbl: ICorProfilerCallback3 {
+    "7B63B2E3-107D-4D48-B2F6-F61E229470D2"
+    ICorProfilerCallback4, ICorProfilerCallback4_Vtbl: ICorProfilerCallback3 {
         /// A method is about to be recompiled.
         fn ReJITCompilationStarted(functionId: FunctionID, rejitId: ReJITID, fIsSafeToBlock: BOOL);
 
@@ -348,7 +352,8 @@ interfaces! {
     }
 
     /// Adds dependent handles to the heap walk (.NET Framework 4.5).
-    "8DFBA405-8C9F-45F8-BFFA-83B14CEF78B5" ICorProfilerCallback5, ICorProfilerCallback5_Vtbl: ICorProfilerCallback4 {
+    "8DFBA405-8C9F-45F8-BFFA-83B14CEF78B5"
+    ICorProfilerCallback5, ICorProfilerCallback5_Vtbl: ICorProfilerCallback4 {
         /// Pairs of which the first object keeps the second alive.
         fn ConditionalWeakTableElementReferences(
             cRootRefs: ULONG,
@@ -359,19 +364,22 @@ interfaces! {
     }
 
     /// Adds assembly references that metadata alone does not show (.NET Framework 4.5.2).
-    "FC13DF4B-4448-4F4F-950C-BA8D19D00C36" ICorProfilerCallback6, ICorProfilerCallback6_Vtbl: ICorProfilerCallback5 {
+    "FC13DF4B-4448-4F4F-950C-BA8D19D00C36"
+    ICorProfilerCallback6, ICorProfilerCallback6_Vtbl: ICorProfilerCallback5 {
         /// Asks which references the profiler will add to an assembly.
         fn GetAssemblyReferences(wszAssemblyPath: *const WCHAR, pAsmRefProvider: *mut c_void);
     }
 
     /// Adds symbols of modules that exist in memory only (.NET Framework 4.6.1).
-    "F76A2DBA-1D52-4539-866C-2AA518F9EFC3" ICorProfilerCallback7, ICorProfilerCallback7_Vtbl: ICorProfilerCallback6 {
+    "F76A2DBA-1D52-4539-866C-2AA518F9EFC3"
+    ICorProfilerCallback7, ICorProfilerCallback7_Vtbl: ICorProfilerCallback6 {
         /// The symbols of an in-memory module changed.
         fn ModuleInMemorySymbolsUpdated(moduleId: ModuleID);
     }
 
     /// Adds dynamic methods (.NET Framework 4.7).
-    "5BED9B15-C079-4D47-BFE2-215A140C07E0" ICorProfilerCallback8, ICorProfilerCallback8_Vtbl: ICorProfilerCallback7 {
+    "5BED9B15-C079-4D47-BFE2-215A140C07E0"
+    ICorProfilerCallback8, ICorProfilerCallback8_Vtbl: ICorProfilerCallback7 {
         /// A dynamic method is about to be compiled; its IL comes along.
         fn DynamicMethodJITCompilationStarted(
             functionId: FunctionID,
@@ -389,13 +397,15 @@ interfaces! {
     }
 
     /// Adds the end of dynamic methods (.NET Framework 4.7.2).
-    "27583EC3-C8F5-482F-8052-194B8CE4705A" ICorProfilerCallback9, ICorProfilerCallback9_Vtbl: ICorProfilerCallback8 {
+    "27583EC3-C8F5-482F-8052-194B8CE4705A"
+    ICorProfilerCallback9, ICorProfilerCallback9_Vtbl: ICorProfilerCallback8 {
         /// A dynamic method is gone; its id is dead.
         fn DynamicMethodUnloaded(functionId: FunctionID);
     }
 
     /// Adds EventPipe events (.NET 5).
-    "CEC5B60E-C69C-495F-87F6-84D28EE16FFB" ICorProfilerCallback10, ICorProfilerCallback10_Vtbl: ICorProfilerCallback9 {
+    "CEC5B60E-C69C-495F-87F6-84D28EE16FFB"
+    ICorProfilerCallback10, ICorProfilerCallback10_Vtbl: ICorProfilerCallback9 {
         /// An event of a session that the profiler started.
         fn EventPipeEventDelivered(
             provider: EVENTPIPE_PROVIDER,
@@ -417,7 +427,8 @@ interfaces! {
     }
 
     /// Adds profilers that listen beside the main one (.NET 6).
-    "42350846-AAED-47F7-B128-FD0C98881CDE" ICorProfilerCallback11, ICorProfilerCallback11_Vtbl: ICorProfilerCallback10 {
+    "42350846-AAED-47F7-B128-FD0C98881CDE"
+    ICorProfilerCallback11, ICorProfilerCallback11_Vtbl: ICorProfilerCallback10 {
         /// Asks a second profiler whether it will only listen; called before `Initialize`.
         fn LoadAsNotificationOnly(pbNotificationOnly: *mut BOOL);
     }

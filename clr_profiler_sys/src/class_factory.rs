@@ -9,7 +9,8 @@ use crate::interface::interfaces;
 
 interfaces! {
     /// Makes objects of one class; the runtime asks it for the profiler.
-    "00000001-0000-0000-C000-000000000046" IClassFactory, IClassFactory_Vtbl: IUnknown {
+    "00000001-0000-0000-C000-000000000046"
+    IClassFactory, IClassFactory_Vtbl: IUnknown {
         /// Makes an object and returns the interface that is asked for.
         fn CreateInstance(pUnkOuter: *mut c_void, riid: REFIID, ppvObject: *mut *mut c_void);
 

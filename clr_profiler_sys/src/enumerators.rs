@@ -7,7 +7,8 @@ use crate::{COR_PRF_FUNCTION, COR_PRF_METHOD, ModuleID, ObjectID, ThreadID, ULON
 
 interfaces! {
     /// Enumerates objects.
-    "2C6269BD-2D13-4321-AE12-6686365FD6AF" ICorProfilerObjectEnum, ICorProfilerObjectEnum_Vtbl: IUnknown {
+    "2C6269BD-2D13-4321-AE12-6686365FD6AF"
+    ICorProfilerObjectEnum, ICorProfilerObjectEnum_Vtbl: IUnknown {
         /// Leaves out the next objects.
         fn Skip(celt: ULONG);
 
@@ -25,7 +26,8 @@ interfaces! {
     }
 
     /// Enumerates compiled functions.
-    "FF71301A-B994-429D-A10B-B345A65280EF" ICorProfilerFunctionEnum, ICorProfilerFunctionEnum_Vtbl: IUnknown {
+    "FF71301A-B994-429D-A10B-B345A65280EF"
+    ICorProfilerFunctionEnum, ICorProfilerFunctionEnum_Vtbl: IUnknown {
         /// Leaves out the next functions.
         fn Skip(celt: ULONG);
 
@@ -43,7 +45,8 @@ interfaces! {
     }
 
     /// Enumerates modules.
-    "B0266D75-2081-4493-AF7F-028BA34DB891" ICorProfilerModuleEnum, ICorProfilerModuleEnum_Vtbl: IUnknown {
+    "B0266D75-2081-4493-AF7F-028BA34DB891"
+    ICorProfilerModuleEnum, ICorProfilerModuleEnum_Vtbl: IUnknown {
         /// Leaves out the next modules.
         fn Skip(celt: ULONG);
 
@@ -61,7 +64,8 @@ interfaces! {
     }
 
     /// Enumerates methods by module and token.
-    "FCCEE788-0088-454B-A811-C99F298D1942" ICorProfilerMethodEnum, ICorProfilerMethodEnum_Vtbl: IUnknown {
+    "FCCEE788-0088-454B-A811-C99F298D1942"
+    ICorProfilerMethodEnum, ICorProfilerMethodEnum_Vtbl: IUnknown {
         /// Leaves out the next methods.
         fn Skip(celt: ULONG);
 
@@ -79,7 +83,8 @@ interfaces! {
     }
 
     /// Enumerates threads.
-    "571194F7-25ED-419F-AA8B-7016B3159701" ICorProfilerThreadEnum, ICorProfilerThreadEnum_Vtbl: IUnknown {
+    "571194F7-25ED-419F-AA8B-7016B3159701"
+    ICorProfilerThreadEnum, ICorProfilerThreadEnum_Vtbl: IUnknown {
         /// Leaves out the next threads.
         fn Skip(celt: ULONG);
 

@@ -7,7 +7,8 @@ use windows_core::GUID;
 /// ```text
 /// interfaces! {
 ///     /// Allocates method bodies.
-///     "A0EFB28B-6EE2-4D7B-B983-A75EF7BEEDB8" IMethodMalloc, IMethodMalloc_Vtbl: IUnknown {
+///     "A0EFB28B-6EE2-4D7B-B983-A75EF7BEEDB8"
+///     IMethodMalloc, IMethodMalloc_Vtbl: IUnknown {
 ///         /// Allocates a body.
 ///         fn Alloc(cb: ULONG) -> PVOID;
 ///     }
@@ -19,7 +20,10 @@ use windows_core::GUID;
 /// ```text
 /// pub struct IMethodMalloc(IUnknown);
 /// impl Deref for IMethodMalloc { type Target = IUnknown; ... }
-/// unsafe impl Interface for IMethodMalloc { type Vtable = IMethodMalloc_Vtbl; const IID: GUID = ...; }
+/// unsafe impl Interface for IMethodMalloc {
+///     type Vtable = IMethodMalloc_Vtbl;
+///     const IID: GUID = guid("A0EFB28B-6EE2-4D7B-B983-A75EF7BEEDB8");
+/// }
 /// impl InterfaceFacts for IMethodMalloc { ... }
 /// impl IMethodMalloc { pub unsafe fn Alloc(&self, cb: ULONG) -> PVOID { ... } }
 /// #[repr(C)]
@@ -35,7 +39,8 @@ macro_rules! interfaces {
     (@returns $returns:ty) => { $returns };
     ($(
         $(#[$doc:meta])*
-        $iid:literal $name:ident, $vtable:ident: $parent:ident {
+        $iid:literal
+        $name:ident, $vtable:ident: $parent:ident {
             $(
                 $(#[$method_doc:meta])*
                 fn $method:ident($($parameter:ident: $type:ty),* $(,)?) $(-> $returns:ty)?;

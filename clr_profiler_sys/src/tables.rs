@@ -88,7 +88,10 @@ macro_rules! structures {
             )*
         }
     };
-    (@item union $(#[$doc:meta])* $name:ident { $($(#[$note:meta])* $field:ident: $type:ty,)* }) => {
+    (
+        @item union
+        $(#[$doc:meta])* $name:ident { $($(#[$note:meta])* $field:ident: $type:ty,)* }
+    ) => {
         $(#[$doc])*
         #[repr(C)]
         #[derive(Clone, Copy)]
@@ -194,7 +197,8 @@ macro_rules! hresults {
     ($($name:ident = $value:literal;)*) => {
         $(
             #[doc = concat!("`", stringify!($value), "`.")]
-            pub const $name: ::windows_core::HRESULT = ::windows_core::HRESULT($value as u32 as i32);
+            pub const $name: ::windows_core::HRESULT =
+                ::windows_core::HRESULT($value as u32 as i32);
         )*
 
         /// Every HRESULT of this crate with its name. Where several share a value, the first is the

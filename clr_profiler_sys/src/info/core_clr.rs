@@ -16,7 +16,8 @@ use crate::{
 
 interfaces! {
     /// Adds dynamic methods (.NET Framework 4.7.2).
-    "C5AC80A6-782E-4716-8044-39598C60CFBF" ICorProfilerInfo8, ICorProfilerInfo8_Vtbl: ICorProfilerInfo7 {
+    "C5AC80A6-782E-4716-8044-39598C60CFBF"
+    ICorProfilerInfo8, ICorProfilerInfo8_Vtbl: ICorProfilerInfo7 {
         /// Tells whether a function has no metadata.
         fn IsFunctionDynamic(functionId: FunctionID, isDynamic: *mut BOOL);
 
@@ -36,7 +37,8 @@ interfaces! {
     }
 
     /// Adds methods with several native bodies, for tiered compilation (.NET Core 2.1).
-    "008170DB-F8CC-4796-9A51-DC8AA0B47012" ICorProfilerInfo9, ICorProfilerInfo9_Vtbl: ICorProfilerInfo8 {
+    "008170DB-F8CC-4796-9A51-DC8AA0B47012"
+    ICorProfilerInfo9, ICorProfilerInfo9_Vtbl: ICorProfilerInfo8 {
         /// Where the native bodies of one version of a function start.
         fn GetNativeCodeStartAddresses(
             functionID: FunctionID,
@@ -64,7 +66,8 @@ interfaces! {
     }
 
     /// Adds object walks, recompilation with inliners, and suspension (.NET Core 3.0).
-    "2F1B5152-C869-40C9-AA5F-3ABE026BD720" ICorProfilerInfo10, ICorProfilerInfo10_Vtbl: ICorProfilerInfo9 {
+    "2F1B5152-C869-40C9-AA5F-3ABE026BD720"
+    ICorProfilerInfo10, ICorProfilerInfo10_Vtbl: ICorProfilerInfo9 {
         /// Calls back for each reference that an object holds.
         fn EnumerateObjectReferences(
             objectId: ObjectID,
@@ -94,7 +97,8 @@ interfaces! {
     }
 
     /// Adds environment variables of the runtime (.NET Core 3.1).
-    "06398876-8987-4154-B621-40A00D6E4D04" ICorProfilerInfo11, ICorProfilerInfo11_Vtbl: ICorProfilerInfo10 {
+    "06398876-8987-4154-B621-40A00D6E4D04"
+    ICorProfilerInfo11, ICorProfilerInfo11_Vtbl: ICorProfilerInfo10 {
         /// Reads an environment variable as the runtime sees it.
         fn GetEnvironmentVariable(
             szName: *const WCHAR,
@@ -108,7 +112,8 @@ interfaces! {
     }
 
     /// Adds EventPipe sessions and providers (.NET 5).
-    "27B24CCD-1CB1-47C5-96EE-98190DC30959" ICorProfilerInfo12, ICorProfilerInfo12_Vtbl: ICorProfilerInfo11 {
+    "27B24CCD-1CB1-47C5-96EE-98190DC30959"
+    ICorProfilerInfo12, ICorProfilerInfo12_Vtbl: ICorProfilerInfo11 {
         /// Starts a session whose events come to the profiler.
         fn EventPipeStartSession(
             cProviderConfigs: UINT32,
@@ -163,7 +168,8 @@ interfaces! {
     }
 
     /// Adds handles to objects (.NET 7).
-    "6E6C7EE2-0701-4EC2-9D29-2E8733B66934" ICorProfilerInfo13, ICorProfilerInfo13_Vtbl: ICorProfilerInfo12 {
+    "6E6C7EE2-0701-4EC2-9D29-2E8733B66934"
+    ICorProfilerInfo13, ICorProfilerInfo13_Vtbl: ICorProfilerInfo12 {
         /// Makes a handle that holds or follows an object.
         fn CreateHandle(
             object: ObjectID,
@@ -179,7 +185,8 @@ interfaces! {
     }
 
     /// Adds the heaps that are not collected (.NET 8).
-    "F460E352-D76D-4FE9-835F-F6AF9D6E862D" ICorProfilerInfo14, ICorProfilerInfo14_Vtbl: ICorProfilerInfo13 {
+    "F460E352-D76D-4FE9-835F-F6AF9D6E862D"
+    ICorProfilerInfo14, ICorProfilerInfo14_Vtbl: ICorProfilerInfo13 {
         /// Enumerates the objects that live in memory that is never collected.
         fn EnumerateNonGCObjects(ppEnum: *mut Option<ICorProfilerObjectEnum>);
 
@@ -199,7 +206,8 @@ interfaces! {
     }
 
     /// Adds a walk over all objects of the heap (.NET 10).
-    "B446462D-BD22-41DD-872D-DC714C49EB56" ICorProfilerInfo15, ICorProfilerInfo15_Vtbl: ICorProfilerInfo14 {
+    "B446462D-BD22-41DD-872D-DC714C49EB56"
+    ICorProfilerInfo15, ICorProfilerInfo15_Vtbl: ICorProfilerInfo14 {
         /// Calls back for each object of the heap.
         fn EnumerateGCHeapObjects(callback: Option<ObjectCallback>, callbackState: *mut c_void);
     }

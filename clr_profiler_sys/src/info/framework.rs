@@ -21,7 +21,8 @@ use crate::{
 
 interfaces! {
     /// What a profiler may ask of and set in the runtime, first version.
-    "28B5557D-3F3F-48B4-90B2-5F9EEA2F6C48" ICorProfilerInfo, ICorProfilerInfo_Vtbl: IUnknown {
+    "28B5557D-3F3F-48B4-90B2-5F9EEA2F6C48"
+    ICorProfilerInfo, ICorProfilerInfo_Vtbl: IUnknown {
         /// The class of an object.
         fn GetClassFromObject(objectId: ObjectID, pClassId: *mut ClassID);
 
@@ -190,7 +191,8 @@ interfaces! {
     }
 
     /// Adds stack walks, layouts, generics and statics (.NET 2.0).
-    "CC0935CD-A518-487D-B0BB-A93214E65478" ICorProfilerInfo2, ICorProfilerInfo2_Vtbl: ICorProfilerInfo {
+    "CC0935CD-A518-487D-B0BB-A93214E65478"
+    ICorProfilerInfo2, ICorProfilerInfo2_Vtbl: ICorProfilerInfo {
         /// Walks the managed frames of a thread and calls back for each.
         fn DoStackSnapshot(
             thread: ThreadID,
@@ -345,7 +347,8 @@ interfaces! {
     }
 
     /// Adds detaching, the third kind of hooks, and module enumeration (.NET Framework 4.0).
-    "B555ED4F-452A-4E54-8B39-B5360BAD32A0" ICorProfilerInfo3, ICorProfilerInfo3_Vtbl: ICorProfilerInfo2 {
+    "B555ED4F-452A-4E54-8B39-B5360BAD32A0"
+    ICorProfilerInfo3, ICorProfilerInfo3_Vtbl: ICorProfilerInfo2 {
         /// Enumerates the functions that have been compiled.
         fn EnumJITedFunctions(ppEnum: *mut Option<ICorProfilerFunctionEnum>);
 
@@ -442,7 +445,8 @@ interfaces! {
     }
 
     /// Adds recompilation of methods and thread enumeration (.NET Framework 4.5).
-    "0D8FDCAA-6257-47BF-B1BF-94DAC88466EE" ICorProfilerInfo4, ICorProfilerInfo4_Vtbl: ICorProfilerInfo3 {
+    "0D8FDCAA-6257-47BF-B1BF-94DAC88466EE"
+    ICorProfilerInfo4, ICorProfilerInfo4_Vtbl: ICorProfilerInfo3 {
         /// Enumerates the managed threads.
         fn EnumThreads(ppEnum: *mut Option<ICorProfilerThreadEnum>);
 
@@ -501,7 +505,8 @@ interfaces! {
     }
 
     /// Adds the second word of the event mask (.NET Framework 4.5.2).
-    "07602928-CE38-4B83-81E7-74ADAF781214" ICorProfilerInfo5, ICorProfilerInfo5_Vtbl: ICorProfilerInfo4 {
+    "07602928-CE38-4B83-81E7-74ADAF781214"
+    ICorProfilerInfo5, ICorProfilerInfo5_Vtbl: ICorProfilerInfo4 {
         /// The events that are on, both words.
         fn GetEventMask2(pdwEventsLow: *mut DWORD, pdwEventsHigh: *mut DWORD);
 
@@ -510,7 +515,8 @@ interfaces! {
     }
 
     /// Adds inlining recorded in precompiled images (.NET Framework 4.6).
-    "F30A070D-BFFB-46A7-B1D8-8781EF7B698A" ICorProfilerInfo6, ICorProfilerInfo6_Vtbl: ICorProfilerInfo5 {
+    "F30A070D-BFFB-46A7-B1D8-8781EF7B698A"
+    ICorProfilerInfo6, ICorProfilerInfo6_Vtbl: ICorProfilerInfo5 {
         /// Enumerates methods of an image into which a method was inlined.
         fn EnumNgenModuleMethodsInliningThisMethod(
             inlinersModuleId: ModuleID,
@@ -522,7 +528,8 @@ interfaces! {
     }
 
     /// Adds late metadata and in-memory symbols (.NET Framework 4.6.1).
-    "9AEECC0D-63E0-4187-8C00-E312F503F663" ICorProfilerInfo7, ICorProfilerInfo7_Vtbl: ICorProfilerInfo6 {
+    "9AEECC0D-63E0-4187-8C00-E312F503F663"
+    ICorProfilerInfo7, ICorProfilerInfo7_Vtbl: ICorProfilerInfo6 {
         /// Tells the runtime about types and methods that were added to a loaded module.
         fn ApplyMetaData(moduleId: ModuleID);
 

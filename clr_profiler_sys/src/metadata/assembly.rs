@@ -12,7 +12,8 @@ use crate::{
 
 interfaces! {
     /// Reads the manifest of an assembly.
-    "EE62470B-E94B-424E-9B7C-2F00C9249F93" IMetaDataAssemblyImport, IMetaDataAssemblyImport_Vtbl: IUnknown {
+    "EE62470B-E94B-424E-9B7C-2F00C9249F93"
+    IMetaDataAssemblyImport, IMetaDataAssemblyImport_Vtbl: IUnknown {
         /// Key, hash algorithm, name, version and flags of the assembly.
         fn GetAssemblyProps(
             mda: mdAssembly,
@@ -131,7 +132,8 @@ interfaces! {
     }
 
     /// Adds to and changes the manifest of an assembly.
-    "211EF15B-5317-4438-B196-DEC87B887693" IMetaDataAssemblyEmit, IMetaDataAssemblyEmit_Vtbl: IUnknown {
+    "211EF15B-5317-4438-B196-DEC87B887693"
+    IMetaDataAssemblyEmit, IMetaDataAssemblyEmit_Vtbl: IUnknown {
         /// Makes the module the manifest module of an assembly.
         fn DefineAssembly(
             pbPublicKey: *const c_void,

@@ -9,7 +9,8 @@ use crate::{DWORD, LPCVOID, LPCWSTR, LPWSTR, REFCLSID, REFGUID, REFIID, ULONG};
 
 interfaces! {
     /// Opens metadata and creates new scopes.
-    "809C652E-7396-11D2-9771-00A0C9B4D50C" IMetaDataDispenser, IMetaDataDispenser_Vtbl: IUnknown {
+    "809C652E-7396-11D2-9771-00A0C9B4D50C"
+    IMetaDataDispenser, IMetaDataDispenser_Vtbl: IUnknown {
         /// Makes a new, empty scope.
         fn DefineScope(
             rclsid: REFCLSID,
@@ -32,7 +33,8 @@ interfaces! {
     }
 
     /// Adds options and a search for assemblies.
-    "31BCFCE2-DAFB-11D2-9F81-00C04F79A0A3" IMetaDataDispenserEx, IMetaDataDispenserEx_Vtbl: IMetaDataDispenser {
+    "31BCFCE2-DAFB-11D2-9F81-00C04F79A0A3"
+    IMetaDataDispenserEx, IMetaDataDispenserEx_Vtbl: IMetaDataDispenser {
         /// Sets an option for scopes that are opened later.
         fn SetOption(optionid: REFGUID, value: *const c_void);
 

@@ -14,7 +14,8 @@ use crate::{
 
 interfaces! {
     /// Adds to and changes the metadata of one module.
-    "BA3FEE4C-ECB9-4E41-83B7-183FA41CD859" IMetaDataEmit, IMetaDataEmit_Vtbl: IUnknown {
+    "BA3FEE4C-ECB9-4E41-83B7-183FA41CD859"
+    IMetaDataEmit, IMetaDataEmit_Vtbl: IUnknown {
         /// Sets the name of the module.
         fn SetModuleProps(szName: LPCWSTR);
 
@@ -345,7 +346,8 @@ interfaces! {
     }
 
     /// Adds generics and deltas.
-    "F5DD9950-F693-42E6-830E-7B833E8146A9" IMetaDataEmit2, IMetaDataEmit2_Vtbl: IMetaDataEmit {
+    "F5DD9950-F693-42E6-830E-7B833E8146A9"
+    IMetaDataEmit2, IMetaDataEmit2_Vtbl: IMetaDataEmit {
         /// Adds an instantiation of a generic method.
         fn DefineMethodSpec(
             tkParent: mdToken,

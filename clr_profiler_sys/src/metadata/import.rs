@@ -15,7 +15,8 @@ use crate::{
 
 interfaces! {
     /// Reads the metadata of one module.
-    "7DAC8207-D3AE-4C75-9B67-92801A497D44" IMetaDataImport, IMetaDataImport_Vtbl: IUnknown {
+    "7DAC8207-D3AE-4C75-9B67-92801A497D44"
+    IMetaDataImport, IMetaDataImport_Vtbl: IUnknown {
         /// Frees an enumeration.
         fn CloseEnum(hEnum: HCORENUM) -> ();
 
@@ -506,7 +507,8 @@ interfaces! {
     }
 
     /// Adds generics and the kind of image.
-    "FCE5EFA0-8BBA-4F8E-A036-8F2022B08466" IMetaDataImport2, IMetaDataImport2_Vtbl: IMetaDataImport {
+    "FCE5EFA0-8BBA-4F8E-A036-8F2022B08466"
+    IMetaDataImport2, IMetaDataImport2_Vtbl: IMetaDataImport {
         /// Enumerates the generic parameters of a type or method.
         fn EnumGenericParams(
             phEnum: *mut HCORENUM,
@@ -569,7 +571,8 @@ interfaces! {
     }
 
     /// Reads Windows Runtime metadata as it is in the file, without projections.
-    "969EA0C5-964E-411B-A807-B0F3C2DFCBD4" IMetaDataWinMDImport, IMetaDataWinMDImport_Vtbl: IUnknown {
+    "969EA0C5-964E-411B-A807-B0F3C2DFCBD4"
+    IMetaDataWinMDImport, IMetaDataWinMDImport_Vtbl: IUnknown {
         /// Scope and name of a type reference as stored.
         fn GetUntransformedTypeRefProps(
             tr: mdTypeRef,

@@ -9,19 +9,22 @@ use crate::{CeeSectionRelocType, DWORD, HCEESECTION, LPWSTR, UCHAR, ULONG, mdTok
 
 interfaces! {
     /// Receives errors that come up while metadata is resolved or written.
-    "B81FF171-20F3-11D2-8DCC-00A0C9B09C19" IMetaDataError, IMetaDataError_Vtbl: IUnknown {
+    "B81FF171-20F3-11D2-8DCC-00A0C9B09C19"
+    IMetaDataError, IMetaDataError_Vtbl: IUnknown {
         /// An error came up at a token.
         fn OnError(hrError: HRESULT, token: mdToken);
     }
 
     /// Receives old and new token where metadata is merged or renumbered.
-    "06A3EA8B-0225-11D1-BF72-00C04FC31E12" IMapToken, IMapToken_Vtbl: IUnknown {
+    "06A3EA8B-0225-11D1-BF72-00C04FC31E12"
+    IMapToken, IMapToken_Vtbl: IUnknown {
         /// The first token became the second.
         fn Map(tkImp: mdToken, tkEmit: mdToken);
     }
 
     /// Marks the tokens of a scope that count.
-    "D0E80DD1-12D4-11D3-B39D-00C04FF81795" IMetaDataFilter, IMetaDataFilter_Vtbl: IUnknown {
+    "D0E80DD1-12D4-11D3-B39D-00C04FF81795"
+    IMetaDataFilter, IMetaDataFilter_Vtbl: IUnknown {
         /// Takes all marks away.
         fn UnmarkAll();
 
@@ -33,13 +36,15 @@ interfaces! {
     }
 
     /// Receives the tokens that a host should keep.
-    "D0E80DD3-12D4-11D3-B39D-00C04FF81795" IHostFilter, IHostFilter_Vtbl: IUnknown {
+    "D0E80DD3-12D4-11D3-B39D-00C04FF81795"
+    IHostFilter, IHostFilter_Vtbl: IUnknown {
         /// A token that should be kept.
         fn MarkToken(tk: mdToken);
     }
 
     /// Checks a scope against the rules of the format.
-    "4709C9C6-81FF-11D3-9FC7-00C04F79A0A3" IMetaDataValidate, IMetaDataValidate_Vtbl: IUnknown {
+    "4709C9C6-81FF-11D3-9FC7-00C04F79A0A3"
+    IMetaDataValidate, IMetaDataValidate_Vtbl: IUnknown {
         /// Says what kind of module it is and who is told of errors.
         fn ValidatorInit(dwModuleType: DWORD, pUnk: *mut c_void);
 
@@ -48,7 +53,8 @@ interfaces! {
     }
 
     /// Builds sections of an image in memory (.NET Core up to 5).
-    "7ED1BDFF-8E36-11D2-9C56-00A0C9B7CC45" ICeeGen, ICeeGen_Vtbl: IUnknown {
+    "7ED1BDFF-8E36-11D2-9C56-00A0C9B7CC45"
+    ICeeGen, ICeeGen_Vtbl: IUnknown {
         /// Adds a string and returns its address.
         fn EmitString(lpString: LPWSTR, RVA: *mut ULONG);
 

@@ -1,6 +1,7 @@
 //! The structures of cor.h and corhdr.h.
 //!
-//! Bit-fields are joined to the words they share: `Flags_Size_MaxStack` holds `Flags` in its lowest bits.
+//! Bit-fields are joined to the words they share: `Flags_Size_MaxStack` holds `Flags` in
+//! its lowest bits.
 
 use core::ffi::c_void;
 

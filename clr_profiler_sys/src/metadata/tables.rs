@@ -9,7 +9,8 @@ use crate::{DWORD, ULONG, ULONGLONG};
 
 interfaces! {
     /// Reads tables, rows, columns and heaps as they are stored.
-    "D8F579AB-402D-4B8E-82D9-5D63B1065C68" IMetaDataTables, IMetaDataTables_Vtbl: IUnknown {
+    "D8F579AB-402D-4B8E-82D9-5D63B1065C68"
+    IMetaDataTables, IMetaDataTables_Vtbl: IUnknown {
         /// Size of the string heap in bytes.
         fn GetStringHeapSize(pcbStrings: *mut ULONG);
 
@@ -88,7 +89,8 @@ interfaces! {
     }
 
     /// Adds the storage that the tables lie in.
-    "BADB5F70-58DA-43A9-A1C6-D74819F19B15" IMetaDataTables2, IMetaDataTables2_Vtbl: IMetaDataTables {
+    "BADB5F70-58DA-43A9-A1C6-D74819F19B15"
+    IMetaDataTables2, IMetaDataTables2_Vtbl: IMetaDataTables {
         /// Start and size of the whole metadata.
         fn GetMetaDataStorage(ppvMd: *mut *const c_void, pcbMd: *mut ULONG);
 
@@ -102,7 +104,8 @@ interfaces! {
     }
 
     /// Tells how the file of a scope is mapped.
-    "7998EA64-7F95-48B8-86FC-17CAF48BF5CB" IMetaDataInfo, IMetaDataInfo_Vtbl: IUnknown {
+    "7998EA64-7F95-48B8-86FC-17CAF48BF5CB"
+    IMetaDataInfo, IMetaDataInfo_Vtbl: IUnknown {
         /// Start, size and kind of the mapped file.
         fn GetFileMapping(
             ppvData: *mut *const c_void,

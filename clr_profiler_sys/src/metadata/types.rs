@@ -84,7 +84,7 @@ aliases! {
     /// The token of a string literal.
     mdString = mdToken;
 
-    /// The token of a custom attribute's type.
+    /// A kind of token that cor.h declares and does not use.
     mdCPToken = mdToken;
 
     /// The row of a token.
