@@ -1,5 +1,6 @@
 //! [`Error`]: which call failed, why, and what to do about it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use clr_profiler_sys as sys;
@@ -83,7 +84,7 @@ pub enum ErrorKind {
         /// The native call.
         call: &'static str,
         /// The rule that forbids it.
-        rule: &'static str,
+        rule: Cow<'static, str>,
     },
     /// The runtime answered with success, but what it gave cannot be used.
     Invalid {
@@ -151,7 +152,8 @@ impl Error {
     }
 
     #[cold]
-    pub(crate) fn rule(call: &'static str, rule: &'static str) -> Self {
+    pub(crate) fn rule(call: &'static str, rule: impl Into<Cow<'static, str>>) -> Self {
+        let rule = rule.into();
         Self::new(ErrorKind::Rule { call, rule })
     }
 

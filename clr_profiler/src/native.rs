@@ -95,7 +95,8 @@ pub(crate) fn read_array<T: Clone + Default>(
     mut call: impl FnMut(u32, &mut u32, *mut T) -> Result<Hresult>,
 ) -> Result<Vec<T>> {
     let mut buffer = Vec::new();
-    let mut count = 0;
+    // Enough for most answers at once; some calls refuse to only tell the number.
+    let mut count = 8;
     // The number may have grown between two calls, but not for ever.
     for _ in 0..4 {
         let capacity = count;

@@ -136,6 +136,7 @@ namespace Basics
             return sum;
         }
 
+        [MethodImpl(MethodImplOptions.NoInlining)]
         private static int Mix(int left, int right)
         {
             return (left ^ right) & 0xff;

@@ -10,6 +10,7 @@ use super::object::{Live, Object, Phase};
 use super::{diagnostics, panics};
 use crate::callbacks::{Callback, CallbackSet, Profiler};
 use crate::error::{Error, Result};
+use crate::events::Loaded;
 use crate::failure::{Failure, FailureCause};
 use crate::info::ProfilerInfo;
 use crate::setup::Setup;
@@ -31,7 +32,7 @@ pub(super) unsafe extern "system" fn initialize<P: ProfilerClass>(
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::<P>::from_raw(this) };
     // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
-    let info = unsafe { ProfilerInfo::from_callback(info) };
+    let info = unsafe { ProfilerInfo::from_callback(info, Loaded::AtStartup) };
     start(object, Callback::Initialize, info, P::initialize)
 }
 
@@ -44,7 +45,7 @@ pub(super) unsafe extern "system" fn initialize_for_attach<P: ProfilerClass>(
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::<P>::from_raw(this) };
     // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
-    let info = unsafe { ProfilerInfo::from_callback(info) };
+    let info = unsafe { ProfilerInfo::from_callback(info, Loaded::ByAttach) };
     // SAFETY: the runtime passes what the trigger sent, with its length, for the time of the call.
     let client_data = unsafe { slice(client_data.cast::<u8>(), client_data_length) };
     start(
@@ -124,7 +125,7 @@ fn try_start<P: ProfilerClass>(
     object.live.set(live).map_err(|_| twice())?;
     // From the next call on, events come, also on other threads.
     object.advance(Phase::Active);
-    info.enable(setup.events).inspect_err(|_| {
+    info.start(setup.events).inspect_err(|_| {
         object.advance(Phase::Retired);
     })
 }

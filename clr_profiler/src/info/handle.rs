@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Method;
+use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
 use crate::boundary::in_gc_callback;
 use crate::error::{Error, Hresult, Result};
+use crate::events::{EventMask, Loaded, problem_at_start, problem_with_change};
 use crate::ids::FunctionId;
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
@@ -30,6 +31,10 @@ struct Runtime {
     newest: IUnknown,
     /// Which one that is: `ICorProfilerInfo15` is 15.
     version: u8,
+    /// How the profiler was loaded.
+    loaded: Loaded,
+    /// Whether the profiler's `initialize` is over.
+    started: AtomicBool,
     /// Whether the runtime has shut down.
     closed: AtomicBool,
 }
@@ -89,7 +94,7 @@ impl ProfilerInfo {
     /// # Safety
     ///
     /// `unknown` is null or an `IUnknown` that lives during the call.
-    pub(crate) unsafe fn from_callback(unknown: *mut c_void) -> Result<Self> {
+    pub(crate) unsafe fn from_callback(unknown: *mut c_void, loaded: Loaded) -> Result<Self> {
         const CALL: &str = "ICorProfilerCallback::Initialize";
         // SAFETY: as the caller promises.
         let Some(runtime) = (unsafe { IUnknown::from_raw_borrowed(&unknown) }) else {
@@ -104,6 +109,8 @@ impl ProfilerInfo {
         Ok(Self(Arc::new(Runtime {
             newest,
             version,
+            loaded,
+            started: AtomicBool::new(false),
             closed: AtomicBool::new(false),
         })))
     }
@@ -131,6 +138,33 @@ impl ProfilerInfo {
     /// ```
     pub fn method(&self, function: FunctionId) -> Result<Method<'_>> {
         Method::of(self, function)
+    }
+
+    /// Refuses events that the profiler cannot have, or cannot change any more.
+    pub(crate) fn check_events(&self, call: &'static str, events: EventMask) -> Result<()> {
+        let major = self.runtime_information()?.major;
+        let problem = if self.0.started.load(Ordering::Acquire) {
+            let before = if self.0.version >= 5 {
+                self.event_mask2()?
+            } else {
+                self.event_mask()?
+            };
+            problem_with_change(before, events, self.0.loaded, major)
+        } else {
+            problem_at_start(events, self.0.loaded, major)
+        };
+        problem.map_or(Ok(()), |problem| Err(Error::rule(call, problem)))
+    }
+
+    /// Asks for the events of a profiler whose `initialize` is over.
+    pub(crate) fn start(&self, events: EventMask) -> Result<()> {
+        if self.version() < 5 && events.high() == 0 {
+            self.set_event_mask(events)?;
+        } else {
+            self.set_event_mask2(events)?;
+        }
+        self.0.started.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// From now on every call is refused: the runtime has shut down.

@@ -404,8 +404,8 @@ pub trait CorProfilerInfo: Sealed {
     /// # Errors
     ///
     /// An error of its own for flags of the upper half, which
-    /// [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes;
-    /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` where an immutable flag would change.
+    /// [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes, and for flags which
+    /// cannot be changed, or not be had.
     #[doc(alias = "SetEventMask")]
     fn set_event_mask(&self, events: EventMask) -> Result<()> {
         if events.high() != 0 {
@@ -415,6 +415,7 @@ pub trait CorProfilerInfo: Sealed {
             ));
         }
         let info = self.handle();
+        info.check_events("ICorProfilerInfo::SetEventMask", events)?;
         ask!(info, ICorProfilerInfo::SetEventMask(events.low()))?;
         Ok(())
     }

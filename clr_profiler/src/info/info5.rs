@@ -1,7 +1,7 @@
 //! `ICorProfilerInfo5`.
 
+use super::ProfilerInfo;
 use super::handle::Sealed;
-use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::Result;
 use crate::events::EventMask;
 
@@ -32,10 +32,11 @@ pub trait CorProfilerInfo5: Sealed {
     ///
     /// # Errors
     ///
-    /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` where an immutable flag would change.
+    /// An error of its own that names the flags which cannot be changed, or not be had.
     #[doc(alias = "SetEventMask2")]
     fn set_event_mask2(&self, events: EventMask) -> Result<()> {
         let info = self.handle();
+        info.check_events("ICorProfilerInfo5::SetEventMask2", events)?;
         ask!(
             info,
             ICorProfilerInfo5::SetEventMask2(events.low(), events.high())
@@ -45,14 +46,3 @@ pub trait CorProfilerInfo5: Sealed {
 }
 
 impl CorProfilerInfo5 for ProfilerInfo {}
-
-impl ProfilerInfo {
-    /// Asks for events by the call that the runtime has.
-    pub(crate) fn enable(&self, events: EventMask) -> Result<()> {
-        if self.version() < 5 && events.high() == 0 {
-            self.set_event_mask(events)
-        } else {
-            self.set_event_mask2(events)
-        }
-    }
-}

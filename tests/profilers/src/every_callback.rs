@@ -210,3 +210,28 @@ override_every_callback!(
         PanicsUntilRetired
     }
 );
+
+/// Counts the callbacks that come with the events in `SCENARIO_EVENTS`, a hexadecimal mask, and
+/// with no others.
+#[derive(Default)]
+pub(crate) struct CountsChosen(Counts);
+
+impl CountsChosen {
+    fn hit(&self, callback: &'static str) -> Result<()> {
+        self.0.hit(callback)
+    }
+}
+
+override_every_callback!(
+    CountsChosen,
+    "C0DE0000-0000-4000-8000-000000000014",
+    |setup| {
+        let chosen = std::env::var("SCENARIO_EVENTS").unwrap_or_default();
+        let chosen = EventMask::from_bits_retain(u64::from_str_radix(&chosen, 16).unwrap_or(0));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .remove_events(EventMask::all())
+            .add_events(chosen);
+        CountsChosen::default()
+    }
+);

@@ -2,6 +2,7 @@
 
 mod every_callback;
 mod log;
+mod rejit;
 mod replace_body;
 mod start;
 
@@ -9,9 +10,11 @@ use clr_profiler::prelude::*;
 
 register!(
     every_callback::Counts,
+    every_callback::CountsChosen,
     every_callback::Fails,
     every_callback::Panics,
     every_callback::PanicsUntilRetired,
+    rejit::Rejits,
     replace_body::ReplacesBody,
     start::CancelsActivation,
     start::FailsToStart,

@@ -1,6 +1,10 @@
 //! [`EventMask`]: which events the runtime reports.
 
+mod rules;
+
 use clr_profiler_sys as sys;
+
+pub(crate) use rules::{Loaded, problem_at_start, problem_with_change};
 
 /// Both halves of the native mask as one value: the high half is `COR_PRF_HIGH_MONITOR`.
 const fn high(flag: u32) -> u64 {

@@ -1,0 +1,135 @@
+//! Which events a profiler may have, by the way it was loaded and the version of the runtime.
+//!
+//! The runtime refuses a whole mask with one code for every mistake. Here the flags that are wrong
+//! are named before it is asked.
+
+use super::EventMask;
+use clr_profiler_sys as sys;
+
+/// How the runtime loaded the profiler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Loaded {
+    /// At start-up.
+    AtStartup,
+    /// Into a program that was running already.
+    ByAttach,
+}
+
+/// Flags that became mutable, also after an attach, with .NET 9.
+const MUTABLE_SINCE_9: EventMask =
+    EventMask::DISABLE_INLINING.union(EventMask::DISABLE_OPTIMIZATIONS);
+
+/// The flags that only `initialize` can set.
+fn immutable(runtime_major: u16) -> EventMask {
+    let newest = EventMask::from_halves(
+        sys::COR_PRF_MONITOR_IMMUTABLE,
+        sys::COR_PRF_HIGH_MONITOR_IMMUTABLE,
+    );
+    if runtime_major >= 9 {
+        newest
+    } else {
+        newest | MUTABLE_SINCE_9
+    }
+}
+
+/// The flags that a profiler can have that was attached.
+fn allowed_after_attach(runtime_major: u16) -> EventMask {
+    let newest = EventMask::from_halves(
+        sys::COR_PRF_ALLOWABLE_AFTER_ATTACH,
+        sys::COR_PRF_HIGH_ALLOWABLE_AFTER_ATTACH,
+    );
+    if runtime_major >= 9 {
+        newest
+    } else {
+        newest - MUTABLE_SINCE_9
+    }
+}
+
+/// What is wrong with these events for a profiler that starts, if anything is.
+pub(crate) fn problem_at_start(
+    events: EventMask,
+    loaded: Loaded,
+    runtime_major: u16,
+) -> Option<String> {
+    let wrong = events - allowed_after_attach(runtime_major);
+    let is_wrong = loaded == Loaded::ByAttach && !wrong.is_empty();
+    is_wrong.then(|| {
+        format!(
+            "a profiler that is attached to a running program cannot have {}; load it at start-up, \
+             or take them out of its `Setup`",
+            names(wrong)
+        )
+    })
+}
+
+/// What is wrong with changing the events after the start, if anything is.
+pub(crate) fn problem_with_change(
+    before: EventMask,
+    after: EventMask,
+    loaded: Loaded,
+    runtime_major: u16,
+) -> Option<String> {
+    let changed = before ^ after;
+    let wrong = changed & immutable(runtime_major);
+    if wrong.is_empty() {
+        return problem_at_start(changed & after, loaded, runtime_major);
+    }
+    Some(format!(
+        "only `initialize` can change {}; decide about them in its `Setup`",
+        names(wrong)
+    ))
+}
+
+/// The flags by name, largest first where one contains others.
+fn names(events: EventMask) -> String {
+    let names: Vec<&str> = events.iter_names().map(|(name, _)| name).collect();
+    if names.is_empty() {
+        format!("the flags {:#x}", events.bits())
+    } else {
+        names.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn immutable_flags_are_named_by_version() {
+        let before = EventMask::MONITOR_GC;
+        let after = before | EventMask::DISABLE_INLINING | EventMask::MONITOR_CODE_TRANSITIONS;
+        let problem = |major| problem_with_change(before, after, Loaded::AtStartup, major).unwrap();
+        assert!(problem(8).contains("change MONITOR_CODE_TRANSITIONS, DISABLE_INLINING;"));
+        assert!(problem(10).contains("change MONITOR_CODE_TRANSITIONS;"));
+    }
+
+    #[test]
+    fn what_stays_as_it_is_may_be_immutable() {
+        let before = EventMask::MONITOR_CODE_TRANSITIONS;
+        let after = before | EventMask::MONITOR_GC;
+        assert_eq!(
+            problem_with_change(before, after, Loaded::AtStartup, 8),
+            None
+        );
+        let taken = problem_with_change(after, EventMask::empty(), Loaded::AtStartup, 8);
+        assert!(taken.unwrap().contains("MONITOR_CODE_TRANSITIONS"));
+    }
+
+    #[test]
+    fn attached_profilers_get_less() {
+        let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::ENABLE_OBJECT_ALLOCATED;
+        assert_eq!(problem_at_start(events, Loaded::AtStartup, 8), None);
+        let problem = problem_at_start(events, Loaded::ByAttach, 8).unwrap();
+        assert!(
+            problem.contains("cannot have ENABLE_OBJECT_ALLOCATED;"),
+            "{problem}"
+        );
+        let optimizations = EventMask::DISABLE_OPTIMIZATIONS;
+        assert!(problem_at_start(optimizations, Loaded::ByAttach, 8).is_some());
+        assert_eq!(problem_at_start(optimizations, Loaded::ByAttach, 10), None);
+        // Also later, and only what is new is at fault.
+        let later =
+            problem_with_change(events, events | EventMask::MONITOR_CCW, Loaded::ByAttach, 8);
+        assert!(later.unwrap().contains("cannot have MONITOR_CCW;"));
+    }
+}

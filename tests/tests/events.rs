@@ -1,0 +1,109 @@
+//! The table of events, row by row: a callback comes with the events that its row names, and does
+//! not come without them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use clr_profiler::{Callback, EventMask};
+use clr_profiler_tests::{Finished, Runtime, Scenario};
+
+/// Why a callback is not brought about by the profiled program here; `None` where it is.
+fn out_of_reach(callback: Callback, runtime: &Runtime) -> Option<&'static str> {
+    use Callback::*;
+    match callback {
+        Initialize
+        | Shutdown
+        | InitializeForAttach
+        | LoadAsNotificationOnly
+        | ProfilerAttachComplete
+        | ProfilerDetachSucceeded => Some("part of a profiler's life, not an event"),
+        RemotingClientInvocationStarted
+        | RemotingClientSendingMessage
+        | RemotingClientReceivingReply
+        | RemotingClientInvocationFinished
+        | RemotingServerReceivingMessage
+        | RemotingServerInvocationStarted
+        | RemotingServerInvocationReturned
+        | RemotingServerSendingReply
+        | GetAssemblyReferences => Some(".NET Framework only"),
+        COMClassicVTableCreated | COMClassicVTableDestroyed => Some("Windows only"),
+        FunctionUnloadStarted
+        | JITFunctionPitched
+        | ExceptionOSHandlerEnter
+        | ExceptionOSHandlerLeave
+        | ExceptionCLRCatcherFound
+        | ExceptionCLRCatcherExecute => Some("never seen on these runtimes"),
+        RuntimeSuspendAborted => Some("only when the runtime gives up"),
+        ReJITCompilationStarted | GetReJITParameters | ReJITCompilationFinished | ReJITError => {
+            Some("only on request")
+        }
+        EventPipeEventDelivered => Some("only in a session of the profiler's own"),
+        AppDomainShutdownStarted | AppDomainShutdownFinished => {
+            Some("there is one application domain, for ever")
+        }
+        AssemblyUnloadStarted if runtime.major < 5 => Some("this runtime only tells the end"),
+        EventPipeProviderCreated if runtime.major < 5 => Some("newer than this runtime"),
+        _ => None,
+    }
+}
+
+/// The events that come with a mask: detailed garbage collection includes its begin and end.
+fn effective(mask: EventMask) -> EventMask {
+    if mask.contains(EventMask::MONITOR_GC) {
+        mask | EventMask::HIGH_BASIC_GC
+    } else {
+        mask
+    }
+}
+
+fn counts(finished: &Finished) -> BTreeMap<&str, u64> {
+    let pairs = finished.log.lines().filter_map(|line| line.split_once(' '));
+    pairs
+        .filter_map(|(name, count)| Some((name, count.parse().ok()?)))
+        .collect()
+}
+
+#[test]
+fn callbacks_come_with_their_events_and_not_without() {
+    let masks: BTreeSet<u64> = Callback::ALL.iter().map(|c| c.events().bits()).collect();
+    let wrong = Mutex::new(Vec::new());
+    for mask in masks.into_iter().map(EventMask::from_bits_retain) {
+        let chosen = Scenario::new("Events")
+            .profiler("C0DE0000-0000-4000-8000-000000000014")
+            .env("SCENARIO_EVENTS", &format!("{:x}", mask.bits()));
+        chosen.on_each_runtime(|runtime, profiled| {
+            assert_eq!(profiled.stdout, "done False 2 208\n", "{mask:?}");
+            let counts = counts(profiled);
+            assert_eq!(counts.get("shutdown"), Some(&1), "{}", profiled.log);
+            for callback in Callback::ALL {
+                // What is out of reach must not come either: then its reason would be wrong.
+                let expected = effective(mask).contains(callback.events())
+                    && out_of_reach(*callback, runtime).is_none();
+                let came = counts.contains_key(callback.name());
+                if came != expected && *callback != Callback::Shutdown {
+                    let row = (&runtime.name, mask, callback.name(), came);
+                    wrong.lock().unwrap().push(format!("{row:?}"));
+                }
+            }
+        });
+    }
+    assert_eq!(wrong.into_inner().unwrap(), [""; 0]);
+}
+
+#[test]
+fn rejit_with_the_same_il_changes_nothing() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000015");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        assert!(profiled.logged("requested Ok(())"), "{}", profiled.log);
+        assert!(profiled.logged("asked for parameters"), "{}", profiled.log);
+        let started = "started Basics.Program.Mix(int, int), original false";
+        assert!(profiled.logged(started), "{}", profiled.log);
+        assert!(
+            profiled.logged("finished S_OK (0x00000000), known true"),
+            "{}",
+            profiled.log
+        );
+        assert!(!profiled.logged("a body that is cut short was accepted"));
+    });
+}
