@@ -109,6 +109,42 @@ pub trait CorProfilerInfo2: Sealed {
             type_arguments: class_ids(type_arguments),
         })
     }
+
+    /// The type of a definition and its generic arguments; the runtime loads it if need be.
+    ///
+    /// `type_arguments` are those of the type and of all types around it, as metadata has them;
+    /// empty for types that are not generic. Loading calls the profiler back on this thread, before
+    /// this returns.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetClassFromTokenAndTypeArgs`. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while the module
+    /// is being loaded.
+    #[doc(alias = "GetClassFromTokenAndTypeArgs")]
+    fn class_from_token_and_type_args(
+        &self,
+        module: ModuleId,
+        class: TypeDef,
+        type_arguments: &[ClassId],
+    ) -> Result<ClassId> {
+        let arguments: Vec<usize> = type_arguments.iter().map(|class| class.raw()).collect();
+        let mut loaded = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo2::GetClassFromTokenAndTypeArgs(
+                module.raw(),
+                class.raw(),
+                arguments.len() as u32,
+                arguments.as_ptr(),
+                &mut loaded,
+            )
+        )?;
+        Ok(ClassId::from_raw(loaded))
+    }
 }
 
 impl CorProfilerInfo2 for ProfilerInfo {}

@@ -78,6 +78,31 @@ impl MethodProps {
 /// All of it may be called from every callback that is not during a collection.
 #[doc(alias = "IMetaDataImport")]
 pub trait MetadataImport: Sealed {
+    /// The type with this name that the module defines.
+    ///
+    /// The name has the namespace and the number of generic parameters: `` Shop.Cart`1 ``. A nested
+    /// type is found by its own name, and the type around it.
+    ///
+    /// Wraps `IMetaDataImport::FindTypeDefByName`.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is no such type.
+    #[doc(alias = "FindTypeDefByName")]
+    fn find_type_def_by_name(&self, name: &str, enclosing: Option<TypeDef>) -> Result<TypeDef> {
+        let name: Vec<u16> = name.encode_utf16().chain([0]).collect();
+        let mut class = 0;
+        native_call!(
+            self.import(),
+            IMetaDataImport::FindTypeDefByName(
+                name.as_ptr(),
+                enclosing.map_or(0, |enclosing| enclosing.raw()),
+                &mut class,
+            )
+        )?;
+        typed("IMetaDataImport::FindTypeDefByName", class)
+    }
+
     /// Name and version id of the module.
     ///
     /// Wraps `IMetaDataImport::GetScopeProps`.

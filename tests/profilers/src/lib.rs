@@ -2,6 +2,7 @@
 
 mod every_callback;
 mod log;
+mod nested;
 mod rejit;
 mod replace_body;
 mod start;
@@ -15,6 +16,8 @@ register!(
     every_callback::Panics,
     every_callback::PanicsUntilRetired,
     rejit::Rejits,
+    nested::Nests,
+    nested::SaysLate,
     replace_body::ReplacesBody,
     start::CancelsActivation,
     start::FailsToStart,
