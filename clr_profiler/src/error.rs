@@ -278,6 +278,11 @@ const HINTS: &[(sys::HRESULT, &str)] = &[
         "events that are fixed after `initialize` prevent this",
     ),
     (
+        sys::CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE,
+        "concurrent garbage collection runs already, and MONITOR_GC needs it off: ask for it in \
+         `initialize`, or for HIGH_BASIC_GC instead",
+    ),
+    (
         sys::CORPROF_E_REJIT_NOT_ENABLED,
         "add EventMask::ENABLE_REJIT in `initialize`",
     ),

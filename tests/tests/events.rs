@@ -107,3 +107,27 @@ fn rejit_with_the_same_il_changes_nothing() {
         assert!(!profiled.logged("a body that is cut short was accepted"));
     });
 }
+
+#[test]
+fn flags_are_refused_as_the_runtime_would() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000018");
+    // With concurrent collection MONITOR_GC has a rule of its own, which only the runtime can know.
+    let scenario = scenario.env("COMPlus_gcConcurrent", "0");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        let lines: Vec<&str> = profiled.log.lines().collect();
+        let [at_start, later] = lines[..] else {
+            panic!("{}", profiled.log);
+        };
+        assert_eq!(at_start, "at the start refused: ");
+        // Some are refused, so the comparison had something to compare.
+        assert!(
+            later.starts_with("later refused: MONITOR_REMOTING "),
+            "{later}"
+        );
+        assert!(
+            later.ends_with(" HIGH_DISABLE_TIERED_COMPILATION"),
+            "{later}"
+        );
+    });
+}

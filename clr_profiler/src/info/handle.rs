@@ -120,6 +120,28 @@ impl ProfilerInfo {
         self.0.version
     }
 
+    /// The native interface, for calls that this crate does not wrap (yet).
+    ///
+    /// It is an `ICorProfilerInfo` of [`version`](Self::version), which `clr_profiler_sys` declares;
+    /// its methods are unsafe there. The pointer is borrowed: it is good while this handle lives.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// # fn collect(info: &ProfilerInfo) {
+    /// use clr_profiler_sys::{ICorProfilerInfo, Interface};
+    ///
+    /// let raw = info.as_raw();
+    /// // SAFETY: every version begins with the methods of the first, and `info` lives.
+    /// if let Some(native) = unsafe { ICorProfilerInfo::from_raw_borrowed(&raw) } {
+    ///     // SAFETY: called from a thread of the profiler's own, outside of callbacks.
+    ///     let _ = unsafe { native.ForceGC() };
+    /// }
+    /// # }
+    /// ```
+    pub fn as_raw(&self) -> *mut c_void {
+        self.0.newest.as_raw()
+    }
+
     /// The method that a function is an instance of, with its names and its IL.
     ///
     /// Fails for dynamic methods, which have no metadata: see

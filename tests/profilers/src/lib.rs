@@ -1,6 +1,7 @@
 //! The profilers of the scenarios: each does one thing and says so in the scenario's log.
 
 mod every_callback;
+mod flag_rules;
 mod log;
 mod nested;
 mod rejit;
@@ -16,6 +17,7 @@ register!(
     every_callback::Panics,
     every_callback::PanicsUntilRetired,
     rejit::Rejits,
+    flag_rules::FlagRules,
     nested::Nests,
     nested::SaysLate,
     replace_body::ReplacesBody,
