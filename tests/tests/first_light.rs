@@ -143,3 +143,21 @@ fn callbacks_of_every_kind_arrive() {
         }
     });
 }
+
+#[test]
+fn what_is_there_can_be_enumerated() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000019");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        for line in [
+            "module of Basics, in this process true",
+            "module of System.Private.CoreLib, in this process true",
+            "worker 1 runs already false, this thread does true",
+            "function Basics.Program.Main(string[])",
+            "function Basics.Program.Catch(int)",
+            "some function true",
+        ] {
+            assert!(profiled.logged(line), "{line} not in {}", profiled.log);
+        }
+    });
+}

@@ -1,8 +1,10 @@
 //! `ICorProfilerInfo3`.
 
 use super::ProfilerInfo;
+use super::enumerate::iterate;
 use super::handle::Sealed;
 use crate::error::Result;
+use crate::ids::ModuleId;
 use crate::native::read_text;
 use clr_profiler_sys as sys;
 
@@ -42,6 +44,25 @@ pub enum RuntimeKind {
 /// What `ICorProfilerInfo3` offers: the runtime itself.
 #[doc(alias = "ICorProfilerInfo3")]
 pub trait CorProfilerInfo3: Sealed {
+    /// The modules that are loaded, for a profiler that came late.
+    ///
+    /// Modules that load meanwhile can be among them, and announced as well: tolerate both.
+    ///
+    /// Wraps `ICorProfilerInfo3::EnumModules`. **Context**: not during a collection; a profiler that
+    /// was attached calls it in
+    /// [`profiler_attach_complete`](crate::Profiler::profiler_attach_complete).
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers, at once or as an item.
+    #[doc(alias = "EnumModules")]
+    fn modules(&self) -> Result<impl Iterator<Item = Result<ModuleId>>> {
+        let mut enumerator: Option<sys::ICorProfilerModuleEnum> = None;
+        let info = self.handle();
+        ask!(info, ICorProfilerInfo3::EnumModules(&mut enumerator))?;
+        Ok(iterate(enumerator, ModuleId::from_raw))
+    }
+
     /// Kind and version of the runtime.
     ///
     /// Wraps `ICorProfilerInfo3::GetRuntimeInformation`. **Context**: any, also during a collection.

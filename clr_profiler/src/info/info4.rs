@@ -1,15 +1,56 @@
 //! `ICorProfilerInfo4`.
 
 use super::ProfilerInfo;
+use super::enumerate::iterate;
 use super::handle::Sealed;
 use crate::error::Result;
-use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId};
+use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
 use crate::native::read_array;
 use clr_profiler_il::token::MethodDef;
+use clr_profiler_sys as sys;
 
 /// What `ICorProfilerInfo4` offers: ReJIT, and sizes of large objects.
 #[doc(alias = "ICorProfilerInfo4")]
 pub trait CorProfilerInfo4: Sealed {
+    /// The managed threads, for a profiler that came late.
+    ///
+    /// Wraps `ICorProfilerInfo4::EnumThreads`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers, at once or as an item.
+    #[doc(alias = "EnumThreads")]
+    fn threads(&self) -> Result<impl Iterator<Item = Result<ThreadId>>> {
+        let mut enumerator: Option<sys::ICorProfilerThreadEnum> = None;
+        let info = self.handle();
+        ask!(info, ICorProfilerInfo4::EnumThreads(&mut enumerator))?;
+        Ok(iterate(enumerator, ThreadId::from_raw))
+    }
+
+    /// The functions that have native code, with the ReJIT id of each code, for a profiler that
+    /// came late.
+    ///
+    /// Wraps `ICorProfilerInfo4::EnumJITedFunctions2`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers, at once or as an item.
+    #[doc(alias = "EnumJITedFunctions2")]
+    fn jitted_functions2(&self) -> Result<impl Iterator<Item = Result<(FunctionId, RejitId)>>> {
+        let mut enumerator: Option<sys::ICorProfilerFunctionEnum> = None;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo4::EnumJITedFunctions2(&mut enumerator)
+        )?;
+        Ok(iterate(enumerator, |item| {
+            (
+                FunctionId::from_raw(item.functionId),
+                RejitId::from_raw(item.reJitId),
+            )
+        }))
+    }
+
     /// Makes this thread one that may call the runtime: do it first on a profiler's own threads.
     ///
     /// Wraps `ICorProfilerInfo4::InitializeCurrentThread`. **Context**: a thread of the profiler's

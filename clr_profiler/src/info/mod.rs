@@ -2,6 +2,7 @@
 //! version of the native interface.
 
 mod assembly_references;
+mod enumerate;
 mod function_control;
 mod gc_scope;
 mod handle;

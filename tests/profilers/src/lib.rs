@@ -1,5 +1,6 @@
 //! The profilers of the scenarios: each does one thing and says so in the scenario's log.
 
+mod enumerates;
 mod every_callback;
 mod flag_rules;
 mod log;
@@ -17,6 +18,7 @@ register!(
     every_callback::Panics,
     every_callback::PanicsUntilRetired,
     rejit::Rejits,
+    enumerates::Enumerates,
     flag_rules::FlagRules,
     nested::Nests,
     nested::SaysLate,
