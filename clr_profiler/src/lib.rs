@@ -95,10 +95,10 @@ pub use ids::{
 };
 pub use info::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, AssemblyReferenceProvider, ClassIdInfo,
-    ClassIdInfo2, CodegenFlags, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3,
+    ClassIdInfo2, CodeRange, CodegenFlags, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3,
     CorProfilerInfo4, CorProfilerInfo5, CorProfilerInfo8, CorProfilerInfo9, DynamicFunctionInfo,
-    FunctionControl, FunctionInfo, FunctionInfo2, GcScope, Method, ModuleInfo, ProfilerInfo,
-    RuntimeInformation, RuntimeKind,
+    FunctionControl, FunctionInfo, FunctionInfo2, GcScope, IlOrigin, IlToNative, Method,
+    ModuleInfo, ProfilerInfo, RuntimeInformation, RuntimeKind,
 };
 pub use metadata::{
     GenericParamProps, Metadata, MetadataImport, MetadataImport2, MetadataIter, MethodProps,

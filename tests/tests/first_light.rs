@@ -161,3 +161,31 @@ fn what_is_there_can_be_enumerated() {
         }
     });
 }
+
+#[test]
+fn native_code_is_known_by_its_function_and_the_other_way_round() {
+    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-00000000001A");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        for line in [
+            "class true",
+            "same true true",
+            "code true true",
+            "owner true",
+            "mapping true true",
+            "thread true",
+            "collected Ok(Ok(()))",
+        ] {
+            assert!(profiled.logged(line), "{line} not in {}", profiled.log);
+        }
+        // Not from a callback, and the error says so; from a thread of its own, and it happened.
+        let refused = "ICorProfilerInfo::ForceGC failed with CORPROF_E_UNSUPPORTED_CALL_SEQUENCE";
+        assert!(profiled.log.contains(refused), "{}", profiled.log);
+        let collections = profiled
+            .log
+            .lines()
+            .filter(|line| *line == "collection Induced");
+        assert_eq!(collections.count(), 3, "{}", profiled.log);
+        assert!(!profiled.log.contains(" false"), "{}", profiled.log);
+    });
+}

@@ -140,6 +140,25 @@ pub trait CorProfilerInfo: Sealed {
         })
     }
 
+    /// The loaded type of a definition that is not generic.
+    ///
+    /// Wraps `ICorProfilerInfo::GetClassFromToken`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_TYPE_IS_PARAMETERIZED` for generic types, `CORPROF_E_DATAINCOMPLETE` while the type
+    /// is not loaded.
+    #[doc(alias = "GetClassFromToken")]
+    fn class_from_token(&self, module: ModuleId, class: TypeDef) -> Result<ClassId> {
+        let mut loaded = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo::GetClassFromToken(module.raw(), class.raw(), &mut loaded)
+        )?;
+        Ok(ClassId::from_raw(loaded))
+    }
+
     /// The compiled function of a method that is not generic.
     ///
     /// Wraps `ICorProfilerInfo::GetFunctionFromToken`. **Context**: not during a collection.
@@ -181,6 +200,36 @@ pub trait CorProfilerInfo: Sealed {
             element_class: ClassId::optional(element_class),
             rank,
         }))
+    }
+
+    /// The operating system's id of the thread that a managed thread runs on.
+    ///
+    /// Wraps `ICorProfilerInfo::GetThreadInfo`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetThreadInfo")]
+    fn thread_info(&self, thread: ThreadId) -> Result<u32> {
+        let mut os_thread = 0;
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo::GetThreadInfo(thread.raw(), &mut os_thread))?;
+        Ok(os_thread)
+    }
+
+    /// Collects all garbage, and returns when that is done.
+    ///
+    /// Wraps `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
+    /// ran managed code; not a callback.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_ASYNCHRONOUS_UNSAFE` from elsewhere.
+    #[doc(alias = "ForceGC")]
+    fn force_gc(&self) -> Result<()> {
+        let info = self.handle();
+        ask!(info, ICorProfilerInfo::ForceGC())?;
+        Ok(())
     }
 
     /// The id of the managed thread that this thread is.

@@ -110,6 +110,43 @@ pub trait CorProfilerInfo2: Sealed {
         })
     }
 
+    /// The function of a method, the type that has it, and its own generic arguments; the runtime
+    /// loads what it needs for it.
+    ///
+    /// `class` is the type with its arguments.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetFunctionFromTokenAndTypeArgs`. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while the module
+    /// is being loaded.
+    #[doc(alias = "GetFunctionFromTokenAndTypeArgs")]
+    fn function_from_token_and_type_args(
+        &self,
+        module: ModuleId,
+        method: MethodDef,
+        class: ClassId,
+        type_arguments: &[ClassId],
+    ) -> Result<FunctionId> {
+        let arguments: Vec<usize> = type_arguments.iter().map(|class| class.raw()).collect();
+        let mut function = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo2::GetFunctionFromTokenAndTypeArgs(
+                module.raw(),
+                method.raw(),
+                class.raw(),
+                arguments.len() as u32,
+                arguments.as_ptr(),
+                &mut function,
+            )
+        )?;
+        Ok(FunctionId::from_raw(function))
+    }
+
     /// The type of a definition and its generic arguments; the runtime loads it if need be.
     ///
     /// `type_arguments` are those of the type and of all types around it, as metadata has them;

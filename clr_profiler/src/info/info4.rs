@@ -1,6 +1,7 @@
 //! `ICorProfilerInfo4`.
 
 use super::ProfilerInfo;
+use super::code::{CodeRange, code_ranges};
 use super::enumerate::iterate;
 use super::handle::Sealed;
 use crate::error::Result;
@@ -93,6 +94,34 @@ pub trait CorProfilerInfo4: Sealed {
             )
         )?;
         Ok(())
+    }
+
+    /// Where the native code of a function is, of one of its ILs.
+    ///
+    /// With several tiers it is that of one of them:
+    /// [`code_info4`](super::CorProfilerInfo9::code_info4) tells for each.
+    ///
+    /// Wraps `ICorProfilerInfo4::GetCodeInfo3`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.
+    #[doc(alias = "GetCodeInfo3")]
+    fn code_info3(&self, function: FunctionId, rejit: RejitId) -> Result<Vec<CodeRange>> {
+        let info = self.handle();
+        let ranges = read_array(|capacity, count, buffer| {
+            ask!(
+                info,
+                ICorProfilerInfo4::GetCodeInfo3(
+                    function.raw(),
+                    rejit.raw(),
+                    capacity,
+                    count,
+                    buffer,
+                )
+            )
+        })?;
+        Ok(code_ranges(ranges))
     }
 
     /// The ReJIT ids that a function has code for; 0 is the original IL.

@@ -3,7 +3,7 @@
 use super::ProfilerInfo;
 use super::handle::Sealed;
 use crate::error::Result;
-use crate::ids::{FunctionId, ModuleId};
+use crate::ids::{FunctionId, ModuleId, RejitId};
 use crate::native::read_text;
 use clr_profiler_sys::BOOL;
 
@@ -38,6 +38,29 @@ pub trait CorProfilerInfo8: Sealed {
             ICorProfilerInfo8::IsFunctionDynamic(function.raw(), &mut is_dynamic)
         )?;
         Ok(is_dynamic.as_bool())
+    }
+
+    /// The function, dynamic or not, whose native code an instruction pointer is in, and the ReJIT
+    /// id of that code.
+    ///
+    /// Wraps `ICorProfilerInfo8::GetFunctionFromIP3`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_FAIL` where it is in no managed code.
+    #[doc(alias = "GetFunctionFromIP3")]
+    fn function_from_ip3(&self, address: usize) -> Result<(FunctionId, RejitId)> {
+        let (mut function, mut rejit) = (0, 0);
+        let info = self.handle();
+        ask!(
+            in gc info,
+            ICorProfilerInfo8::GetFunctionFromIP3(
+                std::ptr::without_provenance(address),
+                &mut function,
+                &mut rejit,
+            )
+        )?;
+        Ok((FunctionId::from_raw(function), RejitId::from_raw(rejit)))
     }
 
     /// Name and signature of a dynamic method.

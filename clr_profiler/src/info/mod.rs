@@ -2,6 +2,7 @@
 //! version of the native interface.
 
 mod assembly_references;
+mod code;
 mod enumerate;
 mod function_control;
 mod gc_scope;
@@ -16,6 +17,7 @@ mod info9;
 mod method;
 
 pub use assembly_references::AssemblyReferenceProvider;
+pub use code::{CodeRange, IlOrigin, IlToNative};
 pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;
 pub use handle::ProfilerInfo;

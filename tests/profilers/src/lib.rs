@@ -4,6 +4,7 @@ mod enumerates;
 mod every_callback;
 mod flag_rules;
 mod log;
+mod native_code;
 mod nested;
 mod rejit;
 mod replace_body;
@@ -20,6 +21,7 @@ register!(
     rejit::Rejits,
     enumerates::Enumerates,
     flag_rules::FlagRules,
+    native_code::NativeCode,
     nested::Nests,
     nested::SaysLate,
     replace_body::ReplacesBody,

@@ -1,0 +1,98 @@
+//! Native code: where it is, and which IL it came from.
+
+use std::ops::Range;
+
+use clr_profiler_sys as sys;
+
+/// Native code of a function that lies together; a function can have several such pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CodeRange {
+    /// The address of its first byte.
+    pub start: usize,
+    /// Its length in bytes.
+    pub size: usize,
+}
+
+impl CodeRange {
+    /// Whether an instruction pointer is in it.
+    pub fn contains(&self, address: usize) -> bool {
+        address >= self.start && address - self.start < self.size
+    }
+}
+
+/// Instructions of native code and the IL that they came from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IlToNative {
+    /// The IL.
+    pub il: IlOrigin,
+    /// The offsets from the beginning of the native code, in bytes.
+    pub native: Range<u32>,
+}
+
+/// What IL native code came from.
+#[doc(alias = "CorDebugIlToNativeMappingTypes")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IlOrigin {
+    /// The instruction at this offset.
+    Offset(u32),
+    /// None in particular.
+    NoMapping,
+    /// The code before the first instruction.
+    Prolog,
+    /// The code after the last instruction.
+    Epilog,
+}
+
+/// How far the runtime's structures are from ours.
+pub(super) fn code_ranges(native: Vec<sys::COR_PRF_CODE_INFO>) -> Vec<CodeRange> {
+    let ranges = native.into_iter();
+    ranges
+        .map(|range| CodeRange {
+            start: range.startAddress,
+            size: range.size,
+        })
+        .collect()
+}
+
+pub(super) fn il_to_native(native: Vec<sys::COR_DEBUG_IL_TO_NATIVE_MAP>) -> Vec<IlToNative> {
+    let entries = native.into_iter();
+    entries
+        .map(|entry| IlToNative {
+            il: match entry.ilOffset as i32 {
+                sys::NO_MAPPING => IlOrigin::NoMapping,
+                sys::PROLOG => IlOrigin::Prolog,
+                sys::EPILOG => IlOrigin::Epilog,
+                _ => IlOrigin::Offset(entry.ilOffset),
+            },
+            native: entry.nativeStartOffset..entry.nativeEndOffset,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_offsets_have_names() {
+        let entry = |il: i32| sys::COR_DEBUG_IL_TO_NATIVE_MAP {
+            ilOffset: il as u32,
+            nativeStartOffset: 4,
+            nativeEndOffset: 9,
+        };
+        let origins: Vec<_> =
+            il_to_native(vec![entry(-2), entry(0), entry(7), entry(-1), entry(-3)])
+                .into_iter()
+                .map(|entry| entry.il)
+                .collect();
+        use IlOrigin::*;
+        assert_eq!(origins, [Prolog, Offset(0), Offset(7), NoMapping, Epilog]);
+    }
+
+    #[test]
+    fn a_range_ends_before_its_end() {
+        let range = CodeRange { start: 16, size: 4 };
+        assert!(range.contains(16) && range.contains(19));
+        assert!(!range.contains(15) && !range.contains(20));
+    }
+}
