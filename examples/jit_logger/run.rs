@@ -12,7 +12,7 @@ fn main() -> ExitCode {
         options: &[
             ExampleOption {
                 name: "--output",
-                takes: Takes::Path("FILE"),
+                takes: Takes::Output("FILE"),
                 variable: "JIT_LOGGER_OUTPUT",
                 help: "write to FILE instead of stderr",
             },

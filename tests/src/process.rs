@@ -1,6 +1,6 @@
 //! Running a program to its end, with everything it writes, and not for ever.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,13 +37,26 @@ impl Finished {
     /// # Panics
     ///
     /// If it cannot be started or does not end.
-    pub fn of(mut command: Command) -> Self {
+    pub fn of(command: Command) -> Self {
+        Self::with_input(command, b"")
+    }
+
+    /// Runs `command` with this on its standard input; it must fit into a pipe (64 KiB).
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started or does not end.
+    pub fn with_input(mut command: Command, input: &[u8]) -> Self {
         let mut child = command
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        if let Some(mut pipe) = child.stdin.take() {
+            // A program that does not read it may have ended already.
+            let _ = pipe.write_all(input);
+        }
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
         let deadline = Instant::now() + PATIENCE;

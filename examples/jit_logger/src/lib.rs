@@ -1,32 +1,41 @@
 //! Prints the methods that a .NET program compiles, one a line, as they are compiled.
 
+mod log;
 mod options;
-mod summary;
+mod stopwatch;
 
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::io::{self, Write};
+use std::sync::Once;
 
 use clr_profiler::prelude::*;
 
+use log::Log;
 use options::Options;
-use summary::Summary;
 
 /// The profiler.
 struct JitLogger {
-    output: Mutex<Box<dyn Write + Send>>,
     filter: Option<String>,
-    summary: Option<Summary>,
+    log: Log,
 }
 
 #[profiler(clsid = "DF63A541-5A33-4611-8829-F4E495985EE3")]
 impl Profiler for JitLogger {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         let options = Options::from_environment()?;
-        setup.on_failure(|failure| eprintln!("jit_logger: {failure}"));
+        // A full disk fails each line: the user is told of the first.
+        let told = Once::new();
+        setup.on_failure(move |failure| {
+            told.call_once(|| {
+                // If stderr is what failed, nobody can be told.
+                let _ = writeln!(
+                    io::stderr(),
+                    "jit_logger: {failure}. Later failures are not shown."
+                );
+            });
+        });
         Ok(JitLogger {
-            output: Mutex::new(options.output),
             filter: options.filter,
-            summary: options.summary.then(Summary::default),
+            log: Log::new(options.output, options.summary),
         })
     }
 
@@ -36,21 +45,20 @@ impl Profiler for JitLogger {
         function: FunctionId,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        // Code from before, precompiled or less optimised, means that this one is a better tier.
-        let is_first = info
-            .native_code_start_addresses(function, RejitId::ORIGINAL)?
-            .is_empty();
-        self.started(info, function, if is_first { "jit" } else { "tier-up" })
+        // Native code from before was precompiled, or made at an earlier tier.
+        let earlier = info.native_code_start_addresses(function, RejitId::ORIGINAL)?;
+        let kind = if earlier.is_empty() { "jit" } else { "tier-up" };
+        self.started(info, function, kind)
     }
 
     fn jit_compilation_finished(
         &self,
         _info: &ProfilerInfo,
-        _function: FunctionId,
+        function: FunctionId,
         _status: Hresult,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        self.finished();
+        self.finished(function);
         Ok(())
     }
 
@@ -67,12 +75,12 @@ impl Profiler for JitLogger {
     fn rejit_compilation_finished(
         &self,
         _info: &ProfilerInfo,
-        _function: FunctionId,
+        function: FunctionId,
         _rejit: RejitId,
         _status: Hresult,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        self.finished();
+        self.finished(function);
         Ok(())
     }
 
@@ -83,67 +91,59 @@ impl Profiler for JitLogger {
         _is_safe_to_block: bool,
         _il: &[u8],
     ) -> Result<()> {
-        if let Some(summary) = &self.summary {
-            summary.started();
-        }
+        stopwatch::started(function);
+        // It has no metadata: no type, no assembly.
         let name = info.dynamic_function_info(function)?.name;
-        self.log("dynamic", &name, || Ok("(dynamic methods)".to_owned()))
+        self.log("dynamic", &name, || "(dynamic methods)".to_owned())
     }
 
     fn dynamic_method_jit_compilation_finished(
         &self,
         _info: &ProfilerInfo,
-        _function: FunctionId,
+        function: FunctionId,
         _status: Hresult,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        self.finished();
+        self.finished(function);
         Ok(())
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
-        if let Some(summary) = &self.summary {
-            self.write(&summary.to_string())?;
-        }
-        Ok(())
+        self.log.close()
     }
 }
 
 impl JitLogger {
     fn started(&self, info: &ProfilerInfo, function: FunctionId, kind: &str) -> Result<()> {
-        if let Some(summary) = &self.summary {
-            summary.started();
-        }
+        stopwatch::started(function);
         let method = info.method(function)?;
-        self.log(kind, &method.full_name()?, || method.assembly_name())
-    }
-
-    fn finished(&self) {
-        if let Some(summary) = &self.summary {
-            summary.finished();
-        }
+        let name = method.full_name();
+        // It is compiled, whatever its name.
+        let name = name.unwrap_or_else(|error| format!("? ({error})"));
+        self.log(kind, &name, || {
+            method.assembly_name().unwrap_or_else(|_| "?".to_owned())
+        })
     }
 
     /// Writes the line of a compilation, unless the filter says otherwise.
-    fn log(&self, kind: &str, name: &str, assembly: impl FnOnce() -> Result<String>) -> Result<()> {
+    fn log(&self, kind: &str, name: &str, assembly: impl FnOnce() -> String) -> Result<()> {
         if self
             .filter
             .as_ref()
-            .is_some_and(|filter| !name.contains(filter))
+            .is_some_and(|part| !name.contains(part))
         {
             return Ok(());
         }
-        self.write(&format!("[{kind}] {name}"))?;
-        if let Some(summary) = &self.summary {
-            summary.counts_for(assembly()?);
-        }
-        Ok(())
+        let assembly = self.log.has_summary().then(assembly);
+        let written = self.log.method(kind, name, assembly.as_deref());
+        stopwatch::counts_for(assembly);
+        written
     }
 
-    fn write(&self, text: &str) -> Result<()> {
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        // In one piece, so that the program's own lines on the same stream stay whole.
-        Ok(output.write_all(format!("{text}\n").as_bytes())?)
+    fn finished(&self, function: FunctionId) {
+        if let Some((assembly, time)) = stopwatch::finished(function) {
+            self.log.add_time(&assembly, time);
+        }
     }
 }
 

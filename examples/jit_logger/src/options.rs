@@ -20,14 +20,26 @@ impl Options {
     /// `JIT_LOGGER_OUTPUT` is a file, `JIT_LOGGER_FILTER` a text, `JIT_LOGGER_SUMMARY` anything.
     pub(crate) fn from_environment() -> Result<Self> {
         let output: Box<dyn Write + Send> = match env::var_os("JIT_LOGGER_OUTPUT") {
-            Some(path) => Box::new(File::create(&path).map_err(|error| {
-                Error::other(format!("cannot write {}: {error}", path.display()))
-            })?),
+            // The programs that this one starts inherit the variable: each adds its lines.
+            Some(path) => Box::new(
+                File::options()
+                    .create(true)
+                    .append(true)
+                    .open(&path)
+                    .map_err(|error| {
+                        Error::other(format!("cannot write `{}`: {error}", path.display()))
+                    })?,
+            ),
             None => Box::new(io::stderr()),
         };
+        let filter = env::var_os("JIT_LOGGER_FILTER").map(|filter| {
+            filter
+                .into_string()
+                .map_err(|_| Error::other("JIT_LOGGER_FILTER is not UTF-8"))
+        });
         Ok(Self {
             output,
-            filter: env::var("JIT_LOGGER_FILTER").ok(),
+            filter: filter.transpose()?,
             summary: env::var_os("JIT_LOGGER_SUMMARY").is_some(),
         })
     }

@@ -40,6 +40,9 @@ pub enum Takes {
     Text(&'static str),
     /// A path, handed over as an absolute one; here is its name for `--help`.
     Path(&'static str),
+    /// The path of a file that the profiler adds to, handed over as an absolute one; the runner
+    /// empties it first. Here is its name for `--help`.
+    Output(&'static str),
 }
 
 /// What a command line asks for.
@@ -109,7 +112,7 @@ impl Example {
                 (Takes::Nothing, Some(_)) => {
                     return Err(UsageError(format!("The option `{name}` takes no value.")));
                 }
-                (Takes::Text(what) | Takes::Path(what), attached) => {
+                (Takes::Text(what) | Takes::Path(what) | Takes::Output(what), attached) => {
                     match attached.or_else(|| arguments.next()) {
                         Some(value) if !value.is_empty() => value,
                         _ => {
@@ -122,7 +125,9 @@ impl Example {
             };
             let value = match option.takes {
                 // The program may start in another folder.
-                Takes::Path(_) => std::path::absolute(&value).map_or(value, OsString::from),
+                Takes::Path(_) | Takes::Output(_) => {
+                    std::path::absolute(&value).map_or(value, OsString::from)
+                }
                 Takes::Nothing | Takes::Text(_) => value,
             };
             variables.push((option.variable, value));
@@ -135,6 +140,13 @@ impl Example {
         })
     }
 
+    /// Whether the variable names a file that is to be emptied.
+    pub(crate) fn is_output(&self, variable: &str) -> bool {
+        self.options
+            .iter()
+            .any(|option| option.variable == variable && matches!(option.takes, Takes::Output(_)))
+    }
+
     /// The text of `--help`.
     #[must_use]
     pub fn usage(&self) -> String {
@@ -143,7 +155,7 @@ impl Example {
             .iter()
             .map(|option| match option.takes {
                 Takes::Nothing => (option.name.to_owned(), option.help),
-                Takes::Text(what) | Takes::Path(what) => {
+                Takes::Text(what) | Takes::Path(what) | Takes::Output(what) => {
                     (format!("{} {what}", option.name), option.help)
                 }
             })
@@ -238,7 +250,7 @@ mod tests {
         options: &[
             ExampleOption {
                 name: "--output",
-                takes: Takes::Path("FILE"),
+                takes: Takes::Output("FILE"),
                 variable: "LOGGER_OUTPUT",
                 help: "write there",
             },

@@ -2,8 +2,9 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clr_profiler_launcher::{Launch, ProfilerLibrary, Program, ProgramKind, find_library};
@@ -27,7 +28,7 @@ use crate::{Error, Example, Request, Result, runtime, samples};
 ///         clsid: "DF63A541-5A33-4611-8829-F4E495985EE3",
 ///         options: &[ExampleOption {
 ///             name: "--output",
-///             takes: Takes::Path("FILE"),
+///             takes: Takes::Output("FILE"),
 ///             variable: "JIT_LOGGER_OUTPUT",
 ///             help: "write to FILE instead of stderr",
 ///         }],
@@ -74,8 +75,26 @@ fn launch(
         }
         launch.dotnet(host);
     }
-    for (name, value) in variables {
+    for (name, value) in &variables {
         launch.env(name, value);
     }
-    Err(Error::from(launch.args(arguments).profiler(library).exec()))
+    launch.args(arguments).profiler(library);
+    // Everything is checked before anything is emptied.
+    launch.command()?;
+    for (name, value) in &variables {
+        if example.is_output(name) {
+            empty(Path::new(value))?;
+        }
+    }
+    Err(Error::from(launch.exec()))
+}
+
+/// Empties a file or makes it. Terminals, pipes and the like are left alone.
+fn empty(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
+        _ => File::create(path)
+            .map(drop)
+            .map_err(Error::io("write", path)),
+    }
 }

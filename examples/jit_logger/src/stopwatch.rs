@@ -1,0 +1,112 @@
+//! How long the compiler takes for a method.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use clr_profiler::FunctionId;
+
+thread_local! {
+    /// The compilations that this thread is in; compiling one method can start another.
+    static COMPILING: RefCell<Vec<Compilation>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Compilation {
+    function: FunctionId,
+    /// When the runtime told of it.
+    told: Instant,
+    /// When the logger was done with it, whose time is not the compiler's.
+    started: Instant,
+    /// The time of the compilations inside of this one, which is not its own.
+    inner: Duration,
+    /// Where it counts, if at all.
+    assembly: Option<String>,
+}
+
+/// A compilation begins on this thread.
+pub(crate) fn started(function: FunctionId) {
+    let now = Instant::now();
+    let compilation = Compilation {
+        function,
+        told: now,
+        started: now,
+        inner: Duration::ZERO,
+        assembly: None,
+    };
+    COMPILING.with_borrow_mut(|stack| stack.push(compilation));
+}
+
+/// The time of the innermost compilation counts for this assembly, from now on.
+pub(crate) fn counts_for(assembly: Option<String>) {
+    COMPILING.with_borrow_mut(|stack| {
+        if let Some(innermost) = stack.last_mut() {
+            innermost.assembly = assembly;
+            innermost.started = Instant::now();
+        }
+    });
+}
+
+/// The compilation of this function has ended on this thread: where it counts, and its own time.
+pub(crate) fn finished(function: FunctionId) -> Option<(String, Duration)> {
+    COMPILING.with_borrow_mut(|stack| {
+        let depth = stack.iter().rposition(|open| open.function == function)?;
+        // Those above it were given up by the runtime, as for invalid code.
+        stack.truncate(depth + 1);
+        let ended = stack.pop()?;
+        if let Some(outer) = stack.last_mut() {
+            outer.inner += ended.told.elapsed();
+        }
+        let own = ended.started.elapsed().saturating_sub(ended.inner);
+        Some((ended.assembly?, own))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_millis(30);
+
+    fn begin(number: usize, assembly: &str) {
+        started(FunctionId::from_raw(number));
+        counts_for(Some(assembly.to_owned()));
+    }
+
+    fn end(number: usize) -> Option<(String, Duration)> {
+        finished(FunctionId::from_raw(number))
+    }
+
+    #[test]
+    fn nested_compilations_have_times_of_their_own() {
+        begin(1, "A");
+        begin(2, "B");
+        sleep(PAUSE);
+        let (assembly, time) = end(2).unwrap();
+        assert!(assembly == "B" && time >= PAUSE);
+        let (assembly, time) = end(1).unwrap();
+        assert!(assembly == "A" && time < PAUSE);
+    }
+
+    #[test]
+    fn the_logger_does_not_count() {
+        begin(1, "A");
+        started(FunctionId::from_raw(2));
+        sleep(PAUSE);
+        counts_for(Some("B".to_owned()));
+        assert!(end(2).unwrap().1 < PAUSE);
+        assert!(end(1).unwrap().1 < PAUSE);
+    }
+
+    #[test]
+    fn what_never_ends_is_forgotten() {
+        begin(1, "A");
+        begin(2, "never");
+        assert_eq!(end(1).unwrap().0, "A");
+        assert_eq!(end(2), None);
+        // One that the filter refused.
+        started(FunctionId::from_raw(3));
+        assert_eq!(end(3), None);
+        COMPILING.with_borrow(|stack| assert!(stack.is_empty()));
+    }
+}
