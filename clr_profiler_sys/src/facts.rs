@@ -100,6 +100,8 @@ pub struct Method {
     pub name: &'static str,
     /// Its place in the vtable; the first three belong to `IUnknown`.
     pub slot: usize,
+    /// The type of what it returns, as written in this crate.
+    pub return_type: &'static str,
     /// The size of what it returns; 0 where it returns nothing.
     pub returns: usize,
     /// Its parameters in order, without the object itself.
@@ -124,6 +126,8 @@ pub struct Parameter {
 pub struct FunctionRow {
     /// The typedef's name.
     pub name: &'static str,
+    /// The type of what the function returns, as written in this crate.
+    pub return_type: &'static str,
     /// The size of what the function returns; 0 where it returns nothing.
     pub returns: usize,
     /// Its parameters in order.
@@ -135,6 +139,8 @@ pub struct FunctionRow {
 pub struct AliasRow {
     /// The alias's name.
     pub name: &'static str,
+    /// The type as written in this crate.
+    pub type_name: &'static str,
     /// The size of the type in bytes.
     pub size: usize,
 }
@@ -144,6 +150,8 @@ pub struct AliasRow {
 pub struct EnumerationRow {
     /// The enumeration's name.
     pub name: &'static str,
+    /// The type of its members.
+    pub type_name: &'static str,
     /// The members in the order of their declaration.
     pub members: &'static [(&'static str, i64)],
 }

@@ -37,6 +37,8 @@ use windows_core::GUID;
 macro_rules! interfaces {
     (@returns) => { ::windows_core::HRESULT };
     (@returns $returns:ty) => { $returns };
+    (@return_type) => { "HRESULT" };
+    (@return_type $returns:ty) => { stringify!($returns) };
     ($(
         $(#[$doc:meta])*
         $iid:literal
@@ -78,6 +80,7 @@ macro_rules! interfaces {
                 const METHODS: &'static [$crate::facts::Method] = &[$($crate::facts::Method {
                     name: stringify!($method),
                     slot: ::core::mem::offset_of!($vtable, $method) / size_of::<usize>(),
+                    return_type: interfaces!(@return_type $($returns)?),
                     returns: size_of::<interfaces!(@returns $($returns)?)>(),
                     parameters: &[$($crate::facts::Parameter {
                         name: stringify!($parameter),

@@ -20,6 +20,8 @@ mod guids;
 mod hresult;
 mod info;
 mod interface;
+#[cfg(target_pointer_width = "32")]
+mod layout32;
 mod metadata;
 mod structs;
 mod tables;

@@ -7,6 +7,7 @@ macro_rules! aliases {
 
         pub(crate) const ALIASES: &[$crate::facts::AliasRow] = &[$($crate::facts::AliasRow {
             name: stringify!($name),
+            type_name: stringify!($type),
             size: size_of::<$type>(),
         }),*];
     };
@@ -50,6 +51,7 @@ macro_rules! enumerations {
         pub(crate) const ENUMERATIONS: &[$crate::facts::EnumerationRow] = &[
             $($crate::facts::EnumerationRow {
                 name: stringify!($name),
+                type_name: stringify!($type),
                 members: &[$((stringify!($member), $member as i64)),*],
             }),*
         ];
@@ -132,6 +134,41 @@ macro_rules! structures {
 }
 pub(crate) use structures;
 
+/// Asserts layouts where 64-bit numbers have one of the given alignments.
+///
+/// ```text
+/// layouts! {
+///     COMMON: u64 aligned to 4 or 8;
+///     COR_PRF_METHOD: 8, 4 {
+///         moduleId: 0,
+///         methodId: 4,
+///     }
+/// }
+/// ```
+///
+/// becomes assertions at compile time: `COR_PRF_METHOD` has 8 bytes and an alignment of 4, and its
+/// field `methodId` is 4 bytes behind its start. The tests use the name of the table.
+#[cfg(target_pointer_width = "32")]
+macro_rules! layouts {
+    (
+        $table:ident: u64 aligned to $($bytes:literal)or+;
+        $($name:ident: $size:literal, $align:literal { $($field:ident: $offset:literal,)* })*
+    ) => {
+        const _: () = if matches!(align_of::<u64>(), $($bytes)|+) {
+            $(
+                assert!(size_of::<$crate::$name>() == $size, stringify!($name));
+                assert!(align_of::<$crate::$name>() == $align, stringify!($name));
+                $(assert!(
+                    ::core::mem::offset_of!($crate::$name, $field) == $offset,
+                    concat!(stringify!($name), ".", stringify!($field))
+                );)*
+            )*
+        };
+    };
+}
+#[cfg(target_pointer_width = "32")]
+pub(crate) use layouts;
+
 /// Declares function typedefs and a table `FUNCTIONS` of them.
 ///
 /// `fn FunctionEnter(funcID: FunctionID);` becomes
@@ -139,6 +176,8 @@ pub(crate) use structures;
 macro_rules! functions {
     (@returns) => { () };
     (@returns $returns:ty) => { $returns };
+    (@return_type) => { "()" };
+    (@return_type $returns:ty) => { stringify!($returns) };
     ($(
         $(#[$doc:meta])*
         fn $name:ident($($parameter:ident: $type:ty),* $(,)?) $(-> $returns:ty)?;
@@ -151,6 +190,7 @@ macro_rules! functions {
         pub(crate) const FUNCTIONS: &[$crate::facts::FunctionRow] = &[
             $($crate::facts::FunctionRow {
                 name: stringify!($name),
+                return_type: functions!(@return_type $($returns)?),
                 returns: size_of::<functions!(@returns $($returns)?)>(),
                 parameters: &[$($crate::facts::Parameter {
                     name: stringify!($parameter),

@@ -85,6 +85,10 @@ fn c_type(rust: &str) -> String {
         "u8" => "uint8_t",
         "u16" => "uint16_t",
         "u32" => "uint32_t",
+        "u64" => "uint64_t",
+        "i32" => "int32_t",
+        "usize" => "uintptr_t",
+        "()" => "void",
         other => other,
     };
     format!("{base}{}{suffix}", "*".repeat(stars))
@@ -126,11 +130,12 @@ fn interfaces() {
             let facts::Method {
                 name,
                 slot,
+                return_type,
                 returns,
                 parameters: list,
             } = method;
-            let list = parameters(list);
-            writeln!(listed, "  {slot} {name} {returns}{list}").expect("written");
+            let (return_type, list) = (c_type(return_type), parameters(list));
+            writeln!(listed, "  {slot} {name} {return_type}:{returns}{list}").expect("written");
         }
     }
     compare(&listed, include_str!("facts/interfaces.txt"), 0);
@@ -163,11 +168,13 @@ fn functions() {
     let mut listed = String::new();
     for facts::FunctionRow {
         name,
+        return_type,
         returns,
         parameters: list,
     } in facts::FUNCTIONS
     {
-        writeln!(listed, "{name} {returns}{}", parameters(list)).expect("written");
+        let (return_type, list) = (c_type(return_type), parameters(list));
+        writeln!(listed, "{name} {return_type}:{returns}{list}").expect("written");
     }
     compare(&listed, include_str!("facts/functions.txt"), 0);
 }
@@ -203,8 +210,13 @@ fn structures() {
 #[test]
 fn enumerations() {
     let mut listed = String::new();
-    for facts::EnumerationRow { name, members } in facts::ENUMERATIONS.iter().copied().flatten() {
-        writeln!(listed, "{name}").expect("written");
+    for facts::EnumerationRow {
+        name,
+        type_name,
+        members,
+    } in facts::ENUMERATIONS.iter().copied().flatten()
+    {
+        writeln!(listed, "{name} {}", c_type(type_name)).expect("written");
         for (member, value) in *members {
             writeln!(listed, "  {value} {member}").expect("written");
         }
@@ -219,8 +231,13 @@ fn enumerations() {
 #[test]
 fn aliases() {
     let mut listed = String::new();
-    for facts::AliasRow { name, size } in facts::ALIASES.iter().copied().flatten() {
-        writeln!(listed, "{name} {size}").expect("written");
+    for facts::AliasRow {
+        name,
+        type_name,
+        size,
+    } in facts::ALIASES.iter().copied().flatten()
+    {
+        writeln!(listed, "{name} {size} {}", c_type(type_name)).expect("written");
     }
     compare(&listed, include_str!("facts/aliases.txt"), 0);
 }

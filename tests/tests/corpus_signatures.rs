@@ -1,0 +1,142 @@
+//! Every signature of every assembly of the runtimes is read and written back to the same bytes, and
+//! every method body is as long as its headers say.
+
+mod corpus;
+
+use std::collections::BTreeMap;
+
+use assembly_reader::{Assembly, Signature, SignatureKind, TypeKind};
+use clr_profiler_il::body::encoded_length;
+use clr_profiler_il::signature::{
+    FieldSig, MemberRefSig, MethodSig, MethodSpecSig, PropertySig, SignatureError, StandAloneSig,
+    TypeSpecSig,
+};
+use clr_profiler_il::token::{Token, TokenTable};
+use examples_support::Pinned;
+
+/// What is counted, to notice it if the reader skips something.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Figures {
+    assemblies: usize,
+    /// By kind, in the order of [`SignatureKind::ALL`].
+    signatures: [usize; 7],
+    bodies: usize,
+    /// The sum of the lengths of the bodies.
+    body_bytes: usize,
+    /// Interfaces, classes, structures and enumerations.
+    types: [usize; 4],
+}
+
+/// The signature written after reading it.
+fn round_trip(signature: &Signature<'_>) -> Result<Vec<u8>, SignatureError> {
+    let blob = signature.blob;
+    match signature.kind {
+        SignatureKind::Field => FieldSig::parse(blob)?.to_bytes(),
+        SignatureKind::Method => MethodSig::parse(blob)?.to_bytes(),
+        SignatureKind::MemberRef => MemberRefSig::parse(blob)?.to_bytes(),
+        SignatureKind::StandAlone => StandAloneSig::parse(blob)?.to_bytes(),
+        SignatureKind::Property => PropertySig::parse(blob)?.to_bytes(),
+        SignatureKind::TypeSpec => TypeSpecSig::parse(blob)?.to_bytes(),
+        SignatureKind::MethodSpec => MethodSpecSig::parse(blob)?.to_bytes(),
+    }
+}
+
+fn read(assembly: &Assembly<'_>, figures: &mut Figures, failures: &mut Vec<String>) {
+    for signature in assembly.signatures() {
+        let signature = match signature {
+            Ok(signature) => signature,
+            Err(error) => {
+                failures.push(error.to_string());
+                continue;
+            }
+        };
+        figures.signatures[signature.kind as usize] += 1;
+        match round_trip(&signature) {
+            Ok(bytes) if bytes == signature.blob => {}
+            result => failures.push(format!("{signature:02x?}: {result:02x?}")),
+        }
+        resolve(assembly, signature.token).unwrap_or_else(|error| {
+            failures.push(format!("{}: {error}", signature.token));
+        });
+    }
+    for method in assembly.methods() {
+        match method {
+            Ok(method) => {
+                let Some(body) = method.body else { continue };
+                figures.bodies += 1;
+                figures.body_bytes += body.len();
+                let length = encoded_length(body);
+                if length != Ok(body.len()) {
+                    failures.push(format!("{method:02x?}: {length:?}"));
+                }
+            }
+            Err(error) => failures.push(error.to_string()),
+        }
+    }
+    for row in 1..=assembly.rows(TokenTable::TYPE_DEF) {
+        let token = Token::from_row(TokenTable::TYPE_DEF, row).expect("a row");
+        match assembly.type_kind(token) {
+            Ok(TypeKind::Interface) => figures.types[0] += 1,
+            Ok(TypeKind::Class) => figures.types[1] += 1,
+            Ok(TypeKind::ValueType) => figures.types[2] += 1,
+            Ok(TypeKind::Enum(_)) => figures.types[3] += 1,
+            other => failures.push(format!("{token}: {other:?}")),
+        }
+    }
+}
+
+/// Asks for what a token in IL stands for, by the kind of member that it is.
+fn resolve(assembly: &Assembly<'_>, token: Token) -> assembly_reader::Result<()> {
+    match token.table() {
+        TokenTable::METHOD_DEF => assembly.method_signature(token).map(drop),
+        TokenTable::FIELD_DEF => assembly.field_signature(token).map(drop),
+        TokenTable::MEMBER_REF => {
+            let method = assembly.method_signature(token);
+            method.map(drop).or_else(|_| assembly.field_signature(token).map(drop))
+        }
+        TokenTable::METHOD_SPEC => {
+            let generic = assembly.method_signature(token)?.generic_parameter_count;
+            let arguments = assembly.method_arguments(token)?.arguments.len();
+            assert_eq!(generic as usize, arguments, "{token}");
+            Ok(())
+        }
+        TokenTable::TYPE_SPEC => assembly.type_spec(token).map(drop),
+        _ => Ok(()),
+    }
+}
+
+fn check(pinned: &Pinned, expected: &Figures) {
+    let mut figures = Figures::default();
+    let mut failures: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let visited = corpus::each_assembly(pinned, |name, assembly| {
+        let mut of_this = Vec::new();
+        read(assembly, &mut figures, &mut of_this);
+        if !of_this.is_empty() {
+            failures.insert(name.to_owned(), of_this);
+        }
+    });
+    let Some(assemblies) = visited else { return };
+    figures.assemblies = assemblies;
+    let all: usize = figures.signatures.iter().sum();
+    println!("{}: {all} signatures, {figures:?}", pinned.name);
+    for (name, failures) in &failures {
+        println!("{name}: {}, the first: {}", failures.len(), failures[0]);
+    }
+    assert!(failures.is_empty(), "in {} assemblies", failures.len());
+    assert_eq!(figures, *expected);
+}
+
+#[test]
+fn net_core_3_1() {
+    check(&Pinned::NET_CORE_3_1, &Figures::default());
+}
+
+#[test]
+fn net_8() {
+    check(&Pinned::NET_8, &Figures::default());
+}
+
+#[test]
+fn net_10() {
+    check(&Pinned::NET_10, &Figures::default());
+}
