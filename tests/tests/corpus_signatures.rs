@@ -92,7 +92,9 @@ fn resolve(assembly: &Assembly<'_>, token: Token) -> assembly_reader::Result<()>
         TokenTable::FIELD_DEF => assembly.field_signature(token).map(drop),
         TokenTable::MEMBER_REF => {
             let method = assembly.method_signature(token);
-            method.map(drop).or_else(|_| assembly.field_signature(token).map(drop))
+            method
+                .map(drop)
+                .or_else(|_| assembly.field_signature(token).map(drop))
         }
         TokenTable::METHOD_SPEC => {
             let generic = assembly.method_signature(token)?.generic_parameter_count;
@@ -120,23 +122,53 @@ fn check(pinned: &Pinned, expected: &Figures) {
     let all: usize = figures.signatures.iter().sum();
     println!("{}: {all} signatures, {figures:?}", pinned.name);
     for (name, failures) in &failures {
-        println!("{name}: {}, the first: {}", failures.len(), failures[0]);
+        println!("{name} has {}, the first: {}", failures.len(), failures[0]);
     }
     assert!(failures.is_empty(), "in {} assemblies", failures.len());
     assert_eq!(figures, *expected);
 }
 
+// 235,838 signatures.
 #[test]
 fn net_core_3_1() {
-    check(&Pinned::NET_CORE_3_1, &Figures::default());
+    check(
+        &Pinned::NET_CORE_3_1,
+        &Figures {
+            assemblies: 165,
+            signatures: [46_109, 101_912, 38_075, 15_663, 22_402, 7_024, 4_653],
+            bodies: 96_589,
+            body_bytes: 6_271_016,
+            types: [351, 7_713, 1_854, 1_136],
+        },
+    );
 }
 
+// 284,741 signatures.
 #[test]
 fn net_8() {
-    check(&Pinned::NET_8, &Figures::default());
+    check(
+        &Pinned::NET_8,
+        &Figures {
+            assemblies: 168,
+            signatures: [51_048, 121_323, 50_295, 18_533, 25_088, 9_657, 8_797],
+            bodies: 115_802,
+            body_bytes: 7_164_768,
+            types: [429, 8_312, 2_412, 1_240],
+        },
+    );
 }
 
+// 589,277 signatures, those of the application's other assemblies included.
 #[test]
 fn net_10() {
-    check(&Pinned::NET_10, &Figures::default());
+    check(
+        &Pinned::NET_10,
+        &Figures {
+            assemblies: 233,
+            signatures: [109_389, 235_923, 114_591, 33_531, 45_906, 27_071, 22_866],
+            bodies: 223_861,
+            body_bytes: 14_613_936,
+            types: [920, 19_831, 4_134, 1_997],
+        },
+    );
 }

@@ -161,10 +161,8 @@ fn create(factory: &IClassFactory) -> ICorProfilerCallback2 {
 fn references(object: &impl Interface) -> u32 {
     let mut unknown = ptr::null_mut();
     // SAFETY: a GUID and a place for a pointer.
-    assert_eq!(
-        unsafe { object.query(&IUnknown::IID, &mut unknown) },
-        sys::S_OK
-    );
+    let answer = unsafe { object.query(&IUnknown::IID, &mut unknown) };
+    assert_eq!(answer, sys::S_OK);
     // SAFETY: the reference is given back by this very call.
     unsafe {
         let vtable = *unknown.cast::<*const sys::IUnknown_Vtbl>();

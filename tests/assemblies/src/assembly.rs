@@ -271,7 +271,10 @@ impl<'a> Assembly<'a> {
             TokenTable::TYPE_REF => column::TYPE_REF_NAME,
             _ => return Err(wrong(token)),
         };
-        let name = |column| self.metadata.name(self.metadata.tables.cell(token, column)?);
+        let name = |column| {
+            self.metadata
+                .name(self.metadata.tables.cell(token, column)?)
+        };
         Ok((name(column + 1)?, name(column)?))
     }
 

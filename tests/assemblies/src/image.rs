@@ -79,11 +79,7 @@ impl<'a> Image<'a> {
 
     pub(crate) fn metadata(&self) -> Result<&'a [u8]> {
         let header = self.at(self.cli_header)?;
-        slice(
-            self.at(u32_at(header, 8)?)?,
-            0,
-            usize_at(header, 12)?,
-        )
+        slice(self.at(u32_at(header, 8)?)?, 0, usize_at(header, 12)?)
     }
 
     /// The method body at an RVA: header, code and sections, without what comes behind it.

@@ -71,7 +71,11 @@ pub(crate) static TABLES: [&[Column]; 0x2d] = [
     /* 0a MemberRef */ &[Tag(&MEMBER_REF_PARENT), Name, Blob],
     /* 0b Constant */ &[U16, Tag(&HAS_CONSTANT), Blob],
     /* 0c CustomAttribute */
-    &[Tag(&HAS_CUSTOM_ATTRIBUTE), Tag(&CUSTOM_ATTRIBUTE_TYPE), Blob],
+    &[
+        Tag(&HAS_CUSTOM_ATTRIBUTE),
+        Tag(&CUSTOM_ATTRIBUTE_TYPE),
+        Blob,
+    ],
     /* 0d FieldMarshal */ &[Tag(&HAS_FIELD_MARSHAL), Blob],
     /* 0e DeclSecurity */ &[U16, Tag(&HAS_DECL_SECURITY), Blob],
     /* 0f ClassLayout */ &[U16, U32, Row(0x02)],

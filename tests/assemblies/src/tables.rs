@@ -152,7 +152,9 @@ mod tests {
     fn stream(heaps: u8, tables: &[(u8, u32)], size: usize) -> Vec<u8> {
         let mut stream = vec![0; 6];
         stream.extend([heaps, 1]);
-        let valid = tables.iter().fold(0u64, |valid, (table, _)| valid | 1 << table);
+        let valid = tables
+            .iter()
+            .fold(0u64, |valid, (table, _)| valid | 1 << table);
         stream.extend(valid.to_le_bytes());
         stream.extend([0; 8]);
         for (_, rows) in tables {

@@ -13,7 +13,10 @@ use examples_support::{Pinned, runtime};
 /// # Panics
 ///
 /// If the runtime is missing in CI, or if one of its files is not to be read.
-pub(crate) fn each_assembly(pinned: &Pinned, mut visit: impl FnMut(&str, &Assembly<'_>)) -> Option<usize> {
+pub(crate) fn each_assembly(
+    pinned: &Pinned,
+    mut visit: impl FnMut(&str, &Assembly<'_>),
+) -> Option<usize> {
     let executable = match runtime::fetch(pinned) {
         Ok(executable) => executable,
         Err(error) => {
@@ -61,7 +64,9 @@ fn libraries(folder: PathBuf) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| {
         panic!("{}: {error}", folder.display());
     });
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "dll"));
     paths.sort();
     paths

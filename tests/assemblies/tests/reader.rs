@@ -1,0 +1,107 @@
+//! The reader on an assembly that is committed here, as it is and broken.
+
+use assembly_reader::{Assembly, Bundle, ErrorKind, TypeKind};
+use clr_profiler_il::body::encoded_length;
+use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::token::{Token, TokenTable};
+
+const BASICS: &[u8] = include_bytes!("../../profilees/Basics.dll");
+/// A small one, to be broken in many ways.
+const HOOK: &[u8] = include_bytes!("../../profilees/StartupHook.dll");
+
+#[test]
+fn methods_have_names_bodies_and_signatures() {
+    let assembly = Assembly::open(BASICS).unwrap();
+    let methods: Vec<_> = assembly.methods().map(Result::unwrap).collect();
+    assert_eq!(
+        methods.len(),
+        assembly.rows(TokenTable::METHOD_DEF) as usize
+    );
+    let main = methods.iter().find(|method| method.name == "Main").unwrap();
+    let signature = assembly.method_signature(main.token).unwrap();
+    assert_eq!(signature.to_bytes().unwrap(), main.signature);
+    assert_eq!(signature.return_type, TypeSig::I4);
+    assert_eq!(
+        signature.params,
+        [TypeSig::SzArray(Box::new(TypeSig::String))]
+    );
+    let body = main.body.unwrap();
+    assert_eq!(encoded_length(body), Ok(body.len()));
+    assert_eq!(body.last(), Some(&0x2a), "Main ends with ret");
+}
+
+#[test]
+fn types_have_names_and_kinds() {
+    let assembly = Assembly::open(BASICS).unwrap();
+    let mut types = (1..=assembly.rows(TokenTable::TYPE_DEF))
+        .map(|row| Token::from_row(TokenTable::TYPE_DEF, row).unwrap());
+    let program = types
+        .find(|token| assembly.type_name(*token) == Ok(("Basics".into(), "Program".into())))
+        .unwrap();
+    assert_eq!(assembly.type_kind(program), Ok(TypeKind::Class));
+    let reference = Token::new(0x0100_0001);
+    assert_eq!(assembly.type_kind(reference), Ok(TypeKind::Elsewhere));
+}
+
+#[test]
+fn tokens_that_are_not_meant_are_errors() {
+    let assembly = Assembly::open(BASICS).unwrap();
+    let kind = |raw| assembly.method_signature(Token::new(raw)).unwrap_err().kind;
+    for raw in [0, 0x0200_0001, 0x0400_0001, 0x7000_0001, 0xff00_0001] {
+        assert_eq!(kind(raw), ErrorKind::WrongToken(Token::new(raw)));
+    }
+    for raw in [0x0600_0000, 0x06ff_ffff, 0x2b00_0000] {
+        assert_eq!(kind(raw), ErrorKind::NoRow(Token::new(raw)));
+    }
+}
+
+/// Asks for everything, whatever comes of it.
+fn exhaust(bytes: &[u8]) {
+    let Ok(assembly) = Assembly::open(bytes) else {
+        return;
+    };
+    for method in assembly.methods() {
+        drop(method.and_then(|method| assembly.method_signature(method.token)));
+    }
+    for signature in assembly.signatures().flatten() {
+        drop(assembly.method_signature(signature.token));
+        drop(assembly.field_signature(signature.token));
+        drop(assembly.method_arguments(signature.token));
+        drop(assembly.locals(signature.token));
+        drop(assembly.type_spec(signature.token));
+    }
+    for table in [TokenTable::TYPE_DEF, TokenTable::TYPE_REF] {
+        for row in 1..=assembly.rows(table) {
+            let token = Token::from_row(table, row).unwrap();
+            drop(assembly.type_name(token));
+            drop(assembly.type_kind(token));
+        }
+    }
+}
+
+#[test]
+fn every_prefix_is_read_without_a_panic() {
+    for length in 0..HOOK.len() {
+        exhaust(&HOOK[..length]);
+    }
+}
+
+#[test]
+fn every_broken_byte_is_read_without_a_panic() {
+    let mut bytes = HOOK.to_vec();
+    for place in 0..bytes.len() {
+        for change in [0xff, 0x01, 0x80] {
+            bytes[place] ^= change;
+            exhaust(&bytes);
+            bytes[place] ^= change;
+        }
+    }
+}
+
+#[test]
+fn an_assembly_is_no_bundle() {
+    assert_eq!(
+        Bundle::open(BASICS).unwrap_err().kind,
+        ErrorKind::NotABundle
+    );
+}
