@@ -18,6 +18,11 @@ use clr_profiler_sys as sys;
 use sys::{BOOL, HRESULT};
 
 /// What `#[profiler]` knows about a profiler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be registered: its `impl Profiler` has no `#[profiler]`",
+    label = "not a registered profiler",
+    note = "write `#[profiler(clsid = \"...\")]` above `impl Profiler for {Self}`, with a GUID of your own"
+)]
 pub trait ProfilerClass: Profiler {
     /// The class id under which the runtime asks for it.
     const CLSID: Uuid;
