@@ -1,8 +1,9 @@
-//! Tokens and signatures of .NET assemblies (ECMA-335), in safe Rust.
+//! Tokens, signatures and method bodies of .NET assemblies (ECMA-335), in safe Rust.
 //!
 //! What a profiler, an instrumenter or a metadata tool reads and writes when it looks at a method
-//! is made of tokens (`0x06000001`) and signature blobs (`20 01 01 0e`). This crate turns both into
-//! types and back. It needs no runtime, holds no `unsafe` code and has no dependencies.
+//! is made of tokens (`0x06000001`), signature blobs (`20 01 01 0e`) and method bodies. This crate
+//! turns them into types and back, and edits the bodies. It needs no runtime, holds no `unsafe` code
+//! and has no dependencies.
 //!
 //! ```
 //! use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
@@ -12,11 +13,46 @@
 //! let signature = MethodSig::parse(&[0x20, 0x02, 0x01, 0x0e, 0x08])?;
 //! assert_eq!(signature.params, [TypeSig::String, TypeSig::I4]);
 //! assert_eq!(signature.display(&TokenNames).to_string(), "instance void (string, int)");
+//! # Ok(())
+//! # }
+//! ```
 //!
-//! // The same method with one more parameter, back to a blob.
-//! let mut longer = signature.clone();
-//! longer.params.push(TypeSig::SzArray(Box::new(TypeSig::Object)));
-//! assert_eq!(longer.to_bytes()?, [0x20, 0x03, 0x01, 0x0e, 0x08, 0x1d, 0x1c]);
+//! Decode a body, edit it, encode it:
+//!
+//! ```
+//! use clr_profiler_il::body::MethodBody;
+//! use clr_profiler_il::fragment::Fragment;
+//! use clr_profiler_il::signature::{MethodSig, TypeSig};
+//! use clr_profiler_il::symbol::NoTokens;
+//! use clr_profiler_il::token::MethodDef;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // `ldarg.0; brfalse.s IL_0004; ret; ret`
+//! let mut body = MethodBody::decode(&[0x16, 0x02, 0x2c, 0x01, 0x2a, 0x2a])?;
+//!
+//! let hook = MethodDef::from_row(9).ok_or("a row has 24 bits")?;
+//! let takes_int = MethodSig::new(TypeSig::Void, vec![TypeSig::I4]);
+//! body.prologue(Fragment::new().ldc_i4(1).call((hook, &takes_int)))?;
+//! body.before_ret(Fragment::new().ldc_i4(0).call((hook, &takes_int)))?;
+//!
+//! let mut out = Vec::new();
+//! body.encode(&mut NoTokens, &mut out)?;
+//! assert_eq!(
+//!     MethodBody::decode(&out)?.to_string(),
+//!     "\
+//! .maxstack 9
+//! IL_0000:  ldc.i4.1
+//! IL_0001:  call       0x06000009
+//! IL_0006:  ldarg.0
+//! IL_0007:  brfalse.s  IL_0010
+//! IL_0009:  ldc.i4.0
+//! IL_000a:  call       0x06000009
+//! IL_000f:  ret
+//! IL_0010:  ldc.i4.0
+//! IL_0011:  call       0x06000009
+//! IL_0016:  ret
+//! "
+//! );
 //! # Ok(())
 //! # }
 //! ```
@@ -27,6 +63,34 @@
 //!   cannot be passed where a type is wanted.
 //! - [`signature`]: the blobs of methods, fields, locals, properties and type specifications, with
 //!   everything in them: modifiers, function pointers, generics, arrays with bounds, varargs.
+//! - [`opcode`]: the table of all instructions.
+//! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
+//!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
+//!   whether its structure is valid.
+//! - [`fragment`]: code to insert, built by one method for each instruction.
+//! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
+//!   become tokens.
+//!
+//! # Rules and what keeps them
+//!
+//! | Rule | Kept by |
+//! |---|---|
+//! | The header is tiny where it can be, else fat; `init_locals` stays | [`encode`](body::MethodBody::encode) |
+//! | Branches and regions are references; the shortest branches are found at the end | [`Label`](instruction::Label), `encode` |
+//! | The section of clauses is small where all fits | `encode` |
+//! | Inner clauses come before outer ones, original ones are never sorted | [`insert`](body::MethodBody::insert), [`add_catch`](body::MethodBody::add_catch) |
+//! | An insertion says what branches and bounds do | [`Labels`](edit::Labels), [`Side`](edit::Side) |
+//! | A prefix and its instruction are one | [`Prefix`](instruction::Prefix) |
+//! | Branches to a `ret` run the epilogue | [`before_ret`](body::MethodBody::before_ret) |
+//! | Branches to the first instruction do not run the prologue again | [`prologue`](body::MethodBody::prologue) |
+//! | No epilogue for what leaves by a tail call or `jmp` | [`NotInstrumentable`](edit::NotInstrumentable) |
+//! | Locals keep their numbers | [`add_local`](body::MethodBody::add_local) |
+//! | The declared stack depth is never too small, nor summed up | [`max_stack`](body::MethodBody::max_stack), [`compute_max_stack`](body::MethodBody::compute_max_stack) |
+//! | Debuggers find their lines | [`offset_map`](body::MethodBody::offset_map) |
+//! | No region is entered or left where it may not be | [`verify_structure`](body::MethodBody::verify_structure) |
+//!
+//! None of these checks runs by itself: an edit that leaves a region by a branch, or the stack
+//! unbalanced, is encoded as it is. The kinds of values on the stack are not checked.
 //!
 //! # Conventions
 //!
@@ -49,8 +113,17 @@
 )]
 
 pub mod body;
+mod code;
+pub mod edit;
+pub mod fragment;
+pub mod instruction;
+pub mod opcode;
 pub mod signature;
+pub mod stack;
+pub mod symbol;
+mod text;
 pub mod token;
+pub mod verify;
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -1,61 +1,13 @@
-//! Method bodies as bytes (ECMA-335 II.25.4): how long one is by what its headers say.
-
-use std::fmt;
+use super::error::{BodyError, BodyErrorKind};
 
 /// A fat header has this many bytes.
-const FAT_HEADER: usize = 12;
+pub(super) const FAT_HEADER: usize = 12;
 /// In the flags of a fat header: sections follow the code.
-const MORE_SECTIONS: u8 = 0x08;
+pub(super) const MORE_SECTIONS: u8 = 0x08;
 /// In the kind of a section: its size has 24 bits.
-const SECTION_FAT: u8 = 0x40;
+pub(super) const SECTION_FAT: u8 = 0x40;
 /// In the kind of a section: another one follows.
-const SECTION_MORE: u8 = 0x80;
-
-/// What is wrong with the bytes of a method body, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BodyError {
-    /// The offset from the start of the body.
-    pub offset: usize,
-    /// The rule that is broken.
-    pub kind: BodyErrorKind,
-}
-
-/// The rules of [`BodyError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BodyErrorKind {
-    /// The bytes end within a header, the code or a section (II.25.4).
-    Truncated,
-    /// The first byte begins neither a tiny nor a fat header (II.25.4.1).
-    UnknownHeader(u8),
-    /// A fat header says that it has another length than three times four bytes (II.25.4.3).
-    HeaderSize(u8),
-    /// A section says that it is shorter than its own header (II.25.4.5).
-    SectionSize(usize),
-}
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            BodyErrorKind::Truncated => f.write_str("the method body is cut short")?,
-            BodyErrorKind::UnknownHeader(byte) => {
-                write!(f, "0x{byte:02x} begins no header of a method body")?;
-            }
-            BodyErrorKind::HeaderSize(size) => {
-                write!(
-                    f,
-                    "the header of the method body has {size} instead of 3 units of four bytes"
-                )?;
-            }
-            BodyErrorKind::SectionSize(size) => {
-                write!(f, "a section of the method body cannot have {size} bytes")?;
-            }
-        }
-        write!(f, " (at offset {})", self.offset)
-    }
-}
-
-impl std::error::Error for BodyError {}
+pub(super) const SECTION_MORE: u8 = 0x80;
 
 /// The length of the method body that begins with these bytes: header, code and sections.
 ///
@@ -126,6 +78,11 @@ fn end_of_sections(bytes: &[u8], code_end: usize) -> Result<usize, BodyError> {
                 offset: start + 1,
                 kind,
             });
+        }
+        // A size without the four bytes of the header: the runtime reads all the clauses.
+        let clause = if kind & SECTION_FAT == 0 { 12 } else { 24 };
+        if size % clause == 0 {
+            size += 4;
         }
         end = start.saturating_add(size);
         if kind & SECTION_MORE == 0 {

@@ -1,0 +1,375 @@
+use super::error::{BodyError, BodyErrorKind};
+use super::length::{FAT_HEADER, MORE_SECTIONS};
+use super::sections::read_sections;
+use super::{AddedStack, Locals, MethodBody, TINY_MAX_STACK};
+use crate::code::{Code, END, Node, PrefixSlot, pack_range, unpack_range};
+use crate::instruction::Label;
+use crate::opcode::{Opcode, OperandKind};
+
+const INIT_LOCALS: u8 = 0x10;
+
+impl MethodBody {
+    /// Reads a method body: header, code and exception clauses (II.25.4).
+    ///
+    /// What comes behind the body is not looked at, so `bytes` may be longer.
+    ///
+    /// # Errors
+    ///
+    /// A rule of the format that is broken, and where. See [`BodyErrorKind`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, BodyError> {
+        let mut body = Self::new();
+        body.decode_into(bytes)?;
+        Ok(body)
+    }
+
+    /// Reads a method body in place of this one, in the memory that this one has.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode); the body is then without a meaning.
+    pub fn decode_into(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
+        let header = Header::read(bytes)?;
+        self.max_stack = header.max_stack;
+        self.added_stack = AddedStack::default();
+        self.init_locals = header.init_locals;
+        self.locals = Locals {
+            token: header.locals,
+            signature: (header.locals == 0).then(Default::default),
+            changed: false,
+        };
+        self.clauses.clear();
+        self.code.clear();
+        let end = header.size + header.code_size;
+        let code = bytes
+            .get(header.size..end)
+            .ok_or(BodyError::new(bytes.len(), BodyErrorKind::Truncated))?;
+        Decoder {
+            out: &mut self.code,
+            bytes: code,
+            origin: header.size,
+        }
+        .decode()?;
+        if header.more_sections {
+            read_sections(self, bytes, end, code.len())?;
+        }
+        Ok(())
+    }
+}
+
+struct Header {
+    size: usize,
+    code_size: usize,
+    max_stack: u16,
+    init_locals: bool,
+    more_sections: bool,
+    locals: u32,
+}
+
+impl Header {
+    fn read(bytes: &[u8]) -> Result<Self, BodyError> {
+        let truncated = BodyError::new(bytes.len(), BodyErrorKind::Truncated);
+        let first = *bytes.first().ok_or(truncated)?;
+        match first & 0b11 {
+            0b10 => Ok(Self {
+                size: 1,
+                code_size: usize::from(first >> 2),
+                max_stack: TINY_MAX_STACK,
+                init_locals: false,
+                more_sections: false,
+                locals: 0,
+            }),
+            0b11 => {
+                let size = bytes.get(1).ok_or(truncated)? >> 4;
+                if size != 3 {
+                    return Err(BodyError::new(1, BodyErrorKind::HeaderSize(size)));
+                }
+                let header: &[u8; FAT_HEADER] = bytes.first_chunk().ok_or(truncated)?;
+                let [_, _, s0, s1, c0, c1, c2, c3, l0, l1, l2, l3] = *header;
+                Ok(Self {
+                    size: FAT_HEADER,
+                    // More than the machine can address is not there either.
+                    code_size: usize::try_from(u32::from_le_bytes([c0, c1, c2, c3]))
+                        .ok()
+                        .filter(|&size| size <= bytes.len())
+                        .ok_or(truncated)?,
+                    max_stack: u16::from_le_bytes([s0, s1]),
+                    init_locals: first & INIT_LOCALS != 0,
+                    more_sections: first & MORE_SECTIONS != 0,
+                    locals: u32::from_le_bytes([l0, l1, l2, l3]),
+                })
+            }
+            _ => Err(BodyError::new(0, BodyErrorKind::UnknownHeader(first))),
+        }
+    }
+}
+
+struct Decoder<'a> {
+    out: &'a mut Code,
+    bytes: &'a [u8],
+    /// Where the code begins in the body.
+    origin: usize,
+}
+
+/// What an instruction's bytes are.
+struct Raw {
+    opcode: Opcode,
+    operand: u64,
+    end: usize,
+}
+
+impl Decoder<'_> {
+    fn error(&self, offset: usize, kind: BodyErrorKind) -> BodyError {
+        BodyError::new(self.origin + offset, kind)
+    }
+
+    fn decode(mut self) -> Result<(), BodyError> {
+        // Most instructions have two bytes or more.
+        self.out.nodes.reserve(self.bytes.len() / 2 + 2);
+        let mut position = 0;
+        let mut branches = 0_usize;
+        while position < self.bytes.len() {
+            let start = position;
+            let first_prefix = self.out.prefixes.len() as u32;
+            let mut raw = self.raw(position)?;
+            let mut prefix_count = 0;
+            while raw.opcode.is_prefix() {
+                let prefix = position;
+                self.prefix(prefix, &raw, first_prefix)?;
+                prefix_count += 1;
+                position = raw.end;
+                if position == self.bytes.len() {
+                    let kind = BodyErrorKind::DanglingPrefix(raw.opcode);
+                    return Err(self.error(prefix, kind));
+                }
+                raw = self.raw(position)?;
+            }
+            let kind = raw.opcode.operand_kind();
+            let opcode = match kind {
+                OperandKind::ShortVariable | OperandKind::Variable => {
+                    raw.opcode.for_variable(raw.operand as u16)
+                }
+                OperandKind::ShortTarget => raw.opcode.long_form(),
+                _ => raw.opcode,
+            };
+            branches += usize::from(matches!(
+                kind,
+                OperandKind::ShortTarget | OperandKind::Target | OperandKind::Switch
+            ));
+            let index = self.out.nodes.len() as u32;
+            self.out.nodes.push(Node {
+                next: index + 1,
+                previous: index - 1,
+                offset: start as u32,
+                first_prefix,
+                prefix_count,
+                ..Node::new(opcode, raw.operand)
+            });
+            position = raw.end;
+        }
+        let last = self.out.nodes.len() as u32 - 1;
+        if let Some(node) = self.out.nodes.last_mut() {
+            node.next = END;
+        }
+        if let Some(end) = self.out.nodes.first_mut() {
+            (end.previous, end.next) = (last, if last == END { END } else { 1 });
+        }
+        if branches > 0 {
+            self.link()?;
+        }
+        Ok(())
+    }
+
+    fn prefix(&mut self, at: usize, raw: &Raw, first: u32) -> Result<(), BodyError> {
+        let earlier = self.out.prefixes.get(first as usize..).unwrap_or(&[]);
+        if earlier.iter().any(|prefix| prefix.opcode == raw.opcode) {
+            return Err(self.error(at, BodyErrorKind::RepeatedPrefix(raw.opcode)));
+        }
+        self.out.prefixes.push(PrefixSlot {
+            opcode: raw.opcode,
+            symbolic: false,
+            value: raw.operand as u32,
+        });
+        Ok(())
+    }
+
+    #[inline]
+    fn take<const N: usize>(&self, position: usize) -> Result<[u8; N], BodyError> {
+        self.bytes
+            .get(position..)
+            .and_then(|rest| rest.first_chunk())
+            .copied()
+            .ok_or_else(|| self.undecodable(BodyErrorKind::TruncatedInstruction, self.bytes.len()))
+    }
+
+    /// The instruction at a place. Targets of branches become offsets in the code.
+    #[inline]
+    fn raw(&mut self, position: usize) -> Result<Raw, BodyError> {
+        let [byte] = self.take(position)?;
+        let (code, start) = if byte == 0xfe {
+            let [second] = self.take(position + 1)?;
+            (0xfe00 | u16::from(second), position + 2)
+        } else {
+            (u16::from(byte), position + 1)
+        };
+        let Some(opcode) = Opcode::from_code(code) else {
+            return Err(self.undecodable(BodyErrorKind::UnknownOpcode(code), position));
+        };
+        let (operand, end) = match opcode.operand_kind() {
+            OperandKind::None => (0, start),
+            OperandKind::Int8 | OperandKind::ShortVariable => {
+                let [byte] = self.take(start)?;
+                (u64::from(byte), start + 1)
+            }
+            OperandKind::Variable => (u64::from(u16::from_le_bytes(self.take(start)?)), start + 2),
+            OperandKind::Int64 | OperandKind::Float64 => {
+                (u64::from_le_bytes(self.take(start)?), start + 8)
+            }
+            OperandKind::ShortTarget => {
+                let delta = i8::from_le_bytes(self.take(start)?);
+                (
+                    self.target(position, start + 1, i64::from(delta))?,
+                    start + 1,
+                )
+            }
+            OperandKind::Target => {
+                let delta = i32::from_le_bytes(self.take(start)?);
+                (
+                    self.target(position, start + 4, i64::from(delta))?,
+                    start + 4,
+                )
+            }
+            OperandKind::Switch => self.switch(position, start)?,
+            _ => (u64::from(u32::from_le_bytes(self.take(start)?)), start + 4),
+        };
+        Ok(Raw {
+            opcode,
+            operand,
+            end,
+        })
+    }
+
+    fn switch(&mut self, position: usize, start: usize) -> Result<(u64, usize), BodyError> {
+        let count = u32::from_le_bytes(self.take(start)?);
+        let table = start + 4;
+        let rest = self.bytes.get(table..).unwrap_or(&[]);
+        let size = usize::try_from(count)
+            .ok()
+            .and_then(|count| count.checked_mul(4));
+        let Some(entries) = size.and_then(|size| rest.get(..size)) else {
+            return Err(self.undecodable(BodyErrorKind::SwitchCount(count), position));
+        };
+        let end = table + entries.len();
+        let first = self.out.switches.len();
+        for entry in entries.chunks_exact(4) {
+            let delta = entry
+                .first_chunk()
+                .map_or(0, |bytes| i32::from_le_bytes(*bytes));
+            // An offset for now; `link` puts the label in its place.
+            let target = self.target(position, end, i64::from(delta))?;
+            self.out.switches.push(Label(target as u32));
+        }
+        Ok((pack_range(first, entries.len() / 4), end))
+    }
+
+    fn target(&self, position: usize, end: usize, delta: i64) -> Result<u64, BodyError> {
+        let target = end as i64 + delta;
+        match u64::try_from(target) {
+            Ok(offset) if offset < self.bytes.len() as u64 => Ok(offset),
+            _ => Err(self.error(position, BodyErrorKind::TargetOutside { target })),
+        }
+    }
+
+    /// What to say about bytes that are no instruction: perhaps they are never reached.
+    #[cold]
+    fn undecodable(&self, kind: BodyErrorKind, offset: usize) -> BodyError {
+        let Some(last) = self.out.nodes.last().filter(|_| self.out.nodes.len() > 1) else {
+            return self.error(offset, kind);
+        };
+        // Where the last whole instruction ends is where the branch over the rest would go.
+        let reached = self.out.nodes.iter().skip(1).any(|node| {
+            let beyond = |target: u64| target > u64::from(last.offset);
+            match node.opcode.operand_kind() {
+                OperandKind::Target => beyond(node.operand),
+                OperandKind::Switch => {
+                    let targets = self.out.switch(node.operand);
+                    targets.iter().any(|target| beyond(u64::from(target.0)))
+                }
+                _ => false,
+            }
+        });
+        let start = self.tail_start(last);
+        match self.bytes.get(start) {
+            Some(&byte) if last.opcode.ends_block() && !reached => {
+                self.error(start, BodyErrorKind::UndecodableTail { byte })
+            }
+            _ => self.error(offset, kind),
+        }
+    }
+
+    /// Where the instructions that were decoded end.
+    fn tail_start(&self, last: &Node) -> usize {
+        let prefixes: usize = self
+            .out
+            .prefixes_of(last)
+            .iter()
+            .map(|prefix| 2 + prefix.opcode.operand_kind().size().map_or(0, usize::from))
+            .sum();
+        let start = last.offset as usize + prefixes;
+        // The long form of a branch stands for both: the bytes tell.
+        let wide = self.bytes.get(start) == Some(&0xfe);
+        let code = match (self.bytes.get(start), self.bytes.get(start + 1)) {
+            (Some(_), Some(&second)) if wide => 0xfe00 | u16::from(second),
+            (Some(&first), _) => u16::from(first),
+            _ => 0,
+        };
+        let size = Opcode::from_code(code).and_then(|opcode| opcode.operand_kind().size());
+        start + 1 + usize::from(wide) + size.map_or(0, usize::from)
+    }
+
+    /// Turns the offsets in branches and switches into labels.
+    fn link(&mut self) -> Result<(), BodyError> {
+        for index in 1..self.out.nodes.len() as u32 {
+            let Some(&node) = self.out.node(index) else {
+                break;
+            };
+            match node.opcode.operand_kind() {
+                OperandKind::Target => {
+                    let label = self.label(node.offset, node.operand as u32)?;
+                    if let Some(node) = self.out.node_mut(index) {
+                        node.operand = u64::from(label.0);
+                    }
+                }
+                OperandKind::Switch => {
+                    let (start, count) = unpack_range(node.operand);
+                    for entry in start..start + count {
+                        let Some(&Label(target)) = self.out.switches.get(entry) else {
+                            break;
+                        };
+                        let label = self.label(node.offset, target)?;
+                        if let Some(entry) = self.out.switches.get_mut(entry) {
+                            *entry = label;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, from: u32, target: u32) -> Result<Label, BodyError> {
+        match node_at_offset(self.out, target) {
+            Some(at) => Ok(self.out.branch_label(at)),
+            None => Err(self.error(from as usize, BodyErrorKind::TargetInside { target })),
+        }
+    }
+}
+
+/// The node that begins at an offset of the code that was just decoded.
+pub(super) fn node_at_offset(code: &Code, offset: u32) -> Option<u32> {
+    let nodes = code.nodes.get(1..)?;
+    let found = nodes
+        .binary_search_by_key(&offset, |node| node.offset)
+        .ok()?;
+    Some(found as u32 + 1)
+}

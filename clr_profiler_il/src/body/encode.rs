@@ -1,0 +1,312 @@
+use super::clause::{Clause, ClauseKind};
+use super::error::EncodeError;
+use super::layout::Layout;
+use super::length::{FAT_HEADER, MORE_SECTIONS, SECTION_FAT};
+use super::sections::EXCEPTIONS;
+use super::{MethodBody, TINY_MAX_STACK};
+use crate::code::{END, Node};
+use crate::instruction::Label;
+use crate::opcode::{Opcode, OperandKind};
+use crate::symbol::TokenSource;
+
+/// The most clauses in a section of the small form: its size has 8 bits.
+const SMALL_CLAUSES: usize = 20;
+/// The most clauses in a section of the fat form: its size has 24 bits.
+const FAT_CLAUSES: usize = (0x00ff_ffff - 4) / 24;
+
+/// Memory that encoding needs beside its output, to be used again for the next body.
+#[derive(Clone, Debug, Default)]
+pub struct EncodeBuffers {
+    layout: Layout,
+}
+
+impl EncodeBuffers {
+    /// Buffers without memory yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// The offsets of a clause in the code to be written.
+struct Offsets {
+    try_start: u32,
+    try_length: u32,
+    handler_start: u32,
+    handler_length: u32,
+    value: u32,
+}
+
+impl MethodBody {
+    /// Writes the body behind what `out` holds: header, code and exception clauses in the smallest
+    /// form that fits (II.25.4).
+    ///
+    /// The body begins where `out` ended; it must come to lie at a multiple of four if it gets a
+    /// fat header.
+    ///
+    /// # Errors
+    ///
+    /// See [`EncodeError`]. `out` is then as before.
+    pub fn encode<S: TokenSource>(
+        &self,
+        tokens: &mut S,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError<S::Error>> {
+        self.encode_with(&mut EncodeBuffers::new(), tokens, out)
+    }
+
+    /// As [`encode`](Self::encode), in memory that is used again.
+    ///
+    /// # Errors
+    ///
+    /// See [`EncodeError`]. `out` is then as before.
+    pub fn encode_with<S: TokenSource>(
+        &self,
+        buffers: &mut EncodeBuffers,
+        tokens: &mut S,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError<S::Error>> {
+        let start = out.len();
+        let written = self.encode_behind(&mut buffers.layout, tokens, out, start);
+        if written.is_err() {
+            out.truncate(start);
+        }
+        written
+    }
+
+    fn encode_behind<S: TokenSource>(
+        &self,
+        layout: &mut Layout,
+        tokens: &mut S,
+        out: &mut Vec<u8>,
+        start: usize,
+    ) -> Result<(), EncodeError<S::Error>> {
+        layout.compute(&self.code);
+        let size = match u32::try_from(layout.size()) {
+            Ok(size) if size <= i32::MAX as u32 => size,
+            _ => return Err(EncodeError::CodeSize(layout.size())),
+        };
+        if let Some(offset) = layout.unplaced() {
+            return Err(EncodeError::UnplacedLabel { offset });
+        }
+        if self.clauses.len() > FAT_CLAUSES {
+            return Err(EncodeError::ClauseCount(self.clauses.len()));
+        }
+        let max_stack = self.max_stack();
+        let max_stack = u16::try_from(max_stack).map_err(|_| EncodeError::MaxStack(max_stack))?;
+        let locals = self.encoded_locals(tokens).map_err(EncodeError::Tokens)?;
+
+        out.reserve(FAT_HEADER + size as usize + 4 + self.clauses.len() * 24);
+        let tiny = size < 64
+            && max_stack <= TINY_MAX_STACK
+            && locals == 0
+            && !self.init_locals
+            && self.clauses.is_empty();
+        if tiny {
+            out.push(0b10 | (size as u8) << 2);
+        } else {
+            let mut flags = 0b11;
+            if self.init_locals {
+                flags |= 0x10;
+            }
+            if !self.clauses.is_empty() {
+                flags |= MORE_SECTIONS;
+            }
+            out.extend_from_slice(&[flags, 0x30]);
+            out.extend_from_slice(&max_stack.to_le_bytes());
+            out.extend_from_slice(&size.to_le_bytes());
+            out.extend_from_slice(&locals.to_le_bytes());
+        }
+        self.encode_code(layout, tokens, out)
+            .map_err(EncodeError::Tokens)?;
+        if self.clauses.is_empty() {
+            return Ok(());
+        }
+        let length = out.len() - start;
+        out.resize(start + length.next_multiple_of(4), 0);
+        self.encode_clauses(layout, tokens, out)
+    }
+
+    fn encode_code<S: TokenSource>(
+        &self,
+        layout: &Layout,
+        tokens: &mut S,
+        out: &mut Vec<u8>,
+    ) -> Result<(), S::Error> {
+        let mut long = layout.long_branches();
+        let mut index = self.code.first();
+        while index != END
+            && let Some(node) = self.code.node(index)
+        {
+            if node.prefix_count > 0 {
+                self.encode_prefixes(node, tokens, out)?;
+            }
+            let operand = node.operand;
+            match node.opcode.operand_kind() {
+                OperandKind::None => push_code(node.opcode, out),
+                OperandKind::Int8 | OperandKind::ShortVariable => {
+                    push_code(node.opcode, out);
+                    out.push(operand as u8);
+                }
+                OperandKind::Variable => {
+                    push_code(node.opcode, out);
+                    out.extend_from_slice(&(operand as u16).to_le_bytes());
+                }
+                OperandKind::Int64 | OperandKind::Float64 => {
+                    push_code(node.opcode, out);
+                    out.extend_from_slice(&operand.to_le_bytes());
+                }
+                OperandKind::Target | OperandKind::ShortTarget => {
+                    let target = layout.target(&self.code, Label(operand as u32));
+                    let from = layout.offset(node.next);
+                    let delta = target.wrapping_sub(from) as i32;
+                    if long.next().unwrap_or(true) {
+                        push_code(node.opcode, out);
+                        out.extend_from_slice(&delta.to_le_bytes());
+                    } else {
+                        push_code(node.opcode.short_form(), out);
+                        out.push(delta as u8);
+                    }
+                }
+                OperandKind::Switch => {
+                    push_code(node.opcode, out);
+                    let targets = self.code.switch(operand);
+                    let from = layout.offset(node.next);
+                    out.extend_from_slice(&(targets.len() as u32).to_le_bytes());
+                    for &target in targets {
+                        let delta = layout.target(&self.code, target).wrapping_sub(from);
+                        out.extend_from_slice(&delta.to_le_bytes());
+                    }
+                }
+                _ => {
+                    push_code(node.opcode, out);
+                    let value = self.token(operand as u32, node.symbolic, tokens)?;
+                    out.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+            index = node.next;
+        }
+        Ok(())
+    }
+
+    fn encode_prefixes<S: TokenSource>(
+        &self,
+        node: &Node,
+        tokens: &mut S,
+        out: &mut Vec<u8>,
+    ) -> Result<(), S::Error> {
+        for prefix in self.code.prefixes_of(node) {
+            push_code(prefix.opcode, out);
+            match prefix.opcode.operand_kind() {
+                OperandKind::None => {}
+                OperandKind::Int8 => out.push(prefix.value as u8),
+                _ => {
+                    let value = self.token(prefix.value, prefix.symbolic, tokens)?;
+                    out.extend_from_slice(&value.to_le_bytes());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn token<S: TokenSource>(
+        &self,
+        value: u32,
+        symbolic: bool,
+        tokens: &mut S,
+    ) -> Result<u32, S::Error> {
+        match self.code.symbol(value) {
+            Some(symbol) if symbolic => symbol.token(tokens).map(|token| token.raw()),
+            _ => Ok(value),
+        }
+    }
+
+    fn encoded_locals<S: TokenSource>(&self, tokens: &mut S) -> Result<u32, S::Error> {
+        match &self.locals.signature {
+            Some(locals) if self.locals.changed => {
+                if locals.locals.is_empty() {
+                    return Ok(0);
+                }
+                tokens.locals(locals).map(|token| token.raw())
+            }
+            _ => Ok(self.locals.token),
+        }
+    }
+
+    fn encode_clauses<S: TokenSource>(
+        &self,
+        layout: &Layout,
+        tokens: &mut S,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError<S::Error>> {
+        let count = self.clauses.len();
+        let mut small = count <= SMALL_CLAUSES;
+        for (index, clause) in self.clauses.iter().enumerate() {
+            let offsets = self.offsets(layout, clause);
+            let offsets = offsets.ok_or(EncodeError::ClauseOrder(index))?;
+            small = small && offsets.fit_small();
+        }
+        if small {
+            out.extend_from_slice(&[EXCEPTIONS, (count * 12 + 4) as u8, 0, 0]);
+        } else {
+            let [s0, s1, s2, _] = ((count * 24 + 4) as u32).to_le_bytes();
+            out.extend_from_slice(&[EXCEPTIONS | SECTION_FAT, s0, s1, s2]);
+        }
+        for (index, clause) in self.clauses.iter().enumerate() {
+            let offsets = self.offsets(layout, clause);
+            let offsets = offsets.ok_or(EncodeError::ClauseOrder(index))?;
+            let value = if clause.kind == ClauseKind::Filter {
+                offsets.value
+            } else {
+                self.token(clause.value, clause.symbolic, tokens)
+                    .map_err(EncodeError::Tokens)?
+            };
+            let flags = clause.kind.flags();
+            if small {
+                out.extend_from_slice(&[flags, 0]);
+                out.extend_from_slice(&(offsets.try_start as u16).to_le_bytes());
+                out.push(offsets.try_length as u8);
+                out.extend_from_slice(&(offsets.handler_start as u16).to_le_bytes());
+                out.push(offsets.handler_length as u8);
+            } else {
+                out.extend_from_slice(&[flags, 0, 0, 0]);
+                out.extend_from_slice(&offsets.try_start.to_le_bytes());
+                out.extend_from_slice(&offsets.try_length.to_le_bytes());
+                out.extend_from_slice(&offsets.handler_start.to_le_bytes());
+                out.extend_from_slice(&offsets.handler_length.to_le_bytes());
+            }
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// `None` if a region ends before it begins.
+    fn offsets(&self, layout: &Layout, clause: &Clause) -> Option<Offsets> {
+        let at = |label| layout.target(&self.code, label);
+        Some(Offsets {
+            try_start: at(clause.try_start),
+            try_length: at(clause.try_end).checked_sub(at(clause.try_start))?,
+            handler_start: at(clause.handler_start),
+            handler_length: at(clause.handler_end).checked_sub(at(clause.handler_start))?,
+            value: at(clause.filter),
+        })
+    }
+}
+
+impl Offsets {
+    const fn fit_small(&self) -> bool {
+        self.try_start <= 0xffff
+            && self.try_length <= 0xff
+            && self.handler_start <= 0xffff
+            && self.handler_length <= 0xff
+    }
+}
+
+#[inline]
+fn push_code(opcode: Opcode, out: &mut Vec<u8>) {
+    let code = opcode.code();
+    if code > 0xff {
+        out.push(0xfe);
+    }
+    out.push(code as u8);
+}

@@ -1,0 +1,144 @@
+use super::MethodBody;
+use super::clause::{Bounds, Clause, ClauseKind};
+use super::decode::node_at_offset;
+use super::error::{BodyError, BodyErrorKind};
+use super::length::{SECTION_FAT, SECTION_MORE};
+use crate::code::END;
+
+/// In the kind of a section: it holds exception clauses.
+pub(super) const EXCEPTIONS: u8 = 0x01;
+/// The bits of a section's kind that say what it holds.
+const KIND: u8 = 0x3f;
+
+/// The numbers of a clause in the file.
+struct Raw {
+    flags: u32,
+    try_offset: u32,
+    try_length: u32,
+    handler_offset: u32,
+    handler_length: u32,
+    value: u32,
+}
+
+/// Reads all sections behind the code (II.25.4.5).
+pub(super) fn read_sections(
+    body: &mut MethodBody,
+    bytes: &[u8],
+    code_end: usize,
+    code_size: usize,
+) -> Result<(), BodyError> {
+    let truncated = BodyError::new(bytes.len(), BodyErrorKind::Truncated);
+    let mut end = code_end;
+    loop {
+        let start = end.next_multiple_of(4);
+        let header: &[u8; 4] = bytes
+            .get(start..)
+            .and_then(|rest| rest.first_chunk())
+            .ok_or(truncated)?;
+        let [kind, s0, s1, s2] = *header;
+        if kind & KIND != EXCEPTIONS {
+            return Err(BodyError::new(start, BodyErrorKind::UnknownSection(kind)));
+        }
+        let fat = kind & SECTION_FAT != 0;
+        let (size, clause_size) = if fat {
+            (u32::from_le_bytes([s0, s1, s2, 0]) as usize, 24)
+        } else {
+            (usize::from(s0), 12)
+        };
+        // Some compilers forget the four bytes of the header; so does the runtime, by rounding.
+        let clauses = size / clause_size * clause_size;
+        if size - clauses != 4 && (size != clauses || size == 0) {
+            return Err(BodyError::new(start + 1, BodyErrorKind::SectionSize(size)));
+        }
+        end = start + 4 + clauses;
+        let table = bytes.get(start + 4..end).ok_or(truncated)?;
+        body.clauses.reserve(clauses / clause_size);
+        for (index, clause) in table.chunks_exact(clause_size).enumerate() {
+            let raw = if fat {
+                Raw::fat(clause)
+            } else {
+                Raw::small(clause)
+            };
+            let raw = raw.ok_or(truncated)?;
+            let offset = start + 4 + index * clause_size;
+            read_clause(body, &raw, code_size, offset)?;
+        }
+        if kind & SECTION_MORE == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn read_clause(
+    body: &mut MethodBody,
+    raw: &Raw,
+    code_size: usize,
+    offset: usize,
+) -> Result<(), BodyError> {
+    let Some(kind) = ClauseKind::from_flags(raw.flags) else {
+        return Err(BodyError::new(
+            offset,
+            BodyErrorKind::UnknownClause(raw.flags),
+        ));
+    };
+    let code = &body.code;
+    let bound = |at: u64| {
+        if at == code_size as u64 {
+            return Ok(END);
+        }
+        let inside = u32::try_from(at).ok().filter(|_| at < code_size as u64);
+        let Some(bound) = inside else {
+            let kind = BodyErrorKind::ClauseOutside { end: at };
+            return Err(BodyError::new(offset, kind));
+        };
+        node_at_offset(code, bound).ok_or(BodyError::new(
+            offset,
+            BodyErrorKind::ClauseInside { bound },
+        ))
+    };
+    let sum = |start: u32, length: u32| u64::from(start) + u64::from(length);
+    let filter = kind == ClauseKind::Filter;
+    let bounds = Bounds {
+        try_start: bound(u64::from(raw.try_offset))?,
+        try_end: bound(sum(raw.try_offset, raw.try_length))?,
+        filter: if filter {
+            Some(bound(u64::from(raw.value))?)
+        } else {
+            None
+        },
+        handler_start: bound(u64::from(raw.handler_offset))?,
+        handler_end: bound(sum(raw.handler_offset, raw.handler_length))?,
+    };
+    let value = if filter { 0 } else { raw.value };
+    let clause = Clause::new(&mut body.code, kind, (value, false), bounds);
+    body.clauses.push(clause);
+    Ok(())
+}
+
+impl Raw {
+    fn small(clause: &[u8]) -> Option<Self> {
+        let [f0, f1, t0, t1, t, h0, h1, h, v0, v1, v2, v3]: [u8; 12] = *clause.first_chunk()?;
+        Some(Self {
+            flags: u32::from(u16::from_le_bytes([f0, f1])),
+            try_offset: u32::from(u16::from_le_bytes([t0, t1])),
+            try_length: u32::from(t),
+            handler_offset: u32::from(u16::from_le_bytes([h0, h1])),
+            handler_length: u32::from(h),
+            value: u32::from_le_bytes([v0, v1, v2, v3]),
+        })
+    }
+
+    fn fat(clause: &[u8]) -> Option<Self> {
+        let mut words = clause
+            .chunks_exact(4)
+            .filter_map(|word| word.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)));
+        Some(Self {
+            flags: words.next()?,
+            try_offset: words.next()?,
+            try_length: words.next()?,
+            handler_offset: words.next()?,
+            handler_length: words.next()?,
+            value: words.next()?,
+        })
+    }
+}

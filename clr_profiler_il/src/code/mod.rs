@@ -1,0 +1,350 @@
+//! The storage behind bodies and fragments: instructions in one array, linked by index, so that an
+//! insertion moves nothing and every id stays.
+//!
+//! Node 0 is no instruction: it stands for the end, closes the ring of links and carries the labels
+//! that stand there.
+
+mod splice;
+
+use std::sync::Arc;
+
+use crate::instruction::{Instruction, InstructionId, Label, Position};
+use crate::opcode::{Opcode, OperandKind};
+use crate::symbol::Symbol;
+
+/// The node that stands for the end.
+pub(crate) const END: u32 = 0;
+/// No label, no offset, no place.
+pub(crate) const NONE: u32 = u32::MAX;
+/// The place of a label that was removed from its code or not yet put there.
+pub(crate) const UNPLACED: u32 = u32::MAX;
+
+/// One instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) next: u32,
+    pub(crate) previous: u32,
+    /// The first of the labels that stand before the instruction.
+    pub(crate) labels: u32,
+    /// The offset in the decoded code, or `NONE`.
+    pub(crate) offset: u32,
+    pub(crate) first_prefix: u32,
+    pub(crate) opcode: Opcode,
+    pub(crate) prefix_count: u8,
+    /// The operand is the number of a symbol instead of a token.
+    pub(crate) symbolic: bool,
+    pub(crate) removed: bool,
+    /// A number as its bits, a variable, a token, a label, or for a `switch` the first label and
+    /// their number.
+    pub(crate) operand: u64,
+}
+
+impl Node {
+    pub(crate) const END: Self = Self {
+        next: END,
+        previous: END,
+        labels: NONE,
+        offset: NONE,
+        first_prefix: 0,
+        opcode: Opcode::Nop,
+        prefix_count: 0,
+        symbolic: false,
+        removed: false,
+        operand: 0,
+    };
+
+    pub(crate) const fn new(opcode: Opcode, operand: u64) -> Self {
+        Self {
+            opcode,
+            operand,
+            ..Self::END
+        }
+    }
+
+    pub(crate) const fn original_offset(&self) -> Option<u32> {
+        if self.offset == NONE {
+            None
+        } else {
+            Some(self.offset)
+        }
+    }
+
+    pub(crate) const fn is_branch(&self) -> bool {
+        matches!(
+            self.opcode.operand_kind(),
+            OperandKind::Target | OperandKind::ShortTarget
+        )
+    }
+}
+
+/// Why a label stands where it stands: what goes with it when code is inserted there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LabelKind {
+    Branch,
+    RegionStart,
+    RegionEnd,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LabelSlot {
+    /// The node before which it stands.
+    pub(crate) at: u32,
+    /// The next label at the same node.
+    pub(crate) next: u32,
+    pub(crate) kind: LabelKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PrefixSlot {
+    pub(crate) opcode: Opcode,
+    pub(crate) symbolic: bool,
+    pub(crate) value: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) labels: Vec<LabelSlot>,
+    pub(crate) switches: Vec<Label>,
+    pub(crate) prefixes: Vec<PrefixSlot>,
+    pub(crate) symbols: Vec<Arc<Symbol>>,
+}
+
+impl Code {
+    pub(crate) fn new() -> Self {
+        Self {
+            nodes: vec![Node::END],
+            labels: Vec::new(),
+            switches: Vec::new(),
+            prefixes: Vec::new(),
+            symbols: Vec::new(),
+        }
+    }
+
+    /// Forgets everything but the memory.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.clear();
+        self.nodes.push(Node::END);
+        self.labels.clear();
+        self.switches.clear();
+        self.prefixes.clear();
+        self.symbols.clear();
+    }
+
+    pub(crate) fn node(&self, index: u32) -> Option<&Node> {
+        self.nodes.get(index as usize)
+    }
+
+    pub(crate) fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
+        self.nodes.get_mut(index as usize)
+    }
+
+    /// The first node in order, `END` if there is none.
+    pub(crate) fn first(&self) -> u32 {
+        self.nodes.first().map_or(END, |node| node.next)
+    }
+
+    /// The last node in order, `END` if there is none.
+    pub(crate) fn last(&self) -> u32 {
+        self.nodes.first().map_or(END, |node| node.previous)
+    }
+
+    /// The instruction, if it exists and was not removed.
+    pub(crate) fn instruction(&self, id: InstructionId) -> Option<Instruction<'_>> {
+        let node = self.node(id.0).filter(|node| !node.removed)?;
+        (id.0 != END).then_some(Instruction {
+            id,
+            node,
+            code: self,
+        })
+    }
+
+    /// All instructions in order.
+    pub(crate) fn instructions(&self) -> Instructions<'_> {
+        Instructions {
+            code: self,
+            next: self.first(),
+        }
+    }
+
+    pub(crate) fn position(&self, at: u32) -> Position {
+        if at == END || at == UNPLACED {
+            Position::End
+        } else {
+            Position::Before(InstructionId(at))
+        }
+    }
+
+    /// The node that a label stands before; `UNPLACED` if nowhere.
+    pub(crate) fn place(&self, label: Label) -> u32 {
+        self.labels
+            .get(label.0 as usize)
+            .map_or(UNPLACED, |slot| slot.at)
+    }
+
+    pub(crate) fn switch(&self, operand: u64) -> &[Label] {
+        let (start, count) = unpack_range(operand);
+        self.switches
+            .get(start..start.saturating_add(count))
+            .unwrap_or(&[])
+    }
+
+    pub(crate) fn prefixes_of(&self, node: &Node) -> &[PrefixSlot] {
+        if node.prefix_count == 0 {
+            return &[];
+        }
+        let start = node.first_prefix as usize;
+        self.prefixes
+            .get(start..start + usize::from(node.prefix_count))
+            .unwrap_or(&[])
+    }
+
+    pub(crate) fn symbol(&self, index: u32) -> Option<&Symbol> {
+        self.symbols.get(index as usize).map(|symbol| &**symbol)
+    }
+
+    /// Makes a label at a node, or nowhere yet.
+    pub(crate) fn add_label(&mut self, at: u32, kind: LabelKind) -> Label {
+        let index = self.labels.len() as u32;
+        let mut next = NONE;
+        if let Some(node) = self.node_mut(at) {
+            next = std::mem::replace(&mut node.labels, index);
+        }
+        self.labels.push(LabelSlot { at, next, kind });
+        Label(index)
+    }
+
+    /// A label for branches at a node: one that is there or a new one.
+    pub(crate) fn branch_label(&mut self, at: u32) -> Label {
+        if let Some(node) = self.node(at)
+            && let Some(slot) = self.labels.get(node.labels as usize)
+            && slot.kind == LabelKind::Branch
+        {
+            return Label(node.labels);
+        }
+        self.add_label(at, LabelKind::Branch)
+    }
+
+    /// Puts a label elsewhere.
+    pub(crate) fn place_label(&mut self, label: Label, at: u32) {
+        let from = self.place(label);
+        self.move_labels(from, UNPLACED, |index, _| index == label.0);
+        let mut next = NONE;
+        if let Some(node) = self.node_mut(at) {
+            next = std::mem::replace(&mut node.labels, label.0);
+        }
+        if let Some(slot) = self.labels.get_mut(label.0 as usize) {
+            (slot.at, slot.next) = (at, next);
+        }
+    }
+
+    /// Moves those of the labels at one node that a rule chooses to another one.
+    pub(crate) fn move_labels(
+        &mut self,
+        from: u32,
+        to: u32,
+        chosen: impl Fn(u32, LabelKind) -> bool,
+    ) {
+        let Some(node) = self.node_mut(from) else {
+            return;
+        };
+        let mut index = std::mem::replace(&mut node.labels, NONE);
+        let (mut staying, mut moving) = (NONE, self.node(to).map_or(NONE, |node| node.labels));
+        while let Some(slot) = self.labels.get_mut(index as usize) {
+            let next = slot.next;
+            if chosen(index, slot.kind) {
+                slot.at = to;
+                slot.next = std::mem::replace(&mut moving, index);
+            } else {
+                slot.next = std::mem::replace(&mut staying, index);
+            }
+            index = next;
+        }
+        if let Some(node) = self.node_mut(from) {
+            node.labels = staying;
+        }
+        if let Some(node) = self.node_mut(to) {
+            node.labels = moving;
+        }
+    }
+
+    /// Appends one instruction behind all others; labels at the end then stand before it.
+    pub(crate) fn append(&mut self, mut node: Node) -> u32 {
+        let index = self.nodes.len() as u32;
+        let last = self.last();
+        (node.previous, node.next) = (last, END);
+        self.nodes.push(node);
+        if let Some(last) = self.node_mut(last) {
+            last.next = index;
+        }
+        if let Some(end) = self.node_mut(END) {
+            end.previous = index;
+        }
+        if self.node(END).is_some_and(|end| end.labels != NONE) {
+            self.move_labels(END, index, |_, _| true);
+        }
+        index
+    }
+
+    pub(crate) fn add_symbol(&mut self, symbol: Symbol) -> u32 {
+        let index = self.symbols.len() as u32;
+        self.symbols.push(Arc::new(symbol));
+        index
+    }
+
+    pub(crate) fn add_switch(&mut self, targets: &[Label]) -> u64 {
+        let start = self.switches.len();
+        self.switches.extend_from_slice(targets);
+        pack_range(start, targets.len())
+    }
+
+    /// Takes an instruction out; its labels go to the next one.
+    pub(crate) fn unlink(&mut self, index: u32) {
+        let Some(node) = self.node_mut(index) else {
+            return;
+        };
+        node.removed = true;
+        let (previous, next) = (node.previous, node.next);
+        if let Some(node) = self.node_mut(previous) {
+            node.next = next;
+        }
+        if let Some(node) = self.node_mut(next) {
+            node.previous = previous;
+        }
+        self.move_labels(index, next, |_, _| true);
+    }
+}
+
+/// The first label of a `switch` and their number as an operand.
+pub(crate) const fn pack_range(start: usize, count: usize) -> u64 {
+    ((start as u64) << 32) | count as u64
+}
+
+pub(crate) const fn unpack_range(operand: u64) -> (usize, usize) {
+    ((operand >> 32) as usize, operand as u32 as usize)
+}
+
+/// The instructions of a body or fragment, in order.
+#[derive(Clone, Debug)]
+pub struct Instructions<'a> {
+    code: &'a Code,
+    next: u32,
+}
+
+impl<'a> Iterator for Instructions<'a> {
+    type Item = Instruction<'a>;
+
+    fn next(&mut self) -> Option<Instruction<'a>> {
+        if self.next == END {
+            return None;
+        }
+        let index = self.next;
+        let node = self.code.node(index)?;
+        self.next = node.next;
+        Some(Instruction {
+            id: InstructionId(index),
+            node,
+            code: self.code,
+        })
+    }
+}

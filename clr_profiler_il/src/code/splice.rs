@@ -1,0 +1,106 @@
+use super::{Code, END, NONE, Node, UNPLACED, pack_range, unpack_range};
+use crate::instruction::Label;
+use crate::opcode::OperandKind;
+
+/// What a copy of other code became.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spliced {
+    /// The first new node.
+    pub(crate) first: u32,
+    /// The last new node.
+    pub(crate) last: u32,
+    /// What to add to a label's number of the other code.
+    pub(crate) labels: u32,
+    /// What to add to the number of a symbol.
+    pub(crate) symbols: u32,
+}
+
+impl Code {
+    /// Copies all of `other`, which was built by appending alone, to before a node.
+    ///
+    /// Labels at its end come to stand before that node; those that stand nowhere still do. The
+    /// labels that stood before the node are left there. `None` if `other` is empty.
+    pub(crate) fn splice(&mut self, before: u32, other: &Self) -> Option<Spliced> {
+        if other.nodes.len() < 2 {
+            return None;
+        }
+        let previous = self.node(before)?.previous;
+        let base = self.nodes.len() as u32;
+        let last = base + other.nodes.len() as u32 - 2;
+        let labels = self.labels.len() as u32;
+        let symbols = self.symbols.len() as u32;
+        let prefixes = self.prefixes.len() as u32;
+        let switches = self.switches.len();
+
+        self.prefixes.extend(other.prefixes.iter().map(|prefix| {
+            let mut prefix = *prefix;
+            if prefix.symbolic {
+                prefix.value += symbols;
+            }
+            prefix
+        }));
+        self.symbols.extend_from_slice(&other.symbols);
+        let shifted = other.switches.iter().map(|label| Label(label.0 + labels));
+        self.switches.extend(shifted);
+
+        let map = |index: u32| base + index - 1;
+        let shift = |label: u32| if label == NONE { NONE } else { label + labels };
+        self.nodes.reserve(other.nodes.len());
+        for node in other.nodes.iter().skip(1) {
+            let mut node = Node {
+                next: if node.next == END {
+                    before
+                } else {
+                    map(node.next)
+                },
+                previous: if node.previous == END {
+                    previous
+                } else {
+                    map(node.previous)
+                },
+                labels: shift(node.labels),
+                first_prefix: node.first_prefix + prefixes,
+                offset: NONE,
+                ..*node
+            };
+            match node.opcode.operand_kind() {
+                OperandKind::Target | OperandKind::ShortTarget => node.operand += u64::from(labels),
+                OperandKind::Switch => {
+                    let (start, count) = unpack_range(node.operand);
+                    node.operand = pack_range(start + switches, count);
+                }
+                _ if node.symbolic => node.operand += u64::from(symbols),
+                _ => {}
+            }
+            self.nodes.push(node);
+        }
+        self.node_mut(previous)?.next = base;
+        self.node_mut(before)?.previous = last;
+
+        for slot in &other.labels {
+            let mut slot = *slot;
+            slot.next = shift(slot.next);
+            slot.at = match slot.at {
+                UNPLACED => UNPLACED,
+                END => UNPLACED,
+                at => map(at),
+            };
+            self.labels.push(slot);
+        }
+        // Those at the end are chained among themselves: they join the ones at the node.
+        let mut index = shift(other.node(END)?.labels);
+        while let Some(next) = self.labels.get(index as usize).map(|slot| slot.next) {
+            let first = self.node(before)?.labels;
+            let slot = self.labels.get_mut(index as usize)?;
+            (slot.at, slot.next) = (before, first);
+            self.node_mut(before)?.labels = index;
+            index = next;
+        }
+        Some(Spliced {
+            first: base,
+            last,
+            labels,
+            symbols,
+        })
+    }
+}

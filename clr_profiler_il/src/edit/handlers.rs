@@ -1,0 +1,195 @@
+use super::{EditError, Labels, Place, Side};
+use crate::body::{Bounds, Clause, ClauseKind, MethodBody};
+use crate::code::{Code, END};
+use crate::fragment::{Fragment, Name, TypeName};
+use crate::instruction::{InstructionId, Label};
+
+/// What a handler that is added handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Catch,
+    Finally,
+    Fault,
+}
+
+impl MethodBody {
+    /// Protects the code from one instruction to another by a `catch`.
+    ///
+    /// The handler, which finds the exception on the stack, comes to stand right behind the
+    /// protected code. Where the end of the code or of the handler is reached, control goes behind
+    /// the handler. Branches out of the protected code are not changed: there must be none but
+    /// `leave`, and no `ret`.
+    ///
+    /// # Errors
+    ///
+    /// If there are no such instructions in this order, or the fragment has labels without a place.
+    pub fn add_catch(
+        &mut self,
+        first: InstructionId,
+        last: InstructionId,
+        name: impl Into<TypeName>,
+        handler: &Fragment,
+    ) -> Result<(), EditError> {
+        self.add_handler(first, last, Kind::Catch, Some(name.into().0), handler)
+    }
+
+    /// Protects the code from one instruction to another by a `finally`, as
+    /// [`add_catch`](Self::add_catch) does by a `catch`.
+    ///
+    /// # Errors
+    ///
+    /// If there are no such instructions in this order, or the fragment has labels without a place.
+    pub fn add_finally(
+        &mut self,
+        first: InstructionId,
+        last: InstructionId,
+        handler: &Fragment,
+    ) -> Result<(), EditError> {
+        self.add_handler(first, last, Kind::Finally, None, handler)
+    }
+
+    /// Protects the code from one instruction to another by a `fault`, as
+    /// [`add_catch`](Self::add_catch) does by a `catch`.
+    ///
+    /// # Errors
+    ///
+    /// If there are no such instructions in this order, or the fragment has labels without a place.
+    pub fn add_fault(
+        &mut self,
+        first: InstructionId,
+        last: InstructionId,
+        handler: &Fragment,
+    ) -> Result<(), EditError> {
+        self.add_handler(first, last, Kind::Fault, None, handler)
+    }
+
+    fn add_handler(
+        &mut self,
+        first: InstructionId,
+        last: InstructionId,
+        kind: Kind,
+        name: Option<Name>,
+        handler: &Fragment,
+    ) -> Result<(), EditError> {
+        self.existing(first)?;
+        let last_node = *self.existing(last)?;
+        let order = order(&self.code);
+        let rank = |node: u32| order.get(node as usize).copied().unwrap_or(0);
+        if rank(first.0) > rank(last.0) {
+            return Err(EditError::EmptyRegion);
+        }
+        let mut whole = Fragment::new();
+        let after = whole.label();
+        if !last_node.opcode.ends_block() {
+            whole.leave(after);
+        }
+        let jumps = u32::from(!whole.is_empty());
+        whole.append(handler);
+        if whole.reachable_end() || handler.is_empty() {
+            match kind {
+                Kind::Catch => whole.leave(after),
+                Kind::Finally | Kind::Fault => whole.endfinally(),
+            };
+        }
+        whole.mark(after);
+        let place = Place {
+            position: self.code.position(last_node.next),
+            labels: Labels::Stay,
+            side: Side::WithPrevious,
+        };
+        let index = self.clause_index((rank(first.0), rank(last.0)), &order);
+        let ends = self.ends_within(last_node.next, rank(first.0), &order);
+        // The handler's own clauses go before all others.
+        let index = index + whole.clauses.len();
+        let Some(inserted) = self.insert(place, &whole, &[])? else {
+            return Err(EditError::EmptyRegion);
+        };
+        if kind == Kind::Catch {
+            // The handler begins with the exception.
+            self.added_stack.above = self.added_stack.above.max(handler.stack_need() + 1);
+        }
+        let handler_start = inserted.first.0 + jumps;
+        // Regions within the protected code end where it ended.
+        for (end, same) in ends {
+            let at = if same {
+                handler_start
+            } else {
+                inserted.first.0
+            };
+            self.code.place_label(end, at);
+        }
+        let handler_end = self
+            .code
+            .node(inserted.last.0)
+            .map_or(END, |node| node.next);
+        let (value, symbolic) = match name {
+            None => (0, false),
+            Some(Name::Token(token)) => (token.raw(), false),
+            Some(Name::Symbol(symbol)) => (self.code.add_symbol(symbol), true),
+        };
+        let kind = match kind {
+            Kind::Catch => ClauseKind::Catch,
+            Kind::Finally => ClauseKind::Finally,
+            Kind::Fault => ClauseKind::Fault,
+        };
+        let bounds = Bounds {
+            try_start: first.0,
+            try_end: handler_start,
+            filter: None,
+            handler_start,
+            handler_end,
+        };
+        let clause = Clause::new(&mut self.code, kind, (value, symbolic), bounds);
+        self.clauses.insert(index.min(self.clauses.len()), clause);
+        Ok(())
+    }
+
+    /// The ends before a node of regions that begin at a rank or behind it, and whether it is just
+    /// there.
+    fn ends_within(&self, at: u32, first: u32, order: &[u32]) -> Vec<(Label, bool)> {
+        let mut ends = Vec::new();
+        for clause in &self.clauses {
+            for (start, end) in [
+                (clause.try_start, clause.try_end),
+                (clause.handler_start, clause.handler_end),
+            ] {
+                let start = order.get(self.code.place(start) as usize).copied();
+                if self.code.place(end) == at && start.is_some_and(|start| start >= first) {
+                    ends.push((end, start == Some(first)));
+                }
+            }
+        }
+        ends
+    }
+
+    /// Where a clause belongs whose try region reaches from one rank to another: behind the last
+    /// clause that lies within it or protects the same.
+    fn clause_index(&self, (first, last): (u32, u32), order: &[u32]) -> usize {
+        let rank = |label| {
+            let place = self.code.place(label);
+            if place == END {
+                u32::MAX
+            } else {
+                order.get(place as usize).copied().unwrap_or(0)
+            }
+        };
+        let within = |clause: &Clause| {
+            rank(clause.try_start) >= first && rank(clause.try_end) <= last.saturating_add(1)
+        };
+        self.clauses
+            .iter()
+            .rposition(within)
+            .map_or(0, |index| index + 1)
+    }
+}
+
+/// The rank of every node in the order of the code.
+fn order(code: &Code) -> Vec<u32> {
+    let mut order = vec![0; code.nodes.len()];
+    for (rank, instruction) in code.instructions().enumerate() {
+        if let Some(slot) = order.get_mut(instruction.id.0 as usize) {
+            *slot = rank as u32;
+        }
+    }
+    order
+}

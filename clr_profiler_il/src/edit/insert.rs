@@ -1,0 +1,336 @@
+use super::EditError;
+use crate::body::MethodBody;
+use crate::code::{Code, END, LabelKind, Node, UNPLACED};
+use crate::fragment::Fragment;
+use crate::instruction::{InstructionId, Label, Position};
+use crate::opcode::OperandKind;
+
+/// What becomes of branches to a place where code is inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Labels {
+    /// They go to the new code.
+    Move,
+    /// They go where they went, past the new code.
+    Stay,
+}
+
+/// On which side of the bounds of regions inserted code lies, where regions begin or end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// In the regions of the next instruction: inside those that begin here.
+    WithNext,
+    /// In the regions of the previous instruction: inside those that end here.
+    WithPrevious,
+    /// In neither.
+    Outside,
+}
+
+/// Where and how code is inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Where.
+    pub position: Position,
+    /// What becomes of branches to this place.
+    pub labels: Labels,
+    /// On which side of the bounds of regions.
+    pub side: Side,
+}
+
+/// The first and last of the instructions that were inserted; of an empty fragment, none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inserted {
+    /// The first.
+    pub first: InstructionId,
+    /// The last.
+    pub last: InstructionId,
+}
+
+impl MethodBody {
+    /// Inserts code before an instruction, in the same regions as it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such instruction, or the fragment has labels without a place.
+    pub fn insert_before(
+        &mut self,
+        id: InstructionId,
+        labels: Labels,
+        fragment: &Fragment,
+    ) -> Result<Option<Inserted>, EditError> {
+        let place = Place {
+            position: Position::Before(id),
+            labels,
+            side: Side::WithNext,
+        };
+        self.insert(place, fragment, &[])
+    }
+
+    /// Inserts code behind an instruction, in the same regions as it. `labels` is about branches to
+    /// the instruction that followed it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such instruction, or the fragment has labels without a place.
+    pub fn insert_after(
+        &mut self,
+        id: InstructionId,
+        labels: Labels,
+        fragment: &Fragment,
+    ) -> Result<Option<Inserted>, EditError> {
+        let node = self.existing(id)?;
+        let place = Place {
+            position: self.code.position(node.next),
+            labels,
+            side: Side::WithPrevious,
+        };
+        self.insert(place, fragment, &[])
+    }
+
+    /// Inserts code at the end, behind all regions.
+    ///
+    /// # Errors
+    ///
+    /// If the fragment has labels without a place.
+    pub fn append(&mut self, fragment: &Fragment) -> Result<Option<Inserted>, EditError> {
+        let place = Place {
+            position: Position::End,
+            labels: Labels::Move,
+            side: Side::Outside,
+        };
+        self.insert(place, fragment, &[])
+    }
+
+    /// Inserts code anywhere. `exits` says which labels of the body stand for those of the fragment
+    /// that it did not mark.
+    ///
+    /// ```
+    /// use clr_profiler_il::body::MethodBody;
+    /// use clr_profiler_il::edit::{Labels, Place, Side};
+    /// use clr_profiler_il::fragment::Fragment;
+    /// use clr_profiler_il::instruction::Position;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // `nop; ret`, and a way to skip the `nop`.
+    /// let mut body = MethodBody::decode(&[0x0a, 0x00, 0x2a])?;
+    /// let ids: Vec<_> = body.instructions().map(|one| one.id()).collect();
+    /// let mut skip = Fragment::new();
+    /// let out = skip.label();
+    /// skip.ldarg(0).brtrue(out);
+    /// let place = Place {
+    ///     position: Position::Before(ids[0]),
+    ///     labels: Labels::Stay,
+    ///     side: Side::Outside,
+    /// };
+    /// let ret = body.label(Position::Before(ids[1]))?;
+    /// body.insert(place, &skip, &[(out, ret)])?;
+    /// assert!(body.to_string().contains("brtrue.s   IL_0004"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is no such place, or a label of the fragment has none. The body is then unchanged.
+    pub fn insert(
+        &mut self,
+        place: Place,
+        fragment: &Fragment,
+        exits: &[(Label, Label)],
+    ) -> Result<Option<Inserted>, EditError> {
+        let before = self.place(place.position)?;
+        check(fragment, exits)?;
+        for &(_, label) in exits {
+            self.known(label)?;
+        }
+        let Some(spliced) = self.code.splice(before, &fragment.code) else {
+            return Ok(None);
+        };
+        // The fragment's own labels at this node were made just now.
+        self.code.move_labels(before, spliced.first, |index, kind| {
+            index < spliced.labels
+                && match kind {
+                    LabelKind::Branch => place.labels == Labels::Move,
+                    LabelKind::RegionStart => place.side == Side::WithNext,
+                    LabelKind::RegionEnd => place.side != Side::WithPrevious,
+                }
+        });
+        if !exits.is_empty() {
+            let bind = |label: Label| {
+                let own = Label(label.0.wrapping_sub(spliced.labels));
+                let exit = exits.iter().find(|(from, _)| *from == own);
+                exit.map_or(label, |&(_, to)| to)
+            };
+            self.rebind(spliced.first, spliced.last, bind);
+        }
+        if !fragment.clauses.is_empty() {
+            let clauses = fragment.clauses.iter();
+            let copies = clauses.map(|clause| clause.shifted(spliced.labels, spliced.symbols));
+            // Nothing that is there lies within the new code, so all that is there may follow.
+            self.clauses.splice(0..0, copies);
+        }
+        self.account(before, fragment);
+        Ok(Some(Inserted {
+            first: InstructionId(spliced.first),
+            last: InstructionId(spliced.last),
+        }))
+    }
+
+    /// Puts code in the place of an instruction. Branches to it, and the bounds at it, go to the
+    /// first instruction of the new code.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such instruction, or the fragment has labels without a place.
+    pub fn replace(
+        &mut self,
+        id: InstructionId,
+        fragment: &Fragment,
+    ) -> Result<Option<Inserted>, EditError> {
+        let offset = self.existing(id)?.offset;
+        let inserted = self.insert_before(id, Labels::Move, fragment)?;
+        self.code.unlink(id.0);
+        if let Some(inserted) = inserted
+            && let Some(node) = self.code.node_mut(inserted.first.0)
+        {
+            // For the map of offsets: this is what the old instruction became.
+            node.offset = offset;
+        }
+        Ok(inserted)
+    }
+
+    /// Removes an instruction. Branches to it, and the bounds at it, go to the next one.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such instruction.
+    pub fn remove(&mut self, id: InstructionId) -> Result<(), EditError> {
+        self.existing(id)?;
+        self.code.unlink(id.0);
+        Ok(())
+    }
+
+    /// Makes a label for branches at a place. It keeps to the instruction there, unless code is
+    /// inserted with [`Labels::Move`].
+    ///
+    /// # Errors
+    ///
+    /// If there is no such place.
+    pub fn label(&mut self, position: Position) -> Result<Label, EditError> {
+        let at = self.place(position)?;
+        Ok(self.code.add_label(at, LabelKind::Branch))
+    }
+
+    /// Puts a label elsewhere: all branches to it go there.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such label or place.
+    pub fn move_label(&mut self, label: Label, position: Position) -> Result<(), EditError> {
+        let at = self.place(position)?;
+        self.known(label)?;
+        self.code.place_label(label, at);
+        Ok(())
+    }
+
+    /// Makes one branch go elsewhere: the `index`th target of a `switch`, the 0th of any other.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such instruction, target or label.
+    pub fn set_target(
+        &mut self,
+        id: InstructionId,
+        index: usize,
+        label: Label,
+    ) -> Result<(), EditError> {
+        self.known(label)?;
+        let node = *self.existing(id)?;
+        if index >= self.instruction(id).map_or(0, |one| one.targets().count()) {
+            return Err(EditError::NoTarget(id));
+        }
+        if node.opcode.operand_kind() == OperandKind::Switch {
+            let (start, _) = crate::code::unpack_range(node.operand);
+            if let Some(slot) = self.code.switches.get_mut(start + index) {
+                *slot = label;
+            }
+        } else if let Some(node) = self.code.node_mut(id.0) {
+            node.operand = u64::from(label.0);
+        }
+        Ok(())
+    }
+
+    pub(super) fn existing(&self, id: InstructionId) -> Result<&Node, EditError> {
+        let instruction = self.code.instruction(id);
+        let instruction = instruction.ok_or(EditError::UnknownInstruction(id))?;
+        Ok(instruction.node)
+    }
+
+    pub(super) fn place(&self, position: Position) -> Result<u32, EditError> {
+        match position {
+            Position::End => Ok(END),
+            Position::Before(id) => self.existing(id).map(|_| id.0),
+        }
+    }
+
+    fn known(&self, label: Label) -> Result<(), EditError> {
+        match self.code.labels.get(label.0 as usize) {
+            Some(slot) if slot.kind == LabelKind::Branch => Ok(()),
+            _ => Err(EditError::UnknownLabel(label)),
+        }
+    }
+
+    /// Changes the labels in the operands from one node to another.
+    fn rebind(&mut self, first: u32, last: u32, bind: impl Fn(Label) -> Label) {
+        for index in first..=last {
+            let Some(node) = self.code.nodes.get_mut(index as usize) else {
+                return;
+            };
+            match node.opcode.operand_kind() {
+                OperandKind::Target | OperandKind::ShortTarget => {
+                    node.operand = u64::from(bind(Label(node.operand as u32)).0);
+                }
+                OperandKind::Switch => {
+                    let (start, count) = crate::code::unpack_range(node.operand);
+                    let labels = self.code.switches.iter_mut().skip(start).take(count);
+                    labels.for_each(|label| *label = bind(*label));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds what a fragment needs on the stack before a node.
+    fn account(&mut self, before: u32, fragment: &Fragment) {
+        let need = fragment.stack_need();
+        let left = u32::try_from(fragment.stack_change()).unwrap_or(0);
+        let in_old_code = self
+            .code
+            .node(before)
+            .is_some_and(|node| node.original_offset().is_some());
+        let added = &mut self.added_stack;
+        added.left = added.left.saturating_add(left);
+        if in_old_code {
+            added.above = added.above.max(need);
+        } else {
+            // Within inserted code, where as much may be there as that needs.
+            added.above = added.above.saturating_add(need);
+            added.at_entry = added.at_entry.saturating_add(need);
+        }
+    }
+}
+
+/// Whether every label that the fragment branches to has a place.
+fn check(fragment: &Fragment, exits: &[(Label, Label)]) -> Result<(), EditError> {
+    let code: &Code = &fragment.code;
+    if !fragment.pending.is_empty() {
+        return Err(EditError::DanglingPrefix);
+    }
+    if code.labels.is_empty() {
+        return Ok(());
+    }
+    let mut targets = code.instructions().flat_map(|one| one.targets());
+    let unbound = targets.find(|label| {
+        code.place(*label) == UNPLACED && !exits.iter().any(|(from, _)| from == label)
+    });
+    unbound.map_or(Ok(()), |label| Err(EditError::UnboundLabel(label)))
+}

@@ -1,0 +1,116 @@
+use super::{EditError, Labels, NotInstrumentable, Place, Side};
+use crate::body::{Layout, MethodBody};
+use crate::fragment::Fragment;
+use crate::instruction::{InstructionId, Position};
+use crate::opcode::Opcode;
+
+/// Where an instruction of the decoded body stands now.
+#[doc(alias = "COR_IL_MAP")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OffsetPair {
+    /// Its offset in the code that was decoded.
+    pub old: u32,
+    /// Its offset in the code that will be encoded.
+    pub new: u32,
+}
+
+impl MethodBody {
+    /// Puts code before everything. Branches back to the first instruction do not run it again, and
+    /// it lies in no region that begins there.
+    ///
+    /// # Errors
+    ///
+    /// If the fragment has labels without a place.
+    pub fn prologue(&mut self, fragment: &Fragment) -> Result<(), EditError> {
+        let place = Place {
+            position: self.first().map_or(Position::End, Position::Before),
+            labels: Labels::Stay,
+            side: Side::WithPrevious,
+        };
+        let before = self.added_stack;
+        self.insert(place, fragment, &[])?;
+        // The stack is empty here: what is needed need not be added to what is declared.
+        self.added_stack.above = before.above;
+        self.added_stack.at_entry = before.at_entry.max(fragment.stack_need());
+        Ok(())
+    }
+
+    /// Puts code before every `ret` that is there now, so that it runs whichever way control
+    /// reaches it. It finds the value to return on the stack, if there is one, and must leave it.
+    ///
+    /// # Errors
+    ///
+    /// If the method leaves by a tail call or `jmp`, or the fragment has labels without a place.
+    /// The body is then unchanged.
+    pub fn before_ret(&mut self, fragment: &Fragment) -> Result<(), EditError> {
+        let mut rets: Vec<InstructionId> = Vec::new();
+        let refuse = |reason| Err(EditError::NotInstrumentable(reason));
+        for instruction in self.instructions() {
+            match instruction.opcode() {
+                Opcode::Ret => rets.push(instruction.id()),
+                Opcode::Jmp => return refuse(NotInstrumentable::Jmp(instruction.id())),
+                _ if instruction.node.prefix_count == 0 => {}
+                _ => {
+                    let prefixes = self.code.prefixes_of(instruction.node);
+                    if prefixes.iter().any(|prefix| prefix.opcode == Opcode::Tail) {
+                        return refuse(NotInstrumentable::TailCall(instruction.id()));
+                    }
+                }
+            }
+        }
+        let left = self.added_stack.left;
+        for id in rets {
+            self.insert_before(id, Labels::Move, fragment)?;
+            // A path leads through one of them only.
+            let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
+            self.added_stack.left = left.saturating_add(change);
+        }
+        Ok(())
+    }
+
+    /// Takes the prefix `tail.` from all calls, so that they return to this method.
+    ///
+    /// The method then needs its stack frame for as long as the callee runs: deep recursion through
+    /// tail calls overflows the stack.
+    pub fn strip_tail_calls(&mut self) {
+        for node in self.code.nodes.iter_mut().skip(1) {
+            if node.prefix_count == 0 {
+                continue;
+            }
+            let start = node.first_prefix as usize;
+            let count = usize::from(node.prefix_count);
+            let Some(prefixes) = self.code.prefixes.get_mut(start..start + count) else {
+                continue;
+            };
+            if let Some(at) = prefixes
+                .iter()
+                .position(|prefix| prefix.opcode == Opcode::Tail)
+            {
+                // The others keep their order behind it.
+                if let Some(before) = prefixes.get_mut(..=at) {
+                    before.rotate_right(1);
+                }
+                node.first_prefix += 1;
+                node.prefix_count -= 1;
+            }
+        }
+    }
+
+    /// Where the instructions of the decoded body stand now, by their old offsets. Removed ones are
+    /// left out; one that was replaced is where its replacement begins.
+    #[must_use]
+    #[doc(alias = "SetILInstrumentedCodeMap")]
+    pub fn offset_map(&self) -> Vec<OffsetPair> {
+        let mut layout = Layout::default();
+        layout.compute(&self.code);
+        let old_and_new = self.instructions().filter_map(|instruction| {
+            Some(OffsetPair {
+                old: instruction.original_offset()?,
+                new: layout.offset(instruction.id.0),
+            })
+        });
+        let mut map: Vec<_> = old_and_new.collect();
+        map.sort_by_key(|pair| pair.old);
+        map
+    }
+}

@@ -1,0 +1,46 @@
+//! Editing bodies: inserting, replacing, removing, locals, exception clauses, prologue and epilogue.
+//!
+//! Nothing here counts offsets. Whoever inserts code says two things instead: what becomes of the
+//! branches that go to that place ([`Labels`]), and on which side of the bounds of regions the new
+//! code lies ([`Side`]).
+//!
+//! ```
+//! use clr_profiler_il::body::MethodBody;
+//! use clr_profiler_il::fragment::Fragment;
+//! use clr_profiler_il::symbol::NoTokens;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // `ldarg.0; brfalse.s IL_0004; nop; ret`
+//! let mut body = MethodBody::decode(&[0x16, 0x02, 0x2c, 0x01, 0x00, 0x2a])?;
+//! body.prologue(Fragment::new().ldc_i4(7).pop())?;
+//! // The branch to the `ret` runs this, too.
+//! body.before_ret(Fragment::new().nop())?;
+//! assert_eq!(
+//!     body.to_string(),
+//!     "\
+//! .maxstack 8
+//! IL_0000:  ldc.i4.7
+//! IL_0001:  pop
+//! IL_0002:  ldarg.0
+//! IL_0003:  brfalse.s  IL_0006
+//! IL_0005:  nop
+//! IL_0006:  nop
+//! IL_0007:  ret
+//! "
+//! );
+//! let mut out = Vec::new();
+//! body.encode(&mut NoTokens, &mut out)?;
+//! assert_eq!(out, [0x22, 0x1d, 0x26, 0x02, 0x2c, 0x01, 0x00, 0x00, 0x2a]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod handlers;
+mod insert;
+mod locals;
+mod method;
+
+pub use error::{EditError, NotInstrumentable};
+pub use insert::{Inserted, Labels, Place, Side};
+pub use method::OffsetPair;

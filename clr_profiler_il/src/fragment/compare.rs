@@ -1,0 +1,82 @@
+use super::Fragment;
+use crate::body::{Clause, ClauseKind};
+use crate::code::Node;
+use crate::instruction::{Label, reference};
+use crate::opcode::OperandKind;
+
+/// Fragments are equal if they have the same instructions, going to the same places, and the same
+/// exception clauses. Where in the building a label was made does not matter; labels without a
+/// place are told apart by the order in which they were made.
+impl PartialEq for Fragment {
+    fn eq(&self, other: &Self) -> bool {
+        self.code.nodes.len() == other.code.nodes.len()
+            && self.clauses.len() == other.clauses.len()
+            && self.pending == other.pending
+            && self
+                .code
+                .nodes
+                .iter()
+                .zip(&other.code.nodes)
+                .all(|(left, right)| same_node(self, left, other, right))
+            && self
+                .clauses
+                .iter()
+                .zip(&other.clauses)
+                .all(|(left, right)| same_clause(self, left, other, right))
+    }
+}
+
+fn same_label(a: &Fragment, left: Label, b: &Fragment, right: Label) -> bool {
+    let (left_place, right_place) = (a.code.place(left), b.code.place(right));
+    let unplaced = left_place == crate::code::UNPLACED;
+    left_place == right_place && (!unplaced || left == right)
+}
+
+fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
+    let prefixes = || {
+        let (one, two) = (a.code.prefixes_of(left), b.code.prefixes_of(right));
+        one.len() == two.len()
+            && one.iter().zip(two).all(|(one, two)| {
+                one.opcode == two.opcode
+                    && reference(&a.code, one.value, one.symbolic)
+                        == reference(&b.code, two.value, two.symbolic)
+            })
+    };
+    let operands = || match left.opcode.operand_kind() {
+        OperandKind::Target | OperandKind::ShortTarget => {
+            let (left, right) = (Label(left.operand as u32), Label(right.operand as u32));
+            same_label(a, left, b, right)
+        }
+        OperandKind::Switch => {
+            let (left, right) = (a.code.switch(left.operand), b.code.switch(right.operand));
+            let mut pairs = left.iter().zip(right);
+            left.len() == right.len() && pairs.all(|(&one, &two)| same_label(a, one, b, two))
+        }
+        kind if kind.is_token() => {
+            reference(&a.code, left.operand as u32, left.symbolic)
+                == reference(&b.code, right.operand as u32, right.symbolic)
+        }
+        _ => left.operand == right.operand,
+    };
+    left.opcode == right.opcode && prefixes() && operands()
+}
+
+fn same_clause(a: &Fragment, left: &Clause, b: &Fragment, right: &Clause) -> bool {
+    let bounds = |clause: &Clause| {
+        [
+            clause.try_start,
+            clause.try_end,
+            clause.filter,
+            clause.handler_start,
+            clause.handler_end,
+        ]
+    };
+    left.kind == right.kind
+        && bounds(left)
+            .into_iter()
+            .zip(bounds(right))
+            .all(|(one, two)| a.code.place(one) == b.code.place(two))
+        && (left.kind != ClauseKind::Catch
+            || reference(&a.code, left.value, left.symbolic)
+                == reference(&b.code, right.value, right.symbolic))
+}

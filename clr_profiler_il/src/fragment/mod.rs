@@ -1,0 +1,357 @@
+//! Pieces of code to insert into bodies.
+//!
+//! A [`Fragment`] is built by one method for each instruction. Calls, types, fields and strings may
+//! be tokens of one module or symbols that every module resolves for itself, so that one fragment
+//! serves them all.
+//!
+//! ```
+//! use clr_profiler_il::fragment::Fragment;
+//! use clr_profiler_il::symbol::MethodSymbol;
+//!
+//! let write = MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (string)");
+//! let mut hello = Fragment::new();
+//! let skip = hello.label();
+//! hello
+//!     .ldarg(0)
+//!     .brfalse(skip)
+//!     .ldstr("hello")
+//!     .call(&write)
+//!     .mark(skip);
+//! assert_eq!(
+//!     hello.to_string(),
+//!     "\
+//! IL_0000:  ldarg.0
+//! IL_0001:  brfalse.s  IL_000d
+//! IL_0003:  ldstr      \"hello\"
+//! IL_0008:  call       void [System.Console]System.Console::WriteLine(string)
+//! "
+//! );
+//! assert_eq!(hello.stack_need(), 1);
+//! ```
+
+mod compare;
+mod instructions;
+mod names;
+mod try_block;
+
+use crate::body::Clause;
+use crate::code::{Code, END, LabelKind, Node, PrefixSlot, UNPLACED};
+use crate::instruction::{Instruction, Label};
+use crate::opcode::Opcode;
+use crate::symbol::CallShape;
+
+pub use names::{AnyName, Callee, FieldName, SignatureName, StringName, TypeName};
+pub use try_block::Try;
+
+pub(crate) use names::Name;
+
+/// A piece of code, with labels and exception clauses of its own.
+///
+/// A label that is never [marked](Self::mark) stands for a place outside: whoever inserts the
+/// fragment says where. A label marked at the end stands for whatever comes behind.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    pub(crate) code: Code,
+    /// Inner ones before those that enclose them.
+    pub(crate) clauses: Vec<Clause>,
+    /// Prefixes that wait for their instruction.
+    pub(crate) pending: Vec<PrefixSlot>,
+    stack: Height,
+    /// Whether the end is reached from the last instruction or a label.
+    reachable: bool,
+}
+
+/// The depth of the stack at the end, above what was there at the beginning.
+#[derive(Clone, Debug, Default)]
+struct Height {
+    now: i64,
+    most: i64,
+    /// At labels, by their number.
+    at_labels: Vec<Option<i64>>,
+}
+
+impl Fragment {
+    /// A fragment without instructions.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            code: Code::new(),
+            clauses: Vec::new(),
+            pending: Vec::new(),
+            stack: Height::default(),
+            reachable: true,
+        }
+    }
+
+    /// Whether there are no instructions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.code.first() == END
+    }
+
+    /// The instructions, in order.
+    pub fn instructions(&self) -> impl Iterator<Item = Instruction<'_>> {
+        self.code.instructions()
+    }
+
+    /// How many values the fragment puts on the stack at most, above those that are there.
+    #[must_use]
+    pub fn stack_need(&self) -> u32 {
+        u32::try_from(self.stack.most).unwrap_or(u32::MAX)
+    }
+
+    /// How many values it leaves there, or takes if negative.
+    #[must_use]
+    pub const fn stack_change(&self) -> i64 {
+        self.stack.now
+    }
+
+    /// Whether control may arrive behind the last instruction.
+    #[must_use]
+    pub const fn reachable_end(&self) -> bool {
+        self.reachable
+    }
+
+    /// Makes a label for branches in this fragment; [`mark`](Self::mark) says where it is.
+    pub fn label(&mut self) -> Label {
+        self.code.add_label(UNPLACED, LabelKind::Branch)
+    }
+
+    /// Puts a label before whatever is appended next. A label that was put elsewhere moves here.
+    pub fn mark(&mut self, label: Label) -> &mut Self {
+        self.code.place_label(label, END);
+        let known = self.stack.at_label(label);
+        match known {
+            Some(height) if !self.reachable => self.stack.now = height,
+            _ => {
+                let now = self.stack.now;
+                self.stack.record(label, now);
+            }
+        }
+        self.reachable = true;
+        self
+    }
+
+    /// Appends a copy of another fragment. Its labels mean nothing here.
+    ///
+    /// What that fragment leaves unmarked stays so, and can be given a place no more.
+    pub fn append(&mut self, other: &Self) -> &mut Self {
+        if let Some(spliced) = self.code.splice(END, &other.code) {
+            // Those that stood at this end belong before the copy; its own were added last.
+            let own = |index, _| index < spliced.labels;
+            self.code.move_labels(END, spliced.first, own);
+            let clauses = other.clauses.iter();
+            self.clauses
+                .extend(clauses.map(|clause| clause.shifted(spliced.labels, spliced.symbols)));
+            self.stack.most = self.stack.most.max(self.stack.now + other.stack.most);
+            self.stack.now += other.stack.now;
+            self.reachable = other.reachable;
+        }
+        self.pending.extend_from_slice(&other.pending);
+        self
+    }
+
+    /// Appends `ldc.i4` in its shortest form.
+    pub fn ldc_i4(&mut self, value: i32) -> &mut Self {
+        let opcode = match value {
+            -1 => Opcode::LdcI4M1,
+            0 => Opcode::LdcI40,
+            1 => Opcode::LdcI41,
+            2 => Opcode::LdcI42,
+            3 => Opcode::LdcI43,
+            4 => Opcode::LdcI44,
+            5 => Opcode::LdcI45,
+            6 => Opcode::LdcI46,
+            7 => Opcode::LdcI47,
+            8 => Opcode::LdcI48,
+            -128..=127 => return self.push(Opcode::LdcI4S, u64::from(value as u8), None),
+            _ => return self.push(Opcode::LdcI4, u64::from(value as u32), None),
+        };
+        self.simple(opcode)
+    }
+
+    /// Appends `ldc.i8`.
+    pub fn ldc_i8(&mut self, value: i64) -> &mut Self {
+        self.push(Opcode::LdcI8, value as u64, None)
+    }
+
+    /// Appends `ldc.r4`.
+    pub fn ldc_r4(&mut self, value: f32) -> &mut Self {
+        self.push(Opcode::LdcR4, u64::from(value.to_bits()), None)
+    }
+
+    /// Appends `ldc.r8`.
+    pub fn ldc_r8(&mut self, value: f64) -> &mut Self {
+        self.push(Opcode::LdcR8, value.to_bits(), None)
+    }
+
+    /// Appends `switch`.
+    pub fn switch(&mut self, targets: &[Label]) -> &mut Self {
+        let operand = self.code.add_switch(targets);
+        self.push(Opcode::Switch, operand, None);
+        let now = self.stack.now;
+        for &target in targets {
+            self.stack.record(target, now);
+        }
+        self
+    }
+
+    /// Puts `constrained.` before the next instruction.
+    pub fn constrained(&mut self, name: impl Into<TypeName>) -> &mut Self {
+        let (value, symbolic) = self.name(name.into().0);
+        self.prefix(Opcode::Constrained, value, symbolic)
+    }
+
+    /// Puts `no.` before the next instruction.
+    pub fn no(&mut self, checks: u8) -> &mut Self {
+        self.prefix(Opcode::No, u32::from(checks), false)
+    }
+
+    /// Puts `readonly.` before the next instruction.
+    pub fn readonly(&mut self) -> &mut Self {
+        self.prefix(Opcode::Readonly, 0, false)
+    }
+
+    /// Puts `tail.` before the next instruction.
+    pub fn tail(&mut self) -> &mut Self {
+        self.prefix(Opcode::Tail, 0, false)
+    }
+
+    /// Puts `unaligned.` before the next instruction.
+    pub fn unaligned(&mut self, alignment: u8) -> &mut Self {
+        self.prefix(Opcode::Unaligned, u32::from(alignment), false)
+    }
+
+    /// Puts `volatile.` before the next instruction.
+    pub fn volatile(&mut self) -> &mut Self {
+        self.prefix(Opcode::Volatile, 0, false)
+    }
+
+    fn prefix(&mut self, opcode: Opcode, value: u32, symbolic: bool) -> &mut Self {
+        // One of each: the later one counts.
+        self.pending.retain(|prefix| prefix.opcode != opcode);
+        self.pending.push(PrefixSlot {
+            opcode,
+            symbolic,
+            value,
+        });
+        self
+    }
+
+    fn simple(&mut self, opcode: Opcode) -> &mut Self {
+        self.push(opcode, 0, None)
+    }
+
+    fn branch(&mut self, opcode: Opcode, target: Label) -> &mut Self {
+        let before = self.stack.now;
+        self.push(opcode, u64::from(target.0), None);
+        let height = match opcode {
+            Opcode::Leave => 0,
+            _ => before - opcode.pop_count().map_or(0, |count| count as i64),
+        };
+        self.stack.record(target, height);
+        self
+    }
+
+    fn variable(&mut self, opcode: Opcode, number: u16) -> &mut Self {
+        self.push(opcode.for_variable(number), u64::from(number), None)
+    }
+
+    fn method(&mut self, opcode: Opcode, callee: Callee) -> &mut Self {
+        self.named(opcode, callee.name, callee.shape)
+    }
+
+    fn indirect(&mut self, opcode: Opcode, signature: SignatureName) -> &mut Self {
+        self.named(opcode, signature.name, signature.shape)
+    }
+
+    fn field(&mut self, opcode: Opcode, field: FieldName) -> &mut Self {
+        self.named(opcode, field.0, None)
+    }
+
+    fn typed(&mut self, opcode: Opcode, name: TypeName) -> &mut Self {
+        self.named(opcode, name.0, None)
+    }
+
+    fn any(&mut self, opcode: Opcode, name: AnyName) -> &mut Self {
+        self.named(opcode, name.0, None)
+    }
+
+    fn string(&mut self, opcode: Opcode, text: StringName) -> &mut Self {
+        self.named(opcode, text.0, None)
+    }
+
+    fn named(&mut self, opcode: Opcode, name: Name, shape: Option<CallShape>) -> &mut Self {
+        let (value, symbolic) = self.name(name);
+        self.push(opcode, u64::from(value), shape);
+        if symbolic && let Some(node) = self.code.nodes.last_mut() {
+            node.symbolic = true;
+        }
+        self
+    }
+
+    fn name(&mut self, name: Name) -> (u32, bool) {
+        match name {
+            Name::Token(token) => (token.raw(), false),
+            Name::Symbol(symbol) => (self.code.add_symbol(symbol), true),
+        }
+    }
+
+    fn push(&mut self, opcode: Opcode, operand: u64, shape: Option<CallShape>) -> &mut Self {
+        let first_prefix = self.code.prefixes.len() as u32;
+        // There are six prefixes, each at most once.
+        let prefix_count = self.pending.len() as u8;
+        self.code.prefixes.append(&mut self.pending);
+        self.code.append(Node {
+            first_prefix,
+            prefix_count,
+            ..Node::new(opcode, operand)
+        });
+        self.stack.step(opcode, shape);
+        self.reachable = !opcode.ends_block();
+        self
+    }
+}
+
+impl Height {
+    fn at_label(&self, label: Label) -> Option<i64> {
+        self.at_labels.get(label.0 as usize).copied().flatten()
+    }
+
+    fn record(&mut self, label: Label, height: i64) {
+        let index = label.0 as usize;
+        if self.at_labels.len() <= index {
+            self.at_labels.resize(index + 1, None);
+        }
+        if let Some(slot) = self.at_labels.get_mut(index) {
+            slot.get_or_insert(height);
+        }
+    }
+
+    fn step(&mut self, opcode: Opcode, shape: Option<CallShape>) {
+        let count = |count: Option<usize>| count.map_or(0, |count| count as i64);
+        let (pops, pushes) = match (opcode, shape) {
+            (Opcode::Newobj, Some(shape)) => (i64::from(shape.constructor_arguments()), 1),
+            (Opcode::Call | Opcode::Callvirt, Some(shape)) => {
+                (i64::from(shape.arguments()), i64::from(shape.returns))
+            }
+            (Opcode::Calli, Some(shape)) => {
+                (i64::from(shape.arguments()) + 1, i64::from(shape.returns))
+            }
+            (Opcode::Call | Opcode::Callvirt | Opcode::Calli, None) => (0, 1),
+            _ => (count(opcode.pop_count()), count(opcode.push_count())),
+        };
+        self.now += pushes - pops;
+        self.most = self.most.max(self.now);
+        if opcode.ends_block() {
+            // What comes next is reached by a label, or not at all.
+            self.now = 0;
+        }
+    }
+}
+
+impl Default for Fragment {
+    fn default() -> Self {
+        Self::new()
+    }
+}

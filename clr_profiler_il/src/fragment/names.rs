@@ -1,0 +1,152 @@
+use crate::signature::MethodSig;
+use crate::symbol::{CallShape, FieldSymbol, MethodSymbol, Symbol, TypeSymbol};
+use crate::token::{
+    FieldDef, MemberRef, MethodDef, MethodSpec, StandAloneSig, Token, TypeDef, TypeRef, TypeSpec,
+    TypeToken, UserString,
+};
+
+/// A token or symbol on its way into a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Name {
+    Token(Token),
+    Symbol(Symbol),
+}
+
+/// What a call names: a method's token or symbol, and how many values the call takes and gives if
+/// that is known.
+///
+/// Of a token it is known only together with the signature: pass `(token, &signature)`, and the
+/// fragment needs no more stack than the call does. Without it, the call is taken to consume
+/// nothing and to leave a value, which is never too little.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Callee {
+    pub(crate) name: Name,
+    pub(crate) shape: Option<CallShape>,
+}
+
+/// What `calli` names: a signature or its token.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SignatureName {
+    pub(crate) name: Name,
+    pub(crate) shape: Option<CallShape>,
+}
+
+/// What an instruction on a type names: a token or symbol, the latter also as plain text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TypeName(pub(crate) Name);
+
+/// What an instruction on a field names: a token or symbol.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FieldName(pub(crate) Name);
+
+/// What `ldstr` names: the text or its token.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StringName(pub(crate) Name);
+
+/// What `ldtoken` names: a type, method or field by token or symbol.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AnyName(pub(crate) Name);
+
+/// Makes `From` of tokens and of a symbol, by value and by reference.
+macro_rules! names {
+    ($($name:ident: $($token:ident),* ; $($symbol:ident in $variant:ident),*;)*) => {$(
+        $(impl From<$token> for $name {
+            fn from(token: $token) -> Self {
+                Self(Name::Token(token.into()))
+            }
+        })*
+        $(impl From<$symbol> for $name {
+            fn from(symbol: $symbol) -> Self {
+                Self(Name::Symbol(Symbol::$variant(symbol)))
+            }
+        }
+        impl From<&$symbol> for $name {
+            fn from(symbol: &$symbol) -> Self {
+                Self::from(symbol.clone())
+            }
+        })*
+    )*};
+}
+
+names! {
+    TypeName: Token, TypeToken, TypeDef, TypeRef, TypeSpec; TypeSymbol in Type;
+    FieldName: Token, FieldDef, MemberRef; FieldSymbol in Field;
+    StringName: Token, UserString; ;
+    AnyName: Token, TypeToken, TypeDef, TypeRef, TypeSpec, MethodDef, MemberRef, MethodSpec, FieldDef;
+        TypeSymbol in Type, MethodSymbol in Method, FieldSymbol in Field;
+}
+
+impl From<&str> for TypeName {
+    fn from(name: &str) -> Self {
+        TypeSymbol::new(name).into()
+    }
+}
+
+impl From<&str> for StringName {
+    fn from(text: &str) -> Self {
+        Self(Name::Symbol(Symbol::String(text.into())))
+    }
+}
+
+impl From<&String> for StringName {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<MethodSymbol> for Callee {
+    fn from(method: MethodSymbol) -> Self {
+        Self {
+            shape: Some(method.shape()),
+            name: Name::Symbol(Symbol::Method(method)),
+        }
+    }
+}
+
+impl From<&MethodSymbol> for Callee {
+    fn from(method: &MethodSymbol) -> Self {
+        method.clone().into()
+    }
+}
+
+impl From<MethodSig> for SignatureName {
+    fn from(signature: MethodSig) -> Self {
+        Self {
+            shape: Some(CallShape::from(&signature)),
+            name: Name::Symbol(Symbol::Signature(signature)),
+        }
+    }
+}
+
+impl From<&MethodSig> for SignatureName {
+    fn from(signature: &MethodSig) -> Self {
+        signature.clone().into()
+    }
+}
+
+/// Makes `From` of tokens, alone and with their signature.
+macro_rules! shaped {
+    ($($name:ident: $($token:ident),*;)*) => {$($(
+        impl From<$token> for $name {
+            fn from(token: $token) -> Self {
+                Self {
+                    name: Name::Token(token.into()),
+                    shape: None,
+                }
+            }
+        }
+        impl From<($token, &MethodSig)> for $name {
+            fn from((token, signature): ($token, &MethodSig)) -> Self {
+                Self {
+                    name: Name::Token(token.into()),
+                    shape: Some(CallShape::from(signature)),
+                }
+            }
+        }
+    )*)*};
+}
+
+shaped! {
+    Callee: Token, MethodDef, MemberRef, MethodSpec;
+    SignatureName: Token, StandAloneSig;
+}

@@ -1,0 +1,221 @@
+//! One instruction of a body or fragment, with its prefixes and operand.
+
+use std::fmt;
+
+use crate::code::{Code, Node, PrefixSlot};
+use crate::opcode::{Opcode, OperandKind};
+use crate::symbol::Reference;
+use crate::token::Token;
+
+/// Names an instruction of one body. It stays the same whatever is inserted or removed around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InstructionId(pub(crate) u32);
+
+/// Names a place that branches go to, in one body or fragment.
+///
+/// A label belongs to the body or fragment that made it; elsewhere it means nothing or something
+/// else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(pub(crate) u32);
+
+/// A place between instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Position {
+    /// Before this instruction.
+    Before(InstructionId),
+    /// Behind the last instruction.
+    End,
+}
+
+/// What stands behind the opcode of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Operand<'a> {
+    /// Nothing, or what the opcode says itself (`ldarg.0`, `ldc.i4.7`).
+    None,
+    /// An `int32`.
+    Int32(i32),
+    /// An `int64`.
+    Int64(i64),
+    /// A `float32`.
+    Float32(f32),
+    /// A `float64`.
+    Float64(f64),
+    /// The number of an argument or local.
+    Variable(u16),
+    /// Where a branch goes.
+    Target(Label),
+    /// Where a `switch` goes, by number.
+    Switch(&'a [Label]),
+    /// A token or symbol.
+    Reference(Reference<'a>),
+}
+
+/// A prefix of an instruction (ECMA-335 III.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Prefix<'a> {
+    /// `constrained.`: the type that a `callvirt` is called on.
+    Constrained(Reference<'a>),
+    /// `no.`: checks that may be left out.
+    No(u8),
+    /// `readonly.`: the array element will not be written.
+    Readonly,
+    /// `tail.`: the call replaces this method's frame.
+    Tail,
+    /// `unaligned.`: the address is a multiple of this only.
+    Unaligned(u8),
+    /// `volatile.`: other threads may write there.
+    Volatile,
+}
+
+impl fmt::Display for Prefix<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constrained(name) => write!(f, "constrained. {name}"),
+            Self::No(checks) => write!(f, "no. {checks}"),
+            Self::Readonly => f.write_str("readonly."),
+            Self::Tail => f.write_str("tail."),
+            Self::Unaligned(alignment) => write!(f, "unaligned. {alignment}"),
+            Self::Volatile => f.write_str("volatile."),
+        }
+    }
+}
+
+/// An instruction: opcode, prefixes and operand.
+///
+/// Branches have their long form here (`br`, not `br.s`), whatever the bytes were: which one is
+/// written is decided when the body is encoded. Arguments and locals are in the shortest form.
+#[derive(Clone, Copy)]
+pub struct Instruction<'a> {
+    pub(crate) id: InstructionId,
+    pub(crate) node: &'a Node,
+    pub(crate) code: &'a Code,
+}
+
+impl<'a> Instruction<'a> {
+    /// Its name.
+    #[must_use]
+    pub const fn id(&self) -> InstructionId {
+        self.id
+    }
+
+    /// The opcode.
+    #[must_use]
+    pub const fn opcode(&self) -> Opcode {
+        self.node.opcode
+    }
+
+    /// Where it stood, prefixes included, in the code that was decoded; `None` if it was inserted.
+    #[must_use]
+    pub const fn original_offset(&self) -> Option<u32> {
+        self.node.original_offset()
+    }
+
+    /// The operand.
+    #[must_use]
+    pub fn operand(&self) -> Operand<'a> {
+        let raw = self.node.operand;
+        match self.node.opcode.operand_kind() {
+            OperandKind::None => Operand::None,
+            OperandKind::Int8 => Operand::Int32(i32::from(raw as i8)),
+            OperandKind::Int32 => Operand::Int32(raw as i32),
+            OperandKind::Int64 => Operand::Int64(raw as i64),
+            OperandKind::Float32 => Operand::Float32(f32::from_bits(raw as u32)),
+            OperandKind::Float64 => Operand::Float64(f64::from_bits(raw)),
+            OperandKind::ShortVariable | OperandKind::Variable => Operand::Variable(raw as u16),
+            OperandKind::ShortTarget | OperandKind::Target => Operand::Target(Label(raw as u32)),
+            OperandKind::Switch => Operand::Switch(self.code.switch(raw)),
+            OperandKind::Method
+            | OperandKind::Field
+            | OperandKind::Type
+            | OperandKind::AnyToken
+            | OperandKind::String
+            | OperandKind::Signature => Operand::Reference(self.reference()),
+        }
+    }
+
+    /// The prefixes, in their order.
+    pub fn prefixes(&self) -> impl Iterator<Item = Prefix<'a>> + use<'a> {
+        let code = self.code;
+        code.prefixes_of(self.node)
+            .iter()
+            .map(move |slot| prefix(code, slot))
+    }
+
+    /// The labels that it may go to.
+    pub fn targets(&self) -> impl Iterator<Item = Label> + use<'a> {
+        let (one, table): (_, &[Label]) = match self.node.opcode.operand_kind() {
+            OperandKind::Target | OperandKind::ShortTarget => {
+                (Some(Label(self.node.operand as u32)), &[])
+            }
+            OperandKind::Switch => (None, self.code.switch(self.node.operand)),
+            _ => (None, &[]),
+        };
+        one.into_iter().chain(table.iter().copied())
+    }
+
+    /// The argument that it reads, writes or takes the address of.
+    #[must_use]
+    pub const fn argument(&self) -> Option<u16> {
+        self.node.opcode.argument(self.node.operand)
+    }
+
+    /// The local that it reads, writes or takes the address of.
+    #[must_use]
+    pub const fn local(&self) -> Option<u16> {
+        self.node.opcode.local(self.node.operand)
+    }
+
+    /// The number that an `ldc.i4` of any form gives.
+    #[must_use]
+    pub const fn int32(&self) -> Option<i32> {
+        Some(match self.node.opcode {
+            Opcode::LdcI4 => self.node.operand as i32,
+            Opcode::LdcI4S => self.node.operand as i8 as i32,
+            Opcode::LdcI4M1 => -1,
+            Opcode::LdcI40 => 0,
+            Opcode::LdcI41 => 1,
+            Opcode::LdcI42 => 2,
+            Opcode::LdcI43 => 3,
+            Opcode::LdcI44 => 4,
+            Opcode::LdcI45 => 5,
+            Opcode::LdcI46 => 6,
+            Opcode::LdcI47 => 7,
+            Opcode::LdcI48 => 8,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn reference(&self) -> Reference<'a> {
+        reference(self.code, self.node.operand as u32, self.node.symbolic)
+    }
+}
+
+pub(crate) fn reference(code: &Code, value: u32, symbolic: bool) -> Reference<'_> {
+    match code.symbol(value) {
+        Some(symbol) if symbolic => Reference::Symbol(symbol),
+        _ => Reference::Token(Token::new(value)),
+    }
+}
+
+fn prefix<'a>(code: &'a Code, slot: &PrefixSlot) -> Prefix<'a> {
+    match slot.opcode {
+        Opcode::Constrained => Prefix::Constrained(reference(code, slot.value, slot.symbolic)),
+        Opcode::No => Prefix::No(slot.value as u8),
+        Opcode::Readonly => Prefix::Readonly,
+        Opcode::Tail => Prefix::Tail,
+        Opcode::Unaligned => Prefix::Unaligned(slot.value as u8),
+        _ => Prefix::Volatile,
+    }
+}
+
+impl fmt::Debug for Instruction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instruction")
+            .field("id", &self.id)
+            .field("opcode", &self.opcode())
+            .field("operand", &self.operand())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,298 @@
+//! The instructions of IL (ECMA-335 III): one table of all opcodes, and what derives from it.
+//!
+//! [`Opcode`] is an enum with one variant for each instruction and prefix; its methods answer what
+//! the table says: mnemonic, code, operand, values popped and pushed, and where control goes next.
+//!
+//! ```
+//! use clr_profiler_il::opcode::{Flow, Opcode, OperandKind};
+//!
+//! assert_eq!(Opcode::Ldelema.mnemonic(), "ldelema");
+//! assert_eq!(Opcode::from_code(0x8f), Some(Opcode::Ldelema));
+//! assert_eq!(Opcode::Ldelema.operand_kind(), OperandKind::Type);
+//! assert_eq!(Opcode::Ldelema.pop_count(), Some(2));
+//! assert_eq!(Opcode::Ceq.code(), 0xfe01);
+//! assert_eq!(Opcode::Ret.flow(), Flow::Return);
+//! ```
+
+mod table;
+
+use std::fmt;
+
+pub use table::Opcode;
+
+/// What stands behind an opcode (ECMA-335 III.1.9, VI.C.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OperandKind {
+    /// Nothing.
+    None,
+    /// A signed byte, or for the prefixes `unaligned.` and `no.` an unsigned one.
+    Int8,
+    /// Four bytes, a signed integer.
+    Int32,
+    /// Eight bytes, a signed integer.
+    Int64,
+    /// Four bytes, a floating-point number.
+    Float32,
+    /// Eight bytes, a floating-point number.
+    Float64,
+    /// The number of an argument or local in one byte.
+    ShortVariable,
+    /// The number of an argument or local in two bytes.
+    Variable,
+    /// The distance to an instruction in one signed byte.
+    ShortTarget,
+    /// The distance to an instruction in four bytes.
+    Target,
+    /// A count in four bytes and that many distances in four bytes each.
+    Switch,
+    /// The token of a method.
+    Method,
+    /// The token of a field.
+    Field,
+    /// The token of a type.
+    Type,
+    /// The token of a method, field or type.
+    AnyToken,
+    /// The token of a string.
+    String,
+    /// The token of a stand-alone signature.
+    Signature,
+}
+
+impl OperandKind {
+    /// The number of bytes, or `None` for a `switch`, which has as many as its table needs.
+    #[must_use]
+    #[inline]
+    pub const fn size(self) -> Option<u8> {
+        Some(match self {
+            Self::None => 0,
+            Self::Int8 | Self::ShortVariable | Self::ShortTarget => 1,
+            Self::Variable => 2,
+            Self::Int64 | Self::Float64 => 8,
+            Self::Switch => return None,
+            _ => 4,
+        })
+    }
+
+    /// Whether the operand is a metadata token.
+    #[must_use]
+    pub const fn is_token(self) -> bool {
+        matches!(
+            self,
+            Self::Method
+                | Self::Field
+                | Self::Type
+                | Self::AnyToken
+                | Self::String
+                | Self::Signature
+        )
+    }
+}
+
+/// What an instruction pops or pushes, as far as the opcode alone says it (ECMA-335 VI.C.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// Anything.
+    Any,
+    /// An `int32`, a native integer or a pointer; for some opcodes an object.
+    Int,
+    /// An `int64`.
+    Int64,
+    /// A `float32`.
+    Float32,
+    /// A `float64`.
+    Float64,
+    /// An object; for field access also a pointer or a value.
+    Object,
+}
+
+/// Where control goes after an instruction (ECMA-335 VI.C.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flow {
+    /// To the next instruction.
+    Next,
+    /// To the next instruction, after a debugger was told.
+    Break,
+    /// To another method and back, or for `jmp` not back.
+    Call,
+    /// Out of the method, a finally, fault or filter.
+    Return,
+    /// To the target.
+    Branch,
+    /// To a target or to the next instruction.
+    ConditionalBranch,
+    /// To a handler.
+    Throw,
+    /// A prefix: changes what the next instruction does.
+    Prefix,
+}
+
+impl Opcode {
+    /// The length of the code: 1 or 2 bytes.
+    #[must_use]
+    #[inline]
+    pub const fn code_length(self) -> u8 {
+        if self.code() > 0xff { 2 } else { 1 }
+    }
+
+    /// How many values the instruction pops; `None` if that depends on a signature (`call`,
+    /// `calli`, `callvirt`, `newobj`, `ret`).
+    #[must_use]
+    pub const fn pop_count(self) -> Option<usize> {
+        match self.pops() {
+            Some(kinds) => Some(kinds.len()),
+            None => None,
+        }
+    }
+
+    /// How many values the instruction pushes; `None` if that depends on a signature (`call`,
+    /// `calli`, `callvirt`).
+    #[must_use]
+    pub const fn push_count(self) -> Option<usize> {
+        match self.pushes() {
+            Some(kinds) => Some(kinds.len()),
+            None => None,
+        }
+    }
+
+    /// Whether it is a prefix of the instruction that follows (III.2).
+    #[must_use]
+    #[inline]
+    pub const fn is_prefix(self) -> bool {
+        matches!(self.flow(), Flow::Prefix)
+    }
+
+    /// Whether the next instruction is never reached from this one: it jumps, returns or throws.
+    #[must_use]
+    #[inline]
+    pub const fn ends_block(self) -> bool {
+        matches!(self.flow(), Flow::Return | Flow::Branch | Flow::Throw)
+            || matches!(self, Self::Jmp)
+    }
+
+    /// The form with a distance of four bytes of a branch; any other opcode is itself.
+    ///
+    /// ```
+    /// use clr_profiler_il::opcode::Opcode;
+    ///
+    /// assert_eq!(Opcode::BgeUnS.long_form(), Opcode::BgeUn);
+    /// assert_eq!(Opcode::Add.long_form(), Opcode::Add);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub const fn long_form(self) -> Self {
+        match self {
+            Self::BrS => Self::Br,
+            Self::BrfalseS => Self::Brfalse,
+            Self::BrtrueS => Self::Brtrue,
+            Self::BeqS => Self::Beq,
+            Self::BgeS => Self::Bge,
+            Self::BgtS => Self::Bgt,
+            Self::BleS => Self::Ble,
+            Self::BltS => Self::Blt,
+            Self::BneUnS => Self::BneUn,
+            Self::BgeUnS => Self::BgeUn,
+            Self::BgtUnS => Self::BgtUn,
+            Self::BleUnS => Self::BleUn,
+            Self::BltUnS => Self::BltUn,
+            Self::LeaveS => Self::Leave,
+            other => other,
+        }
+    }
+
+    /// The form with a distance of one byte of a branch; any other opcode is itself.
+    #[must_use]
+    #[inline]
+    pub const fn short_form(self) -> Self {
+        match self {
+            Self::Br => Self::BrS,
+            Self::Brfalse => Self::BrfalseS,
+            Self::Brtrue => Self::BrtrueS,
+            Self::Beq => Self::BeqS,
+            Self::Bge => Self::BgeS,
+            Self::Bgt => Self::BgtS,
+            Self::Ble => Self::BleS,
+            Self::Blt => Self::BltS,
+            Self::BneUn => Self::BneUnS,
+            Self::BgeUn => Self::BgeUnS,
+            Self::BgtUn => Self::BgtUnS,
+            Self::BleUn => Self::BleUnS,
+            Self::BltUn => Self::BltUnS,
+            Self::Leave => Self::LeaveS,
+            other => other,
+        }
+    }
+
+    /// The shortest opcode that does the same with this argument or local: `ldarg` with 2 is
+    /// `ldarg.2`, with 200 `ldarg.s`. An opcode without such an operand is itself.
+    #[must_use]
+    pub const fn for_variable(self, number: u16) -> Self {
+        match (self, number) {
+            (Self::Ldarg | Self::LdargS, 0) => Self::Ldarg0,
+            (Self::Ldarg | Self::LdargS, 1) => Self::Ldarg1,
+            (Self::Ldarg | Self::LdargS, 2) => Self::Ldarg2,
+            (Self::Ldarg | Self::LdargS, 3) => Self::Ldarg3,
+            (Self::Ldloc | Self::LdlocS, 0) => Self::Ldloc0,
+            (Self::Ldloc | Self::LdlocS, 1) => Self::Ldloc1,
+            (Self::Ldloc | Self::LdlocS, 2) => Self::Ldloc2,
+            (Self::Ldloc | Self::LdlocS, 3) => Self::Ldloc3,
+            (Self::Stloc | Self::StlocS, 0) => Self::Stloc0,
+            (Self::Stloc | Self::StlocS, 1) => Self::Stloc1,
+            (Self::Stloc | Self::StlocS, 2) => Self::Stloc2,
+            (Self::Stloc | Self::StlocS, 3) => Self::Stloc3,
+            (Self::Ldarg | Self::LdargS, 4..=255) => Self::LdargS,
+            (Self::Ldarga | Self::LdargaS, 0..=255) => Self::LdargaS,
+            (Self::Starg | Self::StargS, 0..=255) => Self::StargS,
+            (Self::Ldloc | Self::LdlocS, 4..=255) => Self::LdlocS,
+            (Self::Ldloca | Self::LdlocaS, 0..=255) => Self::LdlocaS,
+            (Self::Stloc | Self::StlocS, 4..=255) => Self::StlocS,
+            (Self::LdargS, _) => Self::Ldarg,
+            (Self::LdargaS, _) => Self::Ldarga,
+            (Self::StargS, _) => Self::Starg,
+            (Self::LdlocS, _) => Self::Ldloc,
+            (Self::LdlocaS, _) => Self::Ldloca,
+            (Self::StlocS, _) => Self::Stloc,
+            (other, _) => other,
+        }
+    }
+
+    /// The argument that the instruction names in its opcode or in this operand, if it names one.
+    pub(crate) const fn argument(self, operand: u64) -> Option<u16> {
+        Some(match self {
+            Self::Ldarg0 => 0,
+            Self::Ldarg1 => 1,
+            Self::Ldarg2 => 2,
+            Self::Ldarg3 => 3,
+            Self::LdargS
+            | Self::LdargaS
+            | Self::StargS
+            | Self::Ldarg
+            | Self::Ldarga
+            | Self::Starg => operand as u16,
+            _ => return None,
+        })
+    }
+
+    /// The local that the instruction names in its opcode or in this operand, if it names one.
+    pub(crate) const fn local(self, operand: u64) -> Option<u16> {
+        Some(match self {
+            Self::Ldloc0 | Self::Stloc0 => 0,
+            Self::Ldloc1 | Self::Stloc1 => 1,
+            Self::Ldloc2 | Self::Stloc2 => 2,
+            Self::Ldloc3 | Self::Stloc3 => 3,
+            Self::LdlocS
+            | Self::LdlocaS
+            | Self::StlocS
+            | Self::Ldloc
+            | Self::Ldloca
+            | Self::Stloc => operand as u16,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Opcode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.mnemonic())
+    }
+}

@@ -1,0 +1,246 @@
+use std::error::Error;
+use std::fmt;
+
+use super::{CallShape, FieldSymbol, MethodSymbol, Reference, Symbol, TypeSymbol};
+use crate::signature::{LocalsSig, MethodSig, TypeSig};
+use crate::token::Token;
+
+/// Turns symbols into the tokens of one module while a body is encoded.
+///
+/// In a profiler this is the module's metadata emitter; in a test a table. It is asked once for
+/// each operand, so it should remember its answers.
+pub trait TokenSource {
+    /// Why a token cannot be given.
+    type Error;
+
+    /// The token of a method (`MethodDef`, `MemberRef` or `MethodSpec`).
+    ///
+    /// # Errors
+    ///
+    /// Where the module cannot name it.
+    fn method(&mut self, method: &MethodSymbol) -> Result<Token, Self::Error>;
+
+    /// The token of a type (`TypeDef`, `TypeRef` or `TypeSpec`).
+    ///
+    /// # Errors
+    ///
+    /// Where the module cannot name it.
+    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, Self::Error>;
+
+    /// The token of a field (`FieldDef` or `MemberRef`).
+    ///
+    /// # Errors
+    ///
+    /// Where the module cannot name it.
+    fn field(&mut self, field: &FieldSymbol) -> Result<Token, Self::Error>;
+
+    /// The token of a string.
+    ///
+    /// # Errors
+    ///
+    /// Where the module cannot hold it.
+    fn user_string(&mut self, text: &str) -> Result<Token, Self::Error>;
+
+    /// The `StandAloneSig` token of what a `calli` calls.
+    ///
+    /// # Errors
+    ///
+    /// Where the module cannot hold it.
+    fn signature(&mut self, signature: &MethodSig) -> Result<Token, Self::Error>;
+
+    /// The `StandAloneSig` token of local variables.
+    ///
+    /// # Errors
+    ///
+    /// Where the module cannot hold it.
+    fn locals(&mut self, locals: &LocalsSig) -> Result<Token, Self::Error>;
+}
+
+/// A [`TokenSource`] for bodies that name everything by token already.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTokens;
+
+/// A symbol was met where only tokens can be encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnresolvedSymbol {
+    /// The symbol in text.
+    pub symbol: String,
+}
+
+impl fmt::Display for UnresolvedSymbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no token for {}", self.symbol)
+    }
+}
+
+impl Error for UnresolvedSymbol {}
+
+fn unresolved(symbol: impl fmt::Display) -> Result<Token, UnresolvedSymbol> {
+    Err(UnresolvedSymbol {
+        symbol: symbol.to_string(),
+    })
+}
+
+impl TokenSource for NoTokens {
+    type Error = UnresolvedSymbol;
+
+    fn method(&mut self, method: &MethodSymbol) -> Result<Token, UnresolvedSymbol> {
+        unresolved(method)
+    }
+
+    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, UnresolvedSymbol> {
+        unresolved(name)
+    }
+
+    fn field(&mut self, field: &FieldSymbol) -> Result<Token, UnresolvedSymbol> {
+        unresolved(field)
+    }
+
+    fn user_string(&mut self, text: &str) -> Result<Token, UnresolvedSymbol> {
+        unresolved(format_args!("{text:?}"))
+    }
+
+    fn signature(&mut self, _signature: &MethodSig) -> Result<Token, UnresolvedSymbol> {
+        unresolved("a signature of calli")
+    }
+
+    fn locals(&mut self, _locals: &LocalsSig) -> Result<Token, UnresolvedSymbol> {
+        unresolved("the locals")
+    }
+}
+
+impl<T: TokenSource + ?Sized> TokenSource for &mut T {
+    type Error = T::Error;
+
+    fn method(&mut self, method: &MethodSymbol) -> Result<Token, T::Error> {
+        (**self).method(method)
+    }
+
+    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, T::Error> {
+        (**self).type_token(name)
+    }
+
+    fn field(&mut self, field: &FieldSymbol) -> Result<Token, T::Error> {
+        (**self).field(field)
+    }
+
+    fn user_string(&mut self, text: &str) -> Result<Token, T::Error> {
+        (**self).user_string(text)
+    }
+
+    fn signature(&mut self, signature: &MethodSig) -> Result<Token, T::Error> {
+        (**self).signature(signature)
+    }
+
+    fn locals(&mut self, locals: &LocalsSig) -> Result<Token, T::Error> {
+        (**self).locals(locals)
+    }
+}
+
+impl Symbol {
+    /// Asks a source for the token.
+    pub(crate) fn token<S: TokenSource>(&self, source: &mut S) -> Result<Token, S::Error> {
+        match self {
+            Self::Method(method) => source.method(method),
+            Self::Type(name) => source.type_token(name),
+            Self::Field(field) => source.field(field),
+            Self::String(text) => source.user_string(text),
+            Self::Signature(signature) => source.signature(signature),
+        }
+    }
+}
+
+/// Tells what stands behind the tokens and symbols of one module's bodies.
+///
+/// Exact stack depths need the shapes of calls; checking the kinds of values needs the types too.
+/// Whoever cannot tell gives `None`.
+pub trait Resolver {
+    /// The signature of a method that `call`, `callvirt`, `newobj`, `ldftn` or `jmp` names.
+    ///
+    /// For a method of a generic type or a generic method: with the arguments put in where they are
+    /// known, else in terms of `!n` and `!!n`.
+    fn method(&self, method: Reference<'_>) -> Option<MethodSig>;
+
+    /// The signature that a `calli` names.
+    fn signature(&self, signature: Reference<'_>) -> Option<MethodSig>;
+
+    /// The type of a field.
+    fn field(&self, field: Reference<'_>) -> Option<TypeSig> {
+        let _ = field;
+        None
+    }
+
+    /// The type that a type operand names: `I4` for a reference to `System.Int32`, a class or value
+    /// type, or what a `TypeSpec` says.
+    fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
+        let _ = name;
+        None
+    }
+
+    /// The type that declares a method, as `newobj` gives it and `this` is passed.
+    fn declaring_type(&self, method: Reference<'_>) -> Option<TypeSig> {
+        let _ = method;
+        None
+    }
+
+    /// The locals that a `StandAloneSig` token names.
+    fn locals(&self, token: Token) -> Option<LocalsSig> {
+        let _ = token;
+        None
+    }
+
+    /// The shape of a call of a method: cheaper than the whole signature where the resolver can.
+    fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
+        self.method(method).as_ref().map(CallShape::from)
+    }
+
+    /// The shape of a `calli`.
+    fn signature_shape(&self, signature: Reference<'_>) -> Option<CallShape> {
+        self.signature(signature).as_ref().map(CallShape::from)
+    }
+}
+
+impl<R: Resolver + ?Sized> Resolver for &R {
+    fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
+        (**self).method(method)
+    }
+
+    fn signature(&self, signature: Reference<'_>) -> Option<MethodSig> {
+        (**self).signature(signature)
+    }
+
+    fn field(&self, field: Reference<'_>) -> Option<TypeSig> {
+        (**self).field(field)
+    }
+
+    fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
+        (**self).type_sig(name)
+    }
+
+    fn declaring_type(&self, method: Reference<'_>) -> Option<TypeSig> {
+        (**self).declaring_type(method)
+    }
+
+    fn locals(&self, token: Token) -> Option<LocalsSig> {
+        (**self).locals(token)
+    }
+
+    fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
+        (**self).method_shape(method)
+    }
+
+    fn signature_shape(&self, signature: Reference<'_>) -> Option<CallShape> {
+        (**self).signature_shape(signature)
+    }
+}
+
+/// Knows nothing: bodies without calls can be analysed with it.
+impl Resolver for () {
+    fn method(&self, _method: Reference<'_>) -> Option<MethodSig> {
+        None
+    }
+
+    fn signature(&self, _signature: Reference<'_>) -> Option<MethodSig> {
+        None
+    }
+}

@@ -1,0 +1,71 @@
+use super::{Check, Rule};
+use crate::code::END;
+use crate::opcode::Opcode;
+
+impl Check<'_> {
+    /// Prefixes before what they do not apply to (III.2).
+    pub(super) fn prefixes(&mut self) {
+        let body = self.body;
+        for instruction in body.instructions() {
+            if instruction.node.prefix_count == 0 {
+                continue;
+            }
+            for prefix in body.code.prefixes_of(instruction.node) {
+                let alignment =
+                    prefix.opcode == Opcode::Unaligned && !matches!(prefix.value, 1 | 2 | 4);
+                if alignment || !applies(prefix.opcode, instruction.opcode()) {
+                    self.blame(&instruction, Rule::Prefix(prefix.opcode));
+                }
+                if prefix.opcode == Opcode::Tail {
+                    let next = instruction.node.next;
+                    let node = body.code.node(next).filter(|_| next != END);
+                    if node.is_none_or(|node| node.opcode != Opcode::Ret) {
+                        self.blame(&instruction, Rule::TailWithoutRet);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn applies(prefix: Opcode, to: Opcode) -> bool {
+    use Opcode as Op;
+    let indirect = matches!(
+        to,
+        Op::LdindI1
+            | Op::LdindU1
+            | Op::LdindI2
+            | Op::LdindU2
+            | Op::LdindI4
+            | Op::LdindU4
+            | Op::LdindI8
+            | Op::LdindI
+            | Op::LdindR4
+            | Op::LdindR8
+            | Op::LdindRef
+            | Op::StindRef
+            | Op::StindI1
+            | Op::StindI2
+            | Op::StindI4
+            | Op::StindI8
+            | Op::StindR4
+            | Op::StindR8
+            | Op::StindI
+            | Op::Ldfld
+            | Op::Stfld
+            | Op::Ldobj
+            | Op::Stobj
+            | Op::Initblk
+            | Op::Cpblk
+    );
+    match prefix {
+        // Calls of static virtual methods came later than the standard.
+        Op::Constrained => matches!(to, Op::Callvirt | Op::Call | Op::Ldftn),
+        // The Address method of an array is called.
+        Op::Readonly => matches!(to, Op::Ldelema | Op::Call | Op::Callvirt),
+        Op::Tail => matches!(to, Op::Call | Op::Callvirt | Op::Calli),
+        Op::Volatile => indirect || matches!(to, Op::Ldsfld | Op::Stsfld),
+        Op::Unaligned => indirect,
+        _ => true,
+    }
+}

@@ -1,0 +1,837 @@
+//! Editing: where code lands, what branches and regions do, and what the stack needs.
+
+use clr_profiler_il::body::{HandlerKind, MethodBody};
+use clr_profiler_il::edit::{EditError, Labels, NotInstrumentable, OffsetPair, Place, Side};
+use clr_profiler_il::fragment::Fragment;
+use clr_profiler_il::instruction::{InstructionId, Operand, Position};
+use clr_profiler_il::opcode::{Opcode, OperandKind};
+use clr_profiler_il::signature::{LocalsSig, MethodSig, TypeSig};
+use clr_profiler_il::stack::StackErrorKind;
+use clr_profiler_il::symbol::{
+    FieldSymbol, MethodSymbol, NoTokens, Reference, Resolver, TokenSource, TypeSymbol,
+};
+use clr_profiler_il::token::{MethodDef, Token, TypeRef};
+
+fn tiny(code: &[u8]) -> MethodBody {
+    let mut bytes = vec![0b10 | u8::try_from(code.len()).unwrap() << 2];
+    bytes.extend(code);
+    MethodBody::decode(&bytes).unwrap()
+}
+
+fn ids(body: &MethodBody) -> Vec<InstructionId> {
+    body.instructions().map(|one| one.id()).collect()
+}
+
+/// The text without the line of the stack.
+fn code(body: &MethodBody) -> Vec<String> {
+    let text = body.to_string();
+    let lines = text.lines().filter(|line| !line.starts_with(".maxstack"));
+    lines
+        .map(|line| {
+            line.replace(":  ", " ")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
+}
+
+fn one(build: impl FnOnce(&mut Fragment)) -> Fragment {
+    let mut fragment = Fragment::new();
+    build(&mut fragment);
+    fragment
+}
+
+/// `nop; br.s ->0`, a try region `nop; leave` with a `finally` of `endfinally`, `ret`.
+fn with_finally() -> MethodBody {
+    let mut fragment = Fragment::new();
+    fragment
+        .nop()
+        .try_block(|body| {
+            body.dup();
+        })
+        .finally(|_| {})
+        .end()
+        .ret();
+    let mut body = MethodBody::new();
+    body.append(&fragment).unwrap();
+    body
+}
+
+#[test]
+fn labels_move_or_stay() {
+    // nop; br.s 0
+    for (labels, target) in [(Labels::Move, "IL_0000"), (Labels::Stay, "IL_0001")] {
+        let mut body = tiny(&[0x00, 0x2b, 0xfd]);
+        let first = ids(&body)[0];
+        body.insert_before(
+            first,
+            labels,
+            &one(|f| {
+                f.pop();
+            }),
+        )
+        .unwrap();
+        let expected = [
+            "IL_0000 pop",
+            "IL_0001 nop",
+            &format!("IL_0002 br.s {target}"),
+        ];
+        assert_eq!(code(&body), expected);
+    }
+    for (labels, target) in [(Labels::Move, "IL_0003"), (Labels::Stay, "IL_0004")] {
+        // br.s 3; nop; ret
+        let mut body = tiny(&[0x2b, 0x01, 0x00, 0x2a]);
+        let nop = ids(&body)[1];
+        body.insert_after(
+            nop,
+            labels,
+            &one(|f| {
+                f.pop();
+            }),
+        )
+        .unwrap();
+        let expected = [
+            &format!("IL_0000 br.s {target}"),
+            "IL_0002 nop",
+            "IL_0003 pop",
+            "IL_0004 ret",
+        ];
+        assert_eq!(code(&body), expected);
+    }
+}
+
+#[test]
+fn bounds_have_sides() {
+    let clause = |body: &MethodBody| code(body).pop().unwrap();
+    let plain = with_finally();
+    assert_eq!(
+        clause(&plain),
+        ".try IL_0001 to IL_0004 finally handler IL_0004 to IL_0005"
+    );
+    let all = ids(&plain);
+    // At the start of the region, at its end, and at the end of the handler.
+    for (at, side, expected) in [
+        (
+            1,
+            Side::WithNext,
+            ".try IL_0001 to IL_0005 finally handler IL_0005 to IL_0006",
+        ),
+        (
+            1,
+            Side::WithPrevious,
+            ".try IL_0002 to IL_0005 finally handler IL_0005 to IL_0006",
+        ),
+        (
+            1,
+            Side::Outside,
+            ".try IL_0002 to IL_0005 finally handler IL_0005 to IL_0006",
+        ),
+        (
+            3,
+            Side::WithNext,
+            ".try IL_0001 to IL_0004 finally handler IL_0004 to IL_0006",
+        ),
+        (
+            3,
+            Side::WithPrevious,
+            ".try IL_0001 to IL_0005 finally handler IL_0005 to IL_0006",
+        ),
+        (
+            3,
+            Side::Outside,
+            ".try IL_0001 to IL_0004 finally handler IL_0005 to IL_0006",
+        ),
+        (
+            4,
+            Side::WithNext,
+            ".try IL_0001 to IL_0004 finally handler IL_0004 to IL_0005",
+        ),
+        (
+            4,
+            Side::WithPrevious,
+            ".try IL_0001 to IL_0004 finally handler IL_0004 to IL_0006",
+        ),
+    ] {
+        let mut body = plain.clone();
+        let place = Place {
+            position: Position::Before(all[at]),
+            labels: Labels::Stay,
+            side,
+        };
+        body.insert(
+            place,
+            &one(|f| {
+                f.nop();
+            }),
+            &[],
+        )
+        .unwrap();
+        assert_eq!(clause(&body), expected, "{at} {side:?}");
+    }
+}
+
+#[test]
+fn replace_and_remove() {
+    // nop; br.s 0; ret
+    let mut body = tiny(&[0x00, 0x2b, 0xfd, 0x2a]);
+    let all = ids(&body);
+    body.replace(
+        all[0],
+        &one(|f| {
+            f.ldc_i4(1).pop();
+        }),
+    )
+    .unwrap();
+    assert_eq!(
+        code(&body),
+        [
+            "IL_0000 ldc.i4.1",
+            "IL_0001 pop",
+            "IL_0002 br.s IL_0000",
+            "IL_0004 ret"
+        ]
+    );
+    assert_eq!(
+        body.offset_map(),
+        [
+            OffsetPair { old: 0, new: 0 },
+            OffsetPair { old: 1, new: 2 },
+            OffsetPair { old: 3, new: 4 }
+        ]
+    );
+    assert_eq!(
+        body.remove(all[0]),
+        Err(EditError::UnknownInstruction(all[0]))
+    );
+    assert!(body.instruction(all[0]).is_none());
+    body.remove(all[1]).unwrap();
+    assert_eq!(
+        code(&body),
+        ["IL_0000 ldc.i4.1", "IL_0001 pop", "IL_0002 ret"]
+    );
+    // What a removed instruction was the target of goes to the next one.
+    let mut body = tiny(&[0x2b, 0x00, 0x00, 0x2a]);
+    let nop = ids(&body)[1];
+    body.remove(nop).unwrap();
+    assert_eq!(code(&body), ["IL_0000 br.s IL_0002", "IL_0002 ret"]);
+}
+
+#[test]
+fn targets_and_labels() {
+    // br.s 2; nop; ret
+    let mut body = tiny(&[0x2b, 0x00, 0x00, 0x2a]);
+    let all = ids(&body);
+    let ret = body.label(Position::Before(all[2])).unwrap();
+    body.set_target(all[0], 0, ret).unwrap();
+    assert_eq!(code(&body)[0], "IL_0000 br.s IL_0003");
+    body.move_label(ret, Position::Before(all[1])).unwrap();
+    assert_eq!(code(&body)[0], "IL_0000 br.s IL_0002");
+    assert_eq!(body.position(ret), Some(Position::Before(all[1])));
+    assert_eq!(
+        body.set_target(all[1], 0, ret),
+        Err(EditError::NoTarget(all[1]))
+    );
+    // A branch to the end has nowhere to go.
+    body.move_label(ret, Position::End).unwrap();
+    assert!(body.encode(&mut NoTokens, &mut Vec::new()).is_err());
+}
+
+#[test]
+fn labels_of_fragments_need_places() {
+    let mut open = Fragment::new();
+    let label = open.label();
+    open.br(label);
+    let mut body = tiny(&[0x2a]);
+    assert_eq!(body.prologue(&open), Err(EditError::UnboundLabel(label)));
+    assert_eq!(
+        body.prologue(&one(|f| {
+            f.volatile();
+        })),
+        Err(EditError::DanglingPrefix)
+    );
+    assert_eq!(code(&body), ["IL_0000 ret"]);
+}
+
+#[test]
+fn epilogues() {
+    // ldarg.0; brtrue.s 4; ret; ret
+    let mut body = tiny(&[0x02, 0x2d, 0x01, 0x2a, 0x2a]);
+    body.before_ret(&one(|f| {
+        f.ldc_i4(100).pop();
+    }))
+    .unwrap();
+    assert_eq!(
+        code(&body),
+        [
+            "IL_0000 ldarg.0",
+            "IL_0001 brtrue.s IL_0007",
+            "IL_0003 ldc.i4.s 100",
+            "IL_0005 pop",
+            "IL_0006 ret",
+            "IL_0007 ldc.i4.s 100",
+            "IL_0009 pop",
+            "IL_000a ret",
+        ]
+    );
+    assert_eq!(body.max_stack(), 9);
+    let nop = one(|f| {
+        f.nop();
+    });
+    let mut jmp = tiny(&[0x27, 1, 0, 0, 6]);
+    let reason = NotInstrumentable::Jmp(ids(&jmp)[0]);
+    assert_eq!(
+        jmp.before_ret(&nop),
+        Err(EditError::NotInstrumentable(reason))
+    );
+    let mut tail = tiny(&[0xfe, 0x14, 0xfe, 0x16, 1, 0, 0, 2, 0x6f, 1, 0, 0, 6, 0x2a]);
+    let reason = NotInstrumentable::TailCall(ids(&tail)[0]);
+    assert_eq!(
+        tail.before_ret(&nop),
+        Err(EditError::NotInstrumentable(reason))
+    );
+    tail.strip_tail_calls();
+    tail.before_ret(&nop).unwrap();
+    assert_eq!(
+        code(&tail),
+        [
+            "IL_0000 constrained. 0x02000001 callvirt 0x06000001",
+            "IL_000b nop",
+            "IL_000c ret"
+        ]
+    );
+}
+
+#[test]
+fn prologues_do_not_run_again() {
+    let mut body = tiny(&[0x00, 0x2b, 0xfd]);
+    body.prologue(&one(|f| {
+        f.ldnull().ldnull().pop().pop();
+    }))
+    .unwrap();
+    assert_eq!(code(&body)[5], "IL_0005 br.s IL_0004");
+    // It stands where the stack is empty.
+    assert_eq!(body.max_stack(), 8);
+    body.prologue(&one(|f| {
+        f.nop();
+    }))
+    .unwrap();
+    assert_eq!(code(&body)[..2], ["IL_0000 nop", "IL_0001 ldnull"]);
+    // Before a region that starts with the body.
+    let mut body = with_finally();
+    let nop = ids(&body)[0];
+    body.remove(nop).unwrap();
+    body.prologue(&one(|f| {
+        f.pop();
+    }))
+    .unwrap();
+    assert!(code(&body).pop().unwrap().starts_with(".try IL_0001 to"));
+}
+
+#[test]
+fn handlers_are_put_in_order() {
+    // nop; nop; ret
+    let mut body = tiny(&[0x00, 0x00, 0x2a]);
+    let all = ids(&body);
+    let pop = one(|f| {
+        f.pop();
+    });
+    body.add_catch(all[1], all[1], "A", &pop).unwrap();
+    assert_eq!(
+        code(&body),
+        [
+            "IL_0000 nop",
+            "IL_0001 nop",
+            "IL_0002 leave.s IL_0007",
+            "IL_0004 pop",
+            "IL_0005 leave.s IL_0007",
+            "IL_0007 ret",
+            ".try IL_0001 to IL_0004 catch A handler IL_0004 to IL_0007",
+        ]
+    );
+    let last = ids(&body)[4];
+    // A second one of the same region, and one around both.
+    let leave = ids(&body)[2];
+    body.add_catch(all[1], leave, "B", &pop).unwrap();
+    body.add_finally(all[0], last, &Fragment::new()).unwrap();
+    let text = code(&body);
+    assert_eq!(
+        text[text.len() - 3..],
+        [
+            ".try IL_0001 to IL_0004 catch A handler IL_0007 to IL_000a",
+            ".try IL_0001 to IL_0004 catch B handler IL_0004 to IL_0007",
+            ".try IL_0000 to IL_000a finally handler IL_000a to IL_000b",
+        ]
+    );
+    // A fragment with a clause of its own, within.
+    let inner = one(|f| {
+        f.try_block(|t| {
+            t.nop();
+        })
+        .fault(|_| {})
+        .end();
+    });
+    body.insert_before(all[0], Labels::Stay, &inner).unwrap();
+    let kinds: Vec<_> = body.clauses().map(|clause| clause.kind).collect();
+    assert!(matches!(
+        kinds[..],
+        [
+            HandlerKind::Fault,
+            HandlerKind::Catch(_),
+            HandlerKind::Catch(_),
+            HandlerKind::Finally
+        ]
+    ));
+    assert_eq!(
+        body.add_fault(all[1], all[0], &pop),
+        Err(EditError::EmptyRegion)
+    );
+    let mut out = Vec::new();
+    body.encode(&mut Table, &mut out).unwrap();
+    assert_eq!(MethodBody::decode(&out).unwrap().clauses().count(), 4);
+}
+
+/// Gives every kind of symbol a token.
+struct Table;
+
+impl TokenSource for Table {
+    type Error = std::convert::Infallible;
+
+    fn method(&mut self, _: &MethodSymbol) -> Result<Token, Self::Error> {
+        Ok(Token::new(0x0a00_0001))
+    }
+
+    fn type_token(&mut self, _: &TypeSymbol) -> Result<Token, Self::Error> {
+        Ok(Token::new(0x0100_0002))
+    }
+
+    fn field(&mut self, _: &FieldSymbol) -> Result<Token, Self::Error> {
+        Ok(Token::new(0x0a00_0003))
+    }
+
+    fn user_string(&mut self, text: &str) -> Result<Token, Self::Error> {
+        Ok(Token::new(0x7000_0000 + u32::try_from(text.len()).unwrap()))
+    }
+
+    fn signature(&mut self, _: &MethodSig) -> Result<Token, Self::Error> {
+        Ok(Token::new(0x1100_0005))
+    }
+
+    fn locals(&mut self, locals: &LocalsSig) -> Result<Token, Self::Error> {
+        Ok(Token::new(
+            0x1100_0000 + u32::try_from(locals.locals.len()).unwrap(),
+        ))
+    }
+}
+
+#[test]
+fn symbols_become_tokens() {
+    let method = MethodSymbol::new("A", "M", "instance void (int)");
+    let field = FieldSymbol::new("A", "F", "int");
+    let fragment = one(|f| {
+        f.ldstr("abc")
+            .constrained("T")
+            .callvirt(&method)
+            .ldsfld(&field)
+            .ldtoken(&field);
+        f.castclass(TypeSymbol::new("T"))
+            .calli(MethodSig::new(TypeSig::Void, vec![]))
+            .ret();
+    });
+    let mut body = tiny(&[0x2a]);
+    body.prologue(&fragment).unwrap();
+    assert!(body.encode(&mut NoTokens, &mut Vec::new()).is_err());
+    assert_eq!(body.add_local(TypeSig::I4), Ok(0));
+    let mut out = Vec::new();
+    body.encode(&mut Table, &mut out).unwrap();
+    assert_eq!(out[8..12], 0x1100_0001_u32.to_le_bytes());
+    let tokens: Vec<_> = MethodBody::decode(&out)
+        .unwrap()
+        .instructions()
+        .filter_map(|one| match one.operand() {
+            Operand::Reference(Reference::Token(token)) => Some(token.raw()),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        0x7000_0003,
+        0x0a00_0001,
+        0x0a00_0003,
+        0x0a00_0003,
+        0x0100_0002,
+        0x1100_0005,
+    ];
+    assert_eq!(tokens, expected);
+}
+
+#[test]
+fn locals_are_appended() {
+    let bytes = [0x13, 0x30, 1, 0, 1, 0, 0, 0, 9, 0, 0, 0x11, 0x2a];
+    let mut body = MethodBody::decode(&bytes).unwrap();
+    assert_eq!(body.add_local(TypeSig::I4), Err(EditError::UnknownLocals));
+    body.set_locals(LocalsSig {
+        locals: vec![TypeSig::String; 127],
+    });
+    let mut out = Vec::new();
+    body.encode(&mut NoTokens, &mut out).unwrap();
+    assert_eq!(out, bytes);
+    assert_eq!(body.add_local(TypeSig::I4), Ok(127));
+    out.clear();
+    body.encode(&mut Table, &mut out).unwrap();
+    assert_eq!(out[8..12], 0x1100_0080_u32.to_le_bytes());
+}
+
+#[test]
+fn every_method_of_the_builder() {
+    /// Appends an instruction of every opcode that a fragment can hold in that form.
+    fn all() -> Fragment {
+        let mut f = Fragment::new();
+        let here = f.label();
+        let (method, field, name) = (MethodDef::NIL, Token::new(0x0400_0001), TypeRef::NIL);
+        f.mark(here);
+        f.nop()
+            .break_()
+            .ldarg(0)
+            .ldarg(1)
+            .ldarg(2)
+            .ldarg(3)
+            .ldloc(0)
+            .ldloc(1)
+            .ldloc(2)
+            .ldloc(3);
+        f.stloc(0)
+            .stloc(1)
+            .stloc(2)
+            .stloc(3)
+            .ldarg(4)
+            .ldarga(0)
+            .starg(255)
+            .ldloc(255)
+            .ldloca(255);
+        f.stloc(4)
+            .ldarg(256)
+            .ldarga(256)
+            .starg(256)
+            .ldloc(65534)
+            .ldloca(256)
+            .stloc(256)
+            .ldnull();
+        for value in [
+            -1,
+            0,
+            1,
+            2,
+            3,
+            4,
+            5,
+            6,
+            7,
+            8,
+            9,
+            127,
+            -128,
+            128,
+            -129,
+            i32::MIN,
+        ] {
+            f.ldc_i4(value);
+        }
+        f.ldc_i8(-2)
+            .ldc_r4(f32::NAN)
+            .ldc_r8(-0.0)
+            .dup()
+            .pop()
+            .jmp(method)
+            .call(method);
+        f.calli(Token::new(0x1100_0001))
+            .br(here)
+            .brfalse(here)
+            .brtrue(here)
+            .beq(here)
+            .bge(here);
+        f.bgt(here)
+            .ble(here)
+            .blt(here)
+            .bne_un(here)
+            .bge_un(here)
+            .bgt_un(here)
+            .ble_un(here);
+        f.blt_un(here)
+            .leave(here)
+            .switch(&[here, here])
+            .ldind_i1()
+            .ldind_u1()
+            .ldind_i2();
+        f.ldind_u2()
+            .ldind_i4()
+            .ldind_u4()
+            .ldind_i8()
+            .ldind_i()
+            .ldind_r4()
+            .ldind_r8()
+            .ldind_ref();
+        f.stind_ref()
+            .stind_i1()
+            .stind_i2()
+            .stind_i4()
+            .stind_i8()
+            .stind_r4()
+            .stind_r8()
+            .stind_i();
+        f.add()
+            .sub()
+            .mul()
+            .div()
+            .div_un()
+            .rem()
+            .rem_un()
+            .and()
+            .or()
+            .xor()
+            .shl()
+            .shr()
+            .shr_un();
+        f.neg()
+            .not()
+            .conv_i1()
+            .conv_i2()
+            .conv_i4()
+            .conv_i8()
+            .conv_r4()
+            .conv_r8()
+            .conv_u4();
+        f.conv_u8()
+            .callvirt(method)
+            .cpobj(name)
+            .ldobj(name)
+            .ldstr("x")
+            .newobj(method);
+        f.castclass(name)
+            .isinst(name)
+            .conv_r_un()
+            .unbox(name)
+            .throw()
+            .ldfld(field)
+            .ldflda(field);
+        f.stfld(field)
+            .ldsfld(field)
+            .ldsflda(field)
+            .stsfld(field)
+            .stobj(name)
+            .conv_ovf_i1_un();
+        f.conv_ovf_i2_un()
+            .conv_ovf_i4_un()
+            .conv_ovf_i8_un()
+            .conv_ovf_u1_un()
+            .conv_ovf_u2_un();
+        f.conv_ovf_u4_un()
+            .conv_ovf_u8_un()
+            .conv_ovf_i_un()
+            .conv_ovf_u_un()
+            .box_(name);
+        f.newarr(name)
+            .ldlen()
+            .ldelema(name)
+            .ldelem_i1()
+            .ldelem_u1()
+            .ldelem_i2()
+            .ldelem_u2();
+        f.ldelem_i4()
+            .ldelem_u4()
+            .ldelem_i8()
+            .ldelem_i()
+            .ldelem_r4()
+            .ldelem_r8()
+            .ldelem_ref();
+        f.stelem_i()
+            .stelem_i1()
+            .stelem_i2()
+            .stelem_i4()
+            .stelem_i8()
+            .stelem_r4()
+            .stelem_r8();
+        f.stelem_ref()
+            .ldelem(name)
+            .stelem(name)
+            .unbox_any(name)
+            .conv_ovf_i1()
+            .conv_ovf_u1();
+        f.conv_ovf_i2()
+            .conv_ovf_u2()
+            .conv_ovf_i4()
+            .conv_ovf_u4()
+            .conv_ovf_i8()
+            .conv_ovf_u8();
+        f.refanyval(name)
+            .ckfinite()
+            .mkrefany(name)
+            .ldtoken(name)
+            .conv_u2()
+            .conv_u1()
+            .conv_i();
+        f.conv_ovf_i()
+            .conv_ovf_u()
+            .add_ovf()
+            .add_ovf_un()
+            .mul_ovf()
+            .mul_ovf_un()
+            .sub_ovf();
+        f.sub_ovf_un()
+            .endfinally()
+            .conv_u()
+            .arglist()
+            .ceq()
+            .cgt()
+            .cgt_un()
+            .clt()
+            .clt_un();
+        f.ldftn(method)
+            .ldvirtftn(method)
+            .localloc()
+            .endfilter()
+            .initobj(name)
+            .cpblk()
+            .initblk();
+        f.rethrow().sizeof(name).refanytype().ret();
+        f.constrained(name)
+            .tail()
+            .callvirt(method)
+            .readonly()
+            .ldelema(name)
+            .volatile();
+        f.unaligned(1).ldobj(name).no(7).castclass(name);
+        f
+    }
+    let fragment = all();
+    assert_eq!(fragment, all());
+    assert_eq!(fragment, fragment.clone());
+    assert_ne!(
+        fragment,
+        one(|f| {
+            f.append(&all()).nop();
+        })
+    );
+    // Equal, wherever the copy's labels come from.
+    assert_eq!(
+        fragment,
+        one(|f| {
+            f.append(&all());
+        })
+    );
+    let mut body = MethodBody::new();
+    body.append(&fragment).unwrap();
+    let mut out = Vec::new();
+    body.encode(&mut Table, &mut out).unwrap();
+    let again = MethodBody::decode(&out).unwrap();
+    let mut twice = Vec::new();
+    again.encode(&mut NoTokens, &mut twice).unwrap();
+    assert_eq!(out, twice);
+    let opcodes: Vec<_> = again.instructions().map(|one| one.opcode()).collect();
+    for &opcode in Opcode::ALL {
+        let short = opcode.operand_kind() == OperandKind::ShortTarget;
+        let there = opcodes.contains(&opcode) || opcode.is_prefix() || short;
+        assert!(there, "{opcode}");
+    }
+    let prefixes: usize = again.instructions().map(|one| one.prefixes().count()).sum();
+    assert_eq!(prefixes, 6);
+}
+
+#[test]
+fn fragments_know_their_need() {
+    let method = MethodSymbol::new("A", "M", "void (int, int)");
+    let fragment = one(|f| {
+        f.ldc_i4(1).ldc_i4(2).call(&method);
+    });
+    assert_eq!((fragment.stack_need(), fragment.stack_change()), (2, 0));
+    // Of a token nothing is known; with its signature it is.
+    let signature = MethodSig::new(TypeSig::Void, vec![TypeSig::I4]);
+    let token = MethodDef::from_row(1).unwrap();
+    let unknown = one(|f| {
+        f.ldc_i4(1).call(token);
+    });
+    assert_eq!((unknown.stack_need(), unknown.stack_change()), (2, 2));
+    let known = one(|f| {
+        f.ldc_i4(1).call((token, &signature));
+    });
+    assert_eq!((known.stack_need(), known.stack_change()), (1, 0));
+    // Many insertions do not add up, unless each leaves something.
+    let mut body = tiny(&[0x00, 0x00, 0x00, 0x2a]);
+    for id in ids(&body) {
+        body.insert_before(id, Labels::Move, &fragment).unwrap();
+    }
+    assert_eq!(body.max_stack(), 10);
+}
+
+struct Calls;
+
+impl Resolver for Calls {
+    fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
+        let Reference::Token(token) = method else {
+            return None;
+        };
+        match token.row() {
+            1 => Some(MethodSig::instance(TypeSig::I4, vec![TypeSig::I4])),
+            2 => Some(MethodSig::new(TypeSig::Void, vec![])),
+            _ => None,
+        }
+    }
+
+    fn signature(&self, _: Reference<'_>) -> Option<MethodSig> {
+        None
+    }
+}
+
+#[test]
+fn depths() {
+    let max = |code: &[u8]| {
+        tiny(code)
+            .compute_max_stack(&Calls)
+            .map_err(|error| error.kind)
+    };
+    assert_eq!(max(&[0x2a]), Ok(0));
+    assert_eq!(max(&[0x02, 0x03, 0x28, 1, 0, 0, 6, 0x26, 0x2a]), Ok(2));
+    assert_eq!(max(&[0x02, 0x73, 1, 0, 0, 6, 0x2a]), Ok(1));
+    assert_eq!(
+        max(&[0x28, 3, 0, 0, 6, 0x2a]),
+        Err(StackErrorKind::UnknownCall)
+    );
+    assert_eq!(
+        max(&[0x26, 0x2a]),
+        Err(StackErrorKind::Underflow { depth: 0, pops: 1 })
+    );
+    // A loop with its condition at the end: br.s 4; ldnull; pop; ldarg.0; brtrue.s 2; ret
+    assert_eq!(
+        max(&[0x2b, 0x02, 0x14, 0x26, 0x02, 0x2d, 0xfb, 0x2a]),
+        Ok(1)
+    );
+    // Two ways of different depth: ldarg.0; brtrue.s 4; ldnull; ret
+    assert_eq!(
+        max(&[0x02, 0x2d, 0x01, 0x14, 0x2a]),
+        Err(StackErrorKind::Mismatch { depth: 0, other: 1 })
+    );
+    // Dead code takes what is not there.
+    assert_eq!(max(&[0x2a, 0x26, 0x2a]), Ok(0));
+    // A value over a forward branch: ldnull; br.s 4; ret(dead); pop; ret
+    assert_eq!(max(&[0x14, 0x2b, 0x01, 0x2a, 0x26, 0x2a]), Ok(1));
+    let mut body = with_finally();
+    assert!(body.compute_max_stack(&Calls).is_err());
+    let mut body = MethodBody::new();
+    let caught = one(|f| {
+        f.try_block(|t| {
+            t.nop();
+        })
+        .filter(
+            |f| {
+                f.pop().ldc_i4(1);
+            },
+            |h| {
+                h.dup().pop().pop();
+            },
+        )
+        .end()
+        .ret();
+    });
+    body.append(&caught).unwrap();
+    assert_eq!(body.compute_max_stack(&Calls).unwrap(), 2);
+    assert_eq!(body.max_stack(), 2);
+}
