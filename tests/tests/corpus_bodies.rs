@@ -28,10 +28,16 @@ fn encoded(body: &MethodBody) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
+fn well_formed(body: &MethodBody) -> Result<(), String> {
+    match body.verify_structure().first() {
+        Some(violation) => Err(violation.to_string()),
+        None => Ok(()),
+    }
+}
+
 fn round_trip(bytes: &[u8], figures: &mut Figures) -> Result<(), String> {
     let body = MethodBody::decode(bytes).map_err(|error| error.to_string())?;
-    body.verify_structure()
-        .map_err(|violation| violation.to_string())?;
+    well_formed(&body)?;
     let again = encoded(&body)?;
     if again == bytes {
         figures.identical += 1;
@@ -60,9 +66,7 @@ fn edit(bytes: &[u8], figures: &mut Figures) -> Result<(), String> {
         return Ok(());
     }
     let edited = MethodBody::decode(&encoded(&body)?).map_err(|error| error.to_string())?;
-    edited
-        .verify_structure()
-        .map_err(|violation| violation.to_string())?;
+    well_formed(&edited)?;
     if edited.instructions().count() < instructions + 2 {
         return Err("code was lost".to_owned());
     }
