@@ -85,6 +85,8 @@ pub enum ErrorKind {
         call: &'static str,
         /// The rule that forbids it.
         rule: Cow<'static, str>,
+        /// The code that says this to the runtime.
+        hresult: Hresult,
     },
     /// The runtime answered with success, but what it gave cannot be used.
     Invalid {
@@ -128,9 +130,8 @@ impl Error {
     /// The code that says this to the runtime.
     pub fn hresult(&self) -> Hresult {
         match &*self.0 {
-            ErrorKind::Call { hresult, .. } => *hresult,
+            ErrorKind::Call { hresult, .. } | ErrorKind::Rule { hresult, .. } => *hresult,
             ErrorKind::Unsupported { .. } => Hresult(sys::E_NOTIMPL.0),
-            ErrorKind::Rule { .. } => Hresult(sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE.0),
             ErrorKind::Cancelled => Hresult(sys::CORPROF_E_PROFILER_CANCEL_ACTIVATION.0),
             ErrorKind::Invalid { .. } | ErrorKind::Other(_) => Hresult::E_FAIL,
         }
@@ -153,8 +154,21 @@ impl Error {
 
     #[cold]
     pub(crate) fn rule(call: &'static str, rule: impl Into<Cow<'static, str>>) -> Self {
-        let rule = rule.into();
-        Self::new(ErrorKind::Rule { call, rule })
+        Self::rule_with_code(call, rule, sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE)
+    }
+
+    /// A rule that is better said by a code of its own.
+    #[cold]
+    pub(crate) fn rule_with_code(
+        call: &'static str,
+        rule: impl Into<Cow<'static, str>>,
+        code: sys::HRESULT,
+    ) -> Self {
+        Self::new(ErrorKind::Rule {
+            call,
+            rule: rule.into(),
+            hresult: Hresult(code.0),
+        })
     }
 
     #[cold]
@@ -185,7 +199,7 @@ impl fmt::Display for Error {
                     has => format!("ICorProfilerInfo{has}"),
                 },
             ),
-            ErrorKind::Rule { call, rule } => write!(f, "{call} was not called: {rule}"),
+            ErrorKind::Rule { call, rule, .. } => write!(f, "{call} was not called: {rule}"),
             ErrorKind::Invalid { call, problem } => write!(f, "{call}: {problem}"),
             ErrorKind::Cancelled => f.write_str("the profiler chose not to be active here"),
             ErrorKind::Other(error) => fmt::Display::fmt(error, f),

@@ -37,7 +37,7 @@ macro_rules! ask {
                 concat!(stringify!($interface), "::", stringify!($method)),
                 $legal_in_gc,
             )
-            .and_then(|native| native_call!(native, $interface::$method($($argument),*)))
+            .and_then(|native| native_call!(&native, $interface::$method($($argument),*)))
     };
 }
 

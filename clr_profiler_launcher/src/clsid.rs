@@ -52,6 +52,21 @@ impl Clsid {
     }
 }
 
+impl Clsid {
+    /// The bytes that a GUID has in memory on a little-endian machine.
+    pub(crate) fn to_bytes_le(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        let fields = (self.data1.to_le_bytes().into_iter())
+            .chain(self.data2.to_le_bytes())
+            .chain(self.data3.to_le_bytes())
+            .chain(self.data4);
+        for (to, from) in bytes.iter_mut().zip(fields) {
+            *to = from;
+        }
+        bytes
+    }
+}
+
 /// Reads `DF63A541-5A33-4611-8829-F4E495985EE3`, with or without braces around it.
 fn parse(text: &str) -> Option<u128> {
     let text = text.trim();

@@ -1,12 +1,14 @@
-//! What can be wrong before a program starts, in sentences.
+//! What can be wrong before a program starts, or when a profiler is attached to it, in sentences.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use crate::attach::explain_refusal;
 use crate::{Clsid, DotnetHost};
 
-/// Why a program cannot be started under a profiler.
+/// Why a program cannot be started under a profiler, or a profiler cannot be attached to it.
 ///
 /// The text is one or more whole sentences for a person who knows .NET or Rust, but perhaps not
 /// both: what is wrong, with which file or variable, and what to do.
@@ -131,6 +133,90 @@ pub enum Error {
         /// The CLSID that it was asked for.
         clsid: Clsid,
         /// The HRESULT; 0 (`S_OK`) if it gave no object in spite of success.
+        hresult: i32,
+    },
+    /// The path of a notification profiler's library has a character that ends a path in the list
+    /// of these profilers.
+    PathNotListable {
+        /// The path.
+        path: PathBuf,
+        /// The character.
+        character: char,
+    },
+    /// More notification profilers than the runtime takes.
+    TooManyNotificationProfilers {
+        /// How many.
+        count: usize,
+        /// How many it takes.
+        limit: usize,
+    },
+    /// [`Attach`](crate::Attach) was not told which profiler.
+    NoProfiler,
+    /// The data for an attached profiler does not fit into the message.
+    ClientDataTooLong {
+        /// How many bytes it has.
+        length: usize,
+        /// How many it may have, with a library of this path.
+        limit: usize,
+    },
+    /// There is no process with this id.
+    NoSuchProcess {
+        /// The process id.
+        process: u32,
+    },
+    /// The process sees no such library, or another one, under the path.
+    LibraryNotSeen {
+        /// The process id.
+        process: u32,
+        /// The path.
+        path: PathBuf,
+    },
+    /// No runtime of the process listens: it is not a .NET program, or was told not to.
+    NoDiagnostics {
+        /// The process id.
+        process: u32,
+        /// Its name, if that is known, behind a space and in parentheses.
+        name: String,
+        /// The variable, with its value, that tells the runtime not to listen.
+        switched_off: Option<String>,
+        /// The sockets or pipes that were looked for.
+        looked_at: Vec<PathBuf>,
+    },
+    /// This user may not connect to the process.
+    OtherUser {
+        /// The process id.
+        process: u32,
+        /// Its name, if that is known, behind a space and in parentheses.
+        name: String,
+        /// The socket or pipe.
+        path: PathBuf,
+    },
+    /// The connection to the process failed.
+    Connection {
+        /// The process id.
+        process: u32,
+        /// Why.
+        source: io::Error,
+    },
+    /// The process did not answer in time.
+    NoAnswer {
+        /// The process id.
+        process: u32,
+        /// For how long it was waited.
+        waited: Duration,
+    },
+    /// Something answered that is not a .NET runtime.
+    BadAnswer {
+        /// The process id.
+        process: u32,
+        /// What is wrong with the answer.
+        problem: String,
+    },
+    /// The runtime, or the profiler in it, refuses to be attached.
+    AttachRefused {
+        /// The process id.
+        process: u32,
+        /// The HRESULT.
         hresult: i32,
     },
     /// A file could not be read.
@@ -295,6 +381,91 @@ impl fmt::Display for Error {
                  HRESULT 0x{hresult:08X}.",
                 path.display()
             ),
+            Self::PathNotListable { path, character } => write!(
+                f,
+                "The path of the profiler library, `{}`, has a `{character}`. In the list of \
+                 notification profilers, which the .NET runtime reads, the path would end there. \
+                 Move the library to another folder.",
+                path.display()
+            ),
+            Self::TooManyNotificationProfilers { count, limit } => write!(
+                f,
+                "These are {count} notification profilers. The .NET runtime takes {limit} at most."
+            ),
+            Self::NoProfiler => {
+                f.write_str("There is no profiler to attach. Name one by `Attach::profiler`.")
+            }
+            Self::ClientDataTooLong { length, limit } => write!(
+                f,
+                "The {length} bytes of client data do not fit into the message to the runtime. \
+                 With this library {limit} would. Send the name of a file that holds the rest."
+            ),
+            Self::NoSuchProcess { process } => write!(
+                f,
+                "There is no process {process}. It has ended, or this user may not see it."
+            ),
+            Self::LibraryNotSeen { process, path } => write!(
+                f,
+                "The process {process} does not see the profiler library `{}`: it has another file \
+                 system, as in a container. Put the library where it is at the same path for both.",
+                path.display()
+            ),
+            Self::NoDiagnostics {
+                process,
+                name,
+                switched_off: Some(variable),
+                ..
+            } => write!(
+                f,
+                "The process {process}{name} was started with {variable}, which keeps its .NET \
+                 runtime from listening. Start it without that variable."
+            ),
+            Self::NoDiagnostics {
+                process,
+                name,
+                switched_off: None,
+                looked_at,
+            } => {
+                write!(
+                    f,
+                    "The process {process}{name} is not a .NET program of .NET Core 3.1 or newer, or \
+                     it listens elsewhere or not at all: started with DOTNET_EnableDiagnostics=0, or \
+                     with another TMPDIR than this tool. Looked for:"
+                )?;
+                looked_at
+                    .iter()
+                    .try_for_each(|path| write!(f, "\n  {}", path.display()))
+            }
+            Self::OtherUser {
+                process,
+                name,
+                path,
+            } => write!(
+                f,
+                "This user may not attach to the process {process}{name}: it belongs to another user \
+                 (`{}`: permission denied). Run this as the same user, or as root.",
+                path.display()
+            ),
+            Self::Connection { process, source } => write!(
+                f,
+                "The connection to the process {process} failed: {source}. It may just be ending."
+            ),
+            Self::NoAnswer { process, waited } => write!(
+                f,
+                "The process {process} did not answer within {} s. It may be stopped, or be too busy; \
+                 the profiler may be loaded later all the same.",
+                waited.as_secs_f32()
+            ),
+            Self::BadAnswer { process, problem } => write!(
+                f,
+                "What answered for the process {process} is not a .NET runtime, or it ended meanwhile: \
+                 an answer came, but {problem}."
+            ),
+            Self::AttachRefused { process, hresult } => write!(
+                f,
+                "The process {process} goes on without the profiler: {}",
+                explain_refusal(*hresult)
+            ),
             Self::Io { path, source } => {
                 write!(f, "`{}` cannot be read: {source}.", path.display())
             }
@@ -308,7 +479,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { source, .. } | Self::Start { source, .. } => Some(source),
+            Self::Io { source, .. }
+            | Self::Start { source, .. }
+            | Self::Connection { source, .. } => Some(source),
             _ => None,
         }
     }

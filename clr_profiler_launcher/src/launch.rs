@@ -23,7 +23,7 @@ use crate::{DotnetHost, Error, ProfilerLibrary, Program, ProgramKind, Result};
 /// # Ok(()) }
 /// ```
 ///
-/// Without [`profiler`](Self::profiler) the program runs unprofiled, also if this process's
+/// Without [`profiler`](Self::profiler) and [`notification_profiler`](Self::notification_profiler) the program runs unprofiled, also if this process's
 /// environment asks for a profiler: the run to compare with.
 #[derive(Debug, Clone)]
 pub struct Launch {
@@ -33,6 +33,7 @@ pub struct Launch {
     variables: Vec<(OsString, Option<OsString>)>,
     folder: Option<PathBuf>,
     profiler: Option<ProfilerLibrary>,
+    notification_profilers: Vec<ProfilerLibrary>,
     host: Option<DotnetHost>,
 }
 
@@ -44,7 +45,7 @@ const DIAGNOSTICS: &str = "CLR_PROFILER_DIAGNOSTICS";
 const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];
 
 /// ... and these names. One inherited from elsewhere would win over ours, or load another one.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 13] = [
     "ENABLE_PROFILING",
     "PROFILER",
     "PROFILER_PATH",
@@ -52,7 +53,16 @@ const SETTINGS: [&str; 7] = [
     "PROFILER_PATH_64",
     "PROFILER_PATH_ARM32",
     "PROFILER_PATH_ARM64",
+    "ENABLE_NOTIFICATION_PROFILERS",
+    "NOTIFICATION_PROFILERS",
+    "NOTIFICATION_PROFILERS_32",
+    "NOTIFICATION_PROFILERS_64",
+    "NOTIFICATION_PROFILERS_ARM32",
+    "NOTIFICATION_PROFILERS_ARM64",
 ];
+
+/// How many notification profilers the runtime has room for.
+const MOST_NOTIFICATION_PROFILERS: usize = 32;
 
 /// Where an apphost looks for its runtime.
 const ROOTS: [&str; 3] = ["DOTNET_ROOT", "DOTNET_ROOT_X64", "DOTNET_ROOT_ARM64"];
@@ -75,6 +85,7 @@ impl Launch {
             variables: Vec::new(),
             folder: None,
             profiler: None,
+            notification_profilers: Vec::new(),
             host: None,
         }
     }
@@ -120,6 +131,18 @@ impl Launch {
         self
     }
 
+    /// A profiler that the runtime shall load beside the main one, or without one; several can be
+    /// added. .NET 5 and newer; .NET Core 3.1 ignores them.
+    ///
+    /// It has to say of itself that it wants to be loaded so
+    /// (`ICorProfilerCallback11::LoadAsNotificationOnly`); one that does not takes the place of the
+    /// main profiler, if there is no other. It learns what happens but may change nothing: no IL,
+    /// no ReJIT, no enter and leave hooks.
+    pub fn notification_profiler(&mut self, library: ProfilerLibrary) -> &mut Self {
+        self.notification_profilers.push(library);
+        self
+    }
+
     /// The host for an assembly, and the runtime for an executable that looks for one; by default
     /// [`DotnetHost::find`].
     pub fn dotnet(&mut self, host: DotnetHost) -> &mut Self {
@@ -132,14 +155,16 @@ impl Launch {
     ///
     /// Its environment is that of this process with the changes made here, with
     /// `CORECLR_ENABLE_PROFILING`, `CORECLR_PROFILER` and `CORECLR_PROFILER_PATH` set, without
-    /// any other setting that chooses a profiler, and with `CLR_PROFILER_DIAGNOSTICS=stderr`
+    /// any other setting that chooses a profiler, with `CORECLR_ENABLE_NOTIFICATION_PROFILERS` and
+    /// `CORECLR_NOTIFICATION_PROFILERS` where there are such profilers, and with `CLR_PROFILER_DIAGNOSTICS=stderr`
     /// unless that variable is set already (to `off` or a file): there a profiler made with
     /// `clr_profiler` says why it could not start.
     ///
     /// # Errors
     ///
     /// Those of [`Program::open`], [`ProfilerLibrary::check`] and [`DotnetHost::find`], and
-    /// [`Error::DiagnosticsDisabled`].
+    /// [`Error::DiagnosticsDisabled`], [`Error::TooManyNotificationProfilers`] or
+    /// [`Error::PathNotListable`].
     pub fn command(&self) -> Result<Command> {
         let program = Program::open(&self.program)?;
         let mut command = match program.kind() {
@@ -180,15 +205,21 @@ impl Launch {
                 command.env_remove(format!("{prefix}_{setting}"));
             }
         }
-        if let Some(library) = &self.profiler {
+        if self.profiler.is_some() || !self.notification_profilers.is_empty() {
             self.check_switches()?;
+            if self.variable(DIAGNOSTICS).is_none() {
+                command.env(DIAGNOSTICS, "stderr");
+            }
+        }
+        if let Some(library) = &self.profiler {
             library.check()?;
             command.env("CORECLR_ENABLE_PROFILING", "1");
             command.env("CORECLR_PROFILER", library.clsid().to_string());
             command.env("CORECLR_PROFILER_PATH", library.path());
-            if self.variable(DIAGNOSTICS).is_none() {
-                command.env(DIAGNOSTICS, "stderr");
-            }
+        }
+        if !self.notification_profilers.is_empty() {
+            command.env("CORECLR_ENABLE_NOTIFICATION_PROFILERS", "1");
+            command.env("CORECLR_NOTIFICATION_PROFILERS", self.notification_list()?);
         }
         Ok(command)
     }
@@ -226,6 +257,32 @@ impl Launch {
         Ok(host.root().map(Path::to_owned))
     }
 
+    /// The notification profilers as the runtime reads them: each `path={clsid};`.
+    fn notification_list(&self) -> Result<OsString> {
+        let count = self.notification_profilers.len();
+        if count > MOST_NOTIFICATION_PROFILERS {
+            return Err(Error::TooManyNotificationProfilers {
+                count,
+                limit: MOST_NOTIFICATION_PROFILERS,
+            });
+        }
+        let mut list = OsString::new();
+        for library in &self.notification_profilers {
+            let path = library.path();
+            let text = path.to_string_lossy();
+            if let Some(character) = text.chars().find(|c| matches!(c, ';' | '=')) {
+                return Err(Error::PathNotListable {
+                    path: path.to_owned(),
+                    character,
+                });
+            }
+            library.check()?;
+            list.push(path);
+            list.push(format!("={};", library.clsid()));
+        }
+        Ok(list)
+    }
+
     /// A variable as the program will see it.
     fn variable(&self, name: &str) -> Option<OsString> {
         match self.variables.iter().rev().find(|(set, _)| set == name) {
@@ -251,7 +308,7 @@ impl Launch {
 }
 
 /// The runtime reads these values as hexadecimal numbers.
-fn is_zero(value: &str) -> bool {
+pub(crate) fn is_zero(value: &str) -> bool {
     let value = value.trim();
     let digits = value
         .strip_prefix("0x")

@@ -1,4 +1,4 @@
-//! Starts a .NET program under a profiler.
+//! Starts a .NET program under a profiler, or loads a profiler into one that runs.
 //!
 //! The .NET runtime (CoreCLR) loads a profiler when environment variables name a native library
 //! and the CLSID of the class in it. When anything about these is wrong, the runtime goes on
@@ -22,12 +22,14 @@
 //! ```
 //!
 //! - [`Launch`]: what to start and how; [`command`](Launch::command) or [`exec`](Launch::exec).
+//! - [`Attach`]: which process to load a profiler into; [`send`](Attach::send).
 //! - [`ProfilerLibrary`]: the library and the CLSID; [`check`](ProfilerLibrary::check) loads it.
 //!   [`find_library`] finds one that cargo built.
 //! - [`DotnetHost`]: the `dotnet` that runs managed assemblies.
 //! - [`Program`]: what kind of program a file is.
 //! - [`Error`]: sentences for a person, one variant for each thing that can be wrong.
 
+mod attach;
 mod clsid;
 mod error;
 mod image;
@@ -42,6 +44,7 @@ mod signature;
 #[path = "../tests/common/mod.rs"]
 mod common;
 
+pub use attach::Attach;
 pub use clsid::Clsid;
 pub use error::Error;
 pub use launch::Launch;

@@ -118,6 +118,13 @@ fn environment() {
         ("CORECLR_PROFILER_PATH_64", "/old"),
         ("CORECLR_PROFILER_PATH_ARM32", "/old"),
         ("CORECLR_PROFILER_PATH_ARM64", "/old"),
+        ("CORECLR_ENABLE_NOTIFICATION_PROFILERS", "1"),
+        ("CORECLR_NOTIFICATION_PROFILERS", "/old"),
+        ("CORECLR_NOTIFICATION_PROFILERS_32", "/old"),
+        ("CORECLR_NOTIFICATION_PROFILERS_64", "/old"),
+        ("CORECLR_NOTIFICATION_PROFILERS_ARM32", "/old"),
+        ("CORECLR_NOTIFICATION_PROFILERS_ARM64", "/old"),
+        ("DOTNET_NOTIFICATION_PROFILERS", "/old"),
         ("DOTNET_ENABLE_PROFILING", "0"),
         ("DOTNET_PROFILER", "{00000000-0000-0000-0000-000000000001}"),
         ("DOTNET_PROFILER_PATH", "/old"),
@@ -151,6 +158,75 @@ fn environment() {
     expected[0] = "CLR_PROFILER_DIAGNOSTICS=off";
     expected.pop();
     assert_eq!(run(&launch, &outer), expected);
+}
+
+#[test]
+fn notification_profilers_are_listed() {
+    let folder = Folder::new();
+    let library = library(&folder);
+    let mut launch = Launch::new(folder.app("App"));
+    launch.dotnet(host(&folder));
+    launch.notification_profiler(library.clone());
+    let entry = format!("{}={{{CLSID}}};", library.path().display());
+    let outer = [("CORECLR_NOTIFICATION_PROFILERS_64", "/old")];
+    let mut expected = vec![
+        "CLR_PROFILER_DIAGNOSTICS=stderr".to_owned(),
+        "CORECLR_ENABLE_NOTIFICATION_PROFILERS=1".to_owned(),
+        format!("CORECLR_NOTIFICATION_PROFILERS={entry}"),
+    ];
+    assert_eq!(run(&launch, &outer), expected);
+
+    launch
+        .profiler(library.clone())
+        .notification_profiler(library.clone());
+    let variables = run(&launch, &outer);
+    expected[2] = format!("CORECLR_NOTIFICATION_PROFILERS={entry}{entry}");
+    assert!(
+        expected.iter().all(|line| variables.contains(line)),
+        "{variables:?}"
+    );
+    assert!(variables.contains(&format!("CORECLR_PROFILER={{{CLSID}}}")));
+
+    for _ in 2..32 {
+        launch.notification_profiler(library.clone());
+    }
+    assert!(launch.command().is_ok());
+    launch.notification_profiler(library.clone());
+    let error = launch.command().unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::TooManyNotificationProfilers {
+                count: 33,
+                limit: 32
+            }
+        ),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn paths_that_end_early_in_a_list_are_refused() {
+    let folder = Folder::new();
+    let library = library(&folder);
+    for (name, wrong) in [("a;b.so", ';'), ("a=b.so", '=')] {
+        let path = folder.path().join(name);
+        std::fs::copy(library.path(), &path).unwrap();
+        let library = ProfilerLibrary::new(&path, CLSID).unwrap();
+        let mut launch = Launch::new(folder.app("App"));
+        launch.dotnet(host(&folder)).profiler(library.clone());
+        // As the main profiler it may be called so.
+        assert!(launch.command().is_ok());
+        let error = launch.notification_profiler(library).command().unwrap_err();
+        assert!(
+            matches!(&error, Error::PathNotListable { character, .. } if *character == wrong),
+            "{error:?}"
+        );
+        assert!(
+            error.to_string().contains(&format!("has a `{wrong}`")),
+            "{error}"
+        );
+    }
 }
 
 #[test]

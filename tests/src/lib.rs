@@ -24,9 +24,11 @@ struct Readme;
 struct ApiReadme;
 
 mod process;
+mod running;
 mod runtimes;
 mod scenario;
 
 pub use process::Finished;
+pub use running::Running;
 pub use runtimes::{Runtime, runtimes};
-pub use scenario::{Scenario, profilee};
+pub use scenario::{Scenario, Started, profilee};

@@ -1,12 +1,12 @@
 //! Running a program to its end, with everything it writes, and not for ever.
 
 use std::io::{Read, Write};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a profiled program may take: hanging is a failure, too.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program that has ended.
 #[derive(Debug, Clone)]
@@ -59,18 +59,7 @@ impl Finished {
         }
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
-        let deadline = Instant::now() + PATIENCE;
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
-                result => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    panic!("{command:?} did not end: {result:?}");
-                }
-            }
-        };
+        let status = wait(&mut child);
         Self {
             status,
             stdout: stdout.join().expect("the reader of stdout does not panic"),
@@ -80,7 +69,23 @@ impl Finished {
     }
 }
 
-fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+/// Waits for its end, but not for ever.
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+            result => {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("the process {} did not end: {result:?}", child.id());
+            }
+        }
+    }
+}
+
+pub(crate) fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {

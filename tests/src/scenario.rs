@@ -1,12 +1,16 @@
 //! A scenario: a program, a profiler, and what is asserted of them on each runtime.
 
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, process};
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
 
 use clr_profiler_launcher::{ProfilerLibrary, find_library_beside};
 
-use crate::{Finished, Runtime, runtimes};
+use crate::process::PATIENCE;
+use crate::{Finished, Running, Runtime, runtimes};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
 ///
@@ -28,6 +32,7 @@ pub struct Scenario {
     variables: Vec<(String, String)>,
     library: String,
     clsid: Option<String>,
+    notification_clsids: Vec<String>,
 }
 
 impl Scenario {
@@ -39,6 +44,7 @@ impl Scenario {
             variables: Vec::new(),
             library: "scenario_profilers".to_owned(),
             clsid: None,
+            notification_clsids: Vec::new(),
         }
     }
 
@@ -63,6 +69,13 @@ impl Scenario {
         self
     }
 
+    /// The profiler with this class id, as a notification profiler.
+    #[must_use]
+    pub fn notification_profiler(mut self, clsid: &str) -> Self {
+        self.notification_clsids.push(clsid.to_owned());
+        self
+    }
+
     /// A library that is not that of the scenarios, such as an example's.
     #[must_use]
     pub fn library(mut self, name: &str) -> Self {
@@ -83,8 +96,35 @@ impl Scenario {
         self.on_each_runtime(|runtime, profiled| assert(&self.run(runtime, None), profiled));
     }
 
+    /// Starts the program on this runtime under the profiler, if one was named.
+    pub fn start(&self, runtime: &Runtime) -> Started {
+        let log = Scratch::file("log");
+        let command = self.command(
+            runtime,
+            self.clsid.as_deref(),
+            &self.notification_clsids,
+            &log,
+        );
+        Started {
+            running: Running::start(command),
+            log,
+        }
+    }
+
     fn run(&self, runtime: &Runtime, clsid: Option<&str>) -> Finished {
         let log = Scratch::file("log");
+        let mut finished = Finished::of(self.command(runtime, clsid, &[], &log));
+        finished.log = log.read();
+        finished
+    }
+
+    fn command(
+        &self,
+        runtime: &Runtime,
+        clsid: Option<&str>,
+        notification_clsids: &[String],
+        log: &Scratch,
+    ) -> Command {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut launch = runtime.launch(&self.program, &arguments);
         launch.env("SCENARIO_LOG", &log.0);
@@ -96,13 +136,18 @@ impl Scenario {
         if let Some(clsid) = clsid {
             launch.profiler(self.profiler_library(clsid));
         }
-        let command = launch.command().unwrap_or_else(|error| panic!("{error}"));
-        let mut finished = Finished::of(command);
-        finished.log = fs::read_to_string(&log.0).unwrap_or_default();
-        finished
+        for clsid in notification_clsids {
+            launch.notification_profiler(self.profiler_library(clsid));
+        }
+        launch.command().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn profiler_library(&self, clsid: &str) -> ProfilerLibrary {
+    /// The library of the scenarios' profilers with this class id.
+    ///
+    /// # Panics
+    ///
+    /// If it was not built.
+    pub fn profiler_library(&self, clsid: &str) -> ProfilerLibrary {
         let test = env::current_exe().expect("a test has a path");
         find_library_beside(test, &self.library)
             .and_then(|path| ProfilerLibrary::new(path, clsid))
@@ -110,10 +155,80 @@ impl Scenario {
     }
 }
 
+/// A program that runs, and the log of whatever profiler is loaded into it.
+#[derive(Debug)]
+pub struct Started {
+    running: Running,
+    log: Scratch,
+}
+
+impl Started {
+    /// What profilers have written by now.
+    pub fn log(&self) -> String {
+        self.log.read()
+    }
+
+    /// Waits until a profiler has written this line.
+    ///
+    /// # Panics
+    ///
+    /// If it does not.
+    pub fn until_logged(&self, line: &str) {
+        self.until(line, |log| log.lines().any(|logged| logged == line));
+    }
+
+    /// Waits until this is true of what profilers have written.
+    ///
+    /// # Panics
+    ///
+    /// If it does not become true.
+    pub fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let log = self.log();
+            if is_so(&log) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{what}: not in {log}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Lets the program end; the log is part of what it leaves.
+    ///
+    /// # Panics
+    ///
+    /// If it does not end.
+    pub fn finish(self) -> Finished {
+        let mut finished = self.running.finish();
+        finished.log = self.log.read();
+        finished
+    }
+}
+
+impl Deref for Started {
+    type Target = Running;
+
+    fn deref(&self) -> &Running {
+        &self.running
+    }
+}
+
+impl DerefMut for Started {
+    fn deref_mut(&mut self) -> &mut Running {
+        &mut self.running
+    }
+}
+
 /// A file of this test alone, removed in the end.
+#[derive(Debug)]
 struct Scratch(PathBuf);
 
 impl Scratch {
+    fn read(&self) -> String {
+        fs::read_to_string(&self.0).unwrap_or_default()
+    }
+
     fn file(kind: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -50,8 +50,11 @@ impl Class {
     }
 }
 
-/// How many class factories and locks exist, for [`can_unload_now`].
+/// How many class factories exist, for [`can_unload_now`].
 static FACTORIES: AtomicU32 = AtomicU32::new(0);
+
+/// How many times the library is locked, for [`can_unload_now`].
+static LOCKS: AtomicU32 = AtomicU32::new(0);
 
 /// A COM object: the vtable pointer comes first.
 #[repr(C)]
@@ -148,12 +151,17 @@ unsafe extern "system" fn create_instance(
 }
 
 unsafe extern "system" fn lock_server(_this: *mut c_void, lock: BOOL) -> HRESULT {
-    if lock.as_bool() {
-        FACTORIES.fetch_add(1, Ordering::Relaxed);
-    } else {
-        FACTORIES.fetch_sub(1, Ordering::Relaxed);
+    let count = |locks: u32| {
+        if lock.as_bool() {
+            locks.checked_add(1)
+        } else {
+            locks.checked_sub(1)
+        }
+    };
+    match LOCKS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count) {
+        Ok(_) => sys::S_OK,
+        Err(_) => sys::E_UNEXPECTED,
     }
-    sys::S_OK
 }
 
 /// `DllGetClassObject`: a class factory for the class with this id.
@@ -194,8 +202,11 @@ pub unsafe fn get_class_object(
 
 /// `DllCanUnloadNow`: whether nobody uses the library any more.
 pub fn can_unload_now() -> i32 {
-    let in_use = FACTORIES.load(Ordering::Relaxed) + OBJECTS.load(Ordering::Relaxed);
-    if in_use == 0 {
+    let counts = [&FACTORIES, &LOCKS, &OBJECTS];
+    if counts
+        .iter()
+        .all(|count| count.load(Ordering::Relaxed) == 0)
+    {
         sys::S_OK.0
     } else {
         sys::S_FALSE.0

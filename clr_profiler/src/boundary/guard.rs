@@ -17,14 +17,30 @@ use crate::failure::{Failure, FailureCause};
 use crate::info::{GcScope, ProfilerInfo};
 use crate::setup::FailureHook;
 
+/// The callback that a thread is in; the innermost one.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Whether the runtime is suspended during it.
+    in_gc: bool,
+    /// Which profiler's it is: the identity of its handle, null outside of callbacks.
+    profiler: *const (),
+}
+
 thread_local! {
-    /// Whether this thread is in a callback during which the runtime is suspended.
-    static IN_GC: Cell<bool> = const { Cell::new(false) };
+    static PLACE: Cell<Place> = const {
+        Cell::new(Place { in_gc: false, profiler: std::ptr::null() })
+    };
 }
 
 /// Whether this thread is in a callback during which the runtime is suspended.
 pub(crate) fn in_gc_callback() -> bool {
-    IN_GC.get()
+    PLACE.get().in_gc
+}
+
+/// Whether this thread is in a callback of the profiler whose handle has this identity. While it
+/// is, the runtime keeps what the handle stands for.
+pub(crate) fn in_callback_of(identity: *const ()) -> bool {
+    PLACE.get().profiler == identity
 }
 
 /// What a callback may ask the runtime.
@@ -51,18 +67,18 @@ impl Context for GcScope {
     }
 }
 
-/// Marks this thread as in or out of a collection, until it is dropped.
-struct GcMark(bool);
+/// Marks this thread as being in a callback, until it is dropped.
+struct Mark(Place);
 
-impl GcMark {
-    fn set(in_gc: bool) -> Self {
-        Self(IN_GC.replace(in_gc))
+impl Mark {
+    fn set(place: Place) -> Self {
+        Self(PLACE.replace(place))
     }
 }
 
-impl Drop for GcMark {
+impl Drop for Mark {
     fn drop(&mut self) {
-        IN_GC.set(self.0);
+        PLACE.set(self.0);
     }
 }
 
@@ -77,7 +93,10 @@ pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
         return None;
     }
     let live = object.live.get()?;
-    let _mark = GcMark::set(C::GC);
+    let _mark = Mark::set(Place {
+        in_gc: C::GC,
+        profiler: live.info.identity(),
+    });
     match panics::catch(|| user_code(&live.profiler, C::of(&live.info))) {
         Ok(Ok(answer)) => return Some(answer),
         Ok(Err(error)) => failed(live, callback, FailureCause::Error(error)),

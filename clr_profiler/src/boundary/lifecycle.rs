@@ -1,6 +1,7 @@
 //! The callbacks that begin and end a profiler's life.
 
 use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
@@ -37,7 +38,7 @@ pub(super) unsafe extern "system" fn initialize<P: ProfilerClass>(
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::<P>::from_raw(this) };
     // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
-    let info = unsafe { ProfilerInfo::from_callback(info, Loaded::AtStartup) };
+    let info = unsafe { ProfilerInfo::from_callback(info, loaded(object, false)) };
     start(object, Callback::Initialize, info, P::initialize)
 }
 
@@ -50,7 +51,7 @@ pub(super) unsafe extern "system" fn initialize_for_attach<P: ProfilerClass>(
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::<P>::from_raw(this) };
     // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
-    let info = unsafe { ProfilerInfo::from_callback(info, Loaded::ByAttach) };
+    let info = unsafe { ProfilerInfo::from_callback(info, loaded(object, true)) };
     // SAFETY: the runtime passes what the trigger sent, with its length, for the time of the call.
     let client_data = unsafe { slice(client_data.cast::<u8>(), client_data_length) };
     start(
@@ -61,6 +62,13 @@ pub(super) unsafe extern "system" fn initialize_for_attach<P: ProfilerClass>(
     )
 }
 
+fn loaded<P: ProfilerClass>(object: &Object<P>, by_attach: bool) -> Loaded {
+    Loaded {
+        by_attach,
+        as_notification: object.as_notification.load(Ordering::Relaxed),
+    }
+}
+
 /// Makes the profiler and asks the runtime for its events.
 fn start<P: ProfilerClass>(
     object: &Object<P>,
@@ -69,6 +77,7 @@ fn start<P: ProfilerClass>(
     make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<P>,
 ) -> HRESULT {
     let mut setup = Setup::new(P::OVERRIDDEN.events());
+    let handle = info.as_ref().ok().cloned();
     let cause = match panics::catch(|| try_start(object, callback, info, &mut setup, make)) {
         Ok(Ok(())) => return sys::S_OK,
         Ok(Err(error)) => FailureCause::Error(error),
@@ -99,6 +108,10 @@ fn start<P: ProfilerClass>(
     }
     // The hook that was not needed is user code, too.
     let _ = panics::catch(move || drop(setup));
+    // The runtime deletes what the handle stands for, but threads of the profiler may have one.
+    if let Some(info) = handle {
+        info.cut_off();
+    }
     // Only a failure code makes the runtime go on without this profiler.
     if answer.0 < 0 { answer } else { sys::E_FAIL }
 }
@@ -155,12 +168,16 @@ pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_voi
 }
 
 pub(super) unsafe extern "system" fn load_as_notification_only<P: ProfilerClass>(
-    _this: *mut c_void,
+    this: *mut c_void,
     answer: *mut BOOL,
 ) -> HRESULT {
+    // SAFETY: the runtime holds a reference to the object that it calls.
+    let object = unsafe { Object::<P>::from_raw(this) };
     // SAFETY: the runtime passes null or a place for the answer.
     if let Some(answer) = unsafe { answer.as_mut() } {
-        *answer = BOOL::from(panics::catch(P::load_as_notification_only).unwrap_or(false));
+        let is_one = panics::catch(P::load_as_notification_only).unwrap_or(false);
+        object.as_notification.store(is_one, Ordering::Relaxed);
+        *answer = BOOL::from(is_one);
     }
     sys::S_OK
 }

@@ -7,6 +7,7 @@ mod class_factory;
 mod convert;
 mod diagnostics;
 mod guard;
+mod keep_loaded;
 mod lifecycle;
 mod object;
 mod panics;
@@ -14,5 +15,5 @@ mod vtable;
 
 pub use class_factory::{Class, can_unload_now, get_class_object};
 pub(crate) use convert::uuid_of;
-pub(crate) use guard::in_gc_callback;
+pub(crate) use guard::{in_callback_of, in_gc_callback};
 pub use lifecycle::ProfilerClass;

@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
+use super::keep_loaded::keep_loaded;
 use super::lifecycle::ProfilerClass;
 use super::panics;
 use super::vtable::{self, Vtables};
@@ -43,6 +44,8 @@ pub(super) struct Object<P> {
     vtable: &'static ICorProfilerCallback11_Vtbl,
     references: AtomicU32,
     phase: AtomicU8,
+    /// Whether the profiler told the runtime to be loaded as a notification profiler.
+    pub(super) as_notification: AtomicBool,
     pub(super) panics: AtomicU32,
     pub(super) live: OnceLock<Live<P>>,
 }
@@ -51,11 +54,13 @@ impl<P: ProfilerClass> Object<P> {
     /// Makes an object that the caller owns one reference to.
     pub(super) fn create() -> *mut c_void {
         panics::silence();
+        keep_loaded();
         OBJECTS.fetch_add(1, Ordering::Relaxed);
         Box::into_raw(Box::new(Self {
             vtable: Vtables::<P>::CALLBACK,
             references: AtomicU32::new(1),
             phase: AtomicU8::new(Phase::Created as u8),
+            as_notification: AtomicBool::new(false),
             panics: AtomicU32::new(0),
             live: OnceLock::new(),
         }))
@@ -94,7 +99,9 @@ impl<P: ProfilerClass> Object<P> {
 
     /// Gives one reference back; the last one ends the object.
     ///
-    /// After the runtime's shutdown it is kept for ever: hooks and callbacks may still come.
+    /// After the runtime's shutdown it is kept for ever: hooks and callbacks may still come. Before
+    /// that the runtime gives it up when the profiler has detached or could not start, and deletes
+    /// right afterwards what the profiler's handles stand for.
     ///
     /// # Safety
     ///
@@ -111,6 +118,9 @@ impl<P: ProfilerClass> Object<P> {
             // SAFETY: that was the last reference, so nobody else has this pointer; `create` made
             // it of a `Box`.
             let object = unsafe { Box::from_raw(this.cast::<Self>()) };
+            if let Some(live) = object.live.get() {
+                live.info.cut_off();
+            }
             // The profiler's own `drop` is user code.
             let _ = panics::catch(move || drop(object));
         }

@@ -8,16 +8,22 @@ use clr_profiler_sys as sys;
 
 /// How the runtime loaded the profiler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Loaded {
-    /// At start-up.
-    AtStartup,
-    /// Into a program that was running already.
-    ByAttach,
+pub(crate) struct Loaded {
+    /// Into a program that was running already, not at start-up.
+    pub(crate) by_attach: bool,
+    /// Beside the main profiler, if there is one.
+    pub(crate) as_notification: bool,
 }
 
 /// Flags that became mutable, also after an attach, with .NET 9.
 const MUTABLE_SINCE_9: EventMask =
     EventMask::DISABLE_INLINING.union(EventMask::DISABLE_OPTIMIZATIONS);
+
+/// The flags that a notification profiler can have.
+const ALLOWED_FOR_NOTIFICATION: EventMask = EventMask::from_halves(
+    sys::COR_PRF_ALLOWABLE_NOTIFICATION_PROFILER,
+    sys::COR_PRF_HIGH_ALLOWABLE_NOTIFICATION_PROFILER,
+);
 
 /// The flags that only `initialize` can set.
 fn immutable(runtime_major: u16) -> EventMask {
@@ -38,10 +44,11 @@ fn allowed_after_attach(runtime_major: u16) -> EventMask {
         sys::COR_PRF_ALLOWABLE_AFTER_ATTACH,
         sys::COR_PRF_HIGH_ALLOWABLE_AFTER_ATTACH,
     );
-    if runtime_major >= 9 {
-        newest
-    } else {
-        newest - MUTABLE_SINCE_9
+    match runtime_major {
+        9.. => newest,
+        5.. => newest - MUTABLE_SINCE_9,
+        // .NET Core 3.1, which does not know event pipes yet, calls itself 4.
+        _ => newest - MUTABLE_SINCE_9 - EventMask::HIGH_MONITOR_EVENT_PIPE,
     }
 }
 
@@ -51,8 +58,16 @@ pub(crate) fn problem_at_start(
     loaded: Loaded,
     runtime_major: u16,
 ) -> Option<String> {
+    let wrong = events - ALLOWED_FOR_NOTIFICATION;
+    if loaded.as_notification && !wrong.is_empty() {
+        return Some(format!(
+            "a notification profiler cannot have {}; load it as the main profiler, or take them \
+             out of its `Setup`",
+            names(wrong)
+        ));
+    }
     let wrong = events - allowed_after_attach(runtime_major);
-    let is_wrong = loaded == Loaded::ByAttach && !wrong.is_empty();
+    let is_wrong = loaded.by_attach && !wrong.is_empty();
     is_wrong.then(|| {
         format!(
             "a profiler that is attached to a running program cannot have {}; load it at start-up, \
@@ -94,11 +109,24 @@ fn names(events: EventMask) -> String {
 mod tests {
     use super::*;
 
+    const AT_STARTUP: Loaded = Loaded {
+        by_attach: false,
+        as_notification: false,
+    };
+    const BY_ATTACH: Loaded = Loaded {
+        by_attach: true,
+        ..AT_STARTUP
+    };
+    const AS_NOTIFICATION: Loaded = Loaded {
+        as_notification: true,
+        ..AT_STARTUP
+    };
+
     #[test]
     fn immutable_flags_are_named_by_version() {
         let before = EventMask::MONITOR_GC;
         let after = before | EventMask::DISABLE_INLINING | EventMask::MONITOR_CODE_TRANSITIONS;
-        let problem = |major| problem_with_change(before, after, Loaded::AtStartup, major).unwrap();
+        let problem = |major| problem_with_change(before, after, AT_STARTUP, major).unwrap();
         assert!(problem(8).contains("change MONITOR_CODE_TRANSITIONS, DISABLE_INLINING;"));
         assert!(problem(10).contains("change MONITOR_CODE_TRANSITIONS;"));
     }
@@ -107,29 +135,37 @@ mod tests {
     fn what_stays_as_it_is_may_be_immutable() {
         let before = EventMask::MONITOR_CODE_TRANSITIONS;
         let after = before | EventMask::MONITOR_GC;
-        assert_eq!(
-            problem_with_change(before, after, Loaded::AtStartup, 8),
-            None
-        );
-        let taken = problem_with_change(after, EventMask::empty(), Loaded::AtStartup, 8);
+        assert_eq!(problem_with_change(before, after, AT_STARTUP, 8), None);
+        let taken = problem_with_change(after, EventMask::empty(), AT_STARTUP, 8);
         assert!(taken.unwrap().contains("MONITOR_CODE_TRANSITIONS"));
     }
 
     #[test]
     fn attached_profilers_get_less() {
         let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::ENABLE_OBJECT_ALLOCATED;
-        assert_eq!(problem_at_start(events, Loaded::AtStartup, 8), None);
-        let problem = problem_at_start(events, Loaded::ByAttach, 8).unwrap();
+        assert_eq!(problem_at_start(events, AT_STARTUP, 8), None);
+        let problem = problem_at_start(events, BY_ATTACH, 8).unwrap();
         assert!(
             problem.contains("cannot have ENABLE_OBJECT_ALLOCATED;"),
             "{problem}"
         );
         let optimizations = EventMask::DISABLE_OPTIMIZATIONS;
-        assert!(problem_at_start(optimizations, Loaded::ByAttach, 8).is_some());
-        assert_eq!(problem_at_start(optimizations, Loaded::ByAttach, 10), None);
+        assert!(problem_at_start(optimizations, BY_ATTACH, 8).is_some());
+        assert_eq!(problem_at_start(optimizations, BY_ATTACH, 10), None);
+        let pipes = EventMask::HIGH_MONITOR_EVENT_PIPE;
+        assert!(problem_at_start(pipes, BY_ATTACH, 4).is_some());
+        assert_eq!(problem_at_start(pipes, BY_ATTACH, 5), None);
         // Also later, and only what is new is at fault.
-        let later =
-            problem_with_change(events, events | EventMask::MONITOR_CCW, Loaded::ByAttach, 8);
+        let later = problem_with_change(events, events | EventMask::MONITOR_CCW, BY_ATTACH, 8);
         assert!(later.unwrap().contains("cannot have MONITOR_CCW;"));
+    }
+
+    #[test]
+    fn notification_profilers_change_nothing() {
+        let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::ENABLE_REJIT;
+        let problem = problem_at_start(events, AS_NOTIFICATION, 8).unwrap();
+        assert!(problem.contains("cannot have ENABLE_REJIT;"), "{problem}");
+        let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::HIGH_BASIC_GC;
+        assert_eq!(problem_at_start(events, AS_NOTIFICATION, 8), None);
     }
 }

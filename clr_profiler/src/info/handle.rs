@@ -2,11 +2,15 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
-use crate::boundary::in_gc_callback;
+use crate::boundary::{in_callback_of, in_gc_callback};
 use crate::error::{Error, Hresult, Result};
 use crate::events::{EventMask, Loaded, problem_at_start, problem_with_change};
 use crate::ids::FunctionId;
@@ -22,22 +26,36 @@ use sys::{IUnknown, Interface};
 ///
 /// Cheap to clone, and usable from every thread; each method says from where it may be called.
 /// Calls that are wrong where they are made are refused without asking the runtime: all of them
-/// after its shutdown, most of them during a garbage collection.
+/// after its shutdown and after the profiler has detached, most of them during a garbage
+/// collection.
 #[derive(Clone)]
 pub struct ProfilerInfo(Arc<Runtime>);
 
 struct Runtime {
     /// The newest interface that the runtime has; the older ones are the beginning of its vtable.
-    newest: IUnknown,
+    ///
+    /// The runtime deletes it when the profiler has detached or could not start, whatever
+    /// references there are: then it must not be touched any more, see `cut_off`.
+    newest: ManuallyDrop<IUnknown>,
     /// Which one that is: `ICorProfilerInfo15` is 15.
     version: u8,
     /// How the profiler was loaded.
     loaded: Loaded,
     /// Whether the profiler's `initialize` is over.
     started: AtomicBool,
-    /// Whether the runtime has shut down.
-    closed: AtomicBool,
+    /// Whether the profiler has asked to be detached: 1 while it asks, 2 when that was granted.
+    detaching: AtomicU8,
+    /// Whether calls still go through: [`OPEN`], [`SHUT_DOWN`] or [`CUT_OFF`].
+    state: AtomicU8,
+    /// How many calls are under way, not counting those of threads that are in a callback.
+    calls: AtomicU32,
 }
+
+const OPEN: u8 = 0;
+/// The runtime has shut down.
+const SHUT_DOWN: u8 = 1;
+/// The runtime has deleted its side, or is about to.
+const CUT_OFF: u8 = 2;
 
 // SAFETY: the runtime's info object may be called from any thread, and its reference count is
 // atomic; corprof.idl and the runtime's documentation say which calls need which thread, and the
@@ -45,6 +63,41 @@ struct Runtime {
 unsafe impl Send for Runtime {}
 // SAFETY: as above; calls on several threads at once are what the object is made for.
 unsafe impl Sync for Runtime {}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if *self.state.get_mut() != CUT_OFF {
+            // SAFETY: this is the only reference, nobody uses it after that, and the runtime's side
+            // is still there.
+            unsafe { ManuallyDrop::drop(&mut self.newest) };
+        }
+    }
+}
+
+/// A native interface during one call.
+pub(crate) struct Native<'info, I> {
+    interface: &'info I,
+    /// Where the call is counted, if it is.
+    counted: Option<&'info AtomicU32>,
+}
+
+impl<I> Deref for Native<'_, I> {
+    type Target = I;
+
+    #[inline]
+    fn deref(&self) -> &I {
+        self.interface
+    }
+}
+
+impl<I> Drop for Native<'_, I> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(calls) = self.counted {
+            calls.fetch_sub(1, Ordering::Release);
+        }
+    }
+}
 
 /// A version of the native interface.
 pub(crate) trait InfoInterface: Interface {
@@ -107,11 +160,13 @@ impl ProfilerInfo {
             return Err(Error::call(CALL, Hresult(sys::E_NOINTERFACE.0)));
         };
         Ok(Self(Arc::new(Runtime {
-            newest,
+            newest: ManuallyDrop::new(newest),
             version,
             loaded,
             started: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
+            detaching: AtomicU8::new(0),
+            state: AtomicU8::new(OPEN),
+            calls: AtomicU32::new(0),
         })))
     }
 
@@ -123,7 +178,8 @@ impl ProfilerInfo {
     /// The native interface, for calls that this crate does not wrap (yet).
     ///
     /// It is an `ICorProfilerInfo` of [`version`](Self::version), which `clr_profiler_sys` declares;
-    /// its methods are unsafe there. The pointer is borrowed: it is good while this handle lives.
+    /// its methods are unsafe there. The pointer is borrowed: it is good while this handle lives,
+    /// and not after the profiler has detached.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -164,7 +220,12 @@ impl ProfilerInfo {
 
     /// Refuses events that the profiler cannot have, or cannot change any more.
     pub(crate) fn check_events(&self, call: &'static str, events: EventMask) -> Result<()> {
-        let major = self.runtime_information()?.major;
+        let major = if self.0.version >= 3 {
+            self.runtime_information()?.major
+        } else {
+            // Older runtimes than this interface do not say which they are.
+            2
+        };
         let problem = if self.0.started.load(Ordering::Acquire) {
             let before = if self.0.version >= 5 {
                 self.event_mask2()?
@@ -175,7 +236,15 @@ impl ProfilerInfo {
         } else {
             problem_at_start(events, self.0.loaded, major)
         };
-        problem.map_or(Ok(()), |problem| Err(Error::rule(call, problem)))
+        // Whoever attaches a profiler sees nothing but this code.
+        let code = if self.0.loaded.by_attach {
+            sys::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER
+        } else {
+            sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
+        };
+        problem.map_or(Ok(()), |problem| {
+            Err(Error::rule_with_code(call, problem, code))
+        })
     }
 
     /// Asks for the events of a profiler whose `initialize` is over.
@@ -191,7 +260,48 @@ impl ProfilerInfo {
 
     /// From now on every call is refused: the runtime has shut down.
     pub(crate) fn close(&self) {
-        self.0.closed.store(true, Ordering::Release);
+        self.0.state.fetch_max(SHUT_DOWN, Ordering::SeqCst);
+    }
+
+    /// From now on every call is refused, and none is under way any more: the runtime is about to
+    /// delete its side. The caller is in a call from the runtime.
+    pub(crate) fn cut_off(&self) {
+        if self.0.state.swap(CUT_OFF, Ordering::SeqCst) == CUT_OFF {
+            return;
+        }
+        // Either the thread that makes a call sees the new state, or it is seen here. Such calls
+        // return: the runtime holds no lock here that they wait for, except for the one of another
+        // request to detach, and there is only one of these at a time.
+        while self.0.calls.load(Ordering::SeqCst) != 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        // SAFETY: the runtime's side is still there. What is released is the reference that
+        // `newest` stands for; it is not used again, as the state says.
+        drop(unsafe { IUnknown::from_raw(self.0.newest.as_raw()) });
+    }
+
+    /// What tells this runtime's handles from others.
+    pub(crate) fn identity(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+
+    /// Asks for something that may be granted once, `ask`, unless that was done or is being done.
+    pub(crate) fn detach_once(
+        &self,
+        call: &'static str,
+        ask: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let detaching = &self.0.detaching;
+        if detaching
+            .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire)
+            .is_err()
+        {
+            let hresult = Hresult(sys::CORPROF_E_PROFILER_DETACHING.0);
+            return Err(Error::call(call, hresult));
+        }
+        let answer = ask();
+        detaching.store(if answer.is_ok() { 2 } else { 0 }, Ordering::Release);
+        answer
     }
 
     /// The native interface `I`, if this call may be made here and now.
@@ -200,12 +310,9 @@ impl ProfilerInfo {
         &self,
         call: &'static str,
         legal_in_gc: bool,
-    ) -> Result<&I> {
+    ) -> Result<Native<'_, I>> {
         if self.0.version < I::VERSION {
             return Err(Error::unsupported(call, I::VERSION, self.0.version));
-        }
-        if self.0.closed.load(Ordering::Acquire) {
-            return Err(Error::rule(call, "the runtime has shut down"));
         }
         if !legal_in_gc && in_gc_callback() {
             return Err(Error::rule(
@@ -214,10 +321,24 @@ impl ProfilerInfo {
                  ask in a later callback",
             ));
         }
-        // SAFETY: `newest` is an interface of a version that is at least `I::VERSION`; each
-        // version's vtable begins with that of the version before, and both types are transparent
-        // wrappers of the interface pointer.
-        Ok(unsafe { &*(&raw const self.0.newest).cast::<I>() })
+        // While this thread is in a callback, the runtime keeps its side. Otherwise the call has to
+        // be known to whoever cuts the profiler off.
+        let counted = (!in_callback_of(self.identity())).then_some(&self.0.calls);
+        if let Some(calls) = counted {
+            calls.fetch_add(1, Ordering::SeqCst);
+        }
+        let native = Native {
+            // SAFETY: `newest` is an interface of a version that is at least `I::VERSION`; each
+            // version's vtable begins with that of the version before, and both types are
+            // transparent wrappers of the interface pointer, as is `ManuallyDrop`.
+            interface: unsafe { &*(&raw const self.0.newest).cast::<I>() },
+            counted,
+        };
+        match self.0.state.load(Ordering::SeqCst) {
+            OPEN => Ok(native),
+            SHUT_DOWN => Err(Error::rule(call, "the runtime has shut down")),
+            _ => Err(Error::rule(call, "the runtime has let the profiler go")),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `ICorProfilerInfo3`.
 
+use std::time::Duration;
+
 use super::ProfilerInfo;
 use super::enumerate::iterate;
 use super::handle::Sealed;
@@ -61,6 +63,42 @@ pub trait CorProfilerInfo3: Sealed {
         let info = self.handle();
         ask!(info, ICorProfilerInfo3::EnumModules(&mut enumerator))?;
         Ok(iterate(enumerator, ModuleId::from_raw))
+    }
+
+    /// Asks the runtime to let this profiler go.
+    ///
+    /// From then on no callback comes and no call of this profiler is answered. When no thread is
+    /// in one of its callbacks any more,
+    /// [`profiler_detach_succeeded`](crate::Profiler::profiler_detach_succeeded) is called, and
+    /// then the profiler is dropped: this takes at least 0.3 s, and longer while callbacks run.
+    /// Then another profiler can be attached, or the same one again.
+    ///
+    /// `expected` is how long the profiler's callbacks are expected to take to return: the runtime
+    /// looks first after that time, at the latest after 5 s; zero means 2.5 s.
+    ///
+    /// The library stays loaded, with its static variables: the profiler's own threads may go on.
+    ///
+    /// Wraps `ICorProfilerInfo3::RequestProfilerDetach`. **Context**: a callback or a thread of the
+    /// profiler's own, not `initialize`; for a profiler that was attached as well as for one that
+    /// was loaded at the start.
+    ///
+    /// # Errors
+    ///
+    /// - `CORPROF_E_IMMUTABLE_FLAGS_SET` after events were asked for that are immutable,
+    /// - `CORPROF_E_IRREVERSIBLE_INSTRUMENTATION_PRESENT` after
+    ///   [`set_il_function_body`](crate::CorProfilerInfo::set_il_function_body), a ReJIT or enter
+    ///   and leave hooks,
+    /// - `CORPROF_E_PROFILER_NOT_YET_INITIALIZED` in `initialize`,
+    /// - `CORPROF_E_PROFILER_DETACHING` when it was asked for before,
+    /// - `CORPROF_E_RUNTIME_UNINITIALIZED` while the runtime starts.
+    #[doc(alias = "RequestProfilerDetach")]
+    fn request_profiler_detach(&self, expected: Duration) -> Result<()> {
+        let milliseconds = u32::try_from(expected.as_millis()).unwrap_or(u32::MAX);
+        let info = self.handle();
+        info.detach_once("ICorProfilerInfo3::RequestProfilerDetach", || {
+            ask!(info, ICorProfilerInfo3::RequestProfilerDetach(milliseconds))?;
+            Ok(())
+        })
     }
 
     /// Kind and version of the runtime.

@@ -31,7 +31,7 @@ fn set_native(info: &ProfilerInfo, mask: EventMask) -> HRESULT {
 }
 
 /// Compares what the runtime says to each change of one flag with what we say.
-fn compare(when: &str, info: &ProfilerInfo, before: EventMask) -> Result<()> {
+pub(crate) fn compare(when: &str, info: &ProfilerInfo, before: EventMask) -> Result<()> {
     let mut refused = Vec::new();
     for (name, flag) in flags() {
         let changed = before ^ flag;

@@ -1,8 +1,10 @@
 //! The profilers of the scenarios: each does one thing and says so in the scenario's log.
 
+mod contexts;
 mod enumerates;
 mod every_callback;
 mod flag_rules;
+mod load_paths;
 mod log;
 mod native_code;
 mod nested;
@@ -13,6 +15,10 @@ mod start;
 use clr_profiler::prelude::*;
 
 register!(
+    contexts::AsksInCollection,
+    contexts::HookPanics,
+    contexts::LowEvents,
+    contexts::Reenters,
     every_callback::Counts,
     every_callback::CountsChosen,
     every_callback::Fails,
@@ -21,6 +27,12 @@ register!(
     rejit::Rejits,
     enumerates::Enumerates,
     flag_rules::FlagRules,
+    load_paths::CannotDetach,
+    load_paths::Detaches,
+    load_paths::Notified,
+    load_paths::NotifiedToo,
+    load_paths::Watches,
+    load_paths::WatchesAllocations,
     native_code::NativeCode,
     nested::Nests,
     nested::SaysLate,

@@ -1,0 +1,170 @@
+//! Loads a profiler into a program that runs already.
+
+mod connection;
+mod message;
+mod process;
+mod refusal;
+
+use std::io;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use crate::{Error, ProfilerLibrary, Result};
+
+pub(crate) use refusal::explain as explain_refusal;
+
+/// Asks a running .NET program to load a profiler, over the socket at which its runtime listens
+/// for diagnostic tools (on Windows a named pipe).
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use clr_profiler_launcher::{Attach, ProfilerLibrary};
+///
+/// # fn main() -> Result<(), clr_profiler_launcher::Error> {
+/// let library = ProfilerLibrary::new("libmy.so", "DF63A541-5A33-4611-8829-F4E495985EE3")?;
+/// Attach::new(4711)
+///     .profiler(library)
+///     .client_data(b"sample every 10 ms")
+///     .timeout(Duration::from_secs(5))
+///     .send()
+/// # }
+/// ```
+///
+/// The profiler gets `InitializeForAttach` with the client data and then
+/// `ProfilerAttachComplete`. It learns of what happens from then on, and cannot have everything
+/// that one can have which is loaded at the start: no object allocations, for example.
+///
+/// What a profiler made with `clr_profiler` says of a failed start is written to where
+/// `CLR_PROFILER_DIAGNOSTICS` names a place in the environment of the program, not of this tool.
+#[derive(Debug, Clone)]
+pub struct Attach {
+    process: u32,
+    library: Option<ProfilerLibrary>,
+    client_data: Vec<u8>,
+    timeout: Duration,
+}
+
+/// What the answer may take longer than the runtime was given, so that it can still say that its
+/// time was up.
+const GRACE: Duration = Duration::from_secs(1);
+
+impl Attach {
+    /// How long an attach may take unless [`timeout`](Self::timeout) says otherwise.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// To the process with this id, as this process sees it.
+    #[must_use]
+    pub fn new(process: u32) -> Self {
+        Self {
+            process,
+            library: None,
+            client_data: Vec::new(),
+            timeout: Self::DEFAULT_TIMEOUT,
+        }
+    }
+
+    /// The profiler to load. The program sees its library under the same absolute path.
+    pub fn profiler(&mut self, library: ProfilerLibrary) -> &mut Self {
+        self.library = Some(library);
+        self
+    }
+
+    /// What the profiler gets in `InitializeForAttach`; nothing by default.
+    ///
+    /// Everything has to fit into one message of at most 65,535 bytes: about 65,000 bytes are
+    /// left, less two for each character of the library's path.
+    pub fn client_data(&mut self, data: impl AsRef<[u8]>) -> &mut Self {
+        self.client_data = data.as_ref().to_owned();
+        self
+    }
+
+    /// How long the runtime may take, its waiting for a garbage collection and the profiler's
+    /// `InitializeForAttach` included. [`send`](Self::send) waits one second longer, so that the
+    /// runtime can say itself that the time was up.
+    pub fn timeout(&mut self, timeout: Duration) -> &mut Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Checks the library, asks the runtime, and waits until the profiler has started.
+    ///
+    /// # Errors
+    ///
+    /// Before the program is touched: [`Error::NoProfiler`], those of
+    /// [`ProfilerLibrary::check`], [`Error::ClientDataTooLong`], [`Error::NoSuchProcess`],
+    /// [`Error::LibraryNotSeen`], [`Error::NoDiagnostics`], [`Error::OtherUser`].
+    ///
+    /// After that: [`Error::AttachRefused`] by the runtime or by the profiler,
+    /// [`Error::NoAnswer`] in time (the profiler may be loaded later all the same),
+    /// [`Error::BadAnswer`], [`Error::Connection`].
+    pub fn send(&self) -> Result<()> {
+        let process = self.process;
+        let library = self.library.as_ref().ok_or(Error::NoProfiler)?;
+        library.check()?;
+        let Some(path) = library.path().to_str() else {
+            return Err(Error::PathNotUnicode {
+                path: library.path().to_owned(),
+            });
+        };
+        let milliseconds = u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX);
+        let request = message::attach_profiler(
+            milliseconds.max(1),
+            library.clsid(),
+            path,
+            &self.client_data,
+        )?;
+        let places = process::diagnostics_places(process)?;
+        process::check_library_seen(process, library.path())?;
+
+        // On a thread of its own, because not everything in it can be given a time limit.
+        let patience = self.timeout.saturating_add(GRACE);
+        let (send, answer) = mpsc::channel();
+        let no_thread = |source| Error::Connection { process, source };
+        thread::Builder::new()
+            .name("attach".to_owned())
+            .spawn(move || {
+                let _ = send.send(exchange(process, &places, &request, patience));
+            })
+            .map_err(no_thread)?;
+        match answer.recv_timeout(patience) {
+            Ok(Ok(0..)) => Ok(()),
+            Ok(Ok(hresult)) => Err(Error::AttachRefused { process, hresult }),
+            Ok(Err(error)) => Err(error),
+            Err(RecvTimeoutError::Timeout) => Err(Error::NoAnswer {
+                process,
+                waited: patience,
+            }),
+            Err(RecvTimeoutError::Disconnected) => Err(Error::Connection {
+                process,
+                source: io::Error::other("the thread that asks has ended without a word"),
+            }),
+        }
+    }
+}
+
+/// One question, one answer.
+fn exchange(
+    process: u32,
+    places: &process::Places,
+    request: &[u8],
+    patience: Duration,
+) -> Result<i32> {
+    let mut connection = connection::open(process, places, patience)?;
+    let failed = |source: io::Error| match source.kind() {
+        // What a socket says whose time is up.
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::NoAnswer {
+            process,
+            waited: patience,
+        },
+        _ => Error::Connection { process, source },
+    };
+    // Whoever listens may answer, or hang up, before everything was read.
+    let written = io::Write::write_all(&mut connection, request);
+    match message::read_answer(&mut connection) {
+        Ok(hresult) => Ok(hresult),
+        Err(message::Unreadable::Io(source)) => Err(failed(written.err().unwrap_or(source))),
+        Err(message::Unreadable::Bad(problem)) => Err(Error::BadAnswer { process, problem }),
+    }
+}

@@ -1,0 +1,322 @@
+//! Attaching to what cannot be attached to: each time a sentence that says why.
+
+#![cfg(target_os = "linux")]
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
+
+use clr_profiler_launcher::{Attach, Error, ProfilerLibrary};
+use clr_profiler_tests::{Scenario, runtimes};
+
+const WATCHES: &str = "C0DE0000-0000-4000-8000-000000000030";
+
+fn library() -> ProfilerLibrary {
+    Scenario::new("Waits").profiler_library(WATCHES)
+}
+
+fn attach(process: u32) -> Result<(), Error> {
+    Attach::new(process).profiler(library()).send()
+}
+
+/// A temporary folder, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = env::temp_dir().join(format!("clr-attach-{name}-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A process that is no .NET program, with a folder for its sockets.
+struct Sleeper {
+    child: Child,
+    folder: Folder,
+}
+
+impl Sleeper {
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(name);
+        let child = Command::new("sleep")
+            .arg("1000")
+            .env("TMPDIR", &folder.0)
+            .spawn()
+            .unwrap();
+        // Until then it is not yet what it will be: its environment is that of this process.
+        let environment = format!("/proc/{}/environ", child.id());
+        let expected = format!("TMPDIR={}", folder.0.display());
+        while !fs::read_to_string(&environment)
+            .unwrap_or_default()
+            .split('\0')
+            .any(|variable| variable == expected)
+        {
+            thread::yield_now();
+        }
+        Self { child, folder }
+    }
+
+    /// Listens where a runtime in that process would, and does this with whoever connects.
+    fn with_runtime(&self, runtime: impl FnOnce(UnixStream) + Send + 'static) {
+        let process = self.child.id();
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+        let start = stat.split(' ').nth(21).unwrap();
+        let name = format!("dotnet-diagnostic-{process}-{start}-socket");
+        let listener = UnixListener::bind(self.folder.0.join(name)).unwrap();
+        thread::spawn(move || runtime(listener.accept().unwrap().0));
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_process_that_has_ended() {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let error = attach(child.id()).unwrap_err();
+    assert!(matches!(error, Error::NoSuchProcess { .. }), "{error:?}");
+    let text = format!("There is no process {}. ", child.id());
+    assert!(error.to_string().starts_with(&text), "{error}");
+}
+
+#[test]
+fn a_process_that_is_no_dotnet_program() {
+    let sleeper = Sleeper::new("none");
+    let error = attach(sleeper.child.id()).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, Error::NoDiagnostics { .. }), "{error:?}");
+    assert!(text.contains(" (sleep) is not a .NET program"), "{text}");
+    assert!(text.contains("DOTNET_EnableDiagnostics"), "{text}");
+    let folder = sleeper.folder.0.to_string_lossy().into_owned();
+    assert!(
+        text.contains(&format!("\n  {folder}/dotnet-diagnostic-")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_profiler_that_is_not_in_the_library() {
+    let unknown = "C0DE0000-0000-4000-8000-00000000003F";
+    // This is found before any process is looked at.
+    let error = Attach::new(u32::MAX)
+        .profiler(Scenario::new("Waits").profiler_library(unknown))
+        .send()
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::ClsidNotInLibrary { .. }),
+        "{error:?}"
+    );
+    let error = Attach::new(u32::MAX).send().unwrap_err();
+    assert!(matches!(error, Error::NoProfiler), "{error:?}");
+}
+
+#[test]
+fn something_else_listens() {
+    type Runtime = fn(UnixStream);
+    let cases: [(&str, Runtime, &str); 5] = [
+        ("hangs-up", drop, "failed: "),
+        (
+            "talks",
+            |mut stream| {
+                let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2 and more than a header of it");
+                read_to_end(stream);
+            },
+            r#"an answer came, but it begins with "SSH-2.0-OpenSS""#,
+        ),
+        (
+            "stops-early",
+            |mut stream| {
+                let _ = stream.write_all(b"DOTNET_IPC_V1\0\x18");
+                let _ = stream.shutdown(Shutdown::Write);
+                read_to_end(stream);
+            },
+            "an answer came, but it ends too early",
+        ),
+        (
+            // Says that it has 64 KiB, sends far more, and nothing that is an answer.
+            "floods",
+            |mut stream| {
+                let _ = stream.write_all(b"DOTNET_IPC_V1\0\xFF\xFF\x01\x01\0\0");
+                while stream.write_all(&[0; 4096]).is_ok() {}
+            },
+            "it is the command 0x01, 0x01",
+        ),
+        (
+            "refuses",
+            |mut stream| {
+                let _ = stream.write_all(b"DOTNET_IPC_V1\0\x18\0\xFF\xFF\0\0\x85\x13\x13\x80");
+                read_to_end(stream);
+            },
+            "CORDIAGIPC_E_UNKNOWN_COMMAND (0x80131385): it does not know the request",
+        ),
+    ];
+    for (name, runtime, problem) in cases {
+        let sleeper = Sleeper::new(name);
+        sleeper.with_runtime(runtime);
+        let text = attach(sleeper.child.id()).unwrap_err().to_string();
+        // Hanging up at once shows when writing or when reading.
+        let ended = name == "hangs-up" && text.contains("ends too early");
+        assert!(ended || text.contains(problem), "{name}: {text}");
+    }
+}
+
+fn read_to_end(mut stream: UnixStream) {
+    let _ = stream.read_to_end(&mut Vec::new());
+}
+
+#[test]
+fn nobody_answers() {
+    // Neither one who never says anything, nor one who says a little again and again.
+    let silent: fn(UnixStream) = read_to_end;
+    let slow: fn(UnixStream) = |mut stream| {
+        for byte in b"DOTNET_IPC_V1\0".iter().cycle() {
+            thread::sleep(Duration::from_millis(300));
+            if stream.write_all(&[*byte]).is_err() {
+                break;
+            }
+        }
+    };
+    for (name, runtime) in [("silent", silent), ("slow", slow)] {
+        let sleeper = Sleeper::new(name);
+        sleeper.with_runtime(runtime);
+        let start = Instant::now();
+        let error = Attach::new(sleeper.child.id())
+            .profiler(library())
+            .timeout(Duration::from_millis(200))
+            .send()
+            .unwrap_err();
+        assert!(matches!(error, Error::NoAnswer { .. }), "{name}: {error:?}");
+        assert!(error.to_string().contains("within 1.2 s"), "{error}");
+        assert!(start.elapsed() >= Duration::from_millis(1200));
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+}
+
+#[test]
+fn the_socket_of_a_dead_process_with_the_same_id_is_not_taken() {
+    let sleeper = Sleeper::new("stale");
+    let process = sleeper.child.id();
+    let name = format!("dotnet-diagnostic-{process}-1-socket");
+    let _listener = UnixListener::bind(sleeper.folder.0.join(name)).unwrap();
+    let error = attach(process).unwrap_err();
+    assert!(matches!(error, Error::NoDiagnostics { .. }), "{error:?}");
+}
+
+#[test]
+fn a_program_with_a_temporary_folder_of_its_own_is_found() {
+    let folder = Folder::new("own");
+    let scenario = Scenario::new("Waits").env("TMPDIR", &folder.0.to_string_lossy());
+    for runtime in runtimes() {
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        attach(program.id()).unwrap_or_else(|error| panic!("{}: {error}", runtime.name));
+        assert_eq!(program.ask("end"), "ending");
+        assert_eq!(program.finish().status.code(), Some(5));
+    }
+}
+
+#[test]
+fn a_program_whose_diagnostics_are_switched_off() {
+    for runtime in runtimes() {
+        // .NET Core 3.1 reads the first only.
+        let names = ["COMPlus_EnableDiagnostics", "DOTNET_EnableDiagnostics"];
+        for name in &names[..if runtime.major == 3 { 1 } else { 2 }] {
+            let mut program = Scenario::new("Waits").env(name, "0").start(runtime);
+            assert_eq!(program.line(), "ready");
+            let error = attach(program.id()).unwrap_err();
+            let text = error.to_string();
+            assert!(matches!(error, Error::NoDiagnostics { .. }), "{error:?}");
+            assert!(
+                text.contains(&format!("was started with {name}=0, ")),
+                "{text}"
+            );
+            assert_eq!(program.ask("end"), "ending");
+            assert_eq!(program.finish().status.code(), Some(5));
+        }
+    }
+}
+
+#[test]
+fn a_program_that_takes_no_profilers_at_its_start_takes_attached_ones() {
+    for runtime in runtimes() {
+        let name = "DOTNET_EnableDiagnostics_Profiler";
+        let mut program = Scenario::new("Waits").env(name, "0").start(runtime);
+        assert_eq!(program.line(), "ready");
+        attach(program.id()).unwrap_or_else(|error| panic!("{}: {error}", runtime.name));
+        assert_eq!(program.ask("end"), "ending");
+        assert_eq!(program.finish().status.code(), Some(5));
+    }
+}
+
+/// What [`another_user`] has this test program do as that user.
+#[test]
+#[ignore = "run by another_user"]
+fn as_another_user() {
+    let id = env::var("SCENARIO_PROCESS").unwrap().parse().unwrap();
+    let library = ProfilerLibrary::new(env::var("SCENARIO_LIBRARY").unwrap(), WATCHES).unwrap();
+    match Attach::new(id).profiler(library).send() {
+        Ok(()) => println!("attached"),
+        Err(error) => println!("{error:?}\n{error}"),
+    }
+}
+
+#[test]
+fn another_user() {
+    let is_root = fs::read_to_string("/proc/self/status")
+        .unwrap()
+        .lines()
+        .any(|line| line.starts_with("Uid:\t0\t"));
+    if !is_root {
+        eprintln!("NOT TESTED: attaching as another user takes root");
+        return;
+    }
+    // Copies that another user may read and run, wherever this program stands.
+    let folder = Folder::new("user");
+    let copy = |from: &Path, name: &str| {
+        let to = folder.0.join(name);
+        fs::copy(from, &to).unwrap();
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).unwrap();
+        to
+    };
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o755)).unwrap();
+    let test = copy(&env::current_exe().unwrap(), "test");
+    let profiler = copy(library().path(), "libprofiler.so");
+    for runtime in runtimes() {
+        let mut program = Scenario::new("Waits").start(runtime);
+        assert_eq!(program.line(), "ready");
+        let output = Command::new("setpriv")
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&test)
+            .args(["--exact", "--ignored", "--nocapture", "as_another_user"])
+            .env("SCENARIO_PROCESS", program.id().to_string())
+            .env("SCENARIO_LIBRARY", &profiler)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{output:?}");
+        assert!(text.contains("OtherUser"), "{text}");
+        assert!(text.contains("it belongs to another user"), "{text}");
+        assert!(text.contains("-socket`: permission denied"), "{text}");
+        assert_eq!(program.ask("end"), "ending");
+        assert_eq!(program.finish().status.code(), Some(5));
+    }
+}

@@ -1,0 +1,179 @@
+//! Several profilers in one process: a main one, and notification profilers beside it.
+//!
+//! All of them are of one library. .NET Core 3.1 knows no notification profilers.
+
+use clr_profiler_launcher::{Attach, Error};
+use clr_profiler_tests::{Runtime, Scenario, runtimes};
+
+const NULL: &str = "C0DE0000-0000-4000-8000-000000000001";
+const WATCHES: &str = "C0DE0000-0000-4000-8000-000000000030";
+const FIRST: &str = "C0DE0000-0000-4000-8000-000000000034";
+const SECOND: &str = "C0DE0000-0000-4000-8000-000000000035";
+
+/// What a notification profiler says when it is not allowed to set IL.
+const REFUSED: &str = "Err(Call { call: \"ICorProfilerInfo::SetILFunctionBody\", hresult: E_INVALIDARG (0x80070057) })";
+
+/// Runs the program on each runtime and hands over the log; what the program does is what it does
+/// without a profiler.
+fn on_each_runtime(scenario: &Scenario, assert: impl Fn(&Runtime, &str)) {
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        assert_eq!(program.ask("work 0"), "worked 0");
+        assert_eq!(program.ask("end"), "ending");
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(5), "{}", finished.log);
+        assert_eq!(finished.stderr, "", "{}", finished.log);
+        assert(runtime, &finished.log);
+    }
+}
+
+/// The lines of one profiler.
+fn lines_of<'log>(log: &'log str, who: &str) -> Vec<&'log str> {
+    let lines = log.lines();
+    lines
+        .filter_map(|line| line.strip_prefix(who)?.strip_prefix(' '))
+        .collect()
+}
+
+/// All that a notification profiler says that was loaded as one.
+fn all_of_it() -> [String; 4] {
+    [
+        "loaded".to_owned(),
+        "compiling Waits.Program.Work0()".to_owned(),
+        format!("replaces {REFUSED}"),
+        "shutdown".to_owned(),
+    ]
+}
+
+#[test]
+fn a_main_profiler_and_two_beside_it() {
+    let scenario = Scenario::new("Waits")
+        .profiler(WATCHES)
+        .notification_profiler(FIRST)
+        .notification_profiler(SECOND);
+    on_each_runtime(&scenario, |runtime, log| {
+        assert!(log.starts_with("loaded at the start\n"), "{log}");
+        assert!(log.contains("\ncompiling Waits.Program.Work0()\n"), "{log}");
+        assert!(log.contains("\nshutdown\n"), "{log}");
+        for who in ["first", "second"] {
+            match runtime.major {
+                3 => assert_eq!(lines_of(log, who), [""; 0]),
+                _ => assert_eq!(lines_of(log, who), all_of_it()),
+            }
+        }
+    });
+}
+
+#[test]
+fn as_many_as_there_is_room_for() {
+    let scenario = (0..32).fold(Scenario::new("Waits").profiler(NULL), |scenario, n| {
+        scenario.notification_profiler(if n == 16 { SECOND } else { FIRST })
+    });
+    on_each_runtime(&scenario, |runtime, log| {
+        let (first, second) = (lines_of(log, "first"), lines_of(log, "second"));
+        match runtime.major {
+            3 => assert_eq!(log, ""),
+            _ => assert_eq!((first.len(), second.len()), (31 * 4, 4), "{log}"),
+        }
+    });
+}
+
+#[test]
+fn a_notification_profiler_alone() {
+    let scenario = Scenario::new("Waits").notification_profiler(FIRST);
+    on_each_runtime(&scenario, |runtime, log| match runtime.major {
+        3 => assert_eq!(log, ""),
+        _ => assert_eq!(lines_of(log, "first"), all_of_it()),
+    });
+}
+
+#[test]
+fn a_profiler_that_does_not_say_that_it_is_one() {
+    // It becomes the main profiler ...
+    let scenario = Scenario::new("Waits").notification_profiler(WATCHES);
+    on_each_runtime(&scenario, |runtime, log| match runtime.major {
+        3 => assert_eq!(log, ""),
+        _ => assert!(log.starts_with("loaded at the start\n"), "{log}"),
+    });
+    // ... if there is none.
+    on_each_runtime(&scenario.profiler(NULL), |_, log| assert_eq!(log, ""));
+}
+
+#[test]
+fn a_notification_profiler_named_as_the_main_one() {
+    let scenario = Scenario::new("Waits").profiler(FIRST);
+    on_each_runtime(&scenario, |runtime, log| {
+        // It is one all the same, and has the rights of one: where the runtime knows of that.
+        let mut expected = all_of_it();
+        if runtime.major == 3 {
+            expected[2] = "replaces Ok(())".to_owned();
+        }
+        assert_eq!(lines_of(log, "first"), expected);
+    });
+}
+
+#[test]
+fn events_that_a_notification_profiler_cannot_have_are_named() {
+    let scenario = Scenario::new("Waits")
+        .env("SCENARIO_NOTIFIED", "rejit")
+        .profiler(WATCHES)
+        .notification_profiler(FIRST);
+    on_each_runtime(&scenario, |runtime, log| {
+        // The main one goes on.
+        assert!(log.contains("\ncompiling Waits.Program.Work0()\n"), "{log}");
+        if runtime.major > 3 {
+            assert_eq!(lines_of(log, "first"), ["loaded"]);
+            let reason = "a notification profiler cannot have ENABLE_REJIT;";
+            assert!(log.contains(reason), "{log}");
+        }
+    });
+}
+
+#[test]
+fn every_flag_is_refused_as_the_runtime_would() {
+    let scenario = Scenario::new("Waits")
+        .env("SCENARIO_NOTIFIED", "flags")
+        .env("COMPlus_gcConcurrent", "0")
+        .notification_profiler(FIRST);
+    on_each_runtime(&scenario, |runtime, log| {
+        // A line for each difference, and one for what was refused.
+        let lines = lines_of(log, "notified");
+        match lines[..] {
+            [] if runtime.major == 3 => {}
+            [refused] => {
+                assert!(refused.contains(" MONITOR_ENTERLEAVE "), "{refused}");
+                assert!(refused.contains(" ENABLE_REJIT "), "{refused}");
+            }
+            _ => panic!("{log}"),
+        }
+    });
+}
+
+#[test]
+fn a_notification_profiler_is_attached_beside_a_main_one() {
+    let scenario = Scenario::new("Waits").profiler(WATCHES);
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        let answer = Attach::new(program.id())
+            .profiler(scenario.profiler_library(FIRST))
+            .send();
+        match (runtime.major, answer) {
+            (3, Err(Error::AttachRefused { hresult, .. })) => {
+                assert_eq!(hresult as u32, 0x8013_136A);
+            }
+            (3, other) => panic!("{other:?}"),
+            (_, answer) => answer.unwrap(),
+        }
+        assert_eq!(program.ask("work 0"), "worked 0");
+        assert_eq!(program.ask("end"), "ending");
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(5), "{}", finished.log);
+        if runtime.major > 3 {
+            assert_eq!(lines_of(&finished.log, "first"), all_of_it());
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What may be asked where: during a collection, and in callbacks within callbacks.
+
+use std::ptr;
+
+use clr_profiler_sys as sys;
+use sys::{GUID, ICorProfilerCallback11, Interface};
+
+use crate::fake::FakeInfo;
+use crate::library::{ASKS_IN_COLLECTION, Library, REENTERS};
+
+fn started(library: &Library, class: &GUID, info: &FakeInfo) -> ICorProfilerCallback11 {
+    let object = library.create(class);
+    // SAFETY: each test keeps its fake longer than the object.
+    assert_eq!(unsafe { object.Initialize(info.as_raw()) }, sys::S_OK);
+    object
+}
+
+#[test]
+fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
+    let library = Library::load();
+    let info = FakeInfo::new();
+    info.on_force_gc(|| panic!("the runtime must not be asked"));
+    let object = started(&library, &ASKS_IN_COLLECTION, &info);
+    // SAFETY: any callback may come at any time.
+    unsafe {
+        let answer = object.GarbageCollectionStarted(0, ptr::null(), sys::COR_PRF_GC_INDUCED);
+        assert_eq!(answer, sys::S_OK);
+        let log = library.take_log();
+        let refusal = "garbage_collection_started failed: ICorProfilerInfo::ForceGC was not called: \
+                       the runtime is suspended for a garbage collection; remember what is needed \
+                       and ask in a later callback\n";
+        assert!(log.ends_with(refusal), "{log}");
+        // Other threads may ask: they are not in this callback.
+        assert!(log.contains("another thread true\n"), "{log}");
+
+        let answer = object.FinalizeableObjectQueued(sys::COR_PRF_FINALIZER_CRITICAL, 0x30);
+        assert_eq!(answer, sys::S_OK);
+        assert_eq!(library.take_log(), "queued true class 49 size 96\n");
+
+        // The scope ends with its callback, however that ends.
+        assert_eq!(object.GarbageCollectionFinished(), sys::S_OK);
+        assert!(library.take_log().contains("panicked: in a collection"));
+        assert_eq!(object.ModuleLoadFinished(1, sys::S_OK), sys::S_OK);
+        assert_eq!(library.take_log(), "after it Module1.dll\n");
+    }
+}
+
+#[test]
+fn a_callback_may_come_within_a_callback() {
+    let library = Library::load();
+    let info = FakeInfo::new();
+    let object = started(&library, &REENTERS, &info);
+    let raw = object.as_raw().expose_provenance();
+    info.on_force_gc(move || {
+        let raw = ptr::with_exposed_provenance_mut(raw);
+        // SAFETY: the runtime calls back while it holds the object.
+        let object = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
+        // SAFETY: any callback may come at any time.
+        unsafe {
+            assert_eq!(
+                object.GarbageCollectionStarted(0, ptr::null(), 0),
+                sys::S_OK
+            );
+            assert_eq!(object.GarbageCollectionFinished(), sys::S_OK);
+        }
+    });
+    for thread in 1..3 {
+        // SAFETY: as above.
+        assert_eq!(unsafe { object.ThreadCreated(thread) }, sys::S_OK);
+        let log = library.take_log();
+        let lines: Vec<&str> = log.lines().collect();
+        assert_eq!(lines.len(), 4, "{log}");
+        assert_eq!(lines[0], format!("thread {thread} began"));
+        assert_eq!(lines[1], "inner GcScope");
+        // The inner panic ends the inner callback alone.
+        assert!(lines[2].starts_with("garbage_collection_finished panicked: inner panic (at "));
+        assert_eq!(lines[3], format!("thread {thread} Ok(()) Module1.dll"));
+    }
+}

@@ -1,0 +1,271 @@
+//! The library of the scenarios, loaded and asked as the runtime does it.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::mem::ManuallyDrop;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{env, fs, process, ptr, thread};
+
+use clr_profiler_launcher::find_library_beside;
+use clr_profiler_sys as sys;
+use sys::{
+    GUID, HRESULT, IClassFactory, ICorProfilerCallback11, IUnknown, IUnknown_Vtbl, Interface,
+};
+
+pub(crate) const NULL: GUID = clsid(0x01);
+pub(crate) const FAILS_TO_START: GUID = clsid(0x03);
+pub(crate) const PANICS_AT_START: GUID = clsid(0x04);
+pub(crate) const CANCELS_ACTIVATION: GUID = clsid(0x05);
+pub(crate) const COUNTS: GUID = clsid(0x10);
+pub(crate) const FAILS: GUID = clsid(0x11);
+pub(crate) const PANICS: GUID = clsid(0x12);
+pub(crate) const PANICS_UNTIL_RETIRED: GUID = clsid(0x13);
+pub(crate) const LOW_EVENTS: GUID = clsid(0x20);
+pub(crate) const ASKS_IN_COLLECTION: GUID = clsid(0x21);
+pub(crate) const REENTERS: GUID = clsid(0x22);
+pub(crate) const HOOK_PANICS: GUID = clsid(0x23);
+
+const fn clsid(number: u128) -> GUID {
+    GUID::from_u128(0xC0DE0000_0000_4000_8000_000000000000 + number)
+}
+
+type GetClassObject =
+    unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
+type CanUnloadNow = extern "system" fn() -> HRESULT;
+
+/// What the library exports.
+#[derive(Clone, Copy)]
+struct Exports {
+    get_class_object: GetClassObject,
+    can_unload_now: CanUnloadNow,
+}
+
+impl Exports {
+    fn of(path: &Path) -> Self {
+        // What was shut down lives for ever, and so must its code.
+        // SAFETY: it is our own library, whose initialisers do nothing.
+        let code = ManuallyDrop::new(unsafe { libloading::Library::new(path) }.unwrap());
+        // SAFETY: the exports have these signatures, and the code stays loaded.
+        unsafe {
+            Self {
+                get_class_object: *code.get(b"DllGetClassObject").unwrap(),
+                can_unload_now: *code.get(b"DllCanUnloadNow").unwrap(),
+            }
+        }
+    }
+
+    /// Another file is another library to the loader, which counts objects of its own.
+    fn of_copy() -> Self {
+        let copy = temporary("so");
+        fs::copy(built(), &copy).unwrap();
+        let exports = Self::of(&copy);
+        fs::remove_file(&copy).unwrap();
+        exports
+    }
+}
+
+/// The library, for one test at a time: what it counts and what it logs is that test's own.
+pub(crate) struct Library {
+    exports: Exports,
+    log: &'static File,
+    /// Whether something of it lives for ever.
+    is_spoiled: bool,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Library {
+    /// The library for a test after which nothing of it lives.
+    pub(crate) fn load() -> Self {
+        static SHARED: Mutex<Option<Exports>> = Mutex::new(None);
+        let (alone, log) = Self::alone();
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut exports = *shared.get_or_insert_with(|| Exports::of(&built()));
+        if (exports.can_unload_now)() != sys::S_OK {
+            // Another test has failed and left something behind.
+            exports = Exports::of_copy();
+            *shared = Some(exports);
+        }
+        Self::new(exports, log, false, alone)
+    }
+
+    /// A copy of the library for a test that shuts a profiler down: it lives for ever.
+    pub(crate) fn load_copy() -> Self {
+        let (alone, log) = Self::alone();
+        Self::new(Exports::of_copy(), log, true, alone)
+    }
+
+    fn new(
+        exports: Exports,
+        log: &'static File,
+        is_spoiled: bool,
+        alone: MutexGuard<'static, ()>,
+    ) -> Self {
+        let library = Self {
+            exports,
+            log,
+            is_spoiled,
+            _alone: alone,
+        };
+        library.take_log();
+        library
+    }
+
+    /// The right to use the library, and the log, which all copies of it share.
+    fn alone() -> (MutexGuard<'static, ()>, &'static File) {
+        static ALONE: Mutex<()> = Mutex::new(());
+        static LOG: OnceLock<File> = OnceLock::new();
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = LOG.get_or_init(|| {
+            let path = temporary("log");
+            let mut options = File::options();
+            let log = options
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&path)
+                .unwrap();
+            // Nothing is left behind, whenever this process ends: the file is there while it is open.
+            fs::remove_file(path).unwrap();
+            // SAFETY: every test of this process goes through here before it does anything else;
+            // what reads the environment at the same time does it through `std`, which locks it.
+            unsafe {
+                env::set_var("SCENARIO_LOG", format!("/dev/fd/{}", log.as_raw_fd()));
+                env::remove_var("CLR_PROFILER_DIAGNOSTICS");
+            }
+            log
+        });
+        (alone, log)
+    }
+
+    /// `DllGetClassObject` as it is.
+    ///
+    /// # Safety
+    ///
+    /// Each pointer is null or good for what it is passed as.
+    pub(crate) unsafe fn get_class_object(
+        &self,
+        class: *const GUID,
+        iid: *const GUID,
+        out: *mut *mut c_void,
+    ) -> HRESULT {
+        // SAFETY: as the caller promises.
+        unsafe { (self.exports.get_class_object)(class, iid, out) }
+    }
+
+    pub(crate) fn factory(&self, class: &GUID) -> IClassFactory {
+        let mut out = ptr::null_mut();
+        // SAFETY: two GUIDs and a place for a pointer.
+        let answer = unsafe { self.get_class_object(class, &IClassFactory::IID, &mut out) };
+        assert_eq!(answer, sys::S_OK);
+        // SAFETY: success gives a reference to the interface that was asked for.
+        unsafe { IClassFactory::from_raw(out) }
+    }
+
+    /// An object of this class, to which the caller has the only reference.
+    pub(crate) fn create(&self, class: &GUID) -> ICorProfilerCallback11 {
+        let factory = self.factory(class);
+        let iid = &ICorProfilerCallback11::IID;
+        let mut out = ptr::null_mut();
+        // SAFETY: no aggregation, a GUID and a place for a pointer.
+        let answer = unsafe { factory.CreateInstance(ptr::null_mut(), iid, &mut out) };
+        assert_eq!(answer, sys::S_OK);
+        // SAFETY: success gives a reference to the interface that was asked for.
+        unsafe { ICorProfilerCallback11::from_raw(out) }
+    }
+
+    /// What `DllCanUnloadNow` says: whether nothing of the library lives.
+    pub(crate) fn can_unload(&self) -> bool {
+        match (self.exports.can_unload_now)() {
+            sys::S_OK => true,
+            sys::S_FALSE => false,
+            other => panic!("DllCanUnloadNow answered {other:?}"),
+        }
+    }
+
+    /// What the profilers have written since they were asked last.
+    pub(crate) fn take_log(&self) -> String {
+        let (mut log, mut text) = (self.log, String::new());
+        log.rewind().unwrap();
+        log.read_to_string(&mut text).unwrap();
+        // The profilers append: what they write next stands at the beginning.
+        log.set_len(0).unwrap();
+        text
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            assert_ne!(
+                self.can_unload(),
+                self.is_spoiled,
+                "something is left behind"
+            );
+        }
+    }
+}
+
+/// The path of a file of this process alone.
+fn temporary(kind: &str) -> PathBuf {
+    let name = format!("object-{}.{kind}", process::id());
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn built() -> PathBuf {
+    find_library_beside(env::current_exe().unwrap(), "scenario_profilers").unwrap()
+}
+
+/// The functions that every interface has.
+fn unknown(object: &impl Interface) -> (&IUnknown_Vtbl, *mut c_void) {
+    let raw = object.as_raw();
+    // SAFETY: an interface pointer points to a pointer to a vtable that begins with that of
+    // `IUnknown`, and both live while `object` is borrowed.
+    (unsafe { &**raw.cast::<*const IUnknown_Vtbl>() }, raw)
+}
+
+/// How many references an object has: one is taken and given back.
+pub(crate) fn references(object: &impl Interface) -> u32 {
+    let (vtable, raw) = unknown(object);
+    // SAFETY: `object` is a reference, so the object lives; the reference that is given back is the
+    // one that was taken.
+    unsafe {
+        let with_ours = (vtable.AddRef)(raw);
+        let left = (vtable.Release)(raw);
+        assert_eq!(left + 1, with_ours);
+        left
+    }
+}
+
+/// `QueryInterface` as it is.
+///
+/// # Safety
+///
+/// `iid` and `out` are null or good. The caller owns the reference that `out` holds then.
+pub(crate) unsafe fn query(
+    object: &impl Interface,
+    iid: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    let (vtable, raw) = unknown(object);
+    // SAFETY: `object` is a reference; the others are as the caller promises.
+    unsafe { (vtable.QueryInterface)(raw, iid, out) }
+}
+
+/// Gives back a reference that `query` gave: how many are left.
+///
+/// # Safety
+///
+/// The caller owns a reference to `object` beside the one that it passes.
+pub(crate) unsafe fn release(object: &impl Interface) -> u32 {
+    let (vtable, raw) = unknown(object);
+    // SAFETY: as the caller promises.
+    unsafe { (vtable.Release)(raw) }
+}
+
+/// Another reference to `object`.
+pub(crate) fn as_unknown(object: &impl Interface) -> IUnknown {
+    object.cast().unwrap()
+}
