@@ -4,7 +4,8 @@
 ///
 /// Exports `DllGetClassObject` and `DllCanUnloadNow`, through which the runtime finds a profiler by
 /// the class id of its `#[profiler]`. Write it once in a library, at its top level or in any
-/// module; one library can hold several profilers.
+/// module; one library can hold several profilers. It does not stand in the way of
+/// `#![forbid(unsafe_code)]`.
 ///
 /// ```
 /// # use clr_profiler::prelude::*;
@@ -21,7 +22,21 @@
 /// ```
 #[macro_export]
 macro_rules! register {
+    () => {
+        ::core::compile_error!(
+            "name the profilers of this library: `register!(MyProfiler);`"
+        );
+    };
     ($($profiler:ty),+ $(,)?) => {
+        // Exported macros share one namespace, whatever their modules: a second `register!` is an
+        // error that names this.
+        #[doc(hidden)]
+        #[allow(non_local_definitions)]
+        #[macro_export]
+        macro_rules! register_once_with_all_profilers_of_the_library {
+            () => {};
+        }
+
         const _: () = {
             #[cfg(panic = "abort")]
             ::core::compile_error!(
@@ -38,7 +53,6 @@ macro_rules! register {
                 "two of the registered profilers have the same class id: the runtime could never reach one of them"
             );
 
-            #[allow(unsafe_code, non_snake_case)]
             #[unsafe(no_mangle)]
             unsafe extern "system" fn DllGetClassObject(
                 class: *const ::core::ffi::c_void,
@@ -51,7 +65,6 @@ macro_rules! register {
                 }
             }
 
-            #[allow(unsafe_code, non_snake_case)]
             #[unsafe(no_mangle)]
             extern "system" fn DllCanUnloadNow() -> ::core::primitive::i32 {
                 $crate::__private::can_unload_now()

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use syn::parse::Parser;
-use syn::{Error, LitStr, Path, Result};
+use syn::{Error, Lit, LitStr, Path, Result};
 
 /// What `#[profiler(...)]` was given.
 pub(crate) struct Arguments {
@@ -13,15 +13,23 @@ pub(crate) struct Arguments {
 }
 
 const USAGE: &str = "write `#[profiler(clsid = \"00000000-0000-0000-0000-000000000000\")]` with a \
-                     GUID of your own";
+                     GUID of your own, such as `uuidgen` makes";
 
 impl Arguments {
     pub(crate) fn parse(tokens: TokenStream) -> Result<Self> {
+        if let Ok(literal) = syn::parse2::<Lit>(tokens.clone()) {
+            return Err(Error::new(
+                literal.span(),
+                format!("the class id has to be named: {USAGE}"),
+            ));
+        }
         let mut clsid = None;
         let mut clr_profiler = None;
         let parser = syn::meta::parser(|meta| {
             if meta.path.is_ident("clsid") {
-                let text: LitStr = meta.value()?.parse()?;
+                let text = meta.value()?.parse::<LitStr>().map_err(|error| {
+                    Error::new(error.span(), format!("the class id is a text: {USAGE}"))
+                })?;
                 clsid = Some(guid(&text)?);
                 Ok(())
             } else if meta.path.is_ident("crate") {
@@ -99,6 +107,8 @@ mod tests {
     fn mistakes_are_named() {
         assert!(error_of(quote!()).contains("class id is missing"));
         assert!(error_of(quote!(guid = "x")).contains("takes `clsid` and `crate`"));
+        assert!(error_of(quote!("x")).contains("has to be named"));
+        assert!(error_of(quote!(clsid = 7)).contains("is a text"));
         assert!(
             error_of(quote!(clsid = "DF63A541-5A33-4611-8829-F4E495985EG3")).contains("`G` is not")
         );

@@ -1,23 +1,30 @@
 //! The expansion of `#[profiler]`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Attribute, Error, ImplItem, ItemImpl, Path, Result};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, ImplItem, Item, ItemImpl, Path, Result};
 
 use crate::arguments::Arguments;
 use crate::callbacks::{self, CALLBACKS};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = Arguments::parse(arguments);
-    let implementation = match syn::parse2::<ItemImpl>(item) {
-        Ok(implementation) => implementation,
-        Err(error) => {
-            let problem = "`#[profiler]` belongs on an `impl Profiler for ...`";
-            let mut report = Error::new(error.span(), problem);
-            if let Err(error) = arguments {
-                report.combine(error);
-            }
-            return report.into_compile_error();
+    let implementation = match syn::parse2::<Item>(item) {
+        Ok(Item::Impl(implementation)) if is_of_profiler(&implementation) => implementation,
+        // What is there stays, so that one mistake is one error.
+        Ok(other) => {
+            let mut problem = Error::new(
+                place_of(&other),
+                "`#[profiler]` belongs on an `impl Profiler for ...`",
+            );
+            problem.extend(arguments.err());
+            let problem = problem.into_compile_error();
+            return quote!(#problem #other);
+        }
+        Err(mut problem) => {
+            problem.extend(arguments.err());
+            return problem.into_compile_error();
         }
     };
     let arguments_problem = arguments.as_ref().err().map(Error::to_compile_error);
@@ -35,7 +42,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// The implementation without what is wrong in it, and what that was.
 fn checked(mut implementation: ItemImpl, clr_profiler: &Path) -> (ItemImpl, Option<Error>) {
     let mut problems = Vec::new();
-    if let Err(problem) = check_head(&implementation) {
+    if let Err(problem) = check_generics(&implementation) {
         problems.push(problem);
     }
     implementation.items.retain(|item| match item {
@@ -72,18 +79,26 @@ fn checked(mut implementation: ItemImpl, clr_profiler: &Path) -> (ItemImpl, Opti
     (implementation, problems)
 }
 
-fn check_head(implementation: &ItemImpl) -> Result<()> {
-    let is_profiler = implementation.trait_.as_ref().is_some_and(|(path, _)| {
-        path.segments
-            .last()
-            .is_some_and(|segment| segment.ident == "Profiler")
-    });
-    if !is_profiler {
-        return Err(Error::new_spanned(
-            &implementation.self_ty,
-            "`#[profiler]` belongs on an `impl Profiler for ...`",
-        ));
+fn is_of_profiler(implementation: &ItemImpl) -> bool {
+    implementation
+        .trait_
+        .as_ref()
+        .and_then(|(path, _)| path.segments.last())
+        .is_some_and(|segment| segment.ident == "Profiler")
+}
+
+/// Where to point at what is no implementation of `Profiler`.
+fn place_of(item: &Item) -> Span {
+    match item {
+        Item::Impl(implementation) => match &implementation.trait_ {
+            Some((path, _)) => path.span(),
+            None => implementation.self_ty.span(),
+        },
+        other => other.span(),
     }
+}
+
+fn check_generics(implementation: &ItemImpl) -> Result<()> {
     if !implementation.generics.params.is_empty() {
         return Err(Error::new_spanned(
             &implementation.generics,
@@ -130,10 +145,11 @@ fn class_of(implementation: &ItemImpl, arguments: &Arguments) -> TokenStream {
     };
     let profiler = &implementation.self_ty;
     let clsid = arguments.clsid;
-    let set = format_ident!("set");
+    // Nothing of the user's may have this name: it would be taken for a constant of theirs.
+    let set = format_ident!("__callbacks_of_profiler");
     let overridden = names(implementation)
         .map(|(name, conditions)| quote!(#(#conditions)* let #set = #set.with(#name);));
-    let span = syn::spanned::Spanned::span(profiler);
+    let span = profiler.span();
     quote_spanned! {span=>
         impl #private::ProfilerClass for #profiler {
             const CLSID: #private::Uuid = #private::Uuid::from_u128(#clsid);
@@ -179,7 +195,10 @@ mod tests {
             }
         });
         assert!(
-            text.contains("# [cfg (never)] let set = set . with (\"module_load_finished\")"),
+            text.contains(
+                "# [cfg (never)] let __callbacks_of_profiler = __callbacks_of_profiler . with \
+                 (\"module_load_finished\")"
+            ),
             "{text}"
         );
     }

@@ -3,7 +3,7 @@
 #[test]
 fn mistakes_get_a_message_that_helps() {
     let programs = trybuild::TestCases::new();
-    programs.compile_fail("ui/*.rs");
+    programs.compile_fail("ui/fail/*.rs");
 }
 
 #[test]

@@ -11,6 +11,15 @@ impl Profiler for Mine {
     fn garbage_collection_finished(&self, gc: &GcScope) -> Result<()> {
         gc.force_gc()
     }
+
+    fn runtime_suspend_finished(&self, gc: &GcScope) -> Result<()> {
+        print(gc)
+    }
+}
+
+fn print(info: &ProfilerInfo) -> Result<()> {
+    println!("{}", info.runtime_information()?.version);
+    Ok(())
 }
 
 register!(Mine);

@@ -1,0 +1,20 @@
+use clr_profiler::prelude::*;
+
+struct Mine;
+
+#[profiler(clsid = "C0FFEE00-0000-4000-8000-000000000001")]
+impl Profiler for Mine {
+    fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
+        let info = info.clone();
+        std::thread::spawn(move || info.class_from_object(thrown));
+        Ok(())
+    }
+}
+
+register!(Mine);
+
+fn main() {}
