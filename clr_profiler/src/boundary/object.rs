@@ -109,14 +109,16 @@ impl<P: ProfilerClass> Object<P> {
     pub(super) unsafe fn release(this: *mut c_void) -> u32 {
         // SAFETY: the caller still holds the reference.
         let object = unsafe { Self::from_raw(this) };
-        let shut_down = object.phase() == Phase::ShutDown;
         let left = object.references.fetch_sub(1, Ordering::Release) - 1;
-        if left == 0 && !shut_down {
-            // What other threads did before they gave up their references has happened.
-            fence(Ordering::Acquire);
+        if left != 0 {
+            return left;
+        }
+        // What other threads did before they gave up their references has happened; also the
+        // shutdown, if it came meanwhile. That was the last reference: nobody else frees the object.
+        fence(Ordering::Acquire);
+        if object.phase() != Phase::ShutDown {
             OBJECTS.fetch_sub(1, Ordering::Relaxed);
-            // SAFETY: that was the last reference, so nobody else has this pointer; `create` made
-            // it of a `Box`.
+            // SAFETY: nobody else has this pointer; `create` made it of a `Box`.
             let object = unsafe { Box::from_raw(this.cast::<Self>()) };
             if let Some(live) = object.live.get() {
                 live.info.cut_off();
@@ -124,7 +126,7 @@ impl<P: ProfilerClass> Object<P> {
             // The profiler's own `drop` is user code.
             let _ = panics::catch(move || drop(object));
         }
-        left
+        0
     }
 
     /// Hands out another reference as one of the interfaces that the object has.

@@ -1,6 +1,8 @@
 //! What may be asked where: during a collection, and in callbacks within callbacks.
 
 use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clr_profiler_sys as sys;
 use sys::{GUID, ICorProfilerCallback11, Interface};
@@ -19,7 +21,11 @@ fn started(library: &Library, class: &GUID, info: &FakeInfo) -> ICorProfilerCall
 fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
     let library = Library::load();
     let info = FakeInfo::new();
-    info.on_force_gc(|| panic!("the runtime must not be asked"));
+    let asked = Arc::new(AtomicBool::new(false));
+    info.on_force_gc({
+        let asked = asked.clone();
+        move || asked.store(true, Ordering::SeqCst)
+    });
     let object = started(&library, &ASKS_IN_COLLECTION, &info);
     // SAFETY: any callback may come at any time.
     unsafe {
@@ -30,6 +36,10 @@ fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
                        the runtime is suspended for a garbage collection; remember what is needed \
                        and ask in a later callback\n";
         assert!(log.ends_with(refusal), "{log}");
+        assert!(
+            !asked.load(Ordering::SeqCst),
+            "the runtime must not be asked"
+        );
         // Other threads may ask: they are not in this callback.
         assert!(log.contains("another thread true\n"), "{log}");
 

@@ -6,6 +6,7 @@ use std::io::{Read, Seek};
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{env, fs, process, ptr, thread};
 
@@ -59,7 +60,10 @@ impl Exports {
 
     /// Another file is another library to the loader, which counts objects of its own.
     fn of_copy() -> Self {
-        let copy = temporary("so");
+        // The loader tells libraries apart by their paths, also by those of deleted files.
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let copy = temporary(&format!("{number}.so"));
         fs::copy(built(), &copy).unwrap();
         let exports = Self::of(&copy);
         fs::remove_file(&copy).unwrap();

@@ -172,6 +172,7 @@ fn a_second_start_is_refused_and_the_first_goes_on() {
             log.ends_with("the profiler is initialised already\n"),
             "{log}"
         );
+        assert_eq!(log.lines().count(), 1, "no other profiler was made: {log}");
     }
     assert_eq!((info.references(), other.references()), (2, 1));
     assert_eq!((info.masks().len(), other.masks().len()), (1, 0));
