@@ -2,7 +2,10 @@ use std::error::Error;
 use std::fmt;
 
 use crate::instruction::{InstructionId, Label};
+use crate::opcode::Opcode;
 use crate::signature::SignatureError;
+
+use super::NotInstrumentable;
 
 /// Why a body was not edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,33 +27,21 @@ pub enum EditError {
     UnknownLocals,
     /// The new local cannot be had.
     Locals(SignatureError),
+    /// The method has no argument of this number to replace.
+    NoArgument(u16),
+    /// The method returns nothing that could be replaced.
+    NoResult,
+    /// The code to insert holds an instruction that may not stand where it would come to stand.
+    Misplaced(Opcode),
     /// The body cannot be given such code.
     NotInstrumentable(NotInstrumentable),
 }
 
-/// Why a body cannot be rewritten in some way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NotInstrumentable {
-    /// A `tail.` call replaces the frame, so nothing can run between it and `ret` (III.2.4). See
-    /// [`strip_tail_calls`](crate::body::MethodBody::strip_tail_calls).
-    TailCall(InstructionId),
-    /// `jmp` leaves for another method and never comes back (III.3.37).
-    Jmp(InstructionId),
-}
-
-impl fmt::Display for NotInstrumentable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TailCall(_) => {
-                f.write_str("not instrumentable: the method returns by a tail call")
-            }
-            Self::Jmp(_) => f.write_str("not instrumentable: the method leaves by jmp"),
-        }
+impl From<NotInstrumentable> for EditError {
+    fn from(reason: NotInstrumentable) -> Self {
+        Self::NotInstrumentable(reason)
     }
 }
-
-impl Error for NotInstrumentable {}
 
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,6 +56,9 @@ impl fmt::Display for EditError {
             Self::NoTarget(id) => write!(f, "the instruction {} has no such target", id.0),
             Self::UnknownLocals => f.write_str("the types of the body's locals are not known"),
             Self::Locals(error) => error.fmt(f),
+            Self::NoArgument(number) => write!(f, "the method has no argument {number}"),
+            Self::NoResult => f.write_str("the method returns nothing that could be replaced"),
+            Self::Misplaced(opcode) => write!(f, "{opcode} may not stand in this code"),
             Self::NotInstrumentable(reason) => reason.fmt(f),
         }
     }

@@ -259,7 +259,7 @@ impl MethodBody {
         Ok(())
     }
 
-    pub(super) fn existing(&self, id: InstructionId) -> Result<&Node, EditError> {
+    pub(crate) fn existing(&self, id: InstructionId) -> Result<&Node, EditError> {
         let instruction = self.code.instruction(id);
         let instruction = instruction.ok_or(EditError::UnknownInstruction(id))?;
         Ok(instruction.node)
@@ -320,7 +320,7 @@ impl MethodBody {
 }
 
 /// Whether every label that the fragment branches to has a place.
-fn check(fragment: &Fragment, exits: &[(Label, Label)]) -> Result<(), EditError> {
+pub(crate) fn check(fragment: &Fragment, exits: &[(Label, Label)]) -> Result<(), EditError> {
     let code: &Code = &fragment.code;
     if !fragment.pending.is_empty() {
         return Err(EditError::DanglingPrefix);

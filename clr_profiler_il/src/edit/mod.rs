@@ -40,7 +40,11 @@ mod handlers;
 mod insert;
 mod locals;
 mod method;
+mod refusal;
 
-pub use error::{EditError, NotInstrumentable};
+pub use error::EditError;
 pub use insert::{Inserted, Labels, Place, Side};
 pub use method::OffsetPair;
+pub use refusal::NotInstrumentable;
+
+pub(crate) use insert::check;

@@ -40,6 +40,9 @@ pub(super) struct Flags {
     pub(super) generic: bool,
 }
 
+/// In a method's implementation flags: the runtime suspends and resumes it.
+const RUNTIME_ASYNC: u32 = 0x2000;
+
 const GENERIC: u8 = 0x10;
 pub(super) const HAS_THIS: u8 = 0x20;
 const EXPLICIT_THIS: u8 = 0x40;
@@ -176,6 +179,28 @@ impl MethodSig {
     pub const fn argument_count(&self) -> usize {
         let implicit_this = self.has_this && !self.explicit_this;
         self.params.len() + implicit_this as usize
+    }
+
+    /// The type of the value that `ret` takes: the return type, or in a runtime-async method, which
+    /// has the implementation flag 0x2000, what its task gives: nothing for `Task` and `ValueTask`,
+    /// `T` for `Task<T>` and `ValueTask<T>`.
+    ///
+    /// `None` if a method with that flag returns something of another form. That it is one of those
+    /// four types is not checked: the runtime accepts no others.
+    #[must_use]
+    #[doc(alias = "miAsync")]
+    pub fn effective_return_type(&self, impl_flags: u32) -> Option<&TypeSig> {
+        if impl_flags & RUNTIME_ASYNC == 0 {
+            return Some(&self.return_type);
+        }
+        match self.return_type.unmodified() {
+            TypeSig::Class(_) | TypeSig::ValueType(_) => Some(&TypeSig::Void),
+            TypeSig::GenericInstance { arguments, .. } => match arguments.as_slice() {
+                [of] => Some(of),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Replaces the generic parameters in the return type and the parameters, as

@@ -183,6 +183,11 @@ pub trait Resolver {
         None
     }
 
+    /// Whether a method is an instance constructor: its name is `.ctor`.
+    fn is_constructor(&self, method: Reference<'_>) -> bool {
+        matches!(method, Reference::Symbol(Symbol::Method(method)) if &*method.name == ".ctor")
+    }
+
     /// The locals that a `StandAloneSig` token names.
     fn locals(&self, token: Token) -> Option<LocalsSig> {
         let _ = token;
@@ -219,6 +224,10 @@ impl<R: Resolver + ?Sized> Resolver for &R {
 
     fn declaring_type(&self, method: Reference<'_>) -> Option<TypeSig> {
         (**self).declaring_type(method)
+    }
+
+    fn is_constructor(&self, method: Reference<'_>) -> bool {
+        (**self).is_constructor(method)
     }
 
     fn locals(&self, token: Token) -> Option<LocalsSig> {

@@ -1,0 +1,125 @@
+use std::error::Error;
+use std::fmt;
+
+use crate::instruction::InstructionId;
+
+/// In a method's attributes (`CorMethodAttr`).
+const ABSTRACT: u32 = 0x0400;
+const PINVOKE: u32 = 0x2000;
+/// In a method's implementation flags (`CorMethodImpl`).
+const CODE_TYPE: u32 = 0x0003;
+const NATIVE: u32 = 1;
+const RUNTIME: u32 = 3;
+const UNMANAGED: u32 = 0x0004;
+const INTERNAL_CALL: u32 = 0x1000;
+
+/// Makes the reasons and their texts.
+///
+/// ```text
+/// /// `jmp` leaves for another method.
+/// Jmp(InstructionId) "the method leaves by jmp";
+/// ```
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident $(($detail:ty))? $text:literal;)*) => {
+        /// Why a method or its body cannot be rewritten in some way.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum NotInstrumentable {
+            $($(#[$doc])* $name $(($detail))?,)*
+        }
+
+        impl fmt::Display for NotInstrumentable {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("not instrumentable: ")?;
+                f.write_str(match self {
+                    $(Self::$name { .. } => $text,)*
+                })
+            }
+        }
+    };
+}
+
+reasons! {
+    /// A `tail.` call replaces the frame, so nothing can run between it and `ret` (III.2.4). See
+    /// [`strip_tail_calls`](crate::body::MethodBody::strip_tail_calls).
+    TailCall(InstructionId) "the method returns by a tail call";
+    /// `jmp` leaves for another method and never comes back (III.3.37).
+    Jmp(InstructionId) "the method leaves by jmp";
+    /// The method takes further arguments (`vararg`), which only its own frame can reach.
+    VarArg "the method takes a variable number of arguments";
+    /// `ret` stands in a `finally`, `fault` or filter, which nothing may leave (III.3.46).
+    RetInHandler(InstructionId) "the method returns from within a finally, fault or filter";
+    /// The last instruction goes on to a next one, which would be inserted code.
+    FallsOffTheEnd(InstructionId) "the last instruction of the method is not its end";
+    /// In the constructor, no call of a constructor on `this` was found, before which `this` is not
+    /// to be used; `System.Object`'s constructor has none, and `this` may come by a detour.
+    NoConstructorCall "the constructor calls no constructor on its own object";
+    /// In the constructor, the call of a constructor on `this` (here, or first here) is not passed
+    /// by every way exactly once: it stands in one of two branches, in a loop, in a protected
+    /// region, or has a `ret` before it.
+    ConditionalConstructorCall(InstructionId)
+        "the constructor calls the base constructor on some ways only";
+    /// Behind the call of a constructor on `this` there are still values on the stack, with which no
+    /// protected region can be entered.
+    StackBehindConstructorCall(InstructionId)
+        "values are on the stack when the base constructor has been called";
+    /// Before the call of a constructor on `this` stands an instruction of which the stack effect is
+    /// not known: the resolver does not know what it calls.
+    UnknownCall(InstructionId)
+        "the constructor calls something unknown before its base constructor";
+    /// Code around a whole constructor would use `this`, end the constructor, or go on after an
+    /// exception, while the base constructor has not run.
+    UninitializedThis "the code would run on an object that is not constructed";
+    /// The method is runtime-async (implementation flag 0x2000) but returns none of `Task`,
+    /// `Task<T>`, `ValueTask`, `ValueTask<T>`, so what `ret` takes is not known.
+    RuntimeAsync "the method is runtime-async and returns no task";
+    /// An abstract method is a declaration.
+    Abstract "the method is abstract";
+    /// P/Invoke: the code is in a native library.
+    PInvoke "the method is in a native library";
+    /// The runtime has the code in native form (`InternalCall`).
+    InternalCall "the method is an internal call";
+    /// The runtime makes the code: `Invoke` of delegates, accessors of arrays.
+    Runtime "the method is made by the runtime";
+    /// The code is native, in a mixed-mode assembly.
+    Native "the method is native";
+    /// There is no code in the file (`extern`): the runtime finds it elsewhere, as that of an
+    /// `UnsafeAccessor`.
+    Extern "the method has no code of its own";
+}
+
+impl NotInstrumentable {
+    /// Why a method has no IL, from what the metadata say of it (`GetMethodProps`): attributes,
+    /// implementation flags and RVA. `None` if it has.
+    ///
+    /// ```
+    /// use clr_profiler_il::edit::NotInstrumentable;
+    ///
+    /// // `public abstract void M();`
+    /// let reason = NotInstrumentable::without_il(0x05c6, 0, 0);
+    /// assert_eq!(reason, Some(NotInstrumentable::Abstract));
+    /// assert_eq!(NotInstrumentable::without_il(0x0086, 0, 0x2050), None);
+    /// ```
+    #[must_use]
+    #[doc(alias = "CorMethodAttr")]
+    #[doc(alias = "CorMethodImpl")]
+    pub const fn without_il(attributes: u32, impl_flags: u32, rva: u32) -> Option<Self> {
+        Some(if attributes & ABSTRACT != 0 {
+            Self::Abstract
+        } else if attributes & PINVOKE != 0 {
+            Self::PInvoke
+        } else if impl_flags & INTERNAL_CALL != 0 {
+            Self::InternalCall
+        } else if impl_flags & CODE_TYPE == RUNTIME {
+            Self::Runtime
+        } else if impl_flags & CODE_TYPE == NATIVE || impl_flags & UNMANAGED != 0 {
+            Self::Native
+        } else if rva == 0 {
+            Self::Extern
+        } else {
+            return None;
+        })
+    }
+}
+
+impl Error for NotInstrumentable {}
