@@ -124,6 +124,7 @@ pub mod symbol;
 mod text;
 pub mod token;
 pub mod verify;
+pub mod wrap;
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -27,8 +27,10 @@ pub enum EditError {
     UnknownLocals,
     /// The new local cannot be had.
     Locals(SignatureError),
-    /// The method has no argument of this number to replace.
+    /// The code names an argument that the method does not have.
     NoArgument(u16),
+    /// The code names a local that the method does not have.
+    NoLocal(u16),
     /// The method returns nothing that could be replaced.
     NoResult,
     /// The code to insert holds an instruction that may not stand where it would come to stand.
@@ -57,6 +59,7 @@ impl fmt::Display for EditError {
             Self::UnknownLocals => f.write_str("the types of the body's locals are not known"),
             Self::Locals(error) => error.fmt(f),
             Self::NoArgument(number) => write!(f, "the method has no argument {number}"),
+            Self::NoLocal(number) => write!(f, "the method has no local {number}"),
             Self::NoResult => f.write_str("the method returns nothing that could be replaced"),
             Self::Misplaced(opcode) => write!(f, "{opcode} may not stand in this code"),
             Self::NotInstrumentable(reason) => reason.fmt(f),

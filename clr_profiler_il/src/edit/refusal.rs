@@ -51,18 +51,14 @@ reasons! {
     RetInHandler(InstructionId) "the method returns from within a finally, fault or filter";
     /// The last instruction goes on to a next one, which would be inserted code.
     FallsOffTheEnd(InstructionId) "the last instruction of the method is not its end";
-    /// In the constructor, no call of a constructor on `this` was found, before which `this` is not
-    /// to be used; `System.Object`'s constructor has none, and `this` may come by a detour.
+    /// In the constructor, no call of a constructor on `this` was found behind which the stack is
+    /// empty. `System.Object`'s constructor has none; elsewhere `this` came by a detour.
     NoConstructorCall "the constructor calls no constructor on its own object";
     /// In the constructor, the call of a constructor on `this` (here, or first here) is not passed
     /// by every way exactly once: it stands in one of two branches, in a loop, in a protected
     /// region, or has a `ret` before it.
     ConditionalConstructorCall(InstructionId)
         "the constructor calls the base constructor on some ways only";
-    /// Behind the call of a constructor on `this` there are still values on the stack, with which no
-    /// protected region can be entered.
-    StackBehindConstructorCall(InstructionId)
-        "values are on the stack when the base constructor has been called";
     /// Before the call of a constructor on `this` stands an instruction of which the stack effect is
     /// not known: the resolver does not know what it calls.
     UnknownCall(InstructionId)

@@ -142,7 +142,7 @@ pub struct SignatureError {
 
 impl SignatureError {
     #[cold]
-    pub(super) const fn new(kind: SignatureErrorKind, offset: usize) -> Self {
+    pub(crate) const fn new(kind: SignatureErrorKind, offset: usize) -> Self {
         Self { kind, offset }
     }
 

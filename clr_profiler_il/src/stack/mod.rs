@@ -255,7 +255,7 @@ fn shape(name: Reference<'_>, resolver: &impl Resolver) -> Option<CallShape> {
 }
 
 /// How many values an instruction takes and gives.
-fn effect(
+pub(crate) fn effect(
     instruction: &Instruction<'_>,
     depth: u32,
     resolver: &impl Resolver,

@@ -1,0 +1,275 @@
+use super::parts::{Builder, Part, Parts};
+use super::survey::Survey;
+use super::{MethodShape, TailCalls, Wrap, Wrapped};
+use crate::body::{Bounds, Clause, ClauseKind, MethodBody};
+use crate::code::{END, LabelKind, UNPLACED};
+use crate::edit::{EditError, Labels, Place, Side};
+use crate::fragment::{Fragment, Name, TypeName};
+use crate::instruction::Label;
+use crate::opcode::Opcode;
+use crate::signature::{MAX_LOCALS, SignatureError, SignatureErrorKind, TypeSig};
+
+impl MethodBody {
+    /// Puts code around the whole method; see [`wrap`](crate::wrap).
+    ///
+    /// Locals are appended where the wrap needs any, so their types must be known
+    /// ([`set_locals`](Self::set_locals), [`resolve_locals`](Self::resolve_locals)). Where one of
+    /// them may be read before it was written, [`init_locals`](Self::init_locals) is set.
+    ///
+    /// A body that was wrapped can be wrapped again, by code around all of it.
+    ///
+    /// # Errors
+    ///
+    /// - [`NotInstrumentable`](crate::edit::NotInstrumentable) with the reason, where the method
+    ///   cannot be wrapped;
+    /// - [`UnknownLocals`](EditError::UnknownLocals), or that there can be no more locals;
+    /// - what is wrong with the code of the wrap for this method: labels without a place, arguments
+    ///   and locals that are not there, instructions that cannot stand where they would.
+    ///
+    /// The body is then unchanged.
+    pub fn wrap<'a>(
+        &mut self,
+        wrap: &Wrap,
+        shape: &'a MethodShape<'a>,
+    ) -> Result<Wrapped<'a>, EditError> {
+        let survey = Survey::new(self, wrap, shape)?;
+        let known = self.locals().map(|locals| locals.locals.len());
+        let (wrapped, added) = allot(known, wrap, shape, &survey)?;
+        let parts = Builder {
+            wrap,
+            wrapped: &wrapped,
+            survey: &survey,
+            locals: known.map(|known| known + added.len()),
+        }
+        .parts()?;
+        // Nothing can be refused from here on.
+        if wrap.tail_calls == TailCalls::StripPrefix {
+            self.strip_tail_calls();
+        }
+        for local in added {
+            self.add_local(local)?;
+        }
+        if may_read_unwritten(wrap, &wrapped) {
+            self.set_init_locals(true);
+        }
+        Assembly {
+            body: self,
+            start: survey.start,
+            exit: None,
+            need: 0,
+        }
+        .assemble(parts, &survey, wrapped.result)?;
+        Ok(wrapped)
+    }
+}
+
+/// Numbers the locals that a method gets.
+fn allot<'a>(
+    known: Option<usize>,
+    wrap: &Wrap,
+    shape: &'a MethodShape<'a>,
+    survey: &Survey,
+) -> Result<(Wrapped<'a>, Vec<TypeSig>), EditError> {
+    let mut added = wrap.locals.clone();
+    let returns = !survey.returns.is_empty() || wrap.returns_by_itself();
+    let has_result = wrap.has_behind() && returns && !shape.return_type().is_void();
+    if has_result {
+        // Locals need no modifiers: `modreq` of a result says how callers may use it.
+        added.push(shape.return_type().unmodified().clone());
+    }
+    let has_exception = !wrap.catches.is_empty();
+    if has_exception {
+        added.push(shape.exception().clone());
+    }
+    if added.is_empty() {
+        let wrapped = Wrapped {
+            shape,
+            result: None,
+            exception: None,
+            locals: 0..0,
+        };
+        return Ok((wrapped, added));
+    }
+    let count = known.ok_or(EditError::UnknownLocals)? + added.len();
+    let too_many = || {
+        let kind = SignatureErrorKind::TooManyLocals(count);
+        EditError::Locals(SignatureError::new(kind, 0))
+    };
+    let end = u16::try_from(count).map_err(|_| too_many())?;
+    if count > MAX_LOCALS {
+        return Err(too_many());
+    }
+    let exception = has_exception.then(|| end - 1);
+    let end = exception.unwrap_or(end);
+    let result = has_result.then(|| end - 1);
+    let end = result.unwrap_or(end);
+    let wrapped = Wrapped {
+        shape,
+        result,
+        exception,
+        locals: end - wrap.locals.len() as u16..end,
+    };
+    Ok((wrapped, added))
+}
+
+/// Whether new code can read a new local that nothing was stored in yet.
+fn may_read_unwritten(wrap: &Wrap, wrapped: &Wrapped<'_>) -> bool {
+    let finally = !wrap.finally.is_empty();
+    let result = wrapped.result.is_some() && (finally || wrap.returns_by_itself());
+    let exception = wrapped.exception.is_some() && (finally || !wrap.after.is_empty());
+    result || exception || !wrap.locals.is_empty()
+}
+
+/// Puts the pieces into a body.
+struct Assembly<'a> {
+    body: &'a mut MethodBody,
+    /// The first instruction of the method's code.
+    start: u32,
+    /// The label of the code behind everything.
+    exit: Option<Label>,
+    /// The most that a piece needs on the stack, which is empty where it begins.
+    need: u32,
+}
+
+impl Assembly<'_> {
+    fn assemble(
+        mut self,
+        parts: Parts,
+        survey: &Survey,
+        result: Option<u16>,
+    ) -> Result<(), EditError> {
+        let stack = self.body.added_stack;
+        let exit = parts.exit.as_ref().map(|_| self.new_label());
+        self.exit = exit;
+        let returned = parts.returned.as_ref().map(|_| self.new_label());
+        let protected = parts.finally.is_some() || !parts.catches.is_empty();
+
+        let mut catches = Vec::with_capacity(parts.catches.len());
+        for (name, part) in parts.catches {
+            catches.push((name, self.append(&part)?));
+            // The exception is on the stack at the beginning.
+            self.need = self.need.max(part.code.stack_need().saturating_add(1));
+        }
+        let mut behind_catches = None;
+        if let (Some(part), Some(label)) = (&parts.returned, returned) {
+            let first = self.append(part)?;
+            self.body.code.place_label(label, first);
+            behind_catches = Some(first);
+        }
+        let finally = parts.finally.map(|part| self.append(&part)).transpose()?;
+        let exit_node = parts.exit.map(|part| self.append(&part)).transpose()?;
+        if let (Some(label), Some(node)) = (exit, exit_node) {
+            self.body.code.place_label(label, node);
+        }
+        if let Some(target) = returned.or(exit) {
+            self.redirect(survey, target, protected, result)?;
+        }
+        self.insert(self.start, &parts.head)?;
+
+        let behind = exit_node.unwrap_or(END);
+        let behind_catches = behind_catches.or(finally).unwrap_or(behind);
+        let nodes: Vec<u32> = catches.iter().map(|&(_, node)| node).collect();
+        let ends = nodes.iter().copied().skip(1).chain([behind_catches]);
+        let first_catch = nodes.first().copied().unwrap_or(behind_catches);
+        for ((name, node), end) in catches.into_iter().zip(ends) {
+            self.clause(ClauseKind::Catch, Some(name), first_catch, (node, end));
+        }
+        if let Some(node) = finally {
+            self.clause(ClauseKind::Finally, None, node, (node, behind));
+        }
+        self.body.added_stack = stack;
+        let at_entry = &mut self.body.added_stack.at_entry;
+        *at_entry = (*at_entry).max(self.need);
+        Ok(())
+    }
+
+    fn new_label(&mut self) -> Label {
+        self.body.code.add_label(UNPLACED, LabelKind::Branch)
+    }
+
+    /// Puts a piece behind everything and gives its first node.
+    fn append(&mut self, part: &Part) -> Result<u32, EditError> {
+        self.insert(END, part)
+    }
+
+    fn insert(&mut self, before: u32, part: &Part) -> Result<u32, EditError> {
+        self.need = self.need.max(part.code.stack_need());
+        let place = Place {
+            position: self.body.code.position(before),
+            // At the end of the code stands what the piece before goes on to.
+            labels: if before == END {
+                Labels::Move
+            } else {
+                Labels::Stay
+            },
+            side: Side::Outside,
+        };
+        let exits = part.exit.zip(self.exit);
+        let inserted = self.body.insert(place, &part.code, exits.as_slice())?;
+        Ok(inserted.map_or(before, |inserted| inserted.first.0))
+    }
+
+    /// Makes every `ret` store the result and go to the code behind.
+    fn redirect(
+        &mut self,
+        survey: &Survey,
+        target: Label,
+        protected: bool,
+        result: Option<u16>,
+    ) -> Result<(), EditError> {
+        for one in &survey.returns {
+            let opcode = if protected || one.in_region {
+                Opcode::Leave
+            } else {
+                Opcode::Br
+            };
+            let Some(node) = self.body.code.node_mut(one.node) else {
+                continue;
+            };
+            let Some(result) = result else {
+                (node.opcode, node.operand) = (opcode, u64::from(target.0));
+                continue;
+            };
+            node.opcode = Opcode::Stloc.for_variable(result);
+            node.operand = u64::from(result);
+            let next = node.next;
+            let place = Place {
+                position: self.body.code.position(next),
+                labels: Labels::Stay,
+                side: Side::WithPrevious,
+            };
+            let mut go = Fragment::new();
+            let to = go.label();
+            match opcode {
+                Opcode::Leave => go.leave(to),
+                _ => go.br(to),
+            };
+            self.body.insert(place, &go, &[(to, target)])?;
+        }
+        Ok(())
+    }
+
+    /// Adds a clause around all that are there.
+    fn clause(
+        &mut self,
+        kind: ClauseKind,
+        name: Option<TypeName>,
+        try_end: u32,
+        (handler_start, handler_end): (u32, u32),
+    ) {
+        let value = match name.map(|name| name.0) {
+            None => (0, false),
+            Some(Name::Token(token)) => (token.raw(), false),
+            Some(Name::Symbol(symbol)) => (self.body.code.add_symbol(symbol), true),
+        };
+        let bounds = Bounds {
+            try_start: self.start,
+            try_end,
+            filter: None,
+            handler_start,
+            handler_end,
+        };
+        let clause = Clause::new(&mut self.body.code, kind, value, bounds);
+        self.body.clauses.push(clause);
+    }
+}

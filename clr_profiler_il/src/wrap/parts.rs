@@ -1,0 +1,260 @@
+use super::survey::Survey;
+use super::{Caught, Code, Constructors, Wrap, Wrapped};
+use crate::edit::{EditError, NotInstrumentable, check};
+use crate::fragment::{Fragment, TypeName};
+use crate::instruction::{Instruction, Label, Prefix};
+use crate::opcode::Opcode;
+
+/// A piece of the new code.
+pub(super) struct Part {
+    pub(super) code: Fragment,
+    /// The label in it that stands for the code behind everything.
+    pub(super) exit: Option<Label>,
+}
+
+/// The pieces of the new code; what is not needed is not there.
+pub(super) struct Parts {
+    pub(super) head: Part,
+    pub(super) catches: Vec<(TypeName, Part)>,
+    pub(super) returned: Option<Part>,
+    pub(super) finally: Option<Part>,
+    pub(super) exit: Option<Part>,
+}
+
+/// Where a piece of code comes to stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Before the method's code.
+    Head,
+    /// In a handler.
+    Handler,
+    /// Where the method's code has returned.
+    Behind,
+}
+
+/// Makes the pieces for one method.
+pub(super) struct Builder<'a, 'b> {
+    pub(super) wrap: &'a Wrap,
+    pub(super) wrapped: &'a Wrapped<'b>,
+    pub(super) survey: &'a Survey,
+    /// The number of locals, if they are known.
+    pub(super) locals: Option<usize>,
+}
+
+impl Wrap {
+    /// Whether anything comes behind the method's code.
+    pub(super) fn has_behind(&self) -> bool {
+        let behind = [&self.on_return, &self.finally, &self.after, &self.skip_if];
+        !self.catches.is_empty()
+            || !self.replace_result.is_empty()
+            || behind.into_iter().any(|codes| !codes.is_empty())
+    }
+
+    /// Whether the method can return though its own code does not.
+    pub(super) fn returns_by_itself(&self) -> bool {
+        !self.skip_if.is_empty() || self.catches.iter().any(|one| one.then == Caught::Swallow)
+    }
+}
+
+impl Builder<'_, '_> {
+    pub(super) fn parts(&self) -> Result<Parts, EditError> {
+        let head = self.head()?;
+        if !self.wrap.has_behind() {
+            return Ok(Parts {
+                head,
+                catches: Vec::new(),
+                returned: None,
+                finally: None,
+                exit: None,
+            });
+        }
+        let finally = self.finally()?;
+        Ok(Parts {
+            head,
+            catches: self.catches()?,
+            returned: self.returned(finally.is_some())?,
+            finally,
+            exit: self.exit()?,
+        })
+    }
+
+    fn head(&self) -> Result<Part, EditError> {
+        let mut part = Part::new();
+        self.run(&mut part.code, Role::Head, &self.wrap.before)?;
+        for (number, code) in &self.wrap.arguments {
+            if usize::from(*number) >= self.wrapped.shape.signature().argument_count() {
+                return Err(EditError::NoArgument(*number));
+            }
+            if *number == 0 && self.this_is_missing(Role::Head) {
+                return Err(NotInstrumentable::UninitializedThis.into());
+            }
+            self.run(&mut part.code, Role::Head, std::slice::from_ref(code))?;
+            part.code.starg(*number);
+        }
+        if !self.wrap.skip_if.is_empty() && self.this_is_missing(Role::Head) {
+            return Err(NotInstrumentable::UninitializedThis.into());
+        }
+        for code in &self.wrap.skip_if {
+            self.run(&mut part.code, Role::Head, std::slice::from_ref(code))?;
+            let exit = part.exit();
+            part.code.brtrue(exit);
+        }
+        part.checked()
+    }
+
+    fn catches(&self) -> Result<Vec<(TypeName, Part)>, EditError> {
+        let mut parts = Vec::with_capacity(self.wrap.catches.len());
+        for one in &self.wrap.catches {
+            if one.then == Caught::Swallow && self.this_is_missing(Role::Handler) {
+                return Err(NotInstrumentable::UninitializedThis.into());
+            }
+            let mut part = Part::new();
+            let exception = self.wrapped.exception.unwrap_or(u16::MAX);
+            part.code.stloc(exception);
+            (one.code)(&mut part.code, self.wrapped, exception);
+            self.inspect(&part.code, Role::Handler)?;
+            match one.then {
+                _ if !part.code.reachable_end() => {}
+                Caught::Rethrow => {
+                    part.code.rethrow();
+                }
+                Caught::Swallow => {
+                    let exit = part.exit();
+                    part.code.leave(exit);
+                }
+            }
+            parts.push((one.name.clone(), part.checked()?));
+        }
+        Ok(parts)
+    }
+
+    fn returned(&self, in_region: bool) -> Result<Option<Part>, EditError> {
+        if !self.wrap.replace_result.is_empty() && self.wrapped.shape.return_type().is_void() {
+            return Err(EditError::NoResult);
+        }
+        if self.survey.returns.is_empty() {
+            return Ok(None);
+        }
+        let mut part = Part::new();
+        self.run(&mut part.code, Role::Behind, &self.wrap.on_return)?;
+        for code in &self.wrap.replace_result {
+            let Some(result) = self.wrapped.result else {
+                break;
+            };
+            code(&mut part.code, self.wrapped, result);
+            self.inspect(&part.code, Role::Behind)?;
+            part.code.stloc(result);
+        }
+        if part.code.is_empty() {
+            return Ok(None);
+        }
+        if in_region && part.code.reachable_end() {
+            let exit = part.exit();
+            part.code.leave(exit);
+        }
+        part.checked().map(Some)
+    }
+
+    fn finally(&self) -> Result<Option<Part>, EditError> {
+        let mut part = Part::new();
+        self.run(&mut part.code, Role::Handler, &self.wrap.finally)?;
+        if part.code.is_empty() {
+            return Ok(None);
+        }
+        if part.code.reachable_end() {
+            part.code.endfinally();
+        }
+        part.checked().map(Some)
+    }
+
+    fn exit(&self) -> Result<Option<Part>, EditError> {
+        if self.survey.returns.is_empty() && !self.wrap.returns_by_itself() {
+            return Ok(None);
+        }
+        let mut part = Part::new();
+        self.run(&mut part.code, Role::Behind, &self.wrap.after)?;
+        if let Some(result) = self.wrapped.result {
+            part.code.ldloc(result);
+        }
+        part.code.ret();
+        part.checked().map(Some)
+    }
+
+    fn run(&self, code: &mut Fragment, role: Role, parts: &[Code]) -> Result<(), EditError> {
+        for part in parts {
+            part(code, self.wrapped);
+            self.inspect(code, role)?;
+        }
+        Ok(())
+    }
+
+    /// Whether `this` need not be an object where code of this role runs.
+    fn this_is_missing(&self, role: Role) -> bool {
+        self.wrapped.shape.constructor.is_some()
+            && self.wrap.constructors == Constructors::Whole
+            && role != Role::Behind
+    }
+
+    /// Looks for what may not stand in a piece of code.
+    fn inspect(&self, code: &Fragment, role: Role) -> Result<(), EditError> {
+        if !code.pending.is_empty() {
+            return Err(EditError::DanglingPrefix);
+        }
+        code.instructions()
+            .try_for_each(|instruction| self.inspect_one(&instruction, role))
+    }
+
+    fn inspect_one(&self, instruction: &Instruction<'_>, role: Role) -> Result<(), EditError> {
+        let opcode = instruction.opcode();
+        let misplaced = match opcode {
+            // Control would not come to what stands behind.
+            Opcode::Ret | Opcode::Jmp => true,
+            Opcode::Localloc => role == Role::Handler,
+            _ => false,
+        };
+        if misplaced {
+            return Err(EditError::Misplaced(opcode));
+        }
+        if instruction.prefixes().any(|prefix| prefix == Prefix::Tail) {
+            return Err(EditError::Misplaced(Opcode::Tail));
+        }
+        if let Some(number) = instruction.argument() {
+            if usize::from(number) >= self.wrapped.shape.signature().argument_count() {
+                return Err(EditError::NoArgument(number));
+            }
+            if number == 0 && self.this_is_missing(role) {
+                return Err(NotInstrumentable::UninitializedThis.into());
+            }
+        }
+        if let Some(number) = instruction.local()
+            && let Some(count) = self.locals
+            && usize::from(number) >= count
+        {
+            return Err(EditError::NoLocal(number));
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    fn new() -> Self {
+        Self {
+            code: Fragment::new(),
+            exit: None,
+        }
+    }
+
+    /// The label for the code behind everything.
+    fn exit(&mut self) -> Label {
+        let code = &mut self.code;
+        *self.exit.get_or_insert_with(|| code.label())
+    }
+
+    fn checked(self) -> Result<Self, EditError> {
+        match self.exit {
+            Some(exit) => check(&self.code, &[(exit, exit)])?,
+            None => check(&self.code, &[])?,
+        }
+        Ok(self)
+    }
+}

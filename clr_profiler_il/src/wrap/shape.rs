@@ -1,0 +1,136 @@
+use std::fmt;
+use std::ops::Range;
+
+use crate::edit::NotInstrumentable;
+use crate::signature::{MethodSig, TypeSig};
+use crate::symbol::Resolver;
+
+/// What a method is like, as far as wrapping it goes.
+///
+/// ```
+/// use clr_profiler_il::signature::{MethodSig, TypeSig};
+/// use clr_profiler_il::token::TypeRef;
+/// use clr_profiler_il::wrap::MethodShape;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A runtime-async method that is declared as `Task<int>`.
+/// let task = TypeSig::GenericInstance {
+///     is_value_type: false,
+///     definition: TypeRef::from_row(1).ok_or("a row has 24 bits")?.into(),
+///     arguments: vec![TypeSig::I4],
+/// };
+/// let signature = MethodSig::new(task, vec![]);
+/// let shape = MethodShape::new(&signature).impl_flags(0x2000)?;
+/// assert_eq!(*shape.return_type(), TypeSig::I4);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct MethodShape<'a> {
+    signature: &'a MethodSig,
+    return_type: &'a TypeSig,
+    exception_type: TypeSig,
+    pub(super) constructor: Option<&'a dyn Resolver>,
+}
+
+impl<'a> MethodShape<'a> {
+    /// An ordinary method with a signature.
+    #[must_use]
+    pub const fn new(signature: &'a MethodSig) -> Self {
+        Self {
+            signature,
+            return_type: &signature.return_type,
+            exception_type: TypeSig::Object,
+            constructor: None,
+        }
+    }
+
+    /// Tells the implementation flags, of which the one of runtime-async methods matters: what their
+    /// `ret` takes is not what their signature says. See
+    /// [`effective_return_type`](MethodSig::effective_return_type).
+    ///
+    /// Such a method may await in the code that is wrapped, which comes to lie in a try region, but
+    /// not in the code of handlers.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit the signature.
+    pub fn impl_flags(mut self, impl_flags: u32) -> Result<Self, NotInstrumentable> {
+        let effective = self.signature.effective_return_type(impl_flags);
+        self.return_type = effective.ok_or(NotInstrumentable::RuntimeAsync)?;
+        Ok(self)
+    }
+
+    /// Says that the method is an instance constructor of a class; those of value types need not
+    /// call another one, and are ordinary methods here.
+    ///
+    /// The resolver must know the signatures of methods, and [which are
+    /// constructors](Resolver::is_constructor), for finding the call of the base constructor.
+    #[must_use]
+    pub const fn constructor(mut self, resolver: &'a dyn Resolver) -> Self {
+        self.constructor = Some(resolver);
+        self
+    }
+
+    /// Gives the exception's local a type in place of `object`: a reference to `System.Exception`,
+    /// say, so that what is called with it finds the type that it declares.
+    #[must_use]
+    pub fn exception_type(mut self, exception_type: TypeSig) -> Self {
+        self.exception_type = exception_type;
+        self
+    }
+
+    /// The signature.
+    #[must_use]
+    pub const fn signature(&self) -> &'a MethodSig {
+        self.signature
+    }
+
+    /// The type of the value that `ret` takes, with its modifiers.
+    #[must_use]
+    pub const fn return_type(&self) -> &'a TypeSig {
+        self.return_type
+    }
+
+    pub(super) const fn exception(&self) -> &TypeSig {
+        &self.exception_type
+    }
+}
+
+impl fmt::Debug for MethodShape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MethodShape")
+            .field("signature", self.signature)
+            .field("return_type", self.return_type)
+            .field("exception_type", &self.exception_type)
+            .field("constructor", &self.constructor.is_some())
+            .finish()
+    }
+}
+
+/// A method that is wrapped: its shape, and which locals hold what.
+#[derive(Clone, Debug)]
+pub struct Wrapped<'a> {
+    /// What the method is like.
+    pub shape: &'a MethodShape<'a>,
+    /// The local of the result. `None` if the method returns nothing, or never, or if nothing in the
+    /// wrap comes behind its code.
+    pub result: Option<u16>,
+    /// The local of the exception, null as long as none was caught; `None` if the wrap has no
+    /// `on_exception`.
+    pub exception: Option<u16>,
+    /// The locals that the wrap asked for.
+    pub locals: Range<u16>,
+}
+
+impl Wrapped<'_> {
+    /// The number of a local that the wrap asked for, counted from 0 in the order of
+    /// [`Wrap::local`](super::Wrap::local). With an index of none, a number that no local has.
+    #[must_use]
+    pub fn local(&self, index: u16) -> u16 {
+        let number = self.locals.start.checked_add(index);
+        number
+            .filter(|number| self.locals.contains(number))
+            .unwrap_or(u16::MAX)
+    }
+}
