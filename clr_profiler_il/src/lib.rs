@@ -67,6 +67,7 @@
 //! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
 //!   whether its structure is valid.
+//! - [`wrap`]: code around a whole method: before and behind it, around its exceptions, in its place.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
 //!   become tokens.
@@ -83,6 +84,11 @@
 //! | A prefix and its instruction are one | [`Prefix`](instruction::Prefix) |
 //! | Branches to a `ret` run the epilogue | [`before_ret`](body::MethodBody::before_ret) |
 //! | Branches to the first instruction do not run the prologue again | [`prologue`](body::MethodBody::prologue) |
+//! | A wrapped method has one exit; whatever goes to a `ret` passes it | [`wrap`](body::MethodBody::wrap) |
+//! | A method that never returns gets no code that returns | `wrap` |
+//! | The clauses of a wrap are around all others and are entered with an empty stack | `wrap` |
+//! | `this` is an object where new code in a constructor runs | [`Constructors`](wrap::Constructors) |
+//! | What cannot be rewritten has a reason | [`NotInstrumentable`](edit::NotInstrumentable) |
 //! | No epilogue for what leaves by a tail call or `jmp` | [`NotInstrumentable`](edit::NotInstrumentable) |
 //! | Locals keep their numbers | [`add_local`](body::MethodBody::add_local) |
 //! | The declared stack depth is never too small, nor summed up | [`max_stack`](body::MethodBody::max_stack), [`compute_max_stack`](body::MethodBody::compute_max_stack) |

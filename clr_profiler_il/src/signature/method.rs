@@ -185,8 +185,8 @@ impl MethodSig {
     /// has the implementation flag 0x2000, what its task gives: nothing for `Task` and `ValueTask`,
     /// `T` for `Task<T>` and `ValueTask<T>`.
     ///
-    /// `None` if a method with that flag returns something of another form. That it is one of those
-    /// four types is not checked: the runtime accepts no others.
+    /// `None` if a method with that flag returns something of another form, as the runtime's own
+    /// `AsyncHelpers.Await` do. That a type of the right form is one of those four is not checked.
     #[must_use]
     #[doc(alias = "miAsync")]
     pub fn effective_return_type(&self, impl_flags: u32) -> Option<&TypeSig> {

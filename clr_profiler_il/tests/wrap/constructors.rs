@@ -21,7 +21,7 @@ fn signature() -> MethodSig {
 }
 
 fn base(code: &mut Fragment) {
-    code.call(&MethodSymbol::new("Base", ".ctor", "instance void ()"));
+    code.call(MethodSymbol::new("Base", ".ctor", "instance void ()"));
 }
 
 /// Wraps a constructor and gives what it does then: 1000 is the base constructor.
@@ -54,9 +54,9 @@ fn new_code_stands_behind_the_base_constructor() {
         ran(&mut tokens, &plain, 0),
         (vec![1, 1000, 100, 2, 101, 103, 104], done)
     );
-    // Nothing else behind it.
+    // Nothing else behind it, and `this` copied before.
     let short = built(&mut tokens, |f| {
-        f.ldarg(0);
+        f.ldarg(0).dup().pop();
         base(f);
         f.ret();
     });
@@ -104,7 +104,7 @@ fn new_code_stands_behind_the_base_constructor() {
     // The constructor of a structure in a local, with `this` waiting below, is not the one.
     let structure = built(&mut tokens, |f| {
         f.ldarg(0).ldloca(0);
-        f.call(&MethodSymbol::new("S", ".ctor", "instance void ()"));
+        f.call(MethodSymbol::new("S", ".ctor", "instance void ()"));
         base(f);
         f.ret();
     });
@@ -129,7 +129,7 @@ fn constructors_that_cannot_be_wrapped() {
     fn conditional(body: &MethodBody, index: usize) -> Reason {
         Reason::ConditionalConstructorCall(body.instructions().nth(index).unwrap().id())
     }
-    let cases: [Case; 10] = [
+    let cases: [Case; 11] = [
         (
             "no call",
             |f| {
@@ -141,6 +141,17 @@ fn constructors_that_cannot_be_wrapped() {
             "on something else",
             |f| {
                 f.ldarg(1);
+                base(f);
+                f.ret();
+            },
+            |_| Reason::NoConstructorCall,
+        ),
+        (
+            "perhaps on something else",
+            |f| {
+                let (other, join) = (f.label(), f.label());
+                f.ldarg(1).brtrue(other).ldarg(0).br(join);
+                f.mark(other).ldarg(1).mark(join);
                 base(f);
                 f.ret();
             },

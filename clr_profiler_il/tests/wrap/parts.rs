@@ -20,7 +20,7 @@ pub(crate) fn trace(code: &mut Fragment, number: i32) {
 
 /// Notes what is on the stack.
 pub(crate) fn note(code: &mut Fragment) {
-    code.call(&MethodSymbol::new("H", "Trace", "void (int)"));
+    code.call(MethodSymbol::new("H", "Trace", "void (int)"));
 }
 
 /// Which parts a wrap has.

@@ -35,7 +35,7 @@ mod column {
 #[derive(Debug)]
 pub struct Assembly<'a> {
     image: Image<'a>,
-    metadata: Metadata<'a>,
+    pub(crate) metadata: Metadata<'a>,
 }
 
 /// A method that the file defines.

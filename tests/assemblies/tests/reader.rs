@@ -44,6 +44,34 @@ fn types_have_names_and_kinds() {
 }
 
 #[test]
+fn methods_have_flags_and_belong_to_types() {
+    let assembly = Assembly::open(BASICS).unwrap();
+    let methods: Vec<_> = assembly.methods().map(Result::unwrap).collect();
+    for method in &methods {
+        assert_eq!(assembly.member_name(method.token), Ok(method.name.clone()));
+        let flags = assembly.method_flags(method.token).unwrap();
+        assert_eq!(flags.rva, method.rva);
+        // Instance methods are those that are not static.
+        let signature = assembly.method_signature(method.token).unwrap();
+        assert_eq!(signature.has_this, flags.attributes & 0x10 == 0);
+    }
+    let main = methods.iter().find(|method| method.name == "Main").unwrap();
+    let owners: Vec<_> = assembly.first_methods().map(Result::unwrap).collect();
+    let next = owners.partition_point(|&(_, first)| first <= main.token.row());
+    let name = assembly.type_name(owners[next - 1].0).unwrap();
+    assert_eq!(name, ("Basics".into(), "Program".into()));
+    let references: Vec<_> = (1..=assembly.rows(TokenTable::MEMBER_REF))
+        .map(|row| Token::from_row(TokenTable::MEMBER_REF, row).unwrap())
+        .map(|token| assembly.member_name(token).unwrap())
+        .collect();
+    assert!(references.iter().any(|name| name == "WriteLine"));
+    let wrong = Token::new(0x0200_0001);
+    let kind = ErrorKind::WrongToken(wrong);
+    assert_eq!(assembly.member_name(wrong).unwrap_err().kind, kind);
+    assert_eq!(assembly.method_flags(wrong).unwrap_err().kind, kind);
+}
+
+#[test]
 fn tokens_that_are_not_meant_are_errors() {
     let assembly = Assembly::open(BASICS).unwrap();
     let kind = |raw| assembly.method_signature(Token::new(raw)).unwrap_err().kind;
