@@ -26,33 +26,3 @@ fn the_macro_knows_the_callbacks_of_the_table() {
     table.sort_unstable();
     assert_eq!(names, table);
 }
-
-#[test]
-fn a_library_that_aborts_on_panic_is_refused() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap();
-    let output = std::process::Command::new(env!("CARGO"))
-        .current_dir(root)
-        .args([
-            "rustc",
-            "-q",
-            "-p",
-            "jit_logger",
-            "--lib",
-            "--",
-            "-Cpanic=abort",
-        ])
-        .output()
-        .unwrap();
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success());
-    assert!(
-        message.contains("a profiler must be built with `panic = \"unwind\"`"),
-        "{message}"
-    );
-    assert!(
-        message.contains("remove `panic = \"abort\"` from the Cargo profile"),
-        "{message}"
-    );
-}
