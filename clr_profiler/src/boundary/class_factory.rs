@@ -84,24 +84,36 @@ unsafe fn factory<'a>(this: *mut c_void) -> &'a Factory {
     unsafe { &*this.cast::<Factory>() }
 }
 
+/// The place for an interface, if there is one, with null in it: whatever the answer will be, the
+/// caller finds something there that it may release.
+///
+/// # Safety
+///
+/// `out` is null or points to space for a pointer, which nobody else uses during `'a`.
+pub(super) unsafe fn cleared<'a>(out: *mut *mut c_void) -> Option<&'a mut *mut c_void> {
+    // SAFETY: as the caller promises.
+    let out = unsafe { out.as_mut() }?;
+    *out = std::ptr::null_mut();
+    Some(out)
+}
+
 unsafe extern "system" fn query_interface(
     this: *mut c_void,
     iid: *const GUID,
     out: *mut *mut c_void,
 ) -> HRESULT {
     // SAFETY: COM's rules: both are null or valid.
-    let (Some(iid), Some(out)) = (unsafe { iid.as_ref() }, unsafe { out.as_mut() }) else {
+    let (iid, out) = unsafe { (iid.as_ref(), cleared(out)) };
+    let (Some(iid), Some(out)) = (iid, out) else {
         return sys::E_POINTER;
     };
-    if *iid == IUnknown::IID || *iid == IClassFactory::IID {
-        // SAFETY: the caller holds a reference.
-        unsafe { add_ref(this) };
-        *out = this;
-        sys::S_OK
-    } else {
-        *out = std::ptr::null_mut();
-        sys::E_NOINTERFACE
+    if *iid != IUnknown::IID && *iid != IClassFactory::IID {
+        return sys::E_NOINTERFACE;
     }
+    // SAFETY: the caller holds a reference.
+    unsafe { add_ref(this) };
+    *out = this;
+    sys::S_OK
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
@@ -133,10 +145,8 @@ unsafe extern "system" fn create_instance(
     iid: *const GUID,
     out: *mut *mut c_void,
 ) -> HRESULT {
-    if !out.is_null() {
-        // SAFETY: the caller passes space for a pointer.
-        unsafe { *out = std::ptr::null_mut() };
-    }
+    // SAFETY: the caller passes null or space for a pointer.
+    unsafe { cleared(out) };
     if !outer.is_null() {
         return sys::CLASS_E_NOAGGREGATION;
     }
@@ -177,11 +187,10 @@ pub unsafe fn get_class_object(
     out: *mut *mut c_void,
 ) -> i32 {
     // SAFETY: as the caller promises.
-    let (clsid, slot) = unsafe { (clsid.cast::<GUID>().as_ref(), out.as_mut()) };
-    let (Some(clsid), Some(slot)) = (clsid, slot) else {
+    let (clsid, slot) = unsafe { (clsid.cast::<GUID>().as_ref(), cleared(out)) };
+    let (Some(clsid), Some(_)) = (clsid, slot) else {
         return sys::E_POINTER.0;
     };
-    *slot = std::ptr::null_mut();
     let clsid = uuid_of(clsid);
     let Some(class) = classes.iter().find(|class| class.clsid == clsid) else {
         return sys::CLASS_E_CLASSNOTAVAILABLE.0;

@@ -94,7 +94,8 @@ pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
     }
     let live = object.live.get()?;
     let _mark = Mark::set(Place {
-        in_gc: C::GC,
+        // A callback within that of a collection is during the collection, too.
+        in_gc: C::GC || in_gc_callback(),
         profiler: live.info.identity(),
     });
     match panics::catch(|| user_code(&live.profiler, C::of(&live.info))) {

@@ -97,13 +97,16 @@ fn start<P: ProfilerClass>(
             Some(live) => &live.on_failure,
             None => &setup.on_failure,
         };
-        // Without this line nobody would know: the runtime goes on silently.
-        let _ = panics::catch(|| {
-            diagnostics::write(&format_args!(
-                "the profiler {{{}}} does not run, the program does: {failure}",
-                P::CLSID.hyphenated()
-            ));
-        });
+        // Without this line nobody would know: the runtime goes on silently. A second start that is
+        // refused leaves the first profiler running.
+        if object.phase() != Phase::Active {
+            let _ = panics::catch(|| {
+                diagnostics::write(&format_args!(
+                    "the profiler {{{}}} does not run, the program does: {failure}",
+                    P::CLSID.hyphenated()
+                ));
+            });
+        }
         report(hook, failure);
     }
     // The hook that was not needed is user code, too.

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
+use super::class_factory::cleared;
 use super::keep_loaded::keep_loaded;
 use super::lifecycle::ProfilerClass;
 use super::panics;
@@ -141,17 +142,15 @@ impl<P: ProfilerClass> Object<P> {
         out: *mut *mut c_void,
     ) -> HRESULT {
         // SAFETY: as the caller promises.
-        let (object, iid, out) = unsafe { (Self::from_raw(this), iid.as_ref(), out.as_mut()) };
+        let (object, iid, out) = unsafe { (Self::from_raw(this), iid.as_ref(), cleared(out)) };
         let (Some(iid), Some(out)) = (iid, out) else {
             return sys::E_POINTER;
         };
-        if vtable::has_interface(iid) {
-            object.add_reference();
-            *out = this;
-            sys::S_OK
-        } else {
-            *out = std::ptr::null_mut();
-            sys::E_NOINTERFACE
+        if !vtable::has_interface(iid) {
+            return sys::E_NOINTERFACE;
         }
+        object.add_reference();
+        *out = this;
+        sys::S_OK
     }
 }

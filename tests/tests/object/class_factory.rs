@@ -77,40 +77,30 @@ fn a_factory_has_its_two_interfaces_and_no_other() {
 #[test]
 fn null_pointers_are_refused() {
     let library = Library::load();
-    let mut out = garbage();
     let iid = &IClassFactory::IID;
-    // SAFETY: null, or two GUIDs and a place for a pointer.
-    unsafe {
-        assert_eq!(
-            library.get_class_object(ptr::null(), iid, &mut out),
-            sys::E_POINTER
-        );
-        assert_eq!(
-            library.get_class_object(&NULL, ptr::null(), &mut out),
-            sys::E_POINTER
-        );
-        assert_eq!(
-            library.get_class_object(&NULL, iid, ptr::null_mut()),
-            sys::E_POINTER
-        );
-    }
+    let none: *mut c_void = ptr::null_mut();
+    // What is refused, and is there a place for an interface, it holds null.
+    let refused = |ask: &dyn Fn(*mut *mut c_void) -> HRESULT| {
+        let mut out = garbage();
+        assert_eq!((ask(&mut out), out), (sys::E_POINTER, ptr::null_mut()));
+    };
     let factory = library.factory(&NULL);
     let object = library.create(&NULL);
-    let none: *mut c_void = ptr::null_mut();
-    // SAFETY: null, or a GUID and a place for a pointer.
+    // SAFETY: null, or GUIDs and a place for a pointer.
     unsafe {
-        assert_eq!(query(&factory, ptr::null(), &mut out), sys::E_POINTER);
-        assert_eq!(query(&factory, iid, none.cast()), sys::E_POINTER);
-        assert_eq!(query(&object, ptr::null(), &mut out), sys::E_POINTER);
-        assert_eq!(query(&object, &IUnknown::IID, none.cast()), sys::E_POINTER);
-        assert_eq!(
-            factory.CreateInstance(none, ptr::null(), &mut out),
-            sys::E_POINTER
-        );
-        assert_eq!(
+        refused(&|out| library.get_class_object(ptr::null(), iid, out));
+        refused(&|out| library.get_class_object(&NULL, ptr::null(), out));
+        refused(&|out| query(&factory, ptr::null(), out));
+        refused(&|out| query(&object, ptr::null(), out));
+        refused(&|out| factory.CreateInstance(none, ptr::null(), out));
+        for answer in [
+            library.get_class_object(&NULL, iid, ptr::null_mut()),
+            query(&factory, iid, none.cast()),
+            query(&object, &IUnknown::IID, none.cast()),
             factory.CreateInstance(none, &IUnknown::IID, none.cast()),
-            sys::E_POINTER
-        );
+        ] {
+            assert_eq!(answer, sys::E_POINTER);
+        }
     }
     assert_eq!((references(&factory), references(&object)), (1, 1));
     drop((factory, object));

@@ -56,6 +56,34 @@ fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
 }
 
 #[test]
+fn a_callback_within_a_collection_is_in_the_collection() {
+    let library = Library::load();
+    let info = FakeInfo::new();
+    let object = started(&library, &ASKS_IN_COLLECTION, &info);
+    let raw = object.as_raw().expose_provenance();
+    info.on_force_gc(move || {
+        let raw = ptr::with_exposed_provenance_mut(raw);
+        // SAFETY: the runtime calls back while it holds the object.
+        let object = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
+        // SAFETY: any callback may come at any time.
+        let answer = unsafe { object.ModuleLoadFinished(1, sys::S_OK) };
+        assert_eq!(answer, sys::S_OK);
+    });
+    // SAFETY: as above.
+    unsafe {
+        assert_eq!(object.FinalizeableObjectQueued(0, 0x30), sys::S_OK);
+        let log = library.take_log();
+        let refusal = "module_load_finished failed: ICorProfilerInfo::GetModuleInfo was not called: \
+                       the runtime is suspended";
+        assert!(log.starts_with(refusal), "{log}");
+        assert!(log.ends_with("queued false class 49 size 96\n"), "{log}");
+        // The same callback outside of it may ask.
+        assert_eq!(object.ModuleLoadFinished(1, sys::S_OK), sys::S_OK);
+        assert_eq!(library.take_log(), "after it Module1.dll\n");
+    }
+}
+
+#[test]
 fn a_callback_may_come_within_a_callback() {
     let library = Library::load();
     let info = FakeInfo::new();

@@ -9,7 +9,7 @@ use clr_profiler_sys as sys;
 use sys::facts::{INTERFACES, InterfaceRow};
 use sys::{GUID, HRESULT, IUnknown, Interface};
 
-/// What `ForceGC` does: the fake runtime's way to call back.
+/// What `ForceGC` and `GetObjectSize2` do: the fake runtime's ways to call back.
 type Hook = Box<dyn Fn() + Send + Sync>;
 
 /// A runtime that offers `ICorProfilerInfo` up to one version.
@@ -120,7 +120,8 @@ impl FakeInfo {
             .clone()
     }
 
-    /// From now on `ForceGC` runs this.
+    /// From now on `ForceGC` runs this, and so does `GetObjectSize2`, which is legal during a
+    /// collection.
     pub(crate) fn on_force_gc(&self, hook: impl Fn() + Send + Sync + 'static) {
         *self
             .on_force_gc
@@ -265,13 +266,14 @@ unsafe extern "system" fn get_class_from_object(
 }
 
 unsafe extern "system" fn get_object_size2(
-    _this: *mut c_void,
+    this: *mut c_void,
     object: usize,
     size: *mut usize,
 ) -> HRESULT {
     // SAFETY: the caller passes a place for the answer.
     unsafe { *size = object * 2 };
-    sys::S_OK
+    // SAFETY: the caller holds a reference.
+    unsafe { force_gc(this) }
 }
 
 unsafe extern "system" fn force_gc(this: *mut c_void) -> HRESULT {
