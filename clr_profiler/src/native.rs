@@ -24,18 +24,24 @@ macro_rules! native_call {
 ///
 /// Refused without asking the runtime when it is too old, after its shutdown and, unless it reads
 /// `ask!(in gc ...)`, while the runtime is suspended for a garbage collection.
+///
+/// Unless it reads `ask!(in gc ...)` or `ask!(steady ...)`, objects may be elsewhere afterwards: those
+/// two are for calls that the runtime declares as unable to bring about a collection.
 macro_rules! ask {
     (in gc $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@true, $info, $interface::$method($($argument),*))
+        ask!(@Suspension, $info, $interface::$method($($argument),*))
+    };
+    (steady $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
+        ask!(@Lock, $info, $interface::$method($($argument),*))
     };
     ($info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@false, $info, $interface::$method($($argument),*))
+        ask!(@Collection, $info, $interface::$method($($argument),*))
     };
-    (@$legal_in_gc:literal, $info:expr, $interface:ident::$method:ident($($argument:expr),*)) => {
+    (@$reach:ident, $info:expr, $interface:ident::$method:ident($($argument:expr),*)) => {
         $info
             .native::<clr_profiler_sys::$interface>(
                 concat!(stringify!($interface), "::", stringify!($method)),
-                $legal_in_gc,
+                $crate::info::Reach::$reach,
             )
             .and_then(|native| native_call!(&native, $interface::$method($($argument),*)))
     };
@@ -91,25 +97,40 @@ fn text_until_zero(text: &[u16]) -> String {
 }
 
 /// Reads an array by a call that takes a buffer with its capacity and tells the number it has.
+///
+/// Some calls tell how many there are, others how many they have given: a buffer that is full may
+/// be too small, and a bigger one is tried.
 pub(crate) fn read_array<T: Clone + Default>(
     mut call: impl FnMut(u32, &mut u32, *mut T) -> Result<Hresult>,
 ) -> Result<Vec<T>> {
     let mut buffer = Vec::new();
     // Enough for most answers at once; some calls refuse to only tell the number.
-    let mut count = 8;
-    // The number may have grown between two calls, but not for ever.
-    for _ in 0..4 {
-        let capacity = count;
+    let mut capacity: u32 = 8;
+    // From 8 on, four times as many each time: that is more than there can be.
+    for _ in 0..12 {
         buffer.clear();
         buffer.resize(capacity as usize, T::default());
+        let mut count = 0;
         let answer = call(capacity, &mut count, buffer.as_mut_ptr());
-        if count <= capacity {
+        if count < capacity {
             answer?;
-            break;
+            buffer.truncate(count as usize);
+            return Ok(buffer);
+        }
+        if count == capacity {
+            answer?;
+            capacity = capacity.saturating_mul(4);
+        } else {
+            // One more than needed: then the answer is known to be whole.
+            capacity = count.saturating_add(1);
         }
     }
-    buffer.truncate(count as usize);
     Ok(buffer)
+}
+
+/// UTF-16 with a zero at its end, for calls that take a name.
+pub(crate) fn utf16(text: &str) -> Vec<u16> {
+    text.encode_utf16().chain([0]).collect()
 }
 
 #[cfg(test)]
@@ -164,5 +185,29 @@ mod tests {
             Ok(Hresult::S_OK)
         });
         assert_eq!(none.unwrap(), []);
+    }
+
+    #[test]
+    fn arrays_of_every_length_are_whole_whatever_the_call_tells() {
+        for length in [0, 7, 8, 9, 31, 32, 33, 5_000] {
+            for tells_all in [true, false] {
+                let values = read_array(|capacity, count, buffer: *mut u32| {
+                    let given = capacity.min(length);
+                    for index in 0..given {
+                        // SAFETY: the buffer has `capacity` values.
+                        unsafe { buffer.add(index as usize).write(index) };
+                    }
+                    *count = if tells_all { length } else { given };
+                    Ok(Hresult::S_OK)
+                });
+                assert_eq!(values.unwrap(), (0..length).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_failed_call_for_an_array_is_a_failure() {
+        let answer = read_array(|_, _, _: *mut u32| Err(Error::call("X::Y", Hresult::E_FAIL)));
+        assert_eq!(answer.unwrap_err().hresult(), Hresult::E_FAIL);
     }
 }

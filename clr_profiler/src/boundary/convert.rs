@@ -48,6 +48,12 @@ pub(crate) fn uuid_of(guid: &GUID) -> Uuid {
     Uuid::from_fields(guid.data1, guid.data2, guid.data3, &guid.data4)
 }
 
+/// A GUID as native code has it.
+pub(crate) fn guid_of(uuid: &Uuid) -> GUID {
+    let (data1, data2, data3, data4) = uuid.as_fields();
+    GUID::from_values(data1, data2, data3, *data4)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +79,6 @@ mod tests {
     fn guids_keep_their_order_of_bytes() {
         const VALUE: u128 = 0xDF63A541_5A33_4611_8829_F4E495985EE3;
         assert_eq!(uuid_of(&GUID::from_u128(VALUE)), Uuid::from_u128(VALUE));
+        assert_eq!(guid_of(&Uuid::from_u128(VALUE)), GUID::from_u128(VALUE));
     }
 }

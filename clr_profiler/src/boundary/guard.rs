@@ -17,24 +17,72 @@ use crate::failure::{Failure, FailureCause};
 use crate::info::{GcScope, ProfilerInfo};
 use crate::setup::FailureHook;
 
+/// Why the runtime is suspended while a thread is where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suspended {
+    /// It is not, as far as this thread knows.
+    No,
+    /// For a garbage collection.
+    ForGc,
+    /// By the profiler, on this thread.
+    ByProfiler,
+}
+
 /// The callback that a thread is in; the innermost one.
 #[derive(Clone, Copy)]
 struct Place {
     /// Whether the runtime is suspended during it.
-    in_gc: bool,
+    suspended: Suspended,
+    /// Whether a call was made since then during which a collection may have moved objects.
+    objects_may_have_moved: bool,
     /// Which profiler's it is: the identity of its handle, null outside of callbacks.
     profiler: *const (),
 }
 
 thread_local! {
     static PLACE: Cell<Place> = const {
-        Cell::new(Place { in_gc: false, profiler: std::ptr::null() })
+        Cell::new(Place {
+            suspended: Suspended::No,
+            objects_may_have_moved: false,
+            profiler: std::ptr::null(),
+        })
     };
 }
 
-/// Whether this thread is in a callback during which the runtime is suspended.
-pub(crate) fn in_gc_callback() -> bool {
-    PLACE.get().in_gc
+/// Whether the runtime is suspended while this thread is where it is.
+pub(crate) fn suspended() -> Suspended {
+    PLACE.get().suspended
+}
+
+/// Notes that this thread makes a call during which a collection can move objects.
+pub(crate) fn objects_may_move() {
+    let place = PLACE.get();
+    PLACE.set(Place {
+        objects_may_have_moved: true,
+        ..place
+    });
+}
+
+/// Whether objects can be elsewhere than when the callback that this thread is in began.
+pub(crate) fn objects_may_have_moved() -> bool {
+    PLACE.get().objects_may_have_moved
+}
+
+/// Runs `code`, during which objects count as being where they were when it began.
+pub(crate) fn with_fresh_objects<R>(code: impl FnOnce() -> R) -> R {
+    let place = PLACE.get();
+    let _mark = Mark::set(Place {
+        objects_may_have_moved: false,
+        ..place
+    });
+    code()
+}
+
+/// Makes this thread one that has the runtime suspended, until the mark is dropped, which must
+/// happen on this thread.
+pub(crate) fn suspend_here(suspended: Suspended) -> Mark {
+    let place = PLACE.get();
+    Mark::set(Place { suspended, ..place })
 }
 
 /// Whether this thread is in a callback of the profiler whose handle has this identity. While it
@@ -68,7 +116,7 @@ impl Context for GcScope {
 }
 
 /// Marks this thread as being in a callback, until it is dropped.
-struct Mark(Place);
+pub(crate) struct Mark(Place);
 
 impl Mark {
     fn set(place: Place) -> Self {
@@ -95,7 +143,12 @@ pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
     let live = object.live.get()?;
     let _mark = Mark::set(Place {
         // A callback within that of a collection is during the collection, too.
-        in_gc: C::GC || in_gc_callback(),
+        suspended: if C::GC || in_gc_callback() {
+            Suspended::ForGc
+        } else {
+            Suspended::No
+        },
+        objects_may_have_moved: false,
         profiler: live.info.identity(),
     });
     match panics::catch(|| user_code(&live.profiler, C::of(&live.info))) {

@@ -14,6 +14,9 @@ mod panics;
 mod vtable;
 
 pub use class_factory::{Class, can_unload_now, get_class_object};
-pub(crate) use convert::uuid_of;
-pub(crate) use guard::{in_callback_of, in_gc_callback};
+pub(crate) use convert::{guid_of, uuid_of};
+pub(crate) use guard::{
+    Mark, Suspended, in_callback_of, objects_may_have_moved, objects_may_move, suspend_here, suspended,
+    with_fresh_objects,
+};
 pub use lifecycle::ProfilerClass;

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
-use crate::boundary::{in_callback_of, in_gc_callback};
+use crate::boundary::{Suspended, in_callback_of, objects_may_move, suspended};
 use crate::error::{Error, Hresult, Result};
 use crate::events::{EventMask, Loaded, problem_at_start, problem_with_change};
 use crate::ids::FunctionId;
@@ -97,6 +97,17 @@ impl<I> Drop for Native<'_, I> {
             calls.fetch_sub(1, Ordering::Release);
         }
     }
+}
+
+/// How far a call goes into the runtime.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It takes no lock: it may be made while the runtime is suspended.
+    Suspension,
+    /// It may wait for a lock, but no collection can begin because of it.
+    Lock,
+    /// A collection can take place before it returns, and move objects.
+    Collection,
 }
 
 /// A version of the native interface.
@@ -309,17 +320,32 @@ impl ProfilerInfo {
     pub(crate) fn native<I: InfoInterface>(
         &self,
         call: &'static str,
-        legal_in_gc: bool,
+        reach: Reach,
     ) -> Result<Native<'_, I>> {
         if self.0.version < I::VERSION {
             return Err(Error::unsupported(call, I::VERSION, self.0.version));
         }
-        if !legal_in_gc && in_gc_callback() {
-            return Err(Error::rule(
-                call,
-                "the runtime is suspended for a garbage collection; remember what is needed and \
-                 ask in a later callback",
-            ));
+        if reach != Reach::Suspension {
+            match suspended() {
+                Suspended::No => {}
+                Suspended::ForGc => {
+                    return Err(Error::rule(
+                        call,
+                        "the runtime is suspended for a garbage collection; remember what is \
+                         needed and ask in a later callback",
+                    ));
+                }
+                Suspended::ByProfiler => {
+                    return Err(Error::rule(
+                        call,
+                        "this thread has suspended the runtime; remember what is needed and ask \
+                         when it has been resumed",
+                    ));
+                }
+            }
+        }
+        if reach == Reach::Collection {
+            objects_may_move();
         }
         // While this thread is in a callback, the runtime keeps its side. Otherwise the call has to
         // be known to whoever cuts the profiler off.

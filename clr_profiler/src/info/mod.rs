@@ -21,6 +21,7 @@ pub use code::{CodeRange, IlOrigin, IlToNative};
 pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;
 pub use handle::ProfilerInfo;
+pub(crate) use handle::Reach;
 pub use info1::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, CorProfilerInfo, FunctionInfo,
     ModuleInfo,
