@@ -61,6 +61,8 @@ ids! {
     GcHandleId = "GCHandleID";
     /// A provider of EventPipe events.
     EventPipeProviderId = "EVENTPIPE_PROVIDER";
+    /// A context of a thread; in .NET (Core) that is its application domain.
+    ContextId = "ContextID";
 }
 
 impl RejitId {

@@ -90,16 +90,10 @@ pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
 pub use failure::{Failure, FailureCause};
 pub use ids::{
-    AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
+    AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
     ObjectId, RejitId, ThreadId,
 };
-pub use info::{
-    AppDomainInfo, ArrayClassInfo, AssemblyInfo, AssemblyReferenceProvider, ClassIdInfo,
-    ClassIdInfo2, CodeRange, CodegenFlags, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3,
-    CorProfilerInfo4, CorProfilerInfo5, CorProfilerInfo8, CorProfilerInfo9, DynamicFunctionInfo,
-    FunctionControl, FunctionInfo, FunctionInfo2, GcScope, IlOrigin, IlToNative, Method,
-    ModuleInfo, ProfilerInfo, RuntimeInformation, RuntimeKind,
-};
+pub use info::*;
 pub use metadata::{
     GenericParamProps, Metadata, MetadataImport, MetadataImport2, MetadataIter, MethodProps,
     ScopeProps, TypeDefProps, TypeRefProps,

@@ -43,6 +43,28 @@ pub enum IlOrigin {
     Epilog,
 }
 
+/// An offset in a replaced method body, and the one in the original that it stands for.
+#[doc(alias = "COR_IL_MAP")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IlMapEntry {
+    /// The offset in the original.
+    pub old_offset: u32,
+    /// The offset in the new body.
+    pub new_offset: u32,
+    /// Whether they stand for each other exactly.
+    pub is_accurate: bool,
+}
+
+pub(super) fn native_il_map(map: &[IlMapEntry]) -> Vec<sys::COR_IL_MAP> {
+    map.iter()
+        .map(|entry| sys::COR_IL_MAP {
+            oldOffset: entry.old_offset,
+            newOffset: entry.new_offset,
+            fAccurate: entry.is_accurate.into(),
+        })
+        .collect()
+}
+
 /// How far the runtime's structures are from ours.
 pub(super) fn code_ranges(native: Vec<sys::COR_PRF_CODE_INFO>) -> Vec<CodeRange> {
     let ranges = native.into_iter();

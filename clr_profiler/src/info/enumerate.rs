@@ -1,69 +1,291 @@
 //! The runtime's enumerators as iterators.
 
-use crate::error::{Result, check};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::ProfilerInfo;
+use crate::error::Result;
+use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
+use crate::native::typed;
+use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
 /// How many items are asked for at once.
 const BATCH: usize = 32;
 
-/// An enumerator of the runtime, one a row: its items as they come, and its `Next`.
-pub(super) trait NativeEnumerator {
+/// An enumerator of the runtime: its items as they come, and its methods.
+pub(super) trait NativeEnumerator: Sized {
     /// An item as the runtime gives it.
     type Raw: Copy + Default;
-    /// The native call.
-    const NEXT: &'static str;
 
     /// Fills `batch` with the next items, and says how many there were.
     fn next(&self, batch: &mut [Self::Raw]) -> Result<usize>;
+
+    /// How many items there are in all.
+    fn count(&self) -> Result<u32>;
+
+    /// Leaves out the next items.
+    fn skip(&self, items: u32) -> Result<()>;
+
+    /// Goes back to the start.
+    fn reset(&self) -> Result<()>;
+
+    /// A second enumerator that stands at the same place.
+    fn duplicate(&self) -> Result<Option<Self>>;
 }
 
-macro_rules! native_enumerators {
-    ($($enumerator:ident of $raw:ty;)*) => {$(
-        impl NativeEnumerator for sys::$enumerator {
+/// What is left of an enumerator; nothing where the runtime gave none.
+pub(super) struct Items<E: NativeEnumerator> {
+    source: Option<E>,
+    /// Items that were asked for already: those in `left`.
+    batch: [E::Raw; BATCH],
+    left: Range<usize>,
+    /// Whether the end was reached, or an error.
+    ended: bool,
+}
+
+impl<E: NativeEnumerator> Items<E> {
+    pub(super) fn new(source: Option<E>) -> Self {
+        Self {
+            ended: source.is_none(),
+            source,
+            batch: [E::Raw::default(); BATCH],
+            left: 0..0,
+        }
+    }
+
+    /// The next item. After an error there is none.
+    fn next(&mut self) -> Option<Result<E::Raw>> {
+        if self.left.is_empty() {
+            if self.ended {
+                return None;
+            }
+            match self.source.as_ref()?.next(&mut self.batch) {
+                Ok(0) => self.ended = true,
+                Ok(given) => self.left = 0..given.min(BATCH),
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.batch.get(self.left.next()?).copied().map(Ok)
+    }
+
+    fn count(&self) -> Result<usize> {
+        let source = self.source.as_ref();
+        Ok(source.map_or(Ok(0), E::count)? as usize)
+    }
+
+    fn skip(&mut self, items: usize) -> Result<()> {
+        let known = self.left.len().min(items);
+        self.left.start += known;
+        let rest = u32::try_from(items - known).unwrap_or(u32::MAX);
+        match &self.source {
+            Some(source) if rest > 0 => source.skip(rest),
+            _ => Ok(()),
+        }
+    }
+
+    fn reset(&mut self) -> Result<()> {
+        self.left = 0..0;
+        self.ended = self.source.is_none();
+        self.source.as_ref().map_or(Ok(()), E::reset)
+    }
+
+    fn duplicate(&self) -> Result<Self> {
+        let source = self.source.as_ref();
+        Ok(Self {
+            source: source.map_or(Ok(None), E::duplicate)?,
+            batch: self.batch,
+            left: self.left.clone(),
+            ended: self.ended,
+        })
+    }
+}
+
+/// The enumerators, one a row: the native interface, its items, and what becomes of them.
+macro_rules! enumerators {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident $(<$life:lifetime>)? = $native:ident of $raw:ty => $item:ty, $convert:expr;
+    )*) => {$(
+        impl NativeEnumerator for sys::$native {
             type Raw = $raw;
-            const NEXT: &'static str = concat!(stringify!($enumerator), "::Next");
 
             fn next(&self, batch: &mut [$raw]) -> Result<usize> {
                 let mut given = 0;
-                // SAFETY: the enumerator is alive, and `batch` has room for as many items as are
-                // asked for.
-                let answer = unsafe { self.Next(batch.len() as u32, batch.as_mut_ptr(), &mut given) };
                 // Fewer than asked for is S_FALSE, at the end or before it.
-                check(Self::NEXT, answer)?;
+                native_call!(self, $native::Next(batch.len() as u32, batch.as_mut_ptr(), &mut given))?;
                 Ok(batch.len().min(given as usize))
+            }
+
+            fn count(&self) -> Result<u32> {
+                let mut count = 0;
+                native_call!(self, $native::GetCount(&mut count))?;
+                Ok(count)
+            }
+
+            fn skip(&self, items: u32) -> Result<()> {
+                native_call!(self, $native::Skip(items))?;
+                Ok(())
+            }
+
+            fn reset(&self) -> Result<()> {
+                native_call!(self, $native::Reset())?;
+                Ok(())
+            }
+
+            fn duplicate(&self) -> Result<Option<Self>> {
+                let mut second = None;
+                native_call!(self, $native::Clone(&mut second))?;
+                Ok(second)
+            }
+        }
+
+        $(#[$doc])*
+        pub struct $name $(<$life>)? {
+            items: Items<sys::$native>,
+            $(info: PhantomData<&$life ProfilerInfo>,)?
+        }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            pub(super) fn new(native: Option<sys::$native>) -> Self {
+                Self {
+                    items: Items::new(native),
+                    $(info: PhantomData::<&$life ProfilerInfo>,)?
+                }
+            }
+
+            /// How many items there are in all, those included that were given or left out already.
+            ///
+            /// # Errors
+            ///
+            /// What the runtime answers.
+            #[doc(alias = "GetCount")]
+            pub fn total(&self) -> Result<usize> {
+                self.items.count()
+            }
+
+            /// Leaves out the next items; all that are left where there are fewer.
+            ///
+            /// # Errors
+            ///
+            /// What the runtime answers.
+            #[doc(alias = "Skip")]
+            pub fn leave_out(&mut self, items: usize) -> Result<()> {
+                self.items.skip(items)
+            }
+
+            /// Goes back to the first item.
+            ///
+            /// # Errors
+            ///
+            /// What the runtime answers.
+            #[doc(alias = "Reset")]
+            pub fn reset(&mut self) -> Result<()> {
+                self.items.reset()
+            }
+
+            /// A second enumerator that stands at the same place.
+            ///
+            /// # Errors
+            ///
+            /// What the runtime answers.
+            #[doc(alias = "Clone")]
+            pub fn try_clone(&self) -> Result<Self> {
+                Ok(Self {
+                    items: self.items.duplicate()?,
+                    $(info: PhantomData::<&$life ProfilerInfo>,)?
+                })
+            }
+        }
+
+        impl $(<$life>)? Iterator for $name $(<$life>)? {
+            type Item = Result<$item>;
+
+            fn next(&mut self) -> Option<Result<$item>> {
+                let convert: fn($raw) -> Result<$item> = $convert;
+                self.items.next().map(|item| item.and_then(convert))
+            }
+        }
+
+        impl $(<$life>)? fmt::Debug for $name $(<$life>)? {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($name))
             }
         }
     )*};
 }
 
-native_enumerators! {
-    ICorProfilerModuleEnum of sys::ModuleID;
-    ICorProfilerThreadEnum of sys::ThreadID;
-    ICorProfilerFunctionEnum of sys::COR_PRF_FUNCTION;
-}
+enumerators! {
+    /// The modules of a runtime: an iterator, from
+    /// [`modules`](crate::CorProfilerInfo3::modules).
+    ///
+    /// Wraps `ICorProfilerModuleEnum::Next` as the iterator. After an error it ends.
+    ///
+    /// Also wraps `ICorProfilerModuleEnum::GetCount`.
+    /// Also wraps `ICorProfilerModuleEnum::Skip`.
+    /// Also wraps `ICorProfilerModuleEnum::Reset`.
+    /// Also wraps `ICorProfilerModuleEnum::Clone`.
+    #[doc(alias = "ICorProfilerModuleEnum")]
+    ModuleEnum = ICorProfilerModuleEnum of sys::ModuleID => ModuleId, |id| Ok(ModuleId::from_raw(id));
 
-/// The items of an enumerator; nothing where the runtime gave none. After an error it ends.
-pub(super) fn iterate<E: NativeEnumerator, T>(
-    enumerator: Option<E>,
-    convert: impl Fn(E::Raw) -> T,
-) -> impl Iterator<Item = Result<T>> {
-    let mut source = enumerator;
-    let mut batch = [E::Raw::default(); BATCH];
-    let mut left = 0..0;
-    std::iter::from_fn(move || {
-        if left.is_empty() {
-            match source.as_ref()?.next(&mut batch) {
-                Ok(0) => source = None,
-                Ok(given) => left = 0..given,
-                Err(error) => {
-                    source = None;
-                    return Some(Err(error));
-                }
-            }
-        }
-        let item = batch.get(left.next()?)?;
-        Some(Ok(convert(*item)))
-    })
+    /// The managed threads of a runtime: an iterator, from
+    /// [`threads`](crate::CorProfilerInfo4::threads).
+    ///
+    /// Wraps `ICorProfilerThreadEnum::Next` as the iterator. After an error it ends.
+    ///
+    /// Also wraps `ICorProfilerThreadEnum::GetCount`.
+    /// Also wraps `ICorProfilerThreadEnum::Skip`.
+    /// Also wraps `ICorProfilerThreadEnum::Reset`.
+    /// Also wraps `ICorProfilerThreadEnum::Clone`.
+    #[doc(alias = "ICorProfilerThreadEnum")]
+    ThreadEnum = ICorProfilerThreadEnum of sys::ThreadID => ThreadId, |id| Ok(ThreadId::from_raw(id));
+
+    /// Functions that have native code: an iterator, from
+    /// [`jitted_functions2`](crate::CorProfilerInfo4::jitted_functions2).
+    ///
+    /// Wraps `ICorProfilerFunctionEnum::Next` as the iterator. After an error it ends.
+    ///
+    /// Also wraps `ICorProfilerFunctionEnum::GetCount`.
+    /// Also wraps `ICorProfilerFunctionEnum::Skip`.
+    /// Also wraps `ICorProfilerFunctionEnum::Reset`.
+    /// Also wraps `ICorProfilerFunctionEnum::Clone`.
+    #[doc(alias = "ICorProfilerFunctionEnum")]
+    FunctionEnum = ICorProfilerFunctionEnum of sys::COR_PRF_FUNCTION => (FunctionId, RejitId),
+        |item| Ok((FunctionId::from_raw(item.functionId), RejitId::from_raw(item.reJitId)));
+
+    /// Methods by module and token: an iterator, from
+    /// [`ngen_module_methods_inlining_this_method`](crate::CorProfilerInfo6::ngen_module_methods_inlining_this_method).
+    ///
+    /// Wraps `ICorProfilerMethodEnum::Next` as the iterator. After an error it ends.
+    ///
+    /// Also wraps `ICorProfilerMethodEnum::GetCount`.
+    /// Also wraps `ICorProfilerMethodEnum::Skip`.
+    /// Also wraps `ICorProfilerMethodEnum::Reset`.
+    /// Also wraps `ICorProfilerMethodEnum::Clone`.
+    #[doc(alias = "ICorProfilerMethodEnum")]
+    MethodEnum = ICorProfilerMethodEnum of sys::COR_PRF_METHOD => (ModuleId, MethodDef),
+        |item| {
+            let method = typed("ICorProfilerMethodEnum::Next", item.methodId)?;
+            Ok((ModuleId::from_raw(item.moduleId), method))
+        };
+
+    /// Objects that are never collected: an iterator, from
+    /// [`non_gc_objects`](crate::CorProfilerInfo14::non_gc_objects) and
+    /// [`module_frozen_objects`](crate::CorProfilerInfo2::module_frozen_objects).
+    ///
+    /// Wraps `ICorProfilerObjectEnum::Next` as the iterator. After an error it ends.
+    ///
+    /// Also wraps `ICorProfilerObjectEnum::GetCount`.
+    /// Also wraps `ICorProfilerObjectEnum::Skip`.
+    /// Also wraps `ICorProfilerObjectEnum::Reset`.
+    /// Also wraps `ICorProfilerObjectEnum::Clone`.
+    #[doc(alias = "ICorProfilerObjectEnum")]
+    ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>,
+        |id| Ok(ObjectId::from_callback(id));
 }
 
 #[cfg(test)]
@@ -73,6 +295,7 @@ mod tests {
     use std::cell::Cell;
 
     /// Gives the numbers up to `end`, `batch` at a time, and then an error if there is one.
+    #[derive(Clone)]
     struct Numbers {
         next: Cell<u32>,
         end: u32,
@@ -82,13 +305,12 @@ mod tests {
 
     impl NativeEnumerator for Numbers {
         type Raw = u32;
-        const NEXT: &'static str = "Numbers::Next";
 
         fn next(&self, batch: &mut [u32]) -> Result<usize> {
             let start = self.next.get();
             let given = self.batch.min(batch.len()).min((self.end - start) as usize);
             if given == 0 && self.fails {
-                return Err(Error::call(Self::NEXT, Hresult::E_FAIL));
+                return Err(Error::call("Numbers::Next", Hresult::E_FAIL));
             }
             for (offset, slot) in batch.iter_mut().take(given).enumerate() {
                 *slot = start + offset as u32;
@@ -96,17 +318,38 @@ mod tests {
             self.next.set(start + given as u32);
             Ok(given)
         }
+
+        fn count(&self) -> Result<u32> {
+            Ok(self.end)
+        }
+
+        fn skip(&self, items: u32) -> Result<()> {
+            self.next
+                .set(self.next.get().saturating_add(items).min(self.end));
+            Ok(())
+        }
+
+        fn reset(&self) -> Result<()> {
+            self.next.set(0);
+            Ok(())
+        }
+
+        fn duplicate(&self) -> Result<Option<Self>> {
+            Ok(Some(self.clone()))
+        }
     }
 
-    fn numbers(end: u32, batch: usize, fails: bool) -> Vec<Result<u32, String>> {
-        let source = Numbers {
+    fn numbers(end: u32, batch: usize, fails: bool) -> Items<Numbers> {
+        Items::new(Some(Numbers {
             next: Cell::new(0),
             end,
             batch,
             fails,
-        };
-        let items = iterate(Some(source), |number| number);
-        items
+        }))
+    }
+
+    fn rest(items: &mut Items<Numbers>) -> Vec<Result<u32, String>> {
+        std::iter::from_fn(|| items.next())
             .map(|item| item.map_err(|error| error.to_string()))
             .collect()
     }
@@ -116,20 +359,43 @@ mod tests {
         for end in [0, 1, 31, 32, 33, 100] {
             for batch in [1, 7, 32, 1000] {
                 let expected: Vec<_> = (0..end).map(Ok).collect();
-                assert_eq!(numbers(end, batch, false), expected);
+                let mut items = numbers(end, batch, false);
+                assert_eq!(rest(&mut items), expected);
+                items.reset().unwrap();
+                assert_eq!(rest(&mut items), expected);
             }
         }
-        assert_eq!(iterate(None::<Numbers>, |number| number).count(), 0);
+        let mut none = Items::<Numbers>::new(None);
+        assert!(none.next().is_none());
+        none.skip(5).unwrap();
+        none.reset().unwrap();
+        assert_eq!(none.count().unwrap(), 0);
+        assert!(none.duplicate().unwrap().next().is_none());
     }
 
     #[test]
     fn an_error_is_the_last_item() {
-        let items = numbers(33, 32, true);
+        let items = rest(&mut numbers(33, 32, true));
         assert_eq!(items.len(), 34);
         assert!(
             items[33]
                 .as_ref()
                 .is_err_and(|error| error.contains("Numbers::Next"))
         );
+    }
+
+    #[test]
+    fn leaving_out_counts_what_was_asked_for_already() {
+        for left_out in [0, 1, 29, 30, 31, 68, 98, 99, 200] {
+            let mut items = numbers(100, 32, false);
+            assert_eq!(items.next().unwrap().unwrap(), 0);
+            let before = items.duplicate().unwrap();
+            items.skip(left_out).unwrap();
+            let expected: Vec<_> = (1 + left_out as u32..100).map(Ok).collect();
+            assert_eq!(rest(&mut items), expected, "{left_out}");
+            assert_eq!(items.count().unwrap(), 100);
+            // The one that was made before stands where this one stood.
+            assert_eq!(rest(&mut { before }).len(), 99);
+        }
     }
 }

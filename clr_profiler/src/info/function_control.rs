@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::code::{IlMapEntry, native_il_map};
 use super::info1::check_body;
 use crate::error::{Error, Result};
 use clr_profiler_sys as sys;
@@ -79,6 +80,25 @@ impl FunctionControl<'_> {
         native_call!(
             &self.native,
             ICorProfilerFunctionControl::SetCodegenFlags(flags.bits())
+        )?;
+        Ok(())
+    }
+}
+
+impl FunctionControl<'_> {
+    /// Says which offsets of the new method body stand for which of the original, for debuggers.
+    ///
+    /// Wraps `ICorProfilerFunctionControl::SetILInstrumentedCodeMap`.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "SetILInstrumentedCodeMap")]
+    pub fn set_il_instrumented_code_map(&self, map: &[IlMapEntry]) -> Result<()> {
+        let map = native_il_map(map);
+        native_call!(
+            &self.native,
+            ICorProfilerFunctionControl::SetILInstrumentedCodeMap(map.len() as u32, map.as_ptr())
         )?;
         Ok(())
     }

@@ -10,10 +10,12 @@ use std::thread;
 use std::time::Duration;
 
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
-use crate::boundary::{Suspended, in_callback_of, objects_may_move, suspended};
+use crate::boundary::{
+    Suspended, in_callback_of, objects_may_have_moved, objects_may_move, suspended,
+};
 use crate::error::{Error, Hresult, Result};
 use crate::events::{EventMask, Loaded, problem_at_start, problem_with_change};
-use crate::ids::FunctionId;
+use crate::ids::{FunctionId, ObjectId};
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
 
@@ -313,6 +315,19 @@ impl ProfilerInfo {
         let answer = ask();
         detaching.store(if answer.is_ok() { 2 } else { 0 }, Ordering::Release);
         answer
+    }
+
+    /// Where an object is, if it is still there.
+    pub(crate) fn place_of(&self, call: &'static str, object: ObjectId<'_>) -> Result<usize> {
+        if objects_may_have_moved() {
+            return Err(Error::rule(
+                call,
+                "since the object was delivered a call was made during which the collector may \
+                 have moved it: ask about objects first, and for what may load types, compile or \
+                 collect afterwards",
+            ));
+        }
+        Ok(object.address())
     }
 
     /// The native interface `I`, if this call may be made here and now.

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::ProfilerInfo;
-use super::enumerate::iterate;
+use super::enumerate::{FunctionEnum, ModuleEnum};
 use super::handle::Sealed;
+use super::{ModuleInfo, StringLayout};
 use crate::error::Result;
-use crate::ids::ModuleId;
-use crate::native::read_text;
+use crate::ids::{AppDomainId, AssemblyId, FunctionId, ModuleId};
+use crate::native::{read_array, read_text};
 use clr_profiler_sys as sys;
 
 /// Which runtime it is.
@@ -43,6 +44,30 @@ pub enum RuntimeKind {
     Unknown(u32),
 }
 
+bitflags::bitflags! {
+    /// What a module is.
+    #[doc(alias = "COR_PRF_MODULE_FLAGS")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct ModuleFlags: u32 {
+        /// It comes from a file.
+        const DISK = sys::COR_PRF_MODULE_DISK;
+        /// It has precompiled code.
+        const NGEN = sys::COR_PRF_MODULE_NGEN;
+        /// It is being built at run time.
+        const DYNAMIC = sys::COR_PRF_MODULE_DYNAMIC;
+        /// It can be unloaded.
+        const COLLECTIBLE = sys::COR_PRF_MODULE_COLLECTIBLE;
+        /// It holds nothing but resources.
+        const RESOURCE = sys::COR_PRF_MODULE_RESOURCE;
+        /// It is in memory as in its file: addresses in its headers are offsets into the file.
+        const FLAT_LAYOUT = sys::COR_PRF_MODULE_FLAT_LAYOUT;
+        /// It holds Windows Runtime metadata.
+        const WINDOWS_RUNTIME = sys::COR_PRF_MODULE_WINDOWS_RUNTIME;
+        // The runtime may know flags that this crate does not: they survive.
+        const _ = !0;
+    }
+}
+
 /// What `ICorProfilerInfo3` offers: the runtime itself.
 #[doc(alias = "ICorProfilerInfo3")]
 pub trait CorProfilerInfo3: Sealed {
@@ -58,11 +83,107 @@ pub trait CorProfilerInfo3: Sealed {
     ///
     /// What the runtime answers, at once or as an item.
     #[doc(alias = "EnumModules")]
-    fn modules(&self) -> Result<impl Iterator<Item = Result<ModuleId>>> {
-        let mut enumerator: Option<sys::ICorProfilerModuleEnum> = None;
+    fn modules(&self) -> Result<ModuleEnum> {
+        let mut enumerator = None;
         let info = self.handle();
         ask!(info, ICorProfilerInfo3::EnumModules(&mut enumerator))?;
-        Ok(iterate(enumerator, ModuleId::from_raw))
+        Ok(ModuleEnum::new(enumerator))
+    }
+
+    /// The functions that have native code, for a profiler that came late.
+    ///
+    /// The ReJIT ids are all 0 here:
+    /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) knows them.
+    ///
+    /// Wraps `ICorProfilerInfo3::EnumJITedFunctions`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers, at once or as an item.
+    #[doc(alias = "EnumJITedFunctions")]
+    fn jitted_functions(&self) -> Result<FunctionEnum> {
+        let mut enumerator = None;
+        let info = self.handle();
+        ask!(steady info, ICorProfilerInfo3::EnumJITedFunctions(&mut enumerator))?;
+        Ok(FunctionEnum::new(enumerator))
+    }
+
+    /// Where length and characters are in a string object.
+    ///
+    /// Wraps `ICorProfilerInfo3::GetStringLayout2`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetStringLayout2")]
+    fn string_layout2(&self) -> Result<StringLayout> {
+        let (mut length, mut buffer) = (0, 0);
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo3::GetStringLayout2(&mut length, &mut buffer))?;
+        Ok(StringLayout {
+            buffer_length_offset: length,
+            length_offset: length,
+            buffer_offset: buffer,
+        })
+    }
+
+    /// The application domains that a module is loaded in; .NET (Core) has one.
+    ///
+    /// Wraps `ICorProfilerInfo3::GetAppDomainsContainingModule`. **Context**: from
+    /// `module_load_finished` on; not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.
+    #[doc(alias = "GetAppDomainsContainingModule")]
+    fn app_domains_containing_module(&self, module: ModuleId) -> Result<Vec<AppDomainId>> {
+        let info = self.handle();
+        let domains = read_array(|capacity, count, buffer| {
+            ask!(
+                info,
+                ICorProfilerInfo3::GetAppDomainsContainingModule(
+                    module.raw(),
+                    capacity,
+                    count,
+                    buffer,
+                )
+            )
+        })?;
+        Ok(domains.into_iter().map(AppDomainId::from_raw).collect())
+    }
+
+    /// Path, load address, assembly and flags of a module.
+    ///
+    /// Wraps `ICorProfilerInfo3::GetModuleInfo2`. **Context**: from `module_load_finished` on; not
+    /// during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded.
+    #[doc(alias = "GetModuleInfo2")]
+    fn module_info2(&self, module: ModuleId) -> Result<(ModuleInfo, ModuleFlags)> {
+        let (mut base, mut assembly, mut flags) = (std::ptr::null(), 0, 0);
+        let info = self.handle();
+        let name = read_text(|capacity, length, buffer| {
+            ask!(
+                steady info,
+                ICorProfilerInfo3::GetModuleInfo2(
+                    module.raw(),
+                    &mut base,
+                    capacity,
+                    length,
+                    buffer,
+                    &mut assembly,
+                    &mut flags,
+                )
+            )
+        })?;
+        let module = ModuleInfo {
+            base_address: (!base.is_null()).then(|| base.addr()),
+            name,
+            assembly: AssemblyId::optional(assembly),
+        };
+        Ok((module, ModuleFlags::from_bits_retain(flags)))
     }
 
     /// Asks the runtime to let this profiler go.

@@ -1,11 +1,11 @@
 //! `ICorProfilerInfo4`.
 
 use super::ProfilerInfo;
-use super::code::{CodeRange, code_ranges};
-use super::enumerate::iterate;
+use super::code::{CodeRange, IlToNative, code_ranges, il_to_native};
+use super::enumerate::{FunctionEnum, ThreadEnum};
 use super::handle::Sealed;
-use crate::error::Result;
-use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
+use crate::error::{Hresult, Result};
+use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId};
 use crate::native::read_array;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
@@ -21,11 +21,11 @@ pub trait CorProfilerInfo4: Sealed {
     ///
     /// What the runtime answers, at once or as an item.
     #[doc(alias = "EnumThreads")]
-    fn threads(&self) -> Result<impl Iterator<Item = Result<ThreadId>>> {
-        let mut enumerator: Option<sys::ICorProfilerThreadEnum> = None;
+    fn threads(&self) -> Result<ThreadEnum> {
+        let mut enumerator = None;
         let info = self.handle();
-        ask!(info, ICorProfilerInfo4::EnumThreads(&mut enumerator))?;
-        Ok(iterate(enumerator, ThreadId::from_raw))
+        ask!(steady info, ICorProfilerInfo4::EnumThreads(&mut enumerator))?;
+        Ok(ThreadEnum::new(enumerator))
     }
 
     /// The functions that have native code, with the ReJIT id of each code, for a profiler that
@@ -37,19 +37,14 @@ pub trait CorProfilerInfo4: Sealed {
     ///
     /// What the runtime answers, at once or as an item.
     #[doc(alias = "EnumJITedFunctions2")]
-    fn jitted_functions2(&self) -> Result<impl Iterator<Item = Result<(FunctionId, RejitId)>>> {
-        let mut enumerator: Option<sys::ICorProfilerFunctionEnum> = None;
+    fn jitted_functions2(&self) -> Result<FunctionEnum> {
+        let mut enumerator = None;
         let info = self.handle();
         ask!(
             info,
             ICorProfilerInfo4::EnumJITedFunctions2(&mut enumerator)
         )?;
-        Ok(iterate(enumerator, |item| {
-            (
-                FunctionId::from_raw(item.functionId),
-                RejitId::from_raw(item.reJitId),
-            )
-        }))
+        Ok(FunctionEnum::new(enumerator))
     }
 
     /// Makes this thread one that may call the runtime: do it first on a profiler's own threads.
@@ -94,6 +89,92 @@ pub trait CorProfilerInfo4: Sealed {
             )
         )?;
         Ok(())
+    }
+
+    /// Asks for these methods to get their original IL back, from the next call of each on.
+    ///
+    /// Gives what the runtime says of each: `S_OK`, or why not.
+    ///
+    /// Wraps `ICorProfilerInfo4::RequestRevert`. **Context**: a thread of the profiler's own that
+    /// called [`initialize_current_thread`](Self::initialize_current_thread). **Events**:
+    /// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT).
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_REJIT_NOT_ENABLED` without that event, `E_INVALIDARG` for no method at all.
+    #[doc(alias = "RequestRevert")]
+    fn request_revert(&self, methods: &[(ModuleId, MethodDef)]) -> Result<Vec<Hresult>> {
+        let modules: Vec<usize> = methods.iter().map(|(module, _)| module.raw()).collect();
+        let tokens: Vec<u32> = methods.iter().map(|(_, method)| method.raw()).collect();
+        let mut statuses = vec![sys::S_OK; methods.len()];
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo4::RequestRevert(
+                methods.len() as u32,
+                modules.as_ptr(),
+                tokens.as_ptr(),
+                statuses.as_mut_ptr(),
+            )
+        )?;
+        Ok(statuses.into_iter().map(|status| Hresult(status.0)).collect())
+    }
+
+    /// The function whose native code an instruction pointer is in, and the ReJIT id of that code;
+    /// not for dynamic methods.
+    ///
+    /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) knows those too.
+    ///
+    /// Wraps `ICorProfilerInfo4::GetFunctionFromIP2`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_FAIL` where it is in no code of a method with metadata.
+    #[doc(alias = "GetFunctionFromIP2")]
+    fn function_from_ip2(&self, address: usize) -> Result<(FunctionId, RejitId)> {
+        let (mut function, mut rejit) = (0, 0);
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo4::GetFunctionFromIP2(
+                std::ptr::without_provenance(address),
+                &mut function,
+                &mut rejit,
+            )
+        )?;
+        Ok((FunctionId::from_raw(function), RejitId::from_raw(rejit)))
+    }
+
+    /// Which IL the native code of a function came from, of one of its ILs.
+    ///
+    /// With several tiers it is that of one of them:
+    /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) tells for each.
+    ///
+    /// Wraps `ICorProfilerInfo4::GetILToNativeMapping2`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.
+    #[doc(alias = "GetILToNativeMapping2")]
+    fn il_to_native_mapping2(
+        &self,
+        function: FunctionId,
+        rejit: RejitId,
+    ) -> Result<Vec<IlToNative>> {
+        let info = self.handle();
+        let entries = read_array(|capacity, count, buffer| {
+            ask!(
+                info,
+                ICorProfilerInfo4::GetILToNativeMapping2(
+                    function.raw(),
+                    rejit.raw(),
+                    capacity,
+                    count,
+                    buffer,
+                )
+            )
+        })?;
+        Ok(il_to_native(entries))
     }
 
     /// Where the native code of a function is, of one of its ILs.
@@ -155,7 +236,8 @@ pub trait CorProfilerInfo4: Sealed {
     fn object_size2(&self, object: ObjectId<'_>) -> Result<usize> {
         let mut size = 0;
         let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo4::GetObjectSize2(object.address(), &mut size))?;
+        let object = info.place_of("ICorProfilerInfo4::GetObjectSize2", object)?;
+        ask!(in gc info, ICorProfilerInfo4::GetObjectSize2(object, &mut size))?;
         Ok(size)
     }
 }

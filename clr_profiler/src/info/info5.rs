@@ -19,7 +19,7 @@ pub trait CorProfilerInfo5: Sealed {
     fn event_mask2(&self) -> Result<EventMask> {
         let (mut low, mut high) = (0, 0);
         let info = self.handle();
-        ask!(info, ICorProfilerInfo5::GetEventMask2(&mut low, &mut high))?;
+        ask!(steady info, ICorProfilerInfo5::GetEventMask2(&mut low, &mut high))?;
         Ok(EventMask::from_halves(low, high))
     }
 

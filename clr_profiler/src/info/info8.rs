@@ -33,8 +33,7 @@ pub trait CorProfilerInfo8: Sealed {
     fn is_function_dynamic(&self, function: FunctionId) -> Result<bool> {
         let mut is_dynamic = BOOL::default();
         let info = self.handle();
-        ask!(
-            info,
+        ask!(steady info,
             ICorProfilerInfo8::IsFunctionDynamic(function.raw(), &mut is_dynamic)
         )?;
         Ok(is_dynamic.as_bool())
@@ -43,7 +42,7 @@ pub trait CorProfilerInfo8: Sealed {
     /// The function, dynamic or not, whose native code an instruction pointer is in, and the ReJIT
     /// id of that code.
     ///
-    /// Wraps `ICorProfilerInfo8::GetFunctionFromIP3`. **Context**: any, also during a collection.
+    /// Wraps `ICorProfilerInfo8::GetFunctionFromIP3`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -53,7 +52,7 @@ pub trait CorProfilerInfo8: Sealed {
         let (mut function, mut rejit) = (0, 0);
         let info = self.handle();
         ask!(
-            in gc info,
+            info,
             ICorProfilerInfo8::GetFunctionFromIP3(
                 std::ptr::without_provenance(address),
                 &mut function,
@@ -75,8 +74,7 @@ pub trait CorProfilerInfo8: Sealed {
         let (mut module, mut signature, mut signature_length) = (0, std::ptr::null(), 0);
         let info = self.handle();
         let name = read_text(|capacity, length, buffer| {
-            ask!(
-                info,
+            ask!(steady info,
                 ICorProfilerInfo8::GetDynamicFunctionInfo(
                     function.raw(),
                     &mut module,

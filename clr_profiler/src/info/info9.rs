@@ -27,8 +27,7 @@ pub trait CorProfilerInfo9: Sealed {
     ) -> Result<Vec<usize>> {
         let info = self.handle();
         let mut addresses = read_array(|capacity, count, buffer| {
-            ask!(
-                info,
+            ask!(steady info,
                 ICorProfilerInfo9::GetNativeCodeStartAddresses(
                     function.raw(),
                     rejit.raw(),

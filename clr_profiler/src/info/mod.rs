@@ -7,29 +7,53 @@ mod enumerate;
 mod function_control;
 mod gc_scope;
 mod handle;
+mod hooks;
 mod info1;
+mod info10;
+mod info11;
 mod info2;
 mod info3;
 mod info4;
 mod info5;
+mod info6;
+mod info7;
 mod info8;
 mod info9;
+mod legacy;
 mod method;
+mod statics;
 
 pub use assembly_references::AssemblyReferenceProvider;
-pub use code::{CodeRange, IlOrigin, IlToNative};
+pub use code::{CodeRange, IlMapEntry, IlOrigin, IlToNative};
+pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum};
 pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;
 pub use handle::ProfilerInfo;
 pub(crate) use handle::Reach;
 pub use info1::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, CorProfilerInfo, FunctionInfo,
-    ModuleInfo,
+    MethodMalloc, ModuleInfo,
 };
-pub use info2::{ClassIdInfo2, CorProfilerInfo2, FunctionInfo2};
-pub use info3::{CorProfilerInfo3, RuntimeInformation, RuntimeKind};
+pub use hooks::{
+    ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FrameInfo, FunctionEnter,
+    FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave,
+    FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall, FunctionTailcall2,
+    FunctionTailcall3, FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
+};
+pub use info2::{
+    ArrayDimension, ArrayObjectInfo, ClassIdInfo2, ClassLayout, ClauseKind, CorProfilerInfo2,
+    ExceptionClauseInfo, FunctionInfo2, Generation, GenerationRange, SnapshotOptions, StackFrame,
+    StringLayout,
+};
+pub use info3::{CorProfilerInfo3, ModuleFlags, RuntimeInformation, RuntimeKind};
 pub use info4::CorProfilerInfo4;
 pub use info5::CorProfilerInfo5;
+pub use info6::{CorProfilerInfo6, NgenInliners};
+pub use info7::CorProfilerInfo7;
 pub use info8::{CorProfilerInfo8, DynamicFunctionInfo};
 pub use info9::CorProfilerInfo9;
+pub use info10::{CorProfilerInfo10, ObjectReference, RejitFlags, SuspendedRuntime};
+pub use info11::CorProfilerInfo11;
+pub use legacy::{CorProfilerInfoLegacy, InprocInspection};
 pub use method::Method;
+pub use statics::{CorProfilerInfoStatics, StaticKind};

@@ -26,7 +26,7 @@ impl<'info> Metadata<'info> {
         const CALL: &str = "ICorProfilerInfo::GetModuleMetaData";
         let mut import: *mut c_void = std::ptr::null_mut();
         let answer = ask!(
-            info,
+            steady info,
             ICorProfilerInfo::GetModuleMetaData(
                 module.raw(),
                 sys::ofRead,

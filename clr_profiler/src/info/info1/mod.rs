@@ -1,82 +1,28 @@
 //! `ICorProfilerInfo`.
 
+mod malloc;
+mod types;
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
 use super::ProfilerInfo;
+use super::code::{CodeRange, IlMapEntry, IlToNative, il_to_native, native_il_map};
 use super::handle::Sealed;
 use crate::error::{Error, Hresult, Result};
 use crate::events::EventMask;
-use crate::ids::{AppDomainId, AssemblyId, ClassId, FunctionId, ModuleId, ObjectId, ThreadId};
+use crate::ids::{AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId};
 use crate::metadata::Metadata;
-use crate::native::{read_text, typed};
+use crate::native::{read_array, read_text, typed};
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::{MethodDef, TypeDef};
+use clr_profiler_sys as sys;
+use sys::Interface;
 
-/// A function: the method that it is an instance of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FunctionInfo {
-    /// The type; absent where the code is shared by several instantiations.
-    pub class: Option<ClassId>,
-    /// The module that defines the method.
-    pub module: ModuleId,
-    /// The method in the metadata of that module.
-    pub token: MethodDef,
-}
-
-/// A type: where it is defined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ClassIdInfo {
-    /// The module; absent for arrays and other composed types.
-    pub module: Option<ModuleId>,
-    /// The type in the metadata of that module.
-    pub token: TypeDef,
-}
-
-/// An array type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ArrayClassInfo {
-    /// The kind of its elements: `CorElementType`, ECMA-335 II.23.1.16.
-    pub element_type: u32,
-    /// The type of its elements, where the runtime has loaded it.
-    pub element_class: Option<ClassId>,
-    /// The number of its dimensions.
-    pub rank: u32,
-}
-
-/// A module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ModuleInfo {
-    /// The address at which its image is loaded; absent for modules made at run time.
-    pub base_address: Option<usize>,
-    /// The path of its file, or another name where it has no file.
-    pub name: String,
-    /// Its assembly; absent until the module was attached to one.
-    pub assembly: Option<AssemblyId>,
-}
-
-/// An assembly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AssemblyInfo {
-    /// Its simple name, such as `System.Runtime`.
-    pub name: String,
-    /// The application domain that it is loaded in.
-    pub app_domain: Option<AppDomainId>,
-    /// The module that holds its manifest.
-    pub module: Option<ModuleId>,
-}
-
-/// An application domain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AppDomainInfo {
-    /// Its name.
-    pub name: String,
-    /// The process that it is in.
-    pub process_id: usize,
-}
+pub use malloc::MethodMalloc;
+pub use types::{
+    AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, FunctionInfo, ModuleInfo,
+};
 
 /// What `ICorProfilerInfo` offers: functions, types, modules, method bodies. Every runtime has it.
 #[doc(alias = "ICorProfilerInfo")]
@@ -93,13 +39,99 @@ pub trait CorProfilerInfo: Sealed {
     fn class_from_object(&self, object: ObjectId<'_>) -> Result<ClassId> {
         let mut class = 0;
         let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo::GetClassFromObject(object.address(), &mut class))?;
+        let object = info.place_of("ICorProfilerInfo::GetClassFromObject", object)?;
+        ask!(in gc info, ICorProfilerInfo::GetClassFromObject(object, &mut class))?;
         Ok(ClassId::from_raw(class))
+    }
+
+    /// The size of an object in bytes, up to 4 GB.
+    ///
+    /// [`object_size2`](super::CorProfilerInfo4::object_size2) is exact for bigger ones too.
+    ///
+    /// Wraps `ICorProfilerInfo::GetObjectSize`. **Context**: any callback, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `COR_E_OVERFLOW` for objects of 4 GB and more.
+    #[doc(alias = "GetObjectSize")]
+    fn object_size(&self, object: ObjectId<'_>) -> Result<u32> {
+        let mut size = 0;
+        let info = self.handle();
+        let object = info.place_of("ICorProfilerInfo::GetObjectSize", object)?;
+        ask!(in gc info, ICorProfilerInfo::GetObjectSize(object, &mut size))?;
+        Ok(size)
+    }
+
+    /// Where the native code of a function is, if it lies together.
+    ///
+    /// Of code in several pieces it is the first, of several tiers one:
+    /// [`code_info4`](super::CorProfilerInfo9::code_info4) tells all.
+    ///
+    /// Wraps `ICorProfilerInfo::GetCodeInfo`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.
+    #[doc(alias = "GetCodeInfo")]
+    fn code_info(&self, function: FunctionId) -> Result<CodeRange> {
+        let (mut start, mut size) = (std::ptr::null(), 0);
+        let info = self.handle();
+        ask!(steady info, ICorProfilerInfo::GetCodeInfo(function.raw(), &mut start, &mut size))?;
+        Ok(CodeRange {
+            start: start.addr(),
+            size: size as usize,
+        })
+    }
+
+    /// The function whose native code an instruction pointer is in; not for dynamic methods.
+    ///
+    /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) knows those too, and which
+    /// IL the code came from.
+    ///
+    /// Wraps `ICorProfilerInfo::GetFunctionFromIP`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_FAIL` where it is in no code of a method with metadata.
+    #[doc(alias = "GetFunctionFromIP")]
+    fn function_from_ip(&self, address: usize) -> Result<FunctionId> {
+        let mut function = 0;
+        let info = self.handle();
+        ask!(
+            in gc info,
+            ICorProfilerInfo::GetFunctionFromIP(
+                std::ptr::without_provenance(address),
+                &mut function,
+            )
+        )?;
+        Ok(FunctionId::from_raw(function))
+    }
+
+    /// Which IL the native code of a function came from.
+    ///
+    /// Of several tiers it is that of one of them:
+    /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) tells for each.
+    ///
+    /// Wraps `ICorProfilerInfo::GetILToNativeMapping`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.
+    #[doc(alias = "GetILToNativeMapping")]
+    fn il_to_native_mapping(&self, function: FunctionId) -> Result<Vec<IlToNative>> {
+        let info = self.handle();
+        let entries = read_array(|capacity, count, buffer| {
+            ask!(
+                info,
+                ICorProfilerInfo::GetILToNativeMapping(function.raw(), capacity, count, buffer)
+            )
+        })?;
+        Ok(il_to_native(entries))
     }
 
     /// The method that a function is an instance of. [`ProfilerInfo::method`] builds on it.
     ///
-    /// Wraps `ICorProfilerInfo::GetFunctionInfo`. **Context**: not during a collection.
+    /// Wraps `ICorProfilerInfo::GetFunctionInfo`. **Context**: any, also during a collection.
     ///
     /// # Errors
     ///
@@ -109,7 +141,7 @@ pub trait CorProfilerInfo: Sealed {
         let (mut class, mut module, mut token) = (0, 0, 0);
         let info = self.handle();
         ask!(
-            info,
+            in gc info,
             ICorProfilerInfo::GetFunctionInfo(function.raw(), &mut class, &mut module, &mut token)
         )?;
         Ok(FunctionInfo {
@@ -121,7 +153,7 @@ pub trait CorProfilerInfo: Sealed {
 
     /// Where a type is defined. [`class_id_info2`](super::CorProfilerInfo2::class_id_info2) says more.
     ///
-    /// Wraps `ICorProfilerInfo::GetClassIDInfo`. **Context**: not during a collection.
+    /// Wraps `ICorProfilerInfo::GetClassIDInfo`. **Context**: any, also during a collection.
     ///
     /// # Errors
     ///
@@ -131,7 +163,7 @@ pub trait CorProfilerInfo: Sealed {
         let (mut module, mut token) = (0, 0);
         let info = self.handle();
         ask!(
-            info,
+            in gc info,
             ICorProfilerInfo::GetClassIDInfo(class.raw(), &mut module, &mut token)
         )?;
         Ok(ClassIdInfo {
@@ -171,8 +203,7 @@ pub trait CorProfilerInfo: Sealed {
     fn function_from_token(&self, module: ModuleId, method: MethodDef) -> Result<FunctionId> {
         let mut function = 0;
         let info = self.handle();
-        ask!(
-            info,
+        ask!(steady info,
             ICorProfilerInfo::GetFunctionFromToken(module.raw(), method.raw(), &mut function)
         )?;
         Ok(FunctionId::from_raw(function))
@@ -215,6 +246,38 @@ pub trait CorProfilerInfo: Sealed {
         let info = self.handle();
         ask!(in gc info, ICorProfilerInfo::GetThreadInfo(thread.raw(), &mut os_thread))?;
         Ok(os_thread)
+    }
+
+    /// The operating system's handle of a managed thread: on Windows. It belongs to the runtime.
+    ///
+    /// Elsewhere it is a handle of the runtime's own, good for nothing outside of it.
+    ///
+    /// Wraps `ICorProfilerInfo::GetHandleFromThread`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for what is no managed thread.
+    #[doc(alias = "GetHandleFromThread")]
+    fn handle_from_thread(&self, thread: ThreadId) -> Result<Option<NonNull<c_void>>> {
+        let mut handle = std::ptr::null_mut();
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo::GetHandleFromThread(thread.raw(), &mut handle))?;
+        Ok(NonNull::new(handle))
+    }
+
+    /// The context that a managed thread is in; in .NET (Core) that is its application domain.
+    ///
+    /// Wraps `ICorProfilerInfo::GetThreadContext`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for what is no managed thread, `CORPROF_E_DATAINCOMPLETE` where it has none.
+    #[doc(alias = "GetThreadContext")]
+    fn thread_context(&self, thread: ThreadId) -> Result<ContextId> {
+        let mut context = 0;
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo::GetThreadContext(thread.raw(), &mut context))?;
+        Ok(ContextId::from_raw(context))
     }
 
     /// Collects all garbage, and returns when that is done.
@@ -260,8 +323,7 @@ pub trait CorProfilerInfo: Sealed {
         let (mut base, mut assembly) = (std::ptr::null(), 0);
         let info = self.handle();
         let name = read_text(|capacity, length, buffer| {
-            ask!(
-                info,
+            ask!(steady info,
                 ICorProfilerInfo::GetModuleInfo(
                     module.raw(),
                     &mut base,
@@ -311,8 +373,7 @@ pub trait CorProfilerInfo: Sealed {
     fn il_function_body(&self, module: ModuleId, method: MethodDef) -> Result<Vec<u8>> {
         let (mut start, mut size) = (std::ptr::null(), 0);
         let info = self.handle();
-        ask!(
-            info,
+        ask!(steady info,
             ICorProfilerInfo::GetILFunctionBody(module.raw(), method.raw(), &mut start, &mut size)
         )?;
         if start.is_null() {
@@ -327,49 +388,127 @@ pub trait CorProfilerInfo: Sealed {
         Ok(unsafe { std::slice::from_raw_parts(start, size as usize) }.to_vec())
     }
 
+    /// The method that a function is an instance of, with the metadata that names it.
+    ///
+    /// Wraps `ICorProfilerInfo::GetTokenAndMetaDataFromFunction`. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for dynamic methods, which have no metadata.
+    #[doc(alias = "GetTokenAndMetaDataFromFunction")]
+    fn token_and_metadata_from_function(
+        &self,
+        function: FunctionId,
+    ) -> Result<(MethodDef, Metadata<'_>)> {
+        const CALL: &str = "ICorProfilerInfo::GetTokenAndMetaDataFromFunction";
+        let (mut import, mut token) = (std::ptr::null_mut(), 0);
+        let info = self.handle();
+        ask!(
+            steady info,
+            ICorProfilerInfo::GetTokenAndMetaDataFromFunction(
+                function.raw(),
+                &sys::IMetaDataImport2::IID,
+                &mut import,
+                &mut token,
+            )
+        )?;
+        if import.is_null() {
+            return Err(Error::invalid(CALL, "the runtime gave no metadata"));
+        }
+        // SAFETY: the runtime gives a reference to the interface that was asked for. It is that of
+        // the module, which the handle below has for all of its versions.
+        drop(unsafe { sys::IMetaDataImport2::from_raw(import) });
+        let module = self.function_info(function)?.module;
+        Ok((typed(CALL, token)?, self.module_metadata(module)?))
+    }
+
     /// Replaces the method body: header, IL and exception clauses, in the form of ECMA-335 II.25.4.
     ///
-    /// It counts from the next compilation of the method on. The bytes are copied into memory that
-    /// belongs to the module.
+    /// It counts from the next compilation of the method on. The bytes are copied into memory from
+    /// the module's [allocator](Self::il_function_body_allocator).
     ///
-    /// Wraps `ICorProfilerInfo::SetILFunctionBody` and `GetILFunctionBodyAllocator`. **Context**:
-    /// in `jit_compilation_started` of the method, or before; not during a collection. A profiler
-    /// that has done so cannot be detached.
+    /// Wraps `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the
+    /// method, or before; not during a collection. A profiler that has done so cannot be detached.
     ///
     /// # Errors
     ///
     /// An error of its own where the bytes are not one whole method body: the runtime would read
     /// past their end. What the instructions do is not checked here.
     #[doc(alias = "SetILFunctionBody")]
-    #[doc(alias = "GetILFunctionBodyAllocator")]
     fn set_il_function_body(&self, module: ModuleId, method: MethodDef, body: &[u8]) -> Result<()> {
         const CALL: &str = "ICorProfilerInfo::SetILFunctionBody";
         check_body(CALL, body)?;
+        let allocator = self.il_function_body_allocator(module)?;
+        let memory = allocator.alloc(body.len())?;
+        if !memory.as_ptr().addr().is_multiple_of(4) {
+            return Err(Error::invalid(
+                "IMethodMalloc::Alloc",
+                "the memory for a method body does not begin at a multiple of four",
+            ));
+        }
+        memory.copy_from_slice(body);
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo::SetILFunctionBody(module.raw(), method.raw(), memory.as_ptr())
+        )?;
+        Ok(())
+    }
+
+    /// The allocator of a module's method bodies.
+    ///
+    /// [`set_il_function_body`](Self::set_il_function_body) takes its memory from there by itself.
+    ///
+    /// Wraps `ICorProfilerInfo::GetILFunctionBodyAllocator`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.
+    #[doc(alias = "GetILFunctionBodyAllocator")]
+    fn il_function_body_allocator(&self, module: ModuleId) -> Result<MethodMalloc<'_>> {
         let info = self.handle();
         let mut allocator = None;
         ask!(
             info,
             ICorProfilerInfo::GetILFunctionBodyAllocator(module.raw(), &mut allocator)
         )?;
-        let Some(allocator) = allocator else {
-            return Err(Error::invalid(
+        allocator.map(MethodMalloc::new).ok_or_else(|| {
+            Error::invalid(
                 "ICorProfilerInfo::GetILFunctionBodyAllocator",
                 "the runtime gave no allocator",
-            ));
-        };
-        // SAFETY: any size may be asked for; a failure is a null pointer.
-        let memory = unsafe { allocator.Alloc(body.len() as u32) }.cast::<u8>();
-        if memory.is_null() || !memory.addr().is_multiple_of(4) {
-            return Err(Error::invalid(
-                "IMethodMalloc::Alloc",
-                format_args!("no memory for a method body of {} bytes", body.len()),
-            ));
-        }
-        // SAFETY: the allocator gave `body.len()` bytes at `memory`, which nobody else knows yet.
-        unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+            )
+        })
+    }
+
+    /// Says which offsets of a replaced method body stand for which of the original, for debuggers.
+    ///
+    /// Where the function is about to be compiled, `start_jit` is true.
+    ///
+    /// Wraps `ICorProfilerInfo::SetILInstrumentedCodeMap`. **Context**: in
+    /// `jit_compilation_started` of the method, after its body was replaced; not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_DEBUGGING_DISABLED` where the runtime was started without a debugger's support.
+    #[doc(alias = "SetILInstrumentedCodeMap")]
+    fn set_il_instrumented_code_map(
+        &self,
+        function: FunctionId,
+        start_jit: bool,
+        map: &[IlMapEntry],
+    ) -> Result<()> {
+        let map = native_il_map(map);
+        let info = self.handle();
         ask!(
             info,
-            ICorProfilerInfo::SetILFunctionBody(module.raw(), method.raw(), memory)
+            ICorProfilerInfo::SetILInstrumentedCodeMap(
+                function.raw(),
+                start_jit.into(),
+                map.len() as u32,
+                map.as_ptr(),
+            )
         )?;
         Ok(())
     }
@@ -413,8 +552,7 @@ pub trait CorProfilerInfo: Sealed {
         let (mut app_domain, mut module) = (0, 0);
         let info = self.handle();
         let name = read_text(|capacity, length, buffer| {
-            ask!(
-                info,
+            ask!(steady info,
                 ICorProfilerInfo::GetAssemblyInfo(
                     assembly.raw(),
                     capacity,
@@ -443,7 +581,7 @@ pub trait CorProfilerInfo: Sealed {
     fn event_mask(&self) -> Result<EventMask> {
         let mut low = 0;
         let info = self.handle();
-        ask!(info, ICorProfilerInfo::GetEventMask(&mut low))?;
+        ask!(steady info, ICorProfilerInfo::GetEventMask(&mut low))?;
         Ok(EventMask::from_halves(low, 0))
     }
 

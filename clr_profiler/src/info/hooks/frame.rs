@@ -1,0 +1,265 @@
+//! What hooks can ask about the call that they are called for.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::offset_of;
+
+use crate::error::{Hresult, Result};
+use clr_profiler_sys as sys;
+use sys::{COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE};
+
+/// A frame of a running function: it tells the exact generic arguments.
+///
+/// Good for [`function_info2_in_frame`](crate::CorProfilerInfo2::function_info2_in_frame) while the
+/// hook or the callback runs that got it, as the lifetime says.
+#[doc(alias = "COR_PRF_FRAME_INFO")]
+#[derive(Clone, Copy)]
+pub struct FrameInfo<'callback>(usize, PhantomData<&'callback ()>);
+
+impl FrameInfo<'_> {
+    /// The frame that native code knows by this number.
+    ///
+    /// # Safety
+    ///
+    /// The number is one that the runtime gave to the hook or callback whose lifetime this has.
+    pub unsafe fn from_raw(raw: usize) -> Self {
+        Self(raw, PhantomData)
+    }
+
+    /// The number by which native code knows it.
+    pub fn raw(self) -> usize {
+        self.0
+    }
+
+    pub(crate) fn optional(raw: usize) -> Option<Self> {
+        (raw != 0).then_some(Self(raw, PhantomData))
+    }
+}
+
+impl fmt::Debug for FrameInfo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FrameInfo")
+    }
+}
+
+/// What a hook of the third generation gets to ask about its call with.
+#[doc(alias = "COR_PRF_ELT_INFO")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EltInfo(usize);
+
+impl EltInfo {
+    /// What native code has as a number.
+    pub const fn from_raw(raw: usize) -> Self {
+        Self(raw)
+    }
+
+    /// The number that native code has.
+    pub const fn raw(self) -> usize {
+        self.0
+    }
+}
+
+/// A block of memory that holds an argument or a returned value.
+#[doc(alias = "COR_PRF_FUNCTION_ARGUMENT_RANGE")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct MemoryRange<'hook>(COR_PRF_FUNCTION_ARGUMENT_RANGE, PhantomData<&'hook ()>);
+
+impl MemoryRange<'_> {
+    /// The address at which it begins.
+    pub fn start(&self) -> usize {
+        self.0.startAddress
+    }
+
+    /// Its length in bytes.
+    pub fn size(&self) -> usize {
+        self.0.length as usize
+    }
+}
+
+impl fmt::Debug for MemoryRange<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}, {} bytes", self.start(), self.size())
+    }
+}
+
+/// Frame and arguments of a call that begins.
+#[doc(alias = "COR_PRF_FUNCTION_ARGUMENT_INFO")]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct EnterInfo<'hook> {
+    /// The frame, if it was asked for.
+    pub frame: Option<FrameInfo<'hook>>,
+    /// Where the arguments are, from left to right, `this` first; empty unless they were asked for.
+    pub arguments: &'hook [MemoryRange<'hook>],
+}
+
+impl<'hook> EnterInfo<'hook> {
+    pub(super) fn new(
+        frame: Option<FrameInfo<'hook>>,
+        arguments: &'hook [MemoryRange<'hook>],
+    ) -> Self {
+        Self { frame, arguments }
+    }
+}
+
+/// Frame and returned value of a call that ends.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LeaveInfo<'hook> {
+    /// The frame, if it was asked for.
+    pub frame: Option<FrameInfo<'hook>>,
+    /// Where the returned value is, if it was asked for and there is one.
+    pub value: Option<MemoryRange<'hook>>,
+}
+
+impl<'hook> LeaveInfo<'hook> {
+    pub(super) fn new(
+        frame: Option<FrameInfo<'hook>>,
+        value: COR_PRF_FUNCTION_ARGUMENT_RANGE,
+    ) -> Self {
+        let has_value = value.startAddress != 0;
+        Self {
+            frame,
+            value: has_value.then_some(MemoryRange(value, PhantomData)),
+        }
+    }
+}
+
+/// Takes the places of a call's arguments; to be used again for other calls.
+pub struct ArgumentBuffer {
+    /// As aligned as the structure that the runtime writes.
+    memory: Vec<COR_PRF_FUNCTION_ARGUMENT_RANGE>,
+}
+
+/// Where the places begin in what the runtime writes.
+const RANGES: usize = offset_of!(COR_PRF_FUNCTION_ARGUMENT_INFO, ranges);
+const RANGE: usize = size_of::<COR_PRF_FUNCTION_ARGUMENT_RANGE>();
+const _: () = assert!(
+    RANGES <= RANGE
+        && align_of::<COR_PRF_FUNCTION_ARGUMENT_INFO>()
+            <= align_of::<COR_PRF_FUNCTION_ARGUMENT_RANGE>()
+);
+
+impl ArgumentBuffer {
+    /// A buffer that is big enough for most calls. It grows when need be.
+    pub fn new() -> Self {
+        Self {
+            memory: vec![EMPTY; 18],
+        }
+    }
+
+    /// Has the runtime fill it, by a call that takes the size in bytes, changes it where it is too
+    /// small, and takes where to write to.
+    pub(super) fn fill<'hook>(
+        &'hook mut self,
+        mut call: impl FnMut(&mut u32, *mut COR_PRF_FUNCTION_ARGUMENT_INFO) -> Result<Hresult>,
+    ) -> Result<&'hook [MemoryRange<'hook>]> {
+        // What is left of another call would be taken for this one's where the runtime writes
+        // nothing, which is so unless arguments were asked for.
+        if let Some(first) = self.memory.first_mut() {
+            *first = EMPTY;
+        }
+        let capacity = self.memory.len() * RANGE;
+        let mut size = capacity as u32;
+        let first = call(&mut size, self.memory.as_mut_ptr().cast());
+        if let Err(error) = first {
+            if size as usize <= capacity {
+                return Err(error);
+            }
+            let needed = (size as usize).div_ceil(RANGE) + 1;
+            self.memory.resize(needed, EMPTY);
+            size = (needed * RANGE) as u32;
+            call(&mut size, self.memory.as_mut_ptr().cast())?;
+        }
+        let start = self.memory.as_ptr();
+        // SAFETY: the buffer is at least as large and as aligned as the structure without ranges,
+        // and all of it is initialised.
+        let count = unsafe { (*start.cast::<COR_PRF_FUNCTION_ARGUMENT_INFO>()).numRanges } as usize;
+        let room = (self.memory.len() * RANGE - RANGES) / RANGE;
+        // SAFETY: `room` ranges fit behind the beginning of the structure, all initialised; a
+        // `MemoryRange` is a transparent wrapper, and the buffer is borrowed for its lifetime.
+        Ok(unsafe {
+            std::slice::from_raw_parts(
+                start.byte_add(RANGES).cast::<MemoryRange<'hook>>(),
+                count.min(room),
+            )
+        })
+    }
+}
+
+const EMPTY: COR_PRF_FUNCTION_ARGUMENT_RANGE = COR_PRF_FUNCTION_ARGUMENT_RANGE {
+    startAddress: 0,
+    length: 0,
+};
+
+impl Default for ArgumentBuffer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ArgumentBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ArgumentBuffer")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    /// A call with that many arguments, written as the runtime does.
+    fn runtime(
+        count: u32,
+    ) -> impl FnMut(&mut u32, *mut COR_PRF_FUNCTION_ARGUMENT_INFO) -> Result<Hresult> {
+        move |size, arguments| {
+            let needed = size_of::<COR_PRF_FUNCTION_ARGUMENT_INFO>() + count as usize * RANGE;
+            if (*size as usize) < needed {
+                *size = needed as u32;
+                return Err(Error::call("X::Y", Hresult::E_FAIL));
+            }
+            // SAFETY: the buffer has room for all of it.
+            unsafe {
+                (*arguments).numRanges = count;
+                let ranges = (&raw mut (*arguments).ranges)
+                    .cast::<COR_PRF_FUNCTION_ARGUMENT_RANGE>();
+                for index in 0..count {
+                    ranges.add(index as usize).write(COR_PRF_FUNCTION_ARGUMENT_RANGE {
+                        startAddress: 0x1000 + index as usize,
+                        length: index + 1,
+                    });
+                }
+            }
+            Ok(Hresult::S_OK)
+        }
+    }
+
+    #[test]
+    fn any_number_of_arguments_fits() {
+        let mut buffer = ArgumentBuffer::new();
+        for count in [0, 1, 16, 17, 300, 2] {
+            let ranges = buffer.fill(runtime(count)).unwrap();
+            assert_eq!(ranges.len(), count as usize);
+            for (index, range) in ranges.iter().enumerate() {
+                assert_eq!((range.start(), range.size()), (0x1000 + index, index + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_that_were_not_asked_for_are_none() {
+        let mut buffer = ArgumentBuffer::new();
+        buffer.fill(runtime(3)).unwrap();
+        let none = buffer.fill(|_, _| Ok(Hresult::S_OK)).unwrap();
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn a_failure_is_a_failure() {
+        let mut buffer = ArgumentBuffer::new();
+        let answer = buffer.fill(|_, _| Err(Error::call("X::Y", Hresult::E_FAIL)));
+        assert!(answer.is_err());
+    }
+}

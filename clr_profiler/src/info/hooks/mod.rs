@@ -1,0 +1,327 @@
+//! Enter, leave and tailcall hooks, of all generations, and the mapper of their ids.
+
+mod frame;
+mod mapper;
+
+use super::ProfilerInfo;
+use super::handle::Sealed;
+use crate::error::Result;
+use crate::ids::FunctionId;
+use clr_profiler_sys as sys;
+
+pub use frame::{ArgumentBuffer, EnterInfo, EltInfo, FrameInfo, LeaveInfo, MemoryRange};
+pub use mapper::Hooked;
+pub use sys::{
+    FunctionEnter, FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID,
+    FunctionLeave, FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall,
+    FunctionTailcall2, FunctionTailcall3, FunctionTailcall3WithInfo,
+};
+
+/// Enter, leave and tailcall hooks: functions that compiled code calls by itself.
+///
+/// There is one set of hooks in a process: the last call that sets one wins. All of it belongs
+/// into `initialize`; the hooks are called where
+/// [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE) was asked for.
+///
+/// A hook runs on the thread that runs the function, as part of it: it must not panic, must not
+/// block, and for as long as it runs no garbage can be collected.
+pub trait CorProfilerInfoHooks: Sealed {
+    /// Sets the hooks of the first generation, which get the function and nothing else.
+    ///
+    /// Deprecated: [`set_enter_leave_function_hooks3`](Self::set_enter_leave_function_hooks3) took
+    /// their place.
+    ///
+    /// Wraps `ICorProfilerInfo::SetEnterLeaveFunctionHooks`. **Context**: `initialize`, at start-up.
+    /// **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE).
+    ///
+    /// # Safety
+    ///
+    /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
+    /// function, on any thread, until the process ends. On 64-bit systems the runtime calls them
+    /// like a C function; on x86 they must keep all registers.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_CALL_ONLY_FROM_INIT` elsewhere, `E_INVALIDARG` for a notification profiler, or
+    /// where there is no hook at all.
+    #[doc(alias = "SetEnterLeaveFunctionHooks")]
+    unsafe fn set_enter_leave_function_hooks(
+        &self,
+        enter: Option<FunctionEnter>,
+        leave: Option<FunctionLeave>,
+        tailcall: Option<FunctionTailcall>,
+    ) -> Result<()> {
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo::SetEnterLeaveFunctionHooks(enter, leave, tailcall)
+        )?;
+        Ok(())
+    }
+
+    /// Sets the hooks of the second generation, which can get frame, arguments and returned value.
+    ///
+    /// Deprecated: [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info)
+    /// took their place.
+    ///
+    /// Wraps `ICorProfilerInfo2::SetEnterLeaveFunctionHooks2`. **Context**: `initialize`, at
+    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and for
+    /// more than the function [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO),
+    /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS),
+    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL).
+    ///
+    /// # Safety
+    ///
+    /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
+    ///
+    /// # Errors
+    ///
+    /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
+    #[doc(alias = "SetEnterLeaveFunctionHooks2")]
+    unsafe fn set_enter_leave_function_hooks2(
+        &self,
+        enter: Option<FunctionEnter2>,
+        leave: Option<FunctionLeave2>,
+        tailcall: Option<FunctionTailcall2>,
+    ) -> Result<()> {
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo2::SetEnterLeaveFunctionHooks2(enter, leave, tailcall)
+        )?;
+        Ok(())
+    }
+
+    /// Sets the fast hooks of the third generation, which get an id and nothing else.
+    ///
+    /// Compiled code calls them without any preparation: they are written in assembly and keep all
+    /// registers. On Linux x64 the enter hook finds the id in `r14`, the leave and tailcall hooks in
+    /// `rdi`.
+    ///
+    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3`. **Context**: `initialize`, at
+    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and none of
+    /// those that have hooks get more than the id: with them the hooks are not called.
+    ///
+    /// # Safety
+    ///
+    /// Each hook does not unwind, keeps every register that the platform's profiling hooks keep
+    /// (those of arguments and of the returned value included), and is sound to be called at the
+    /// beginning or end of any managed function, on any thread, until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
+    #[doc(alias = "SetEnterLeaveFunctionHooks3")]
+    unsafe fn set_enter_leave_function_hooks3(
+        &self,
+        enter: Option<FunctionEnter3>,
+        leave: Option<FunctionLeave3>,
+        tailcall: Option<FunctionTailcall3>,
+    ) -> Result<()> {
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo3::SetEnterLeaveFunctionHooks3(enter, leave, tailcall)
+        )?;
+        Ok(())
+    }
+
+    /// Sets the hooks of the third generation that can ask for frame, arguments and returned value.
+    ///
+    /// The runtime saves the registers and calls them like C functions.
+    ///
+    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo`. **Context**: `initialize`, at
+    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and at
+    /// least one of [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO),
+    /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) and
+    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL).
+    ///
+    /// # Safety
+    ///
+    /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
+    /// function, on any thread, until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
+    #[doc(alias = "SetEnterLeaveFunctionHooks3WithInfo")]
+    unsafe fn set_enter_leave_function_hooks3_with_info(
+        &self,
+        enter: Option<FunctionEnter3WithInfo>,
+        leave: Option<FunctionLeave3WithInfo>,
+        tailcall: Option<FunctionTailcall3WithInfo>,
+    ) -> Result<()> {
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo(enter, leave, tailcall)
+        )?;
+        Ok(())
+    }
+
+    /// Sets the function that says which functions have hooks, and what the hooks get.
+    ///
+    /// It is asked once for each function, when that is compiled; where it panics, the function has
+    /// hooks that get the function's id. A closure is taken that captures nothing, since the
+    /// runtime has no place for it: [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes
+    /// any.
+    ///
+    /// Wraps `ICorProfilerInfo::SetFunctionIDMapper`. **Context**: `initialize`, at start-up.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler that was attached,
+    /// `E_INVALIDARG` for a notification profiler.
+    #[doc(alias = "SetFunctionIDMapper")]
+    fn set_function_id_mapper<F>(&self, mapper: F) -> Result<()>
+    where
+        F: Fn(FunctionId) -> Hooked + Copy + Send + Sync + 'static,
+    {
+        let native = mapper::without_data(mapper);
+        let info = self.handle();
+        ask!(info, ICorProfilerInfo::SetFunctionIDMapper(Some(native)))?;
+        Ok(())
+    }
+
+    /// Sets the function that says which functions have hooks, and what the hooks get.
+    ///
+    /// It is asked once for each function, when that is compiled; where it panics, the function has
+    /// hooks that get the function's id. It is never dropped: code that calls the hooks lives as
+    /// long as the process.
+    ///
+    /// Wraps `ICorProfilerInfo3::SetFunctionIDMapper2`. **Context**: `initialize`, at start-up.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler that was attached,
+    /// `E_INVALIDARG` for a notification profiler.
+    #[doc(alias = "SetFunctionIDMapper2")]
+    fn set_function_id_mapper2<F>(&self, mapper: F) -> Result<()>
+    where
+        F: Fn(FunctionId) -> Hooked + Send + Sync + 'static,
+    {
+        let (native, data) = mapper::with_data(mapper);
+        let info = self.handle();
+        let set = ask!(
+            info,
+            ICorProfilerInfo3::SetFunctionIDMapper2(Some(native), data.as_ptr())
+        );
+        if let Err(error) = set {
+            // SAFETY: the runtime did not take it.
+            unsafe { data.take_back() };
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Frame and arguments of a call, in its enter hook.
+    ///
+    /// The arguments are in memory that is the call's; `buffer` takes their places and can be used
+    /// again and again.
+    ///
+    /// Wraps `ICorProfilerInfo3::GetFunctionEnter3Info`. **Context**: the hook. **Events**:
+    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame,
+    /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) for the arguments.
+    ///
+    /// # Safety
+    ///
+    /// This is called in an enter hook set by
+    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
+    /// on its thread, with the function that the hook is called for and what it got as `elt`. The
+    /// answer is not used when the hook has returned.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.
+    #[doc(alias = "GetFunctionEnter3Info")]
+    unsafe fn function_enter3_info<'hook>(
+        &self,
+        function: FunctionId,
+        elt: EltInfo,
+        buffer: &'hook mut ArgumentBuffer,
+    ) -> Result<EnterInfo<'hook>> {
+        let info = self.handle();
+        let mut frame = 0;
+        let ranges = buffer.fill(|size, arguments| {
+            ask!(
+                steady info,
+                ICorProfilerInfo3::GetFunctionEnter3Info(
+                    function.raw(), elt.raw(), &mut frame, size, arguments,
+                )
+            )
+        })?;
+        Ok(EnterInfo::new(FrameInfo::optional(frame), ranges))
+    }
+
+    /// Frame and returned value of a call, in its leave hook.
+    ///
+    /// Wraps `ICorProfilerInfo3::GetFunctionLeave3Info`. **Context**: the hook. **Events**:
+    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame,
+    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL) for the value.
+    ///
+    /// # Safety
+    ///
+    /// This is called in a leave hook set by
+    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
+    /// on its thread, with the function that the hook is called for and what it got as `elt`. The
+    /// answer is not used when the hook has returned.
+    ///
+    /// On .NET Core 3.1 the function does not return a structure of up to 16 bytes that has both
+    /// integers and floating-point numbers: there the call destroys the returned value.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.
+    #[doc(alias = "GetFunctionLeave3Info")]
+    unsafe fn function_leave3_info<'hook>(
+        &self,
+        function: FunctionId,
+        elt: EltInfo,
+    ) -> Result<LeaveInfo<'hook>> {
+        let info = self.handle();
+        let mut frame = 0;
+        let mut value = sys::COR_PRF_FUNCTION_ARGUMENT_RANGE {
+            startAddress: 0,
+            length: 0,
+        };
+        ask!(
+            steady info,
+            ICorProfilerInfo3::GetFunctionLeave3Info(
+                function.raw(), elt.raw(), &mut frame, &mut value,
+            )
+        )?;
+        Ok(LeaveInfo::new(FrameInfo::optional(frame), value))
+    }
+
+    /// The frame of a function that ends in a tail call, in its tailcall hook.
+    ///
+    /// Wraps `ICorProfilerInfo3::GetFunctionTailcall3Info`. **Context**: the hook. **Events**:
+    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO).
+    ///
+    /// # Safety
+    ///
+    /// This is called in a tailcall hook set by
+    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
+    /// on its thread, with the function that the hook is called for and what it got as `elt`. The
+    /// answer is not used when the hook has returned.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.
+    #[doc(alias = "GetFunctionTailcall3Info")]
+    unsafe fn function_tailcall3_info<'hook>(
+        &self,
+        function: FunctionId,
+        elt: EltInfo,
+    ) -> Result<Option<FrameInfo<'hook>>> {
+        let info = self.handle();
+        let mut frame = 0;
+        ask!(
+            steady info,
+            ICorProfilerInfo3::GetFunctionTailcall3Info(function.raw(), elt.raw(), &mut frame)
+        )?;
+        Ok(FrameInfo::optional(frame))
+    }
+}
+
+impl CorProfilerInfoHooks for ProfilerInfo {}

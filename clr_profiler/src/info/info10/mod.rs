@@ -1,0 +1,151 @@
+//! `ICorProfilerInfo10`.
+
+mod references;
+mod suspended;
+
+use std::ops::ControlFlow;
+
+use super::handle::Sealed;
+use super::{CorProfilerInfo, ProfilerInfo};
+use crate::error::Result;
+use crate::ids::{ModuleId, ObjectId};
+use clr_profiler_il::token::MethodDef;
+use clr_profiler_sys as sys;
+use sys::BOOL;
+
+pub use references::ObjectReference;
+pub use suspended::SuspendedRuntime;
+
+bitflags::bitflags! {
+    /// How methods that have inlined others are compiled again.
+    #[doc(alias = "COR_PRF_REJIT_FLAGS")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct RejitFlags: u32 {
+        /// The methods are not inlined any more. Runtimes ask for it.
+        const BLOCK_INLINING = sys::COR_PRF_REJIT_BLOCK_INLINING;
+        /// `jit_inlining` is called for the methods that are compiled again.
+        const INLINING_CALLBACKS = sys::COR_PRF_REJIT_INLINING_CALLBACKS;
+    }
+}
+
+/// What `ICorProfilerInfo10` offers: references between objects, ReJIT with inliners, suspension
+/// (.NET Core 3.0).
+#[doc(alias = "ICorProfilerInfo10")]
+pub trait CorProfilerInfo10: Sealed {
+    /// Calls `visit` for each reference that an object holds, until it says to stop.
+    ///
+    /// References to nothing are left out. A panic of `visit` ends the walk and goes on from here.
+    ///
+    /// Wraps `ICorProfilerInfo10::EnumerateObjectReferences`. **Context**: any callback, also during
+    /// a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "EnumerateObjectReferences")]
+    fn enumerate_object_references(
+        &self,
+        object: ObjectId<'_>,
+        visit: impl FnMut(ObjectReference<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        references::walk(self.handle(), object, visit)
+    }
+
+    /// Whether an object is one that is never collected: part of an image, or of the frozen heap.
+    ///
+    /// Wraps `ICorProfilerInfo10::IsFrozenObject`. **Context**: any callback, also during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "IsFrozenObject")]
+    fn is_frozen_object(&self, object: ObjectId<'_>) -> Result<bool> {
+        let mut is_frozen = BOOL::default();
+        let info = self.handle();
+        let object = info.place_of("ICorProfilerInfo10::IsFrozenObject", object)?;
+        ask!(in gc info, ICorProfilerInfo10::IsFrozenObject(object, &mut is_frozen))?;
+        Ok(is_frozen.as_bool())
+    }
+
+    /// From which size in bytes on objects go to the large-object heap.
+    ///
+    /// Wraps `ICorProfilerInfo10::GetLOHObjectSizeThreshold`. **Context**: any, also during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetLOHObjectSizeThreshold")]
+    fn loh_object_size_threshold(&self) -> Result<u32> {
+        let mut threshold = 0;
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo10::GetLOHObjectSizeThreshold(&mut threshold))?;
+        Ok(threshold)
+    }
+
+    /// Asks for these methods to be compiled again, with IL from
+    /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), and for all methods that
+    /// have inlined them too.
+    ///
+    /// Success says only that the request was taken: failures of single methods arrive in
+    /// [`rejit_error`](crate::Profiler::rejit_error).
+    ///
+    /// Wraps `ICorProfilerInfo10::RequestReJITWithInliners`. **Context**: a thread of the profiler's
+    /// own that called
+    /// [`initialize_current_thread`](super::CorProfilerInfo4::initialize_current_thread). **Events**:
+    /// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT).
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_REJIT_NOT_ENABLED` without that event, `CORPROF_E_REJIT_INLINING_DISABLED` where the
+    /// runtime does not remember what was inlined, `E_INVALIDARG` without
+    /// [`BLOCK_INLINING`](RejitFlags::BLOCK_INLINING) and for no method at all.
+    #[doc(alias = "RequestReJITWithInliners")]
+    fn request_rejit_with_inliners(
+        &self,
+        flags: RejitFlags,
+        methods: &[(ModuleId, MethodDef)],
+    ) -> Result<()> {
+        let modules: Vec<usize> = methods.iter().map(|(module, _)| module.raw()).collect();
+        let tokens: Vec<u32> = methods.iter().map(|(_, method)| method.raw()).collect();
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo10::RequestReJITWithInliners(
+                flags.bits(),
+                methods.len() as u32,
+                modules.as_ptr(),
+                tokens.as_ptr(),
+            )
+        )?;
+        Ok(())
+    }
+
+    /// Stops all managed threads, until what it returns is dropped.
+    ///
+    /// Meanwhile this thread may ask what may be asked during a collection, and walk
+    /// [stacks](super::CorProfilerInfo2::do_stack_snapshot). It does nothing that may wait for a
+    /// managed thread.
+    ///
+    /// Wraps `ICorProfilerInfo10::SuspendRuntime`; what is returned also wraps
+    /// `ICorProfilerInfo10::ResumeRuntime`. **Context**: a thread of the profiler's own, or a callback
+    /// that is not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_SUSPENSION_IN_PROGRESS` while the runtime is being suspended by someone else,
+    /// `CORPROF_E_RUNTIME_UNINITIALIZED` while it starts.
+    #[doc(alias = "SuspendRuntime")]
+    #[doc(alias = "ResumeRuntime")]
+    fn suspend_runtime(&self) -> Result<SuspendedRuntime> {
+        SuspendedRuntime::suspend(self.handle())
+    }
+}
+
+impl CorProfilerInfo10 for ProfilerInfo {}
+
+/// Refuses ids of what is no object any more where the runtime itself would not notice.
+pub(super) fn check_object(info: &ProfilerInfo, object: ObjectId<'_>) -> Result<()> {
+    info.class_from_object(object).map(|_| ())
+}

@@ -1,0 +1,457 @@
+//! `ICorProfilerInfo2`.
+
+mod stack;
+mod types;
+
+use std::ops::ControlFlow;
+
+use super::code::{CodeRange, code_ranges};
+use super::enumerate::ObjectEnum;
+use super::handle::Sealed;
+use super::hooks::FrameInfo;
+use super::{CorProfilerInfo, ProfilerInfo};
+use crate::error::{Error, Hresult, Result};
+use crate::ids::{AppDomainId, ClassId, FunctionId, ModuleId, ObjectId, ThreadId};
+use crate::native::{read_array, typed};
+use clr_profiler_il::token::{MethodDef, TypeDef};
+use clr_profiler_sys as sys;
+
+pub use stack::{SnapshotOptions, StackFrame};
+pub use types::{
+    ArrayDimension, ArrayObjectInfo, ClassIdInfo2, ClassLayout, ClauseKind, ExceptionClauseInfo,
+    FunctionInfo2, Generation, GenerationRange, StringLayout,
+};
+
+/// What `ICorProfilerInfo2` offers: generics, stacks, layouts, generations.
+#[doc(alias = "ICorProfilerInfo2")]
+pub trait CorProfilerInfo2: Sealed {
+    /// The method that a function is an instance of, with its generic arguments.
+    ///
+    /// Code that several instantiations share has `System.__Canon` for those arguments that are
+    /// classes. Exact arguments are known only inside enter and leave hooks.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetFunctionInfo2` without a frame. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for dynamic methods, which have no metadata.
+    #[doc(alias = "GetFunctionInfo2")]
+    fn function_info2(&self, function: FunctionId) -> Result<FunctionInfo2> {
+        function_info2(self.handle(), function, 0)
+    }
+
+    /// The method that a function is an instance of, with its exact generic arguments in a frame.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetFunctionInfo2` with a frame. **Context**: the hook, or the
+    /// callback of a [stack walk](Self::do_stack_snapshot), that got the frame. **Events**: for hooks
+    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO).
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for dynamic methods, and where the frame is another function's.
+    #[doc(alias = "GetFunctionInfo2")]
+    fn function_info2_in_frame(
+        &self,
+        function: FunctionId,
+        frame: FrameInfo<'_>,
+    ) -> Result<FunctionInfo2> {
+        function_info2(self.handle(), function, frame.raw())
+    }
+
+    /// Where a type is defined, what it derives from, and its generic arguments.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetClassIDInfo2`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_CLASSID_IS_ARRAY` for arrays, `CORPROF_E_CLASSID_IS_COMPOSITE` for pointers and
+    /// other composed types, `CORPROF_E_DATAINCOMPLETE` while the type is being loaded.
+    #[doc(alias = "GetClassIDInfo2")]
+    fn class_id_info2(&self, class: ClassId) -> Result<ClassIdInfo2> {
+        let (mut module, mut token, mut parent) = (0, 0, 0);
+        let info = self.handle();
+        let type_arguments = read_array(|capacity, count, buffer| {
+            ask!(in gc info,
+                ICorProfilerInfo2::GetClassIDInfo2(
+                    class.raw(),
+                    &mut module,
+                    &mut token,
+                    &mut parent,
+                    capacity,
+                    count,
+                    buffer,
+                )
+            )
+        })?;
+        Ok(ClassIdInfo2 {
+            module: ModuleId::optional(module),
+            token: typed("ICorProfilerInfo2::GetClassIDInfo2", token)?,
+            parent: ClassId::optional(parent),
+            type_arguments: class_ids(type_arguments),
+        })
+    }
+
+    /// The function of a method, the type that has it, and its own generic arguments; the runtime
+    /// loads what it needs for it.
+    ///
+    /// `class` is the type with its arguments.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetFunctionFromTokenAndTypeArgs`. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while the module
+    /// is being loaded.
+    #[doc(alias = "GetFunctionFromTokenAndTypeArgs")]
+    fn function_from_token_and_type_args(
+        &self,
+        module: ModuleId,
+        method: MethodDef,
+        class: ClassId,
+        type_arguments: &[ClassId],
+    ) -> Result<FunctionId> {
+        let arguments: Vec<usize> = type_arguments.iter().map(|class| class.raw()).collect();
+        let mut function = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo2::GetFunctionFromTokenAndTypeArgs(
+                module.raw(),
+                method.raw(),
+                class.raw(),
+                arguments.len() as u32,
+                arguments.as_ptr(),
+                &mut function,
+            )
+        )?;
+        Ok(FunctionId::from_raw(function))
+    }
+
+    /// The type of a definition and its generic arguments; the runtime loads it if need be.
+    ///
+    /// `type_arguments` are those of the type and of all types around it, as metadata has them;
+    /// empty for types that are not generic. Loading calls the profiler back on this thread, before
+    /// this returns.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetClassFromTokenAndTypeArgs`. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while the module
+    /// is being loaded.
+    #[doc(alias = "GetClassFromTokenAndTypeArgs")]
+    fn class_from_token_and_type_args(
+        &self,
+        module: ModuleId,
+        class: TypeDef,
+        type_arguments: &[ClassId],
+    ) -> Result<ClassId> {
+        let arguments: Vec<usize> = type_arguments.iter().map(|class| class.raw()).collect();
+        let mut loaded = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo2::GetClassFromTokenAndTypeArgs(
+                module.raw(),
+                class.raw(),
+                arguments.len() as u32,
+                arguments.as_ptr(),
+                &mut loaded,
+            )
+        )?;
+        Ok(ClassId::from_raw(loaded))
+    }
+
+    /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
+    ///
+    /// `thread` is the one that makes this call where it is `None`. Another thread's stack can be
+    /// walked while the runtime is [suspended](super::CorProfilerInfo10::suspend_runtime); on Windows
+    /// also without, while the thread itself is suspended. `visit` returns whether to go on;
+    /// frames without code of the runtime that lie together come as one without a function. Dynamic
+    /// methods are left out. A thread that has no managed frames has none.
+    ///
+    /// `visit` runs where a suspended thread may hold locks: where another thread's stack is walked
+    /// it does not allocate or ask the runtime for more than may be asked during a collection. A
+    /// panic of it ends the walk and goes on from here.
+    ///
+    /// Wraps `ICorProfilerInfo2::DoStackSnapshot`. **Context**: any callback of the thread, or a
+    /// thread of the profiler's own. **Events**:
+    /// [`ENABLE_STACK_SNAPSHOT`](crate::EventMask::ENABLE_STACK_SNAPSHOT).
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` without that event, `CORPROF_E_STACKSNAPSHOT_UNSAFE` where
+    /// the thread cannot be walked now, `CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX` where it is in code
+    /// of the runtime, `E_NOTIMPL` for other threads except as said above. That `visit` ended the
+    /// walk is no error.
+    #[doc(alias = "DoStackSnapshot")]
+    fn do_stack_snapshot(
+        &self,
+        thread: Option<ThreadId>,
+        options: SnapshotOptions<'_>,
+        visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        stack::walk(self.handle(), thread, options, visit)
+    }
+
+    /// Where length and characters are in a string object.
+    ///
+    /// [`string_layout2`](super::CorProfilerInfo3::string_layout2) has what is left of it.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetStringLayout`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "GetStringLayout")]
+    fn string_layout(&self) -> Result<StringLayout> {
+        let (mut buffer_length, mut length, mut buffer) = (0, 0, 0);
+        let info = self.handle();
+        ask!(
+            in gc info,
+            ICorProfilerInfo2::GetStringLayout(&mut buffer_length, &mut length, &mut buffer)
+        )?;
+        Ok(StringLayout {
+            buffer_length_offset: buffer_length,
+            length_offset: length,
+            buffer_offset: buffer,
+        })
+    }
+
+    /// Size of a type, and where its fields are.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetClassLayout`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for arrays and strings, `CORPROF_E_DATAINCOMPLETE` while the type is being
+    /// loaded.
+    #[doc(alias = "GetClassLayout")]
+    fn class_layout(&self, class: ClassId) -> Result<ClassLayout> {
+        let mut size = 0;
+        let info = self.handle();
+        let fields = read_array(|capacity, count, buffer| {
+            ask!(
+                in gc info,
+                ICorProfilerInfo2::GetClassLayout(class.raw(), buffer, capacity, count, &mut size)
+            )
+        })?;
+        let fields = fields.into_iter().map(|field: sys::COR_FIELD_OFFSET| {
+            let token = typed("ICorProfilerInfo2::GetClassLayout", field.ridOfField)?;
+            Ok((token, field.ulOffset))
+        });
+        Ok(ClassLayout {
+            size,
+            fields: fields.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Where the native code of a function is.
+    ///
+    /// Of several tiers it is one: [`code_info4`](super::CorProfilerInfo9::code_info4) tells all.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetCodeInfo2`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.
+    #[doc(alias = "GetCodeInfo2")]
+    fn code_info2(&self, function: FunctionId) -> Result<Vec<CodeRange>> {
+        let info = self.handle();
+        let ranges = read_array(|capacity, count, buffer| {
+            ask!(
+                steady info,
+                ICorProfilerInfo2::GetCodeInfo2(function.raw(), capacity, count, buffer)
+            )
+        })?;
+        Ok(code_ranges(ranges))
+    }
+
+    /// The objects that are part of a module's precompiled image: none, on .NET (Core).
+    ///
+    /// Wraps `ICorProfilerInfo2::EnumModuleFrozenObjects`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.
+    #[doc(alias = "EnumModuleFrozenObjects")]
+    fn module_frozen_objects(&self, module: ModuleId) -> Result<ObjectEnum<'_>> {
+        let mut enumerator = None;
+        let info = self.handle();
+        ask!(
+            steady info,
+            ICorProfilerInfo2::EnumModuleFrozenObjects(module.raw(), &mut enumerator)
+        )?;
+        Ok(ObjectEnum::new(enumerator))
+    }
+
+    /// Dimensions of an array object, and where its elements are.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetArrayObjectInfo`. **Context**: any callback, also during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for what is no array.
+    #[doc(alias = "GetArrayObjectInfo")]
+    fn array_object_info(&self, object: ObjectId<'_>) -> Result<ArrayObjectInfo> {
+        const CALL: &str = "ICorProfilerInfo2::GetArrayObjectInfo";
+        let info = self.handle();
+        let class = info.class_from_object(object)?;
+        let Some(class) = info.array_class_info(class)? else {
+            return Err(Error::invalid(CALL, "the object is no array"));
+        };
+        let rank = class.rank as usize;
+        let (mut sizes, mut lower_bounds) = (vec![0; rank], vec![0; rank]);
+        let mut data = std::ptr::null_mut();
+        let object = info.place_of(CALL, object)?;
+        ask!(
+            in gc info,
+            ICorProfilerInfo2::GetArrayObjectInfo(
+                object,
+                class.rank,
+                sizes.as_mut_ptr(),
+                lower_bounds.as_mut_ptr(),
+                &mut data,
+            )
+        )?;
+        let dimensions = sizes.into_iter().zip(lower_bounds);
+        Ok(ArrayObjectInfo {
+            dimensions: dimensions
+                .map(|(size, lower_bound)| ArrayDimension { size, lower_bound })
+                .collect(),
+            data: data.addr(),
+        })
+    }
+
+    /// Where the value is in a boxed value of this type: the offset in bytes from where the object
+    /// is.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetBoxClassLayout`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for what is no value type.
+    #[doc(alias = "GetBoxClassLayout")]
+    fn box_class_layout(&self, class: ClassId) -> Result<u32> {
+        let mut offset = 0;
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo2::GetBoxClassLayout(class.raw(), &mut offset))?;
+        Ok(offset)
+    }
+
+    /// The application domain that a managed thread is in.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetThreadAppDomain`. **Context**: any, also during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_NOT_MANAGED_THREAD` for what is no managed thread.
+    #[doc(alias = "GetThreadAppDomain")]
+    fn thread_app_domain(&self, thread: ThreadId) -> Result<AppDomainId> {
+        let mut domain = 0;
+        let info = self.handle();
+        ask!(in gc info, ICorProfilerInfo2::GetThreadAppDomain(thread.raw(), &mut domain))?;
+        Ok(AppDomainId::from_raw(domain))
+    }
+
+    /// The address ranges of the managed heap's generations, as they were at the end of the last
+    /// collection.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetGenerationBounds`. **Context**: any callback, also during a
+    /// collection. **Events**: [`MONITOR_GC`](crate::EventMask::MONITOR_GC) or
+    /// [`HIGH_BASIC_GC`](crate::EventMask::HIGH_BASIC_GC), which make the runtime keep them.
+    ///
+    /// # Errors
+    ///
+    /// `E_FAIL` without those events.
+    #[doc(alias = "GetGenerationBounds")]
+    fn generation_bounds(&self) -> Result<Vec<GenerationRange>> {
+        let info = self.handle();
+        let ranges = read_array(|capacity, count, buffer| {
+            ask!(
+                in gc info,
+                ICorProfilerInfo2::GetGenerationBounds(capacity, count, buffer)
+            )
+        })?;
+        let ranges = ranges.into_iter();
+        Ok(ranges.map(GenerationRange::from_native).collect())
+    }
+
+    /// The address range of the managed heap that an object is in, with its generation.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetObjectGeneration`. **Context**: any callback, also during a
+    /// collection. **Events**: as for [`generation_bounds`](Self::generation_bounds).
+    ///
+    /// # Errors
+    ///
+    /// `E_FAIL` without those events, and for objects outside of all ranges.
+    #[doc(alias = "GetObjectGeneration")]
+    fn object_generation(&self, object: ObjectId<'_>) -> Result<GenerationRange> {
+        let mut range = sys::COR_PRF_GC_GENERATION_RANGE::default();
+        let info = self.handle();
+        let object = info.place_of("ICorProfilerInfo2::GetObjectGeneration", object)?;
+        ask!(in gc info, ICorProfilerInfo2::GetObjectGeneration(object, &mut range))?;
+        Ok(GenerationRange::from_native(range))
+    }
+
+    /// The exception clause that is about to run on this thread, if there is one.
+    ///
+    /// Wraps `ICorProfilerInfo2::GetNotifiedExceptionClauseInfo`. **Context**:
+    /// `exception_search_filter_enter`, `exception_unwind_finally_enter` and
+    /// `exception_catcher_enter`. **Events**:
+    /// [`MONITOR_EXCEPTIONS`](crate::EventMask::MONITOR_EXCEPTIONS).
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_NOT_MANAGED_THREAD` on a thread that never ran managed code.
+    #[doc(alias = "GetNotifiedExceptionClauseInfo")]
+    fn notified_exception_clause_info(&self) -> Result<Option<ExceptionClauseInfo>> {
+        let mut clause = sys::COR_PRF_EX_CLAUSE_INFO::default();
+        let info = self.handle();
+        let answer = ask!(
+            steady info,
+            ICorProfilerInfo2::GetNotifiedExceptionClauseInfo(&mut clause)
+        )?;
+        let is_there = answer == Hresult::S_OK && clause.clauseType != sys::COR_PRF_CLAUSE_NONE;
+        Ok(is_there.then(|| ExceptionClauseInfo::from_native(clause)))
+    }
+}
+
+impl CorProfilerInfo2 for ProfilerInfo {}
+
+fn function_info2(
+    info: &ProfilerInfo,
+    function: FunctionId,
+    frame: usize,
+) -> Result<FunctionInfo2> {
+    let (mut class, mut module, mut token) = (0, 0, 0);
+    let type_arguments = read_array(|capacity, count, buffer| {
+        ask!(
+            steady info,
+            ICorProfilerInfo2::GetFunctionInfo2(
+                function.raw(),
+                frame,
+                &mut class,
+                &mut module,
+                &mut token,
+                capacity,
+                count,
+                buffer,
+            )
+        )
+    })?;
+    Ok(FunctionInfo2 {
+        class: ClassId::optional(class),
+        module: ModuleId::from_raw(module),
+        token: typed("ICorProfilerInfo2::GetFunctionInfo2", token)?,
+        type_arguments: class_ids(type_arguments),
+    })
+}
+
+fn class_ids(raw: Vec<usize>) -> Vec<ClassId> {
+    raw.into_iter().map(ClassId::from_raw).collect()
+}

@@ -1,0 +1,165 @@
+//! Stack walks.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{FunctionId, ThreadId};
+use crate::info::ProfilerInfo;
+use crate::info::hooks::FrameInfo;
+use clr_profiler_sys as sys;
+use sys::HRESULT;
+
+/// What a stack walk begins at and reports.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct SnapshotOptions<'a> {
+    /// Each frame comes with its registers.
+    pub with_registers: bool,
+    /// Follows frame pointers instead of unwinding: faster, less exact, x86 only.
+    pub x86_optimized: bool,
+    /// The registers to begin with, a `CONTEXT` of the platform; without them the runtime begins
+    /// where the thread last left managed code.
+    pub seed: Option<&'a [u8]>,
+}
+
+/// A frame of a stack walk; good during the call that got it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StackFrame<'walk> {
+    /// The function; none stands for frames without managed code.
+    pub function: Option<FunctionId>,
+    /// The instruction pointer.
+    pub ip: usize,
+    /// What tells the function's exact generic arguments, as far as they are known.
+    pub frame: Option<FrameInfo<'walk>>,
+    /// The registers, a `CONTEXT` of the platform; empty unless they were asked for.
+    pub registers: &'walk [u8],
+}
+
+/// The smallest a `CONTEXT` can be for the runtime to read no further: it is told the size, and
+/// does not look at it.
+const CONTEXT: usize = if cfg!(target_arch = "x86") {
+    716
+} else if cfg!(target_arch = "x86_64") {
+    1232
+} else {
+    912
+};
+
+/// What the runtime passes through to `frame`.
+struct Walk<V> {
+    visit: V,
+    /// Whether `visit` ended the walk.
+    ended: bool,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
+    function: sys::FunctionID,
+    ip: usize,
+    frame: sys::COR_PRF_FRAME_INFO,
+    context_size: u32,
+    context: *mut u8,
+    data: *mut c_void,
+) -> HRESULT {
+    // SAFETY: the runtime passes through what `walk` gave it, which lives during the walk and
+    // which nobody else touches meanwhile.
+    let walk = unsafe { &mut *data.cast::<Walk<V>>() };
+    let registers = if context.is_null() {
+        &[][..]
+    } else {
+        // SAFETY: the runtime says that the registers of that size stand there, for this call.
+        unsafe { std::slice::from_raw_parts(context, context_size as usize) }
+    };
+    let frame = StackFrame {
+        function: FunctionId::optional(function),
+        ip,
+        frame: FrameInfo::optional(frame),
+        registers,
+    };
+    match catch_unwind(AssertUnwindSafe(|| (walk.visit)(&frame))) {
+        Ok(ControlFlow::Continue(())) => return sys::S_OK,
+        Ok(ControlFlow::Break(())) => walk.ended = true,
+        Err(payload) => walk.panic = Some(payload),
+    }
+    sys::S_FALSE
+}
+
+/// The callback for this visitor, which cannot be named.
+fn callback_for<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
+    _: &Walk<V>,
+) -> sys::StackSnapshotCallback {
+    frame::<V>
+}
+
+pub(super) fn walk(
+    info: &ProfilerInfo,
+    thread: Option<ThreadId>,
+    options: SnapshotOptions<'_>,
+    visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
+) -> Result<()> {
+    const CALL: &str = "ICorProfilerInfo2::DoStackSnapshot";
+    let mut flags = sys::COR_PRF_SNAPSHOT_DEFAULT;
+    if options.with_registers {
+        flags |= sys::COR_PRF_SNAPSHOT_REGISTER_CONTEXT;
+    }
+    if options.x86_optimized {
+        flags |= sys::COR_PRF_SNAPSHOT_X86_OPTIMIZED;
+    }
+    // The runtime asks for 16 bytes' alignment and may write to it: a copy.
+    let mut seed: Vec<u128> = Vec::new();
+    if let Some(registers) = options.seed {
+        if registers.len() < CONTEXT {
+            return Err(Error::invalid(
+                CALL,
+                format_args!(
+                    "the registers to begin with have {} bytes, a CONTEXT has {CONTEXT}",
+                    registers.len()
+                ),
+            ));
+        }
+        seed.resize(registers.len().div_ceil(size_of::<u128>()), 0);
+        let start = seed.as_mut_ptr().cast::<u8>();
+        // SAFETY: there is room for all of them, in memory of its own.
+        unsafe { start.copy_from_nonoverlapping(registers.as_ptr(), registers.len()) };
+    }
+    let (context, context_size) = match options.seed {
+        Some(registers) => (seed.as_mut_ptr().cast(), registers.len() as u32),
+        None => (std::ptr::null_mut(), 0),
+    };
+    let mut walk = Walk {
+        visit,
+        ended: false,
+        panic: None,
+    };
+    let callback = callback_for(&walk);
+    let answer = ask!(
+        in gc info,
+        ICorProfilerInfo2::DoStackSnapshot(
+            thread.map_or(0, ThreadId::raw),
+            Some(callback),
+            flags,
+            (&raw mut walk).cast(),
+            context,
+            context_size,
+        )
+    );
+    if let Some(payload) = walk.panic {
+        resume_unwind(payload);
+    }
+    match answer {
+        Err(error) if walk.ended && is_aborted(&error) => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => Ok(()),
+    }
+}
+
+fn is_aborted(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Call { hresult, .. } if hresult.0 == sys::CORPROF_E_STACKSNAPSHOT_ABORTED.0
+    )
+}

@@ -1,0 +1,214 @@
+//! What the calls of `ICorProfilerInfo2` return.
+
+use crate::ids::{ClassId, ModuleId};
+use clr_profiler_il::token::{FieldDef, MethodDef, TypeDef};
+use clr_profiler_sys as sys;
+
+/// A function: the method that it is an instance of, and its generic arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionInfo2 {
+    /// The type; absent where the code is shared by several instantiations.
+    pub class: Option<ClassId>,
+    /// The module that defines the method.
+    pub module: ModuleId,
+    /// The method in the metadata of that module.
+    pub token: MethodDef,
+    /// The generic arguments of the method itself, as far as they are known.
+    pub type_arguments: Vec<ClassId>,
+}
+
+/// A type: where it is defined, what it derives from, and its generic arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClassIdInfo2 {
+    /// The module that defines it.
+    pub module: Option<ModuleId>,
+    /// The type in the metadata of that module.
+    pub token: TypeDef,
+    /// The type that it derives from; absent for `object` and interfaces.
+    pub parent: Option<ClassId>,
+    /// Its generic arguments.
+    pub type_arguments: Vec<ClassId>,
+}
+
+/// Size and fields of a type that is no array and no string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClassLayout {
+    /// The size in bytes: of a class that of its objects, header included, of a value type that of
+    /// its values.
+    pub size: u32,
+    /// The fields that the type itself declares, not those that it inherits, with their offsets in
+    /// bytes: of a class from where the object is, of a value type from where the value is.
+    pub fields: Vec<(FieldDef, u32)>,
+}
+
+/// Where length and characters are in a string object: offsets in bytes from where the object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StringLayout {
+    /// The length of the buffer; since .NET Framework 4 that of the string once more.
+    pub buffer_length_offset: u32,
+    /// The length of the string in UTF-16 units, 32 bits.
+    pub length_offset: u32,
+    /// The UTF-16 units; a zero follows them.
+    pub buffer_offset: u32,
+}
+
+/// Dimensions and elements of an array object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArrayObjectInfo {
+    /// The dimensions, outermost first.
+    pub dimensions: Vec<ArrayDimension>,
+    /// The address of the first element.
+    pub data: usize,
+}
+
+/// A dimension of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayDimension {
+    /// How many elements it has.
+    pub size: u32,
+    /// The index of the first one.
+    pub lower_bound: i32,
+}
+
+/// A part of the managed heap that the garbage collector treats in one way.
+#[doc(alias = "COR_PRF_GC_GENERATION")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Generation {
+    /// The youngest objects.
+    Gen0,
+    /// Objects that have survived a collection.
+    Gen1,
+    /// The oldest objects.
+    Gen2,
+    /// Large objects.
+    LargeObjectHeap,
+    /// Pinned objects.
+    PinnedObjectHeap,
+    /// A value that this version of the crate does not know.
+    Unknown(u32),
+}
+
+impl Generation {
+    pub(crate) fn from_native(native: u32) -> Self {
+        match native {
+            sys::COR_PRF_GC_GEN_0 => Self::Gen0,
+            sys::COR_PRF_GC_GEN_1 => Self::Gen1,
+            sys::COR_PRF_GC_GEN_2 => Self::Gen2,
+            sys::COR_PRF_GC_LARGE_OBJECT_HEAP => Self::LargeObjectHeap,
+            sys::COR_PRF_GC_PINNED_OBJECT_HEAP => Self::PinnedObjectHeap,
+            other => Self::Unknown(other),
+        }
+    }
+}
+
+/// A range of addresses of a generation.
+#[doc(alias = "COR_PRF_GC_GENERATION_RANGE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GenerationRange {
+    /// The generation.
+    pub generation: Generation,
+    /// The address at which it begins.
+    pub start: usize,
+    /// How many bytes are in use.
+    pub size: usize,
+    /// How many bytes it has, those in use included.
+    pub reserved: usize,
+}
+
+impl GenerationRange {
+    pub(crate) fn from_native(native: sys::COR_PRF_GC_GENERATION_RANGE) -> Self {
+        Self {
+            generation: Generation::from_native(native.generation),
+            start: native.rangeStart,
+            size: native.rangeLength,
+            reserved: native.rangeLengthReserved,
+        }
+    }
+
+    /// Whether this address is in the range.
+    pub fn contains(&self, address: usize) -> bool {
+        address >= self.start && address - self.start < self.reserved
+    }
+}
+
+/// What kind of clause handles an exception.
+#[doc(alias = "COR_PRF_CLAUSE_TYPE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClauseKind {
+    /// A filter decides whether there is a handler.
+    Filter,
+    /// A catch block.
+    Catch,
+    /// A finally or fault block.
+    Finally,
+    /// A value that this version of the crate does not know.
+    Unknown(u32),
+}
+
+/// The exception clause that is about to run.
+#[doc(alias = "COR_PRF_EX_CLAUSE_INFO")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExceptionClauseInfo {
+    /// What kind of clause it is.
+    pub kind: ClauseKind,
+    /// The address of its native code.
+    pub program_counter: usize,
+    /// The frame pointer of its method.
+    pub frame_pointer: usize,
+    /// The shadow stack pointer; Itanium only.
+    pub shadow_stack_pointer: usize,
+}
+
+impl ExceptionClauseInfo {
+    pub(crate) fn from_native(native: sys::COR_PRF_EX_CLAUSE_INFO) -> Self {
+        Self {
+            kind: match native.clauseType {
+                sys::COR_PRF_CLAUSE_FILTER => ClauseKind::Filter,
+                sys::COR_PRF_CLAUSE_CATCH => ClauseKind::Catch,
+                sys::COR_PRF_CLAUSE_FINALLY => ClauseKind::Finally,
+                other => ClauseKind::Unknown(other),
+            },
+            program_counter: native.programCounter,
+            frame_pointer: native.framePointer,
+            shadow_stack_pointer: native.shadowStackPointer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_newer_runtimes_survive() {
+        assert_eq!(Generation::from_native(3), Generation::LargeObjectHeap);
+        assert_eq!(Generation::from_native(9), Generation::Unknown(9));
+        let clause = sys::COR_PRF_EX_CLAUSE_INFO {
+            clauseType: 7,
+            ..Default::default()
+        };
+        let clause = ExceptionClauseInfo::from_native(clause);
+        assert_eq!(clause.kind, ClauseKind::Unknown(7));
+    }
+
+    #[test]
+    fn a_range_holds_what_is_reserved_too() {
+        let range = GenerationRange::from_native(sys::COR_PRF_GC_GENERATION_RANGE {
+            generation: 2,
+            rangeStart: 0x100,
+            rangeLength: 0x10,
+            rangeLengthReserved: 0x20,
+        });
+        assert!(range.contains(0x100) && range.contains(0x11f));
+        assert!(!range.contains(0xff) && !range.contains(0x120));
+    }
+}
