@@ -90,8 +90,8 @@ pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
 pub use failure::{Failure, FailureCause};
 pub use ids::{
-    AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
-    ObjectId, RejitId, ThreadId,
+    AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId,
+    ModuleId, ObjectId, RejitId, ThreadId,
 };
 pub use info::*;
 pub use metadata::{
@@ -108,12 +108,14 @@ pub mod prelude {
     pub use crate::{
         AllocationsByClass, AppDomainId, AssemblyId, AssemblyReferenceProvider, Callback, ClassId,
         CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo5,
-        CorProfilerInfo8, CorProfilerInfo9, Error, EventMask, EventPipeEvent, EventPipeProviderId,
-        Failure, FunctionControl, FunctionId, GcHandleId, GcReason, GcScope, GenerationSet,
-        Hresult, JitCacheResult, Metadata, MetadataImport, MetadataImport2, Method, ModuleId,
-        MovedRanges, ObjectId, Profiler, ProfilerInfo, RejitId, Result, RootIds, Roots, Setup,
-        SurvivingRanges, SuspendReason, ThreadId, TransitionReason, WeakTableElements, profiler,
-        register,
+        CorProfilerInfo6, CorProfilerInfo7, CorProfilerInfo8, CorProfilerInfo9, CorProfilerInfo10,
+        CorProfilerInfo11, CorProfilerInfo12, CorProfilerInfo13, CorProfilerInfo14,
+        CorProfilerInfo15, CorProfilerInfoHooks, CorProfilerInfoLegacy, CorProfilerInfoStatics,
+        Error, EventMask, EventPipeEvent, EventPipeProviderId, Failure, FunctionControl,
+        FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, Hresult, JitCacheResult,
+        Metadata, MetadataImport, MetadataImport2, Method, ModuleId, MovedRanges, Object, ObjectId,
+        Profiler, ProfilerInfo, RejitId, Result, RootIds, Roots, Setup, SurvivingRanges,
+        SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements, profiler, register,
     };
 }
 

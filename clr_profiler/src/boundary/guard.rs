@@ -78,11 +78,11 @@ pub(crate) fn with_fresh_objects<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Makes this thread one that has the runtime suspended, until the mark is dropped, which must
-/// happen on this thread.
-pub(crate) fn suspend_here(suspended: Suspended) -> Mark {
+/// Sets whether the runtime is suspended where this thread is, and says what was so before.
+pub(crate) fn set_suspended(suspended: Suspended) -> Suspended {
     let place = PLACE.get();
-    Mark::set(Place { suspended, ..place })
+    PLACE.set(Place { suspended, ..place });
+    place.suspended
 }
 
 /// Whether this thread is in a callback of the profiler whose handle has this identity. While it
@@ -116,7 +116,7 @@ impl Context for GcScope {
 }
 
 /// Marks this thread as being in a callback, until it is dropped.
-pub(crate) struct Mark(Place);
+struct Mark(Place);
 
 impl Mark {
     fn set(place: Place) -> Self {

@@ -57,7 +57,9 @@ pub trait CorProfilerInfo11: Sealed {
             return Err(Error::invalid(CALL, "the value has a zero character in it"));
         }
         let value = value.map(utf16);
-        let value = value.as_ref().map_or(std::ptr::null(), |value| value.as_ptr());
+        let value = value
+            .as_ref()
+            .map_or(std::ptr::null(), |value| value.as_ptr());
         let info = self.handle();
         ask!(
             steady info,

@@ -7,7 +7,7 @@ use super::enumerate::{FunctionEnum, ModuleEnum};
 use super::handle::Sealed;
 use super::{ModuleInfo, StringLayout};
 use crate::error::Result;
-use crate::ids::{AppDomainId, AssemblyId, FunctionId, ModuleId};
+use crate::ids::{AppDomainId, AssemblyId, ModuleId};
 use crate::native::{read_array, read_text};
 use clr_profiler_sys as sys;
 

@@ -117,7 +117,10 @@ pub trait CorProfilerInfo4: Sealed {
                 statuses.as_mut_ptr(),
             )
         )?;
-        Ok(statuses.into_iter().map(|status| Hresult(status.0)).collect())
+        Ok(statuses
+            .into_iter()
+            .map(|status| Hresult(status.0))
+            .collect())
     }
 
     /// The function whose native code an instruction pointer is in, and the ReJIT id of that code;

@@ -108,7 +108,10 @@ impl CorProfilerInfo7 for ProfilerInfo {}
 /// Runtimes answer with a flag of modules, which is no failure code, instead of the code for it.
 fn refuse_dynamic(call: &'static str, answer: Hresult) -> Result<()> {
     if answer.0 == sys::COR_PRF_MODULE_DYNAMIC as i32 {
-        return Err(Error::call(call, Hresult(sys::CORPROF_E_MODULE_IS_DYNAMIC.0)));
+        return Err(Error::call(
+            call,
+            Hresult(sys::CORPROF_E_MODULE_IS_DYNAMIC.0),
+        ));
     }
     Ok(())
 }

@@ -71,7 +71,10 @@ pub trait CorProfilerInfoLegacy: Sealed {
     fn inproc_inspection_interface(&self) -> Result<InprocInspection> {
         let mut native = std::ptr::null_mut();
         let info = self.handle();
-        ask!(info, ICorProfilerInfo::GetInprocInspectionInterface(&mut native))?;
+        ask!(
+            info,
+            ICorProfilerInfo::GetInprocInspectionInterface(&mut native)
+        )?;
         // SAFETY: the runtime gives a reference, or null.
         unsafe {
             InprocInspection::from_call("ICorProfilerInfo::GetInprocInspectionInterface", native)
@@ -90,7 +93,10 @@ pub trait CorProfilerInfoLegacy: Sealed {
     fn inproc_inspection_this_thread(&self) -> Result<InprocInspection> {
         let mut native = std::ptr::null_mut();
         let info = self.handle();
-        ask!(info, ICorProfilerInfo::GetInprocInspectionIThisThread(&mut native))?;
+        ask!(
+            info,
+            ICorProfilerInfo::GetInprocInspectionIThisThread(&mut native)
+        )?;
         // SAFETY: the runtime gives a reference, or null.
         unsafe {
             InprocInspection::from_call("ICorProfilerInfo::GetInprocInspectionIThisThread", native)

@@ -11,6 +11,10 @@ mod hooks;
 mod info1;
 mod info10;
 mod info11;
+mod info12;
+mod info13;
+mod info14;
+mod info15;
 mod info2;
 mod info3;
 mod info4;
@@ -21,6 +25,7 @@ mod info8;
 mod info9;
 mod legacy;
 mod method;
+mod object;
 mod statics;
 
 pub use assembly_references::AssemblyReferenceProvider;
@@ -30,15 +35,15 @@ pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;
 pub use handle::ProfilerInfo;
 pub(crate) use handle::Reach;
-pub use info1::{
-    AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, CorProfilerInfo, FunctionInfo,
-    MethodMalloc, ModuleInfo,
-};
 pub use hooks::{
     ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FrameInfo, FunctionEnter,
     FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave,
     FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall, FunctionTailcall2,
     FunctionTailcall3, FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
+};
+pub use info1::{
+    AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, CorProfilerInfo, FunctionInfo,
+    MethodMalloc, ModuleInfo,
 };
 pub use info2::{
     ArrayDimension, ArrayObjectInfo, ClassIdInfo2, ClassLayout, ClauseKind, CorProfilerInfo2,
@@ -54,6 +59,14 @@ pub use info8::{CorProfilerInfo8, DynamicFunctionInfo};
 pub use info9::CorProfilerInfo9;
 pub use info10::{CorProfilerInfo10, ObjectReference, RejitFlags, SuspendedRuntime};
 pub use info11::CorProfilerInfo11;
+pub use info12::{
+    CorProfilerInfo12, DefinedEvent, EventDefinition, EventLevel, EventParameter,
+    EventPayloadReader, EventPipeProviderConfig, EventPipeSessionId, EventType, EventValue,
+};
+pub use info13::{CorProfilerInfo13, HandleKind, ObjectHandle};
+pub use info14::{CorProfilerInfo14, EventPipeProviderState, NonGcHeapRange};
+pub use info15::CorProfilerInfo15;
 pub use legacy::{CorProfilerInfoLegacy, InprocInspection};
 pub use method::Method;
+pub use object::{ArrayObject, Object, StructValue, Value};
 pub use statics::{CorProfilerInfoStatics, StaticKind};

@@ -223,13 +223,15 @@ mod tests {
             // SAFETY: the buffer has room for all of it.
             unsafe {
                 (*arguments).numRanges = count;
-                let ranges = (&raw mut (*arguments).ranges)
-                    .cast::<COR_PRF_FUNCTION_ARGUMENT_RANGE>();
+                let ranges =
+                    (&raw mut (*arguments).ranges).cast::<COR_PRF_FUNCTION_ARGUMENT_RANGE>();
                 for index in 0..count {
-                    ranges.add(index as usize).write(COR_PRF_FUNCTION_ARGUMENT_RANGE {
-                        startAddress: 0x1000 + index as usize,
-                        length: index + 1,
-                    });
+                    ranges
+                        .add(index as usize)
+                        .write(COR_PRF_FUNCTION_ARGUMENT_RANGE {
+                            startAddress: 0x1000 + index as usize,
+                            length: index + 1,
+                        });
                 }
             }
             Ok(Hresult::S_OK)

@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
@@ -67,9 +66,9 @@ where
     where
         F: Fn(FunctionId) -> Hooked + Copy + Send + Sync + 'static,
     {
-        // SAFETY: `F` has no bytes, so this is a whole value of it; there was one before, which
+        // SAFETY: `F` has no bytes, so any aligned pointer reads one; there was one before, which
         // was `Copy`, so there may be another.
-        let mapper: F = unsafe { MaybeUninit::uninit().assume_init() };
+        let mapper: F = unsafe { NonNull::<F>::dangling().read() };
         // SAFETY: the runtime passes a pointer to a variable of its own.
         unsafe { ask(mapper, function, hook) }
     }
@@ -137,7 +136,8 @@ mod tests {
             Hooked::ByClientId(_) => Hooked::ByClientId(offset + 7),
             other => other,
         });
-        for (function, is_hooked, id) in [(1, false, 1), (2, true, 2), (3, true, 77), (4, true, 4)] {
+        for (function, is_hooked, id) in [(1, false, 1), (2, true, 2), (3, true, 77), (4, true, 4)]
+        {
             let mut hook = BOOL::from(!is_hooked);
             // SAFETY: the pointer is to a local.
             assert_eq!(unsafe { plain(function, &mut hook) }, id);

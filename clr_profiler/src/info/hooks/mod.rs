@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ids::FunctionId;
 use clr_profiler_sys as sys;
 
-pub use frame::{ArgumentBuffer, EnterInfo, EltInfo, FrameInfo, LeaveInfo, MemoryRange};
+pub use frame::{ArgumentBuffer, EltInfo, EnterInfo, FrameInfo, LeaveInfo, MemoryRange};
 pub use mapper::Hooked;
 pub use sys::{
     FunctionEnter, FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID,

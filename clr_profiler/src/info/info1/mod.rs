@@ -11,7 +11,9 @@ use super::code::{CodeRange, IlMapEntry, IlToNative, il_to_native, native_il_map
 use super::handle::Sealed;
 use crate::error::{Error, Hresult, Result};
 use crate::events::EventMask;
-use crate::ids::{AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId};
+use crate::ids::{
+    AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId,
+};
 use crate::metadata::Metadata;
 use crate::native::{read_array, read_text, typed};
 use clr_profiler_il::body::encoded_length;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::boundary::{Mark, Suspended, suspend_here, suspended};
+use crate::boundary::{Suspended, set_suspended, suspended};
 use crate::error::{Error, Result};
 use crate::info::ProfilerInfo;
 
@@ -14,9 +14,9 @@ use crate::info::ProfilerInfo;
 #[must_use = "the managed threads go on when it is dropped"]
 pub struct SuspendedRuntime {
     info: ProfilerInfo,
-    /// What this thread may ask meanwhile; none when it has been resumed.
-    mark: Option<Mark>,
-    /// The mark belongs to this thread.
+    /// Whether the threads go on already.
+    is_resumed: bool,
+    /// What this thread may ask meanwhile is noted on this thread.
     stays_here: PhantomData<*const ()>,
 }
 
@@ -29,9 +29,10 @@ impl SuspendedRuntime {
             ));
         }
         ask!(info, ICorProfilerInfo10::SuspendRuntime())?;
+        set_suspended(Suspended::ByProfiler);
         Ok(Self {
             info: info.clone(),
-            mark: Some(suspend_here(Suspended::ByProfiler)),
+            is_resumed: false,
             stays_here: PhantomData,
         })
     }
@@ -49,10 +50,11 @@ impl SuspendedRuntime {
     }
 
     fn resume_once(&mut self) -> Result<()> {
-        // This thread may ask for everything again: for resuming it has to.
-        if self.mark.take().is_none() {
+        if std::mem::replace(&mut self.is_resumed, true) {
             return Ok(());
         }
+        // This thread may ask for everything again: for resuming it has to.
+        set_suspended(Suspended::No);
         let info = &self.info;
         ask!(info, ICorProfilerInfo10::ResumeRuntime())?;
         Ok(())

@@ -1,0 +1,272 @@
+//! `ICorProfilerInfo12`.
+
+mod payload;
+mod types;
+
+use uuid::Uuid;
+
+use super::ProfilerInfo;
+use super::handle::Sealed;
+use crate::boundary::guid_of;
+use crate::error::{Error, Result};
+use crate::ids::EventPipeProviderId;
+use crate::native::{read_text, utf16};
+use clr_profiler_sys as sys;
+use sys::{COR_PRF_EVENTPIPE_PARAM_DESC, COR_PRF_EVENTPIPE_PROVIDER_CONFIG};
+
+pub use payload::{EventPayloadReader, EventValue};
+pub use types::{
+    DefinedEvent, EventDefinition, EventLevel, EventParameter, EventPipeProviderConfig,
+    EventPipeSessionId, EventType,
+};
+
+/// What `ICorProfilerInfo12` offers: EventPipe, the runtime's own tracing (.NET 5).
+///
+/// Events of a session of the profiler's own arrive in
+/// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), on the thread that
+/// raises them.
+#[doc(alias = "ICorProfilerInfo12")]
+pub trait CorProfilerInfo12: Sealed {
+    /// Starts a session: from now on events of these providers are delivered.
+    ///
+    /// Wraps `ICorProfilerInfo12::EventPipeStartSession`. **Context**: not during a collection.
+    /// **Events**: [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE).
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place for a session.
+    #[doc(alias = "EventPipeStartSession")]
+    fn event_pipe_start_session(
+        &self,
+        providers: &[EventPipeProviderConfig],
+        request_rundown: bool,
+    ) -> Result<EventPipeSessionId> {
+        let texts: Vec<_> = providers.iter().map(ConfigTexts::of).collect();
+        let configs: Vec<_> = texts.iter().map(ConfigTexts::native).collect();
+        let mut session = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo12::EventPipeStartSession(
+                configs.len() as u32,
+                configs.as_ptr(),
+                request_rundown.into(),
+                &mut session,
+            )
+        )?;
+        Ok(EventPipeSessionId(session))
+    }
+
+    /// Adds a provider to a session that runs.
+    ///
+    /// It is meant for
+    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created).
+    ///
+    /// Wraps `ICorProfilerInfo12::EventPipeAddProviderToSession`. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` for a session that does not run.
+    #[doc(alias = "EventPipeAddProviderToSession")]
+    fn event_pipe_add_provider_to_session(
+        &self,
+        session: EventPipeSessionId,
+        provider: &EventPipeProviderConfig,
+    ) -> Result<()> {
+        let texts = ConfigTexts::of(provider);
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo12::EventPipeAddProviderToSession(session.0, texts.native())
+        )?;
+        Ok(())
+    }
+
+    /// Ends a session.
+    ///
+    /// Wraps `ICorProfilerInfo12::EventPipeStopSession`. **Context**: not during a collection, not in
+    /// `event_pipe_event_delivered`.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers; for a session that has ended it is success.
+    #[doc(alias = "EventPipeStopSession")]
+    fn event_pipe_stop_session(&self, session: EventPipeSessionId) -> Result<()> {
+        let info = self.handle();
+        ask!(info, ICorProfilerInfo12::EventPipeStopSession(session.0))?;
+        Ok(())
+    }
+
+    /// Makes a provider of events, which lives as long as the process.
+    ///
+    /// Wraps `ICorProfilerInfo12::EventPipeCreateProvider`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_FAIL` where the name is taken.
+    #[doc(alias = "EventPipeCreateProvider")]
+    fn event_pipe_create_provider(&self, name: &str) -> Result<EventPipeProviderId> {
+        let name = utf16(name);
+        let mut provider = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo12::EventPipeCreateProvider(name.as_ptr(), &mut provider)
+        )?;
+        Ok(EventPipeProviderId::from_raw(provider))
+    }
+
+    /// The name of a provider.
+    ///
+    /// Wraps `ICorProfilerInfo12::EventPipeGetProviderInfo`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "EventPipeGetProviderInfo")]
+    fn event_pipe_provider_info(&self, provider: EventPipeProviderId) -> Result<String> {
+        let info = self.handle();
+        read_text(|capacity, length, buffer| {
+            ask!(
+                steady info,
+                ICorProfilerInfo12::EventPipeGetProviderInfo(
+                    provider.raw(),
+                    capacity,
+                    length,
+                    buffer,
+                )
+            )
+        })
+    }
+
+    /// Defines an event of a provider that the profiler has made.
+    ///
+    /// Wraps `ICorProfilerInfo12::EventPipeDefineEvent`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "EventPipeDefineEvent")]
+    fn event_pipe_define_event(
+        &self,
+        provider: EventPipeProviderId,
+        event: EventDefinition,
+    ) -> Result<DefinedEvent> {
+        let name = utf16(&event.name);
+        let names: Vec<_> = event.parameters.iter().map(|p| utf16(&p.name)).collect();
+        let parameters = event.parameters.iter().zip(&names);
+        let parameters: Vec<_> = parameters
+            .map(|(parameter, name)| COR_PRF_EVENTPIPE_PARAM_DESC {
+                r#type: if parameter.is_array {
+                    sys::COR_PRF_EVENTPIPE_ARRAY
+                } else {
+                    parameter.r#type as u32
+                },
+                elementType: if parameter.is_array {
+                    parameter.r#type as u32
+                } else {
+                    0
+                },
+                name: name.as_ptr(),
+            })
+            .collect();
+        let mut raw = 0;
+        let info = self.handle();
+        ask!(
+            info,
+            ICorProfilerInfo12::EventPipeDefineEvent(
+                provider.raw(),
+                name.as_ptr(),
+                event.id,
+                event.keywords,
+                event.version,
+                event.level as u32,
+                event.opcode,
+                event.with_stack.into(),
+                parameters.len() as u32,
+                parameters.as_ptr(),
+                &mut raw,
+            )
+        )?;
+        Ok(DefinedEvent {
+            raw,
+            provider,
+            parameters: event.parameters,
+        })
+    }
+
+    /// Raises an event, with a value for each of its parameters.
+    ///
+    /// Where no session asks for it, nothing happens.
+    ///
+    /// Wraps `ICorProfilerInfo12::EventPipeWriteEvent`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// An error of its own for values that are not those of the event's parameters.
+    #[doc(alias = "EventPipeWriteEvent")]
+    fn event_pipe_write_event(
+        &self,
+        event: &DefinedEvent,
+        values: &[EventValue<'_>],
+        activity: Option<Uuid>,
+        related_activity: Option<Uuid>,
+    ) -> Result<()> {
+        let payload = payload::payload(&event.parameters, values).map_err(|problem| {
+            Error::invalid("ICorProfilerInfo12::EventPipeWriteEvent", problem)
+        })?;
+        let data = sys::COR_PRF_EVENT_DATA {
+            ptr: payload.as_ptr().addr() as u64,
+            size: payload.len() as u32,
+            reserved: 0,
+        };
+        let activity = activity.as_ref().map(guid_of);
+        let related = related_activity.as_ref().map(guid_of);
+        let info = self.handle();
+        ask!(
+            steady info,
+            ICorProfilerInfo12::EventPipeWriteEvent(
+                event.raw,
+                // Without parameters there is no block.
+                u32::from(!payload.is_empty()),
+                &data,
+                activity.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
+                related.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
+            )
+        )?;
+        Ok(())
+    }
+}
+
+impl CorProfilerInfo12 for ProfilerInfo {}
+
+/// The texts of a provider's configuration as native code has them.
+struct ConfigTexts<'a> {
+    config: &'a EventPipeProviderConfig,
+    name: Vec<u16>,
+    filter: Option<Vec<u16>>,
+}
+
+impl<'a> ConfigTexts<'a> {
+    fn of(config: &'a EventPipeProviderConfig) -> Self {
+        Self {
+            config,
+            name: utf16(&config.name),
+            filter: config.filter.as_deref().map(utf16),
+        }
+    }
+
+    /// Good while this lives.
+    fn native(&self) -> COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
+        COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
+            providerName: self.name.as_ptr(),
+            keywords: self.config.keywords,
+            loggingLevel: self.config.level as u32,
+            filterData: self
+                .filter
+                .as_ref()
+                .map_or(std::ptr::null(), |filter| filter.as_ptr()),
+        }
+    }
+}

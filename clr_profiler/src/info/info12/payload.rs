@@ -1,0 +1,298 @@
+//! Parameters of events, in EventPipe's binary form.
+
+use uuid::Uuid;
+
+use super::types::{EventParameter, EventType};
+
+/// A value of an event's parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EventValue<'a> {
+    /// A truth value.
+    Boolean(bool),
+    /// A unit of UTF-16.
+    Char(u16),
+    /// 8 bits, signed.
+    SByte(i8),
+    /// 8 bits.
+    Byte(u8),
+    /// 16 bits, signed.
+    Int16(i16),
+    /// 16 bits.
+    UInt16(u16),
+    /// 32 bits, signed.
+    Int32(i32),
+    /// 32 bits.
+    UInt32(u32),
+    /// 64 bits, signed.
+    Int64(i64),
+    /// 64 bits.
+    UInt64(u64),
+    /// 32 bits, with a point.
+    Single(f32),
+    /// 64 bits, with a point.
+    Double(f64),
+    /// A `System.Decimal`, as it is in memory.
+    Decimal([u8; 16]),
+    /// A time: tenths of a microsecond since the beginning of 1601, UTC.
+    DateTime(i64),
+    /// A GUID.
+    Guid(Uuid),
+    /// A text. What follows a zero in it is lost.
+    String(&'a str),
+    /// Several values of one type.
+    Array(&'a [EventValue<'a>]),
+}
+
+impl EventValue<'_> {
+    fn type_of(&self) -> Option<EventType> {
+        Some(match self {
+            Self::Boolean(_) => EventType::Boolean,
+            Self::Char(_) => EventType::Char,
+            Self::SByte(_) => EventType::SByte,
+            Self::Byte(_) => EventType::Byte,
+            Self::Int16(_) => EventType::Int16,
+            Self::UInt16(_) => EventType::UInt16,
+            Self::Int32(_) => EventType::Int32,
+            Self::UInt32(_) => EventType::UInt32,
+            Self::Int64(_) => EventType::Int64,
+            Self::UInt64(_) => EventType::UInt64,
+            Self::Single(_) => EventType::Single,
+            Self::Double(_) => EventType::Double,
+            Self::Decimal(_) => EventType::Decimal,
+            Self::DateTime(_) => EventType::DateTime,
+            Self::Guid(_) => EventType::Guid,
+            Self::String(_) => EventType::String,
+            Self::Array(_) => return None,
+        })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        match *self {
+            // As wide as a BOOL.
+            Self::Boolean(value) => out.extend(u32::from(value).to_le_bytes()),
+            Self::Char(value) | Self::UInt16(value) => out.extend(value.to_le_bytes()),
+            Self::SByte(value) => out.extend(value.to_le_bytes()),
+            Self::Byte(value) => out.push(value),
+            Self::Int16(value) => out.extend(value.to_le_bytes()),
+            Self::Int32(value) => out.extend(value.to_le_bytes()),
+            Self::UInt32(value) => out.extend(value.to_le_bytes()),
+            Self::Int64(value) | Self::DateTime(value) => out.extend(value.to_le_bytes()),
+            Self::UInt64(value) => out.extend(value.to_le_bytes()),
+            Self::Single(value) => out.extend(value.to_le_bytes()),
+            Self::Double(value) => out.extend(value.to_le_bytes()),
+            Self::Decimal(value) => out.extend(value),
+            Self::Guid(value) => out.extend(value.to_bytes_le()),
+            Self::String(value) => {
+                let text = value.split('\0').next().unwrap_or_default();
+                out.extend(text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes));
+            }
+            Self::Array(values) => {
+                out.extend((values.len() as u16).to_le_bytes());
+                values.iter().for_each(|value| value.write(out));
+            }
+        }
+    }
+}
+
+/// The payload of an event, or what is wrong with the values for it.
+pub(super) fn payload(
+    parameters: &[EventParameter],
+    values: &[EventValue<'_>],
+) -> Result<Vec<u8>, String> {
+    if parameters.len() != values.len() {
+        return Err(format!(
+            "the event has {} parameters, {} values were given",
+            parameters.len(),
+            values.len()
+        ));
+    }
+    let mut payload = Vec::new();
+    for (parameter, value) in parameters.iter().zip(values) {
+        let fits = match (parameter.is_array, value) {
+            (false, value) => value.type_of() == Some(parameter.r#type),
+            (true, EventValue::Array(elements)) => elements
+                .iter()
+                .all(|element| element.type_of() == Some(parameter.r#type)),
+            (true, _) => false,
+        };
+        if !fits {
+            return Err(format!(
+                "the parameter `{}` is {}{:?}, {value:?} was given",
+                parameter.name,
+                if parameter.is_array {
+                    "an array of "
+                } else {
+                    ""
+                },
+                parameter.r#type,
+            ));
+        }
+        if let EventValue::Array(elements) = value
+            && elements.len() > u16::MAX as usize
+        {
+            return Err(format!(
+                "the array `{}` has {} elements, 65535 is the limit",
+                parameter.name,
+                elements.len()
+            ));
+        }
+        value.write(&mut payload);
+    }
+    Ok(payload)
+}
+
+/// Reads the parameters of a delivered event, one after the other.
+///
+/// Each call gives `None` where the payload ends before the value does, and stays where it is.
+///
+/// ```
+/// use clr_profiler::EventPayloadReader;
+///
+/// let mut payload = EventPayloadReader::new(&[42, 0, 0, 0, b'h', 0, b'i', 0, 0, 0]);
+/// assert_eq!(payload.u32(), Some(42));
+/// assert_eq!(payload.string().as_deref(), Some("hi"));
+/// assert_eq!(payload.u8(), None);
+/// ```
+#[derive(Clone, Debug)]
+pub struct EventPayloadReader<'a> {
+    rest: &'a [u8],
+}
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(&mut self) -> Option<$name> {
+            let (value, rest) = self.rest.split_first_chunk()?;
+            self.rest = rest;
+            Some($name::from_le_bytes(*value))
+        }
+    )*};
+}
+
+impl<'a> EventPayloadReader<'a> {
+    /// Reads this payload from its beginning.
+    pub fn new(payload: &'a [u8]) -> Self {
+        Self { rest: payload }
+    }
+
+    numbers! {
+        /// 8 bits.
+        u8;
+        /// 16 bits.
+        u16;
+        /// 32 bits.
+        u32;
+        /// 64 bits.
+        u64;
+        /// 8 bits, signed.
+        i8;
+        /// 16 bits, signed.
+        i16;
+        /// 32 bits, signed.
+        i32;
+        /// 64 bits, signed.
+        i64;
+        /// 32 bits, with a point.
+        f32;
+        /// 64 bits, with a point.
+        f64;
+    }
+
+    /// A truth value, 32 bits wide.
+    pub fn bool(&mut self) -> Option<bool> {
+        self.u32().map(|value| value != 0)
+    }
+
+    /// A GUID.
+    pub fn guid(&mut self) -> Option<Uuid> {
+        let (value, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(Uuid::from_bytes_le(*value))
+    }
+
+    /// A text: UTF-16 up to a zero. Lone surrogates become U+FFFD.
+    pub fn string(&mut self) -> Option<String> {
+        let units = self.rest.chunks_exact(2).map(|unit| match unit {
+            [low, high] => u16::from_le_bytes([*low, *high]),
+            _ => 0,
+        });
+        let length = units.clone().position(|unit| unit == 0)?;
+        let text: Vec<u16> = units.take(length).collect();
+        self.rest = self.rest.get(2 * (length + 1)..)?;
+        Some(String::from_utf16_lossy(&text))
+    }
+
+    /// What has not been read.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters() -> Vec<EventParameter> {
+        vec![
+            EventParameter::new("flag", EventType::Boolean),
+            EventParameter::new("small", EventType::SByte),
+            EventParameter::new("text", EventType::String),
+            EventParameter::new("id", EventType::Guid),
+            EventParameter::array("many", EventType::Int64),
+            EventParameter::new("last", EventType::Double),
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let id = Uuid::from_u128(0xDF63A541_5A33_4611_8829_F4E495985EE3);
+        let many = [EventValue::Int64(-1), EventValue::Int64(i64::MAX)];
+        let payload = payload(
+            &parameters(),
+            &[
+                EventValue::Boolean(true),
+                EventValue::SByte(-3),
+                EventValue::String("ä𝄞"),
+                EventValue::Guid(id),
+                EventValue::Array(&many),
+                EventValue::Double(2.5),
+            ],
+        )
+        .unwrap();
+        let mut reader = EventPayloadReader::new(&payload);
+        assert_eq!(reader.bool(), Some(true));
+        assert_eq!(reader.i8(), Some(-3));
+        assert_eq!(reader.string().as_deref(), Some("ä𝄞"));
+        assert_eq!(reader.guid(), Some(id));
+        assert_eq!(reader.u16(), Some(2));
+        assert_eq!((reader.i64(), reader.i64()), (Some(-1), Some(i64::MAX)));
+        assert_eq!(reader.f64(), Some(2.5));
+        assert_eq!((reader.u8(), reader.string()), (None, None));
+        assert!(reader.rest().is_empty());
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused() {
+        let one = [EventParameter::new("count", EventType::Int32)];
+        let several = [EventParameter::array("counts", EventType::Int32)];
+        assert!(payload(&one, &[]).unwrap_err().contains("1 parameters"));
+        let wrong = payload(&one, &[EventValue::Int64(1)]).unwrap_err();
+        assert!(wrong.contains("`count` is Int32"), "{wrong}");
+        assert!(payload(&several, &[EventValue::Int32(1)]).is_err());
+        assert!(payload(&one, &[EventValue::Array(&[])]).is_err());
+        let mixed = [EventValue::Int32(1), EventValue::Byte(1)];
+        assert!(payload(&several, &[EventValue::Array(&mixed)]).is_err());
+        let long = vec![EventValue::Int32(1); 65_536];
+        let error = payload(&several, &[EventValue::Array(&long)]).unwrap_err();
+        assert!(error.contains("65536 elements"), "{error}");
+    }
+
+    #[test]
+    fn a_text_without_its_end_is_none() {
+        assert_eq!(EventPayloadReader::new(&[65, 0, 66]).string(), None);
+        assert_eq!(
+            EventPayloadReader::new(&[0, 0]).string().as_deref(),
+            Some("")
+        );
+    }
+}

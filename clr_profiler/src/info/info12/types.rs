@@ -1,0 +1,187 @@
+//! Sessions, providers and events of EventPipe.
+
+use crate::ids::EventPipeProviderId;
+
+/// A session of EventPipe that the profiler has started.
+#[doc(alias = "EVENTPIPE_SESSION")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventPipeSessionId(pub(super) u64);
+
+impl EventPipeSessionId {
+    /// The session that native code knows by this number.
+    pub const fn from_raw(raw: u64) -> Self {
+        Self(raw)
+    }
+
+    /// The number by which native code knows it.
+    pub const fn raw(self) -> u64 {
+        self.0
+    }
+}
+
+/// How severe an event is; sessions ask for a level and get the more severe ones too.
+#[doc(alias = "COR_PRF_EVENTPIPE_LEVEL")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum EventLevel {
+    /// Always delivered.
+    LogAlways = 0,
+    /// The program cannot go on.
+    Critical = 1,
+    /// Something failed.
+    Error = 2,
+    /// Something may be wrong.
+    Warning = 3,
+    /// Worth knowing.
+    Informational = 4,
+    /// Everything.
+    Verbose = 5,
+}
+
+/// Which events of a provider a session gets.
+#[doc(alias = "COR_PRF_EVENTPIPE_PROVIDER_CONFIG")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPipeProviderConfig {
+    /// The name of the provider, such as `Microsoft-Windows-DotNETRuntime`.
+    pub name: String,
+    /// Those that have one of these keywords; 0 for those that have none.
+    pub keywords: u64,
+    /// Those of at least this severity.
+    pub level: EventLevel,
+    /// What the provider is told besides: `name=value` pairs with `;` between them.
+    pub filter: Option<String>,
+}
+
+impl EventPipeProviderConfig {
+    /// All events of a provider.
+    pub fn all(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            keywords: u64::MAX,
+            level: EventLevel::Verbose,
+            filter: None,
+        }
+    }
+}
+
+/// The type of an event's parameter.
+#[doc(alias = "COR_PRF_EVENTPIPE_PARAM_TYPE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "they are those of .NET")]
+pub enum EventType {
+    Boolean = 0x3,
+    Char = 0x4,
+    SByte = 0x5,
+    Byte = 0x6,
+    Int16 = 0x7,
+    UInt16 = 0x8,
+    Int32 = 0x9,
+    UInt32 = 0xa,
+    Int64 = 0xb,
+    UInt64 = 0xc,
+    Single = 0xd,
+    Double = 0xe,
+    Decimal = 0xf,
+    DateTime = 0x10,
+    Guid = 0x11,
+    String = 0x12,
+}
+
+/// A parameter of an event.
+#[doc(alias = "COR_PRF_EVENTPIPE_PARAM_DESC")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventParameter {
+    /// Its name.
+    pub name: String,
+    /// Its type, or that of its elements.
+    pub r#type: EventType,
+    /// Whether it is an array.
+    pub is_array: bool,
+}
+
+impl EventParameter {
+    /// A parameter that is one value.
+    pub fn new(name: impl Into<String>, r#type: EventType) -> Self {
+        Self {
+            name: name.into(),
+            r#type,
+            is_array: false,
+        }
+    }
+
+    /// A parameter that is an array.
+    pub fn array(name: impl Into<String>, elements: EventType) -> Self {
+        Self {
+            name: name.into(),
+            r#type: elements,
+            is_array: true,
+        }
+    }
+}
+
+/// An event that a provider can raise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventDefinition {
+    /// Its name.
+    pub name: String,
+    /// Its number within the provider.
+    pub id: u32,
+    /// Its keywords, by which sessions ask for it.
+    pub keywords: u64,
+    /// The version of its parameters.
+    pub version: u32,
+    /// How severe it is.
+    pub level: EventLevel,
+    /// What it stands for: 0 for an event of its own, 1 for a start, 2 for a stop...
+    pub opcode: u8,
+    /// Whether the stack is recorded with it.
+    pub with_stack: bool,
+    /// Its parameters.
+    pub parameters: Vec<EventParameter>,
+}
+
+impl EventDefinition {
+    /// An event without keywords, parameters and stack, of the level `Informational`.
+    pub fn new(name: impl Into<String>, id: u32) -> Self {
+        Self {
+            name: name.into(),
+            id,
+            keywords: 0,
+            version: 1,
+            level: EventLevel::Informational,
+            opcode: 0,
+            with_stack: false,
+            parameters: Vec::new(),
+        }
+    }
+}
+
+/// An event that a provider has.
+///
+/// From [`event_pipe_define_event`](crate::CorProfilerInfo12::event_pipe_define_event). It lives as
+/// long as its provider: as the process.
+#[doc(alias = "EVENTPIPE_EVENT")]
+#[derive(Clone, Debug)]
+pub struct DefinedEvent {
+    pub(super) raw: usize,
+    pub(super) provider: EventPipeProviderId,
+    pub(super) parameters: Vec<EventParameter>,
+}
+
+impl DefinedEvent {
+    /// The number by which native code knows it.
+    pub fn raw(&self) -> usize {
+        self.raw
+    }
+
+    /// The provider that has it.
+    pub fn provider(&self) -> EventPipeProviderId {
+        self.provider
+    }
+
+    /// Its parameters.
+    pub fn parameters(&self) -> &[EventParameter] {
+        &self.parameters
+    }
+}

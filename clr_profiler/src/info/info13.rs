@@ -1,0 +1,137 @@
+//! `ICorProfilerInfo13`.
+
+use std::fmt;
+
+use super::handle::Sealed;
+use super::{CorProfilerInfo, ProfilerInfo};
+use crate::boundary::with_fresh_objects;
+use crate::error::Result;
+use crate::ids::ObjectId;
+use clr_profiler_sys as sys;
+
+/// What a handle does to its object.
+#[doc(alias = "COR_PRF_HANDLE_TYPE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum HandleKind {
+    /// It follows the object, and lets it be collected.
+    Weak = sys::COR_PRF_HANDLE_TYPE_WEAK,
+    /// It keeps the object alive.
+    Strong = sys::COR_PRF_HANDLE_TYPE_STRONG,
+    /// It keeps the object alive, and where it is.
+    Pinned = sys::COR_PRF_HANDLE_TYPE_PINNED,
+}
+
+/// A handle to an object, which the profiler has made; it is destroyed when it is dropped.
+///
+/// Destroying it is not possible during a collection or after the runtime's shutdown: dropped then,
+/// it is leaked.
+#[doc(alias = "ObjectHandleID")]
+pub struct ObjectHandle {
+    info: ProfilerInfo,
+    raw: sys::ObjectHandleID,
+}
+
+// SAFETY: the handle is an entry of a table of the runtime's; any thread may use it, and the
+// runtime synchronises that with the collector.
+unsafe impl Send for ObjectHandle {}
+// SAFETY: as above; what is behind it is changed by the runtime alone.
+unsafe impl Sync for ObjectHandle {}
+
+impl ObjectHandle {
+    /// The pointer by which native code knows it.
+    pub fn as_raw(&self) -> sys::ObjectHandleID {
+        self.raw
+    }
+
+    fn destroy(&self) -> Result<()> {
+        let info = &self.info;
+        ask!(info, ICorProfilerInfo13::DestroyHandle(self.raw))?;
+        Ok(())
+    }
+}
+
+impl Drop for ObjectHandle {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        let _ = self.destroy();
+    }
+}
+
+impl fmt::Debug for ObjectHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ObjectHandle({:p})", self.raw)
+    }
+}
+
+/// What `ICorProfilerInfo13` offers: handles to objects (.NET 7).
+#[doc(alias = "ICorProfilerInfo13")]
+pub trait CorProfilerInfo13: Sealed {
+    /// Makes a handle to an object, to find it again in later callbacks.
+    ///
+    /// Wraps `ICorProfilerInfo13::CreateHandle`. **Context**: a callback that delivers objects, not
+    /// during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "CreateHandle")]
+    fn create_handle(&self, object: ObjectId<'_>, kind: HandleKind) -> Result<ObjectHandle> {
+        let mut raw = std::ptr::null_mut();
+        let info = self.handle();
+        // What is no object any more would corrupt the heap.
+        info.class_from_object(object)?;
+        ask!(
+            steady info,
+            ICorProfilerInfo13::CreateHandle(object.address(), kind as u32, &mut raw)
+        )?;
+        Ok(ObjectHandle {
+            info: info.clone(),
+            raw,
+        })
+    }
+
+    /// Gives a handle up, as dropping it does, and says whether that went well.
+    ///
+    /// Wraps `ICorProfilerInfo13::DestroyHandle`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers; the handle is leaked then.
+    #[doc(alias = "DestroyHandle")]
+    fn destroy_handle(&self, handle: ObjectHandle) -> Result<()> {
+        let destroyed = handle.destroy();
+        let mut handle = std::mem::ManuallyDrop::new(handle);
+        // SAFETY: the handle is not dropped, so this is done once, and it is not used again.
+        unsafe { std::ptr::drop_in_place(&mut handle.info) };
+        destroyed
+    }
+
+    /// Calls `read` with the object of a handle; with `None` where it was collected.
+    ///
+    /// The object can move as soon as `read` has returned.
+    ///
+    /// Wraps `ICorProfilerInfo13::GetObjectIDFromHandle`. **Context**: a callback that delivers
+    /// objects, on a managed thread.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_NOT_MANAGED_THREAD` from where objects
+    /// cannot be looked at.
+    #[doc(alias = "GetObjectIDFromHandle")]
+    fn with_object_of_handle<R>(
+        &self,
+        handle: &ObjectHandle,
+        read: impl FnOnce(Option<ObjectId<'_>>) -> R,
+    ) -> Result<R> {
+        let mut object = 0;
+        let info = self.handle();
+        ask!(
+            steady info,
+            ICorProfilerInfo13::GetObjectIDFromHandle(handle.raw, &mut object)
+        )?;
+        Ok(with_fresh_objects(|| read(ObjectId::optional(object))))
+    }
+}
+
+impl CorProfilerInfo13 for ProfilerInfo {}

@@ -1,0 +1,308 @@
+//! [`Object`]: what is in objects.
+
+mod fields;
+mod region;
+mod value;
+
+use std::fmt;
+
+use super::{
+    ArrayDimension, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4,
+    CorProfilerInfoStatics, ProfilerInfo, StaticKind,
+};
+use crate::boundary::with_fresh_objects;
+use crate::error::{Error, Result};
+use crate::ids::{ClassId, ObjectId};
+use fields::{instance_fields, static_field};
+use region::Region;
+use value::Kind;
+
+pub use value::{StructValue, Value};
+
+/// How far up the types are followed that one derives from.
+const INHERITANCE_LIMIT: usize = 100;
+
+/// An object, to be read.
+///
+/// From [`ProfilerInfo::object`], [`GcScope::object`](crate::GcScope::object). What it reads is
+/// checked against the object's size. After a call during which objects can move it refuses to
+/// read any more.
+#[derive(Clone, Copy)]
+pub struct Object<'a> {
+    info: &'a ProfilerInfo,
+    id: ObjectId<'a>,
+    class: ClassId,
+    region: Region<'a>,
+}
+
+impl<'a> Object<'a> {
+    /// The object's id.
+    pub fn id(&self) -> ObjectId<'a> {
+        self.id
+    }
+
+    /// Its type.
+    pub fn class(&self) -> ClassId {
+        self.class
+    }
+
+    /// The text of a string. Lone surrogates become U+FFFD.
+    ///
+    /// The caller knows that the object is a string: of another object it is no meaningful text.
+    ///
+    /// # Errors
+    ///
+    /// Where length and size do not fit: it is no string.
+    pub fn string(&self) -> Result<String> {
+        let layout = self.info.string_layout2()?;
+        let length = self.region.part(layout.length_offset as usize, None)?;
+        let length = u32::from_ne_bytes(length.read()?) as usize;
+        let text = self
+            .region
+            .part(layout.buffer_offset as usize, length.checked_mul(2))?;
+        let bytes = text.bytes()?;
+        let units = bytes.chunks_exact(2).map(|unit| match unit {
+            [first, second] => u16::from_ne_bytes([*first, *second]),
+            _ => 0,
+        });
+        Ok(String::from_utf16_lossy(&units.collect::<Vec<_>>()))
+    }
+
+    /// The object as an array; `None` where it is none.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    pub fn array(&self) -> Result<Option<ArrayObject<'a>>> {
+        let Some(class) = self.info.array_class_info(self.class)? else {
+            return Ok(None);
+        };
+        let facts = self.info.array_object_info(self.id)?;
+        let kind = Kind::of_element_type(class.element_type, class.element_class);
+        let element_size = match kind {
+            Some(Kind::Struct(Some(class))) => self.info.class_layout(class)?.size as usize,
+            Some(kind) => kind.size().unwrap_or(0),
+            None => 0,
+        };
+        let mut count = facts.dimensions.iter();
+        let count = count.try_fold(1usize, |count, d| count.checked_mul(d.size as usize));
+        let size = count.and_then(|count| count.checked_mul(element_size));
+        let offset = facts.data.wrapping_sub(self.id.address());
+        let (Some(count), Some(size), Some(kind)) = (count, size, kind) else {
+            return Err(Error::invalid(
+                "reading an array",
+                "its elements are of a type that cannot be read",
+            ));
+        };
+        Ok(Some(ArrayObject {
+            info: self.info,
+            dimensions: facts.dimensions,
+            count,
+            kind,
+            element_size,
+            region: self.region.part(offset, Some(size))?,
+        }))
+    }
+
+    /// What is in a box: the value of an object whose type is a value type. `None` for others.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    pub fn unboxed(&self) -> Result<Option<StructValue<'a>>> {
+        let Ok(offset) = self.info.box_class_layout(self.class) else {
+            return Ok(None);
+        };
+        let size = self.info.class_layout(self.class)?.size as usize;
+        Ok(Some(StructValue {
+            info: self.info,
+            class: Some(self.class),
+            region: self.region.part(offset as usize, Some(size))?,
+        }))
+    }
+
+    /// A field, declared by the object's type or one that it derives from; `None` where there is
+    /// none of that name. The most derived one of several.
+    ///
+    /// Not during a collection: names are in metadata.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime and the metadata answer.
+    pub fn field(&self, name: &str) -> Result<Option<Value<'a>>> {
+        let mut class = Some(self.class);
+        for _ in 0..INHERITANCE_LIMIT {
+            let Some(declaring) = class else { break };
+            let places = instance_fields(self.info, declaring)?;
+            if let Some(place) = places.into_iter().find(|place| place.name == name) {
+                let region = self.region.part(place.offset, None)?;
+                return place.kind.read(self.info, region).map(Some);
+            }
+            class = self.info.class_id_info2(declaring)?.parent;
+        }
+        Ok(None)
+    }
+
+    /// All fields with their names, those of the object's own type first.
+    ///
+    /// Not during a collection: names are in metadata.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime and the metadata answer.
+    pub fn fields(&self) -> Result<Vec<(String, Value<'a>)>> {
+        let mut fields = Vec::new();
+        let mut class = Some(self.class);
+        for _ in 0..INHERITANCE_LIMIT {
+            let Some(declaring) = class else { break };
+            for place in instance_fields(self.info, declaring)? {
+                let region = self.region.part(place.offset, None)?;
+                fields.push((place.name, place.kind.read(self.info, region)?));
+            }
+            class = self.info.class_id_info2(declaring)?.parent;
+        }
+        Ok(fields)
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Object({:?}, {:?})", self.id, self.class)
+    }
+}
+
+/// An array object, to be read.
+#[derive(Clone)]
+pub struct ArrayObject<'a> {
+    info: &'a ProfilerInfo,
+    dimensions: Vec<ArrayDimension>,
+    count: usize,
+    kind: Kind,
+    element_size: usize,
+    region: Region<'a>,
+}
+
+impl<'a> ArrayObject<'a> {
+    /// The dimensions, outermost first.
+    pub fn dimensions(&self) -> &[ArrayDimension] {
+        &self.dimensions
+    }
+
+    /// How many elements there are, in all dimensions.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// An element, counted from 0 through all dimensions, the last one fastest.
+    ///
+    /// # Errors
+    ///
+    /// Where there are not so many.
+    pub fn get(&self, index: usize) -> Result<Value<'a>> {
+        let offset = index.saturating_mul(self.element_size);
+        let element = self.region.part(offset, Some(self.element_size))?;
+        self.kind.read(self.info, element)
+    }
+
+    /// The elements, the last dimension fastest.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<Value<'a>>> + '_ {
+        (0..self.count).map(|index| self.get(index))
+    }
+
+    /// The bytes of all elements.
+    ///
+    /// # Errors
+    ///
+    /// Where the object may have moved.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        self.region.bytes()
+    }
+}
+
+impl fmt::Debug for ArrayObject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ArrayObject({:?})", self.dimensions)
+    }
+}
+
+impl ProfilerInfo {
+    /// What is in an object: characters, elements, fields.
+    ///
+    /// **Context**: a callback that delivers objects, on its thread.
+    ///
+    /// # Errors
+    ///
+    /// Where objects cannot be looked at, and where this one may have moved since it was delivered.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// # fn exception_thrown(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
+    /// if let Some(Value::Reference(Some(message))) = info.object(thrown)?.field("_message")? {
+    ///     eprintln!("{}", info.object(message)?.string()?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn object<'a>(&'a self, object: ObjectId<'a>) -> Result<Object<'a>> {
+        let class = self.class_from_object(object)?;
+        // The size counts the header, which is in front of the address.
+        let size = self
+            .object_size2(object)?
+            .saturating_sub(size_of::<usize>());
+        Ok(Object {
+            info: self,
+            id: object,
+            class,
+            // SAFETY: an object of that size is at its address, as the runtime has just said: this
+            // thread may look at it, and nobody moves it before a call that lets him.
+            region: unsafe { Region::new(object.address(), size) },
+        })
+    }
+
+    /// Calls `read` with the value of a static field that a type declares; gives `None` where there
+    /// is none of that name.
+    ///
+    /// Of fields that there is one of for each thread it is that of this thread.
+    ///
+    /// **Context**: a callback on a managed thread, not during a collection. A field that holds a
+    /// structure can be read where objects can be looked at only.
+    ///
+    /// # Errors
+    ///
+    /// `CORPROF_E_DATAINCOMPLETE` before the type is initialised, and what the runtime and the
+    /// metadata answer.
+    pub fn with_static_field<R>(
+        &self,
+        class: ClassId,
+        name: &str,
+        read: impl FnOnce(Value<'_>) -> R,
+    ) -> Result<Option<R>> {
+        let Some((field, kind)) = static_field(self, class, name)? else {
+            return Ok(None);
+        };
+        let statics = self.static_field_info(class, field)?;
+        let address = if statics.contains(StaticKind::THREAD) {
+            self.thread_static_address(class, field, None)?
+        } else if statics.contains(StaticKind::RVA) {
+            self.rva_static_address(class, field)?
+        } else {
+            let domain = self.thread_app_domain(self.current_thread_id()?)?;
+            self.app_domain_static_address(class, field, domain)?
+        };
+        let size = match kind {
+            Kind::Struct(Some(class)) => self.class_layout(class)?.size as usize,
+            kind => kind.size().unwrap_or(0),
+        };
+        with_fresh_objects(|| {
+            // SAFETY: the runtime has just said that the field, which is of that size, is at this
+            // address; the type lives while it is being asked about.
+            let region = unsafe { Region::new(address, size) };
+            kind.read(self, region).map(|value| Some(read(value)))
+        })
+    }
+}
