@@ -8,9 +8,11 @@ mod load_paths;
 mod log;
 mod native_code;
 mod nested;
+mod reads_objects;
 mod rejit;
 mod replace_body;
 mod start;
+mod walks_heap;
 
 use clr_profiler::prelude::*;
 
@@ -36,10 +38,12 @@ register!(
     native_code::NativeCode,
     nested::Nests,
     nested::SaysLate,
+    reads_objects::ReadsObjects,
     replace_body::ReplacesBody,
     start::CancelsActivation,
     start::FailsToStart,
     start::Null,
     start::PanicsAtStart,
     start::WritesFacts,
+    walks_heap::WalksHeap,
 );

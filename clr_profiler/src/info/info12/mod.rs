@@ -25,6 +25,10 @@ pub use types::{
 /// Events of a session of the profiler's own arrive in
 /// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), on the thread that
 /// raises them.
+///
+/// A thread of the profiler's own that starts sessions or raises events becomes a managed one: from
+/// then on the runtime answers many other calls on it, outside of callbacks, with
+/// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE`. A thread for EventPipe alone avoids that.
 #[doc(alias = "ICorProfilerInfo12")]
 pub trait CorProfilerInfo12: Sealed {
     /// Starts a session: from now on events of these providers are delivered.

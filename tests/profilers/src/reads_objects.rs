@@ -1,0 +1,200 @@
+//! Reads objects, static fields and stacks where an exception is thrown.
+
+use std::ops::ControlFlow;
+
+use clr_profiler::prelude::*;
+use clr_profiler::{ClauseKind, HandleKind, SnapshotOptions};
+
+use crate::log;
+
+/// Reads what the exception of the program `Objects` carries.
+pub(crate) struct ReadsObjects;
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000040")]
+impl Profiler for ReadsObjects {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT | EventMask::HIGH_BASIC_GC);
+        let none = info.environment_variable("SET_BY_PROFILER")?;
+        info.set_environment_variable("SET_BY_PROFILER", Some("välue"))?;
+        let some = info.environment_variable("SET_BY_PROFILER")?;
+        let long = "x".repeat(1000);
+        info.set_environment_variable("LONG", Some(&long))?;
+        let is_whole = info.environment_variable("LONG")? == Some(long);
+        info.set_environment_variable("LONG", None)?;
+        let removed = info.environment_variable("LONG")?;
+        log::line(format_args!(
+            "variable {none:?} {some:?} {is_whole} {removed:?}"
+        ));
+        Ok(Self)
+    }
+
+    fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
+        let object = info.object(thrown)?;
+        let Some(Value::Reference(Some(held))) = object.field("Held")? else {
+            return Ok(());
+        };
+        log::line(format_args!(
+            "message {}",
+            text(info, object.field("_message")?)?
+        ));
+        let holder = info.object(held)?;
+        read_holder(info, &holder)?;
+        let mut targets = 0;
+        info.enumerate_object_references(held, |reference| {
+            targets += usize::from(reference.place > held.address());
+            ControlFlow::Continue(())
+        })?;
+        let mut first = 0;
+        info.enumerate_object_references(held, |_| {
+            first += 1;
+            ControlFlow::Break(())
+        })?;
+        log::line(format_args!("references {targets} {first}"));
+        let frozen = info.is_frozen_object(held)?;
+        let sizes = (info.object_size(held)? as usize, info.object_size2(held)?);
+        log::line(format_args!(
+            "frozen {frozen}, sizes agree {}",
+            sizes.0 == sizes.1
+        ));
+        if info.version() >= 13 {
+            let handle = info.create_handle(held, HandleKind::Strong)?;
+            let same = info.with_object_of_handle(&handle, |object| object == Some(held))?;
+            log::line(format_args!("handle {same}"));
+            info.destroy_handle(handle)?;
+        }
+        read_statics(info)?;
+        walk(info)?;
+        // From here on the object may be elsewhere.
+        let domain = info.thread_app_domain(info.current_thread_id()?)?;
+        info.app_domain_info(domain)?;
+        match (info.object(thrown), holder.field("Number")) {
+            (Err(first), Err(second)) => log::line(format_args!("refused {first} / {second}")),
+            _ => log::line("an object was read that may have moved"),
+        }
+        Ok(())
+    }
+
+    fn exception_catcher_enter(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _thrown: ObjectId<'_>,
+    ) -> Result<()> {
+        let Some(clause) = info.notified_exception_clause_info()? else {
+            return Ok(());
+        };
+        let is_inside = info.function_from_ip(clause.program_counter)? == function;
+        log::line(format_args!(
+            "clause {} {is_inside}",
+            clause.kind == ClauseKind::Catch
+        ));
+        Ok(())
+    }
+}
+
+/// The text behind a reference to a string.
+fn text(info: &ProfilerInfo, value: Option<Value<'_>>) -> Result<String> {
+    match value {
+        Some(Value::Reference(Some(text))) => Ok(format!("{:?}", info.object(text)?.string()?)),
+        Some(Value::Reference(None)) => Ok("null".to_owned()),
+        other => Ok(format!("{other:?}")),
+    }
+}
+
+fn read_holder(info: &ProfilerInfo, holder: &Object<'_>) -> Result<()> {
+    for name in [
+        "Text", "Empty", "Nothing", "hidden", "Number", "Ratio", "Flag", "Letter",
+    ] {
+        log::line(format_args!("{name} {}", text(info, holder.field(name)?)?));
+    }
+    log::line(format_args!("inherited {:?}", holder.field("inherited")?));
+    log::line(format_args!(
+        "absent {:?}",
+        holder.field("absent")?.is_some()
+    ));
+    for name in ["Numbers", "Points", "Grid", "Words"] {
+        let Some(Value::Reference(Some(array))) = holder.field(name)? else {
+            continue;
+        };
+        let Some(array) = info.object(array)?.array()? else {
+            continue;
+        };
+        let mut values = Vec::new();
+        for value in array.iter() {
+            values.push(match value? {
+                Value::Struct(point) => format!("{:?}", point.fields()?),
+                value => text(info, Some(value))?,
+            });
+        }
+        let sizes: Vec<u32> = array.dimensions().iter().map(|d| d.size).collect();
+        log::line(format_args!("{name} {sizes:?} {}", values.join(" ")));
+        if array.get(array.len()).is_ok() {
+            log::line("an element beyond the end was read");
+        }
+    }
+    for name in ["Boxed", "Enumeration"] {
+        if let Some(Value::Reference(Some(boxed))) = holder.field(name)? {
+            let unboxed = info.object(boxed)?.unboxed()?;
+            let single = unboxed.map(|value| value.single()).transpose()?.flatten();
+            log::line(format_args!("{name} {single:?}"));
+        }
+    }
+    if let Some(Value::Reference(Some(pair))) = holder.field("Pair")? {
+        let pair = info.object(pair)?;
+        let second = text(info, pair.field("Second")?)?;
+        log::line(format_args!("Pair {:?} {second}", pair.field("First")?));
+    }
+    Ok(())
+}
+
+fn read_statics(info: &ProfilerInfo) -> Result<()> {
+    let mut class = None;
+    info.do_stack_snapshot(None, SnapshotOptions::default(), |frame| {
+        class = frame
+            .function
+            .and_then(|function| info.function_info2(function).ok()?.class);
+        match class {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    })?;
+    let Some(class) = class else { return Ok(()) };
+    for name in ["Name", "Count", "perThread", "Origin", "none"] {
+        let value = info.with_static_field(class, name, |value| match value {
+            Value::Struct(point) => Ok(format!("{:?}", point.fields()?)),
+            value => text(info, Some(value)),
+        })?;
+        match value {
+            Some(value) => log::line(format_args!("static {name} {}", value?)),
+            None => log::line(format_args!("static {name} is not there")),
+        }
+    }
+    Ok(())
+}
+
+fn walk(info: &ProfilerInfo) -> Result<()> {
+    let mut frames = Vec::new();
+    let options = SnapshotOptions::default();
+    info.do_stack_snapshot(None, options, |frame| {
+        if let Some(function) = frame.function {
+            let owner = info.function_from_ip(frame.ip);
+            let exact = frame
+                .frame
+                .map(|f| info.function_info2_in_frame(function, f).is_ok());
+            frames.push((function, owner.ok() == Some(function), exact));
+        }
+        ControlFlow::Continue(())
+    })?;
+    for (function, is_owner, exact) in frames {
+        let name = info.method(function)?.full_name()?;
+        log::line(format_args!("frame {name} {is_owner} {exact:?}"));
+    }
+    let panicked = std::panic::catch_unwind(|| {
+        info.do_stack_snapshot(None, SnapshotOptions::default(), |_| {
+            panic!("out of the walk")
+        })
+    });
+    log::line(format_args!("panic came back {}", panicked.is_err()));
+    Ok(())
+}
