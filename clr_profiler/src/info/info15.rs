@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::handle::Sealed;
-use super::{GcScope, ProfilerInfo};
+use super::{CorProfilerInfo10, GcScope, ProfilerInfo};
 use crate::boundary::{Suspended, set_suspended, suspended, with_fresh_objects};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::ObjectId;
 use clr_profiler_sys as sys;
 use sys::BOOL;
@@ -28,13 +28,18 @@ pub trait CorProfilerInfo15: Sealed {
     ///
     /// # Errors
     ///
-    /// What the runtime answers.
+    /// Those of [`suspend_runtime`](super::CorProfilerInfo10::suspend_runtime), and what the runtime
+    /// answers.
     #[doc(alias = "EnumerateGCHeapObjects")]
     fn enumerate_gc_heap_objects(
         &self,
         visit: impl FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
+        const CALL: &str = "ICorProfilerInfo15::EnumerateGCHeapObjects";
         let info = self.handle();
+        if info.version() < 15 {
+            return Err(Error::unsupported(CALL, 15, info.version()));
+        }
         let mut walk = Walk {
             info,
             visit,
@@ -43,6 +48,11 @@ pub trait CorProfilerInfo15: Sealed {
         };
         let callback = callback_for(&walk);
         let data = (&raw mut walk).cast();
+        // Left to suspend itself, .NET 10 takes that for someone else's suspension and refuses.
+        let suspension = match suspended() {
+            Suspended::No => Some(info.suspend_runtime()?),
+            Suspended::ByProfiler | Suspended::ForGc => None,
+        };
         let answer = if suspended() == Suspended::ByProfiler {
             ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))
         } else {
@@ -51,6 +61,7 @@ pub trait CorProfilerInfo15: Sealed {
                 ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data)
             )
         };
+        drop(suspension);
         if let Some(payload) = walk.panic {
             resume_unwind(payload);
         }
