@@ -142,12 +142,8 @@ pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
     }
     let live = object.live.get()?;
     let _mark = Mark::set(Place {
-        // A callback within that of a collection is during the collection, too.
-        suspended: if C::GC || in_gc_callback() {
-            Suspended::ForGc
-        } else {
-            Suspended::No
-        },
+        // A callback that comes while the runtime is suspended comes while it is suspended.
+        suspended: if C::GC { Suspended::ForGc } else { suspended() },
         objects_may_have_moved: false,
         profiler: live.info.identity(),
     });
