@@ -36,7 +36,10 @@ fn body(code: &[u8], clauses: &[(u8, [u8; 4], u8)]) -> MethodBody {
 #[track_caller]
 fn rules(code: &[u8], clauses: &[(u8, [u8; 4], u8)]) -> Vec<(Option<u32>, Rule)> {
     let found = body(code, clauses).verify_structure();
-    found.iter().map(|one| (one.offset, one.rule)).collect()
+    found
+        .into_iter()
+        .map(|one| (one.offset, one.rule))
+        .collect()
 }
 
 const NOP: u8 = 0x00;

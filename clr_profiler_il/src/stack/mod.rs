@@ -243,7 +243,7 @@ fn error(instruction: &Instruction<'_>, kind: StackErrorKind) -> StackError {
 }
 
 /// The shape of a call: a symbol says it itself.
-fn shape(name: Reference<'_>, resolver: &impl Resolver) -> Option<CallShape> {
+pub(crate) fn shape(name: Reference<'_>, resolver: &impl Resolver) -> Option<CallShape> {
     match name {
         Reference::Symbol(Symbol::Method(method)) => Some(method.shape()),
         Reference::Symbol(Symbol::Signature(signature)) => Some(signature.into()),

@@ -27,7 +27,7 @@ use crate::signature::{MethodSig, TokenNames};
 use crate::token::Token;
 
 pub use shape::CallShape;
-pub use tokens::{NoTokens, Resolver, TokenSource, UnresolvedSymbol};
+pub use tokens::{NoTokens, Resolver, TokenSource, TypeKind, UnresolvedSymbol};
 
 /// A type by its name: `[System.Runtime]System.Exception`, or any other text that the
 /// [`TokenSource`] understands.

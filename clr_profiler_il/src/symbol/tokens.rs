@@ -3,7 +3,7 @@ use std::fmt;
 
 use super::{CallShape, FieldSymbol, MethodSymbol, Reference, Symbol, TypeSymbol};
 use crate::signature::{LocalsSig, MethodSig, TypeSig};
-use crate::token::Token;
+use crate::token::{Token, TypeToken};
 
 /// Turns symbols into the tokens of one module while a body is encoded.
 ///
@@ -150,6 +150,18 @@ impl Symbol {
     }
 }
 
+/// What kind of type a token in a signature names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TypeKind {
+    /// A class, interface or delegate: values are references to objects.
+    Class,
+    /// A structure.
+    ValueType,
+    /// An enumeration, with the type of its values.
+    Enum(TypeSig),
+}
+
 /// Tells what stands behind the tokens and symbols of one module's bodies.
 ///
 /// Exact stack depths need the shapes of calls; checking the kinds of values needs the types too.
@@ -177,9 +189,19 @@ pub trait Resolver {
         None
     }
 
-    /// The type that declares a method, as `newobj` gives it and `this` is passed.
-    fn declaring_type(&self, method: Reference<'_>) -> Option<TypeSig> {
-        let _ = method;
+    /// What kind of type a token names that stands in a signature.
+    ///
+    /// A [`ValueType`](TypeSig::ValueType) there may be an enumeration, the values of which are
+    /// integers on the stack. One that is neither told to be a structure nor an enumeration is
+    /// never checked.
+    fn type_kind(&self, name: TypeToken) -> Option<TypeKind> {
+        let _ = name;
+        None
+    }
+
+    /// The type that declares a method, as `newobj` gives it and `this` is passed, or a field.
+    fn declaring_type(&self, member: Reference<'_>) -> Option<TypeSig> {
+        let _ = member;
         None
     }
 
@@ -222,8 +244,12 @@ impl<R: Resolver + ?Sized> Resolver for &R {
         (**self).type_sig(name)
     }
 
-    fn declaring_type(&self, method: Reference<'_>) -> Option<TypeSig> {
-        (**self).declaring_type(method)
+    fn type_kind(&self, name: TypeToken) -> Option<TypeKind> {
+        (**self).type_kind(name)
+    }
+
+    fn declaring_type(&self, member: Reference<'_>) -> Option<TypeSig> {
+        (**self).declaring_type(member)
     }
 
     fn is_constructor(&self, method: Reference<'_>) -> bool {

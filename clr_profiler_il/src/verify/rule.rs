@@ -1,10 +1,11 @@
 use std::fmt;
 
+use super::StackKind;
 use crate::instruction::InstructionId;
 use crate::opcode::Opcode;
 
-/// A rule about the structure of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A rule about a body: of its structure, or of the values on its stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
     /// A branch goes to a label without an instruction (III.1.7.2).
@@ -34,6 +35,101 @@ pub enum Rule {
     Prefix(Opcode),
     /// `tail.` on a call that no `ret` follows (III.2.4).
     TailWithoutRet,
+    /// The resolver does not know what is called, so that nothing behind it can be followed.
+    UnknownCall,
+    /// The method has no such argument (III.3.38).
+    NoArgument(u16),
+    /// The body has no such local (III.3.43).
+    NoLocal(u16),
+    /// The instruction takes more values than there are (III.1.7.4).
+    Underflow {
+        /// How many there are.
+        depth: u32,
+        /// How many it takes.
+        pops: u32,
+    },
+    /// The stack gets deeper than the body declares (III.1.7.4).
+    MaxStack {
+        /// What [`max_stack`](crate::body::MethodBody::max_stack) says.
+        declared: u32,
+        /// How deep it gets.
+        depth: u32,
+    },
+    /// Values lie on the stack where there may be none: behind what `ret` gives back, at a `jmp`,
+    /// below the size of a `localloc`, where a try region is entered (III.3.56, III.3.37, III.3.47,
+    /// III.1.7.5).
+    NotEmpty {
+        /// How many.
+        depth: u32,
+    },
+    /// A value is of another kind than the instruction takes (III.1.6, III.1.8.1.2).
+    Operand {
+        /// Which of the instruction's operands, counted from 1; the topmost on the stack is the
+        /// last. `this` is the first of a call, the pointer of a `calli` the last.
+        operand: u32,
+        /// What it takes.
+        wanted: Wanted,
+        /// What is there.
+        found: StackKind,
+    },
+    /// An operator does not take these two kinds together (III.1.5).
+    Operands {
+        /// The first operand.
+        left: StackKind,
+        /// The second one.
+        right: StackKind,
+    },
+    /// Control goes to an instruction with another depth than from elsewhere (III.1.7.5).
+    JoinDepth {
+        /// From here.
+        depth: u32,
+        /// From elsewhere.
+        other: u32,
+    },
+    /// Control goes to an instruction with a value of another kind than from elsewhere
+    /// (III.1.8.1.3).
+    JoinKind {
+        /// Which value on the stack, counted from the deepest as 1.
+        value: u32,
+        /// Its kind from here.
+        found: StackKind,
+        /// Its kind from elsewhere.
+        other: StackKind,
+    },
+}
+
+/// What an instruction takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wanted {
+    /// Values of this kind, and of those that become it by themselves.
+    Kind(StackKind),
+    /// A managed pointer or a native integer.
+    Address,
+    /// An `int32` or a native integer.
+    Index,
+    /// Anything but a float or a structure.
+    Condition,
+    /// An integer or float.
+    Number,
+    /// An `int32`, `int64` or native integer.
+    Integer,
+    /// An object or an address.
+    Instance,
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kind(kind) => return kind.fmt(f),
+            Self::Address => "an address",
+            Self::Index => "int32 or native int",
+            Self::Condition => "something that is zero or not",
+            Self::Number => "a number",
+            Self::Integer => "an integer",
+            Self::Instance => "an object or an address",
+        })
+    }
 }
 
 impl fmt::Display for Rule {
@@ -53,12 +149,57 @@ impl fmt::Display for Rule {
                 return write!(f, "{opcode} does not apply to this instruction");
             }
             Self::TailWithoutRet => "a tail call without a ret behind it",
+            Self::UnknownCall => "a call of something unknown",
+            Self::NoArgument(number) => return write!(f, "there is no argument {number}"),
+            Self::NoLocal(number) => return write!(f, "there is no local {number}"),
+            Self::Underflow { depth, pops } => {
+                return write!(f, "{pops} values are taken from a stack of {depth}");
+            }
+            Self::MaxStack { declared, depth } => {
+                return write!(
+                    f,
+                    "{depth} values on a stack that is declared for {declared}"
+                );
+            }
+            Self::NotEmpty { depth } => {
+                return write!(
+                    f,
+                    "{depth} values are left on the stack, which must be empty"
+                );
+            }
+            Self::Operand {
+                operand,
+                wanted,
+                found,
+            } => return write!(f, "operand {operand} is {found}, not {wanted}"),
+            Self::Operands { left, right } => {
+                return write!(f, "{left} and {right} do not go together");
+            }
+            Self::JoinDepth { depth, other } => {
+                return write!(
+                    f,
+                    "control goes on with {depth} values on the stack, from elsewhere with {other}"
+                );
+            }
+            Self::JoinKind {
+                value,
+                found,
+                other,
+            } => {
+                return write!(
+                    f,
+                    "control goes on with value {value} on the stack being {found}, from elsewhere \
+                     {other}"
+                );
+            }
         })
     }
 }
 
 /// A rule that a body breaks, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// In one line by itself, and with the code around by [`display`](Self::display).
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The instruction, or the first one of the region; `None` if there is none.
     pub instruction: Option<InstructionId>,

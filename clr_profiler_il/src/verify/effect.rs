@@ -1,0 +1,304 @@
+//! What each instruction does to the values on the stack.
+
+use super::Rule;
+use super::arithmetic::{Operator, is_integer};
+use super::kind::{Kind, Want};
+use super::operand::{given, wanted};
+use super::rule::Wanted;
+use super::stack::Stack;
+use super::values::Pass;
+use crate::instruction::{Instruction, Prefix};
+use crate::opcode::{Opcode, ValueKind};
+use crate::signature::{MethodSig, TypeSig};
+use crate::stack::shape;
+use crate::symbol::{CallShape, Reference, Symbol};
+use crate::token::TokenTable;
+
+/// What is called.
+enum Callee {
+    Signature(MethodSig),
+    /// Only how many values it takes.
+    Shape(CallShape),
+}
+
+impl Callee {
+    fn params(&self) -> usize {
+        match self {
+            Self::Signature(signature) => signature.params.len(),
+            Self::Shape(shape) => shape.params as usize,
+        }
+    }
+
+    fn shape(&self) -> CallShape {
+        match self {
+            Self::Signature(signature) => signature.into(),
+            Self::Shape(shape) => *shape,
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// The stack behind an instruction; `None` if nothing can be said about it.
+    pub(super) fn step(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+        let opcode = instruction.opcode();
+        if let Some(operator) = Operator::of(opcode) {
+            return self.binary(instruction, operator, stack);
+        }
+        match opcode {
+            Opcode::Call | Opcode::Callvirt => self.call(instruction, stack),
+            Opcode::Calli => self.calli(instruction, stack),
+            Opcode::Newobj => self.newobj(instruction, stack),
+            Opcode::Ret => self.ret(instruction, stack),
+            Opcode::Neg | Opcode::Not => self.unary(instruction, stack),
+            Opcode::Ldfld | Opcode::Ldflda | Opcode::Stfld => self.field(instruction, stack),
+            Opcode::Dup => {
+                let (below, [kind]) = self.take(instruction, stack)?;
+                let one = self.values.push(below, kind);
+                Some(self.values.push(one, kind))
+            }
+            Opcode::Leave => Some(Stack::EMPTY),
+            Opcode::Jmp => {
+                self.must_be_empty(instruction, stack);
+                Some(Stack::EMPTY)
+            }
+            Opcode::Localloc => {
+                let after = self.by_table(instruction, stack)?;
+                let (_, below) = self.values.pop(after)?;
+                self.must_be_empty(instruction, below);
+                Some(after)
+            }
+            _ => self.by_table(instruction, stack),
+        }
+    }
+
+    /// What the table of opcodes says.
+    fn by_table(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+        let opcode = instruction.opcode();
+        let named = self.named(instruction);
+        let pops = opcode.pops().unwrap_or(&[]);
+        let mut stack = self.pop_by_table(instruction, stack, pops, |index, kind| {
+            wanted(opcode, index, kind, named)
+        })?;
+        for &kind in opcode.pushes().unwrap_or(&[]) {
+            stack = self.values.push(stack, given(opcode, kind, named));
+        }
+        Some(stack)
+    }
+
+    fn pop_by_table(
+        &mut self,
+        instruction: &Instruction<'_>,
+        mut stack: Stack,
+        pops: &[ValueKind],
+        want: impl Fn(usize, ValueKind) -> Want,
+    ) -> Option<Stack> {
+        self.has(instruction, stack, pops.len())?;
+        for (index, &kind) in pops.iter().enumerate().rev() {
+            stack = self.pop(instruction, stack, index, want(index, kind))?;
+        }
+        Some(stack)
+    }
+
+    /// The kind that the operand of an instruction names.
+    fn named(&mut self, instruction: &Instruction<'_>) -> Kind {
+        use crate::opcode::OperandKind;
+        if let Some(number) = instruction.argument() {
+            let known = self.arguments.get(usize::from(number)).copied();
+            return self.variable(instruction, known, Rule::NoArgument(number));
+        }
+        if let Some(number) = instruction.local() {
+            let known = match &self.locals {
+                Some(locals) => locals.get(usize::from(number)).copied(),
+                None => Some(Kind::Unknown),
+            };
+            return self.variable(instruction, known, Rule::NoLocal(number));
+        }
+        match instruction.opcode().operand_kind() {
+            OperandKind::Type => self.kinds.named(instruction.reference()),
+            OperandKind::Field => match self.kinds.resolver.field(instruction.reference()) {
+                Some(field) => self.kinds.of(&field),
+                None => Kind::Unknown,
+            },
+            _ => Kind::Unknown,
+        }
+    }
+
+    fn variable(&mut self, instruction: &Instruction<'_>, kind: Option<Kind>, rule: Rule) -> Kind {
+        kind.unwrap_or_else(|| {
+            self.blame(instruction, rule);
+            Kind::Unknown
+        })
+    }
+
+    fn binary(
+        &mut self,
+        instruction: &Instruction<'_>,
+        operator: Operator,
+        stack: Stack,
+    ) -> Option<Stack> {
+        let (below, [left, right]) = self.take(instruction, stack)?;
+        let result = operator.result(left, right);
+        if result.is_none() {
+            let (left, right) = (self.kinds.public(left), self.kinds.public(right));
+            self.blame(instruction, Rule::Operands { left, right });
+        }
+        // A branch compares and gives nothing.
+        if instruction.opcode().push_count() == Some(0) {
+            return Some(below);
+        }
+        Some(self.values.push(below, result.unwrap_or(Kind::Unknown)))
+    }
+
+    fn unary(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+        let (below, [kind]) = self.take(instruction, stack)?;
+        let float = instruction.opcode() == Opcode::Neg && kind == Kind::Float;
+        if float || is_integer(kind) {
+            return Some(self.values.push(below, kind));
+        }
+        let wanted = match instruction.opcode() {
+            Opcode::Neg => Wanted::Number,
+            _ => Wanted::Integer,
+        };
+        self.blame_operand(instruction, 0, wanted, kind);
+        Some(self.values.push(below, Kind::Unknown))
+    }
+
+    fn field(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+        let opcode = instruction.opcode();
+        let owner = self.owner(instruction.reference());
+        let named = self.named(instruction);
+        let of = match owner {
+            None => Want::Instance,
+            Some(Kind::Object) => Want::Kind(Kind::Object),
+            Some(owner) if opcode == Opcode::Ldfld => Want::InstanceOrValue(owner),
+            Some(_) => Want::Address,
+        };
+        let pops = opcode.pops().unwrap_or(&[]);
+        let stack = self.pop_by_table(instruction, stack, pops, |index, _| match index {
+            0 => of,
+            _ => Want::Kind(named),
+        })?;
+        Some(match opcode {
+            Opcode::Ldfld => self.values.push(stack, named),
+            Opcode::Ldflda => self.values.push(stack, Kind::ByRef),
+            _ => stack,
+        })
+    }
+
+    /// The kind of what declares a member; `None` if that is unknown.
+    fn owner(&mut self, member: Reference<'_>) -> Option<Kind> {
+        let owner = self.kinds.resolver.declaring_type(member)?;
+        Some(self.kinds.of(&owner)).filter(|&kind| kind != Kind::Unknown)
+    }
+
+    fn callee(&mut self, instruction: &Instruction<'_>) -> Option<Callee> {
+        let resolver = self.kinds.resolver;
+        let name = instruction.reference();
+        let signature = match name {
+            Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
+            Reference::Token(token) if token.table() == TokenTable::STAND_ALONE_SIG => {
+                resolver.signature(name)
+            }
+            _ => resolver.method(name),
+        };
+        let callee = match signature {
+            Some(signature) => Some(Callee::Signature(signature)),
+            None => shape(name, &resolver).map(Callee::Shape),
+        };
+        if callee.is_none() {
+            self.blame(instruction, Rule::UnknownCall);
+        }
+        callee
+    }
+
+    fn call(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+        let callee = self.callee(instruction)?;
+        let shape = callee.shape();
+        self.has(instruction, stack, shape.arguments() as usize)?;
+        let this = usize::from(shape.has_this);
+        let mut stack = self.parameters(instruction, stack, &callee, this)?;
+        if shape.has_this {
+            let want = self.this(instruction);
+            stack = self.pop(instruction, stack, 0, want)?;
+        }
+        Some(self.returned(stack, &callee))
+    }
+
+    /// What is called on what.
+    fn this(&mut self, instruction: &Instruction<'_>) -> Want {
+        let constrained = |prefix| matches!(prefix, Prefix::Constrained(_));
+        if instruction.prefixes().any(constrained) {
+            return Want::Address;
+        }
+        match self.owner(instruction.reference()) {
+            None => Want::Instance,
+            Some(Kind::Object) => Want::Kind(Kind::Object),
+            Some(_) => Want::Address,
+        }
+    }
+
+    fn calli(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+        let callee = self.callee(instruction)?;
+        let shape = callee.shape();
+        let arguments = shape.arguments() as usize;
+        self.has(instruction, stack, arguments.saturating_add(1))?;
+        let pointer = Want::Kind(Kind::NativeInt);
+        let stack = self.pop(instruction, stack, arguments, pointer)?;
+        let this = usize::from(shape.has_this);
+        let mut stack = self.parameters(instruction, stack, &callee, this)?;
+        if shape.has_this {
+            stack = self.pop(instruction, stack, 0, Want::Instance)?;
+        }
+        Some(self.returned(stack, &callee))
+    }
+
+    fn newobj(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+        let callee = self.callee(instruction)?;
+        self.has(instruction, stack, callee.params())?;
+        let stack = self.parameters(instruction, stack, &callee, 0)?;
+        let new = self.owner(instruction.reference());
+        Some(self.values.push(stack, new.unwrap_or(Kind::Unknown)))
+    }
+
+    /// Takes the arguments that are parameters; `first` operands are below.
+    fn parameters(
+        &mut self,
+        instruction: &Instruction<'_>,
+        mut stack: Stack,
+        callee: &Callee,
+        first: usize,
+    ) -> Option<Stack> {
+        for index in (0..callee.params()).rev() {
+            let want = match callee {
+                Callee::Signature(signature) => match signature.params.get(index) {
+                    Some(param) => Want::Kind(self.kinds.of(param)),
+                    None => Want::Anything,
+                },
+                Callee::Shape(_) => Want::Anything,
+            };
+            stack = self.pop(instruction, stack, index.saturating_add(first), want)?;
+        }
+        Some(stack)
+    }
+
+    fn returned(&mut self, stack: Stack, callee: &Callee) -> Stack {
+        let kind = match callee {
+            Callee::Signature(signature) if signature.return_type.is_void() => return stack,
+            Callee::Signature(signature) => self.kinds.of(&signature.return_type),
+            Callee::Shape(shape) if !shape.returns => return stack,
+            Callee::Shape(_) => Kind::Unknown,
+        };
+        self.values.push(stack, kind)
+    }
+
+    fn ret(&mut self, instruction: &Instruction<'_>, mut stack: Stack) -> Option<Stack> {
+        let returns: &TypeSig = &self.context.signature.return_type;
+        if !returns.is_void() {
+            let want = Want::Kind(self.kinds.of(returns));
+            self.has(instruction, stack, 1)?;
+            stack = self.pop(instruction, stack, 0, want)?;
+        }
+        self.must_be_empty(instruction, stack);
+        Some(Stack::EMPTY)
+    }
+}

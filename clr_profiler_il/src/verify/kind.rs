@@ -1,0 +1,240 @@
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::signature::{TokenNames, TypeSig};
+use crate::symbol::{Reference, Resolver, TypeKind};
+
+/// What the evaluation stack tells values apart by (ECMA-335 III.1.1, I.12.3.2.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StackKind {
+    /// `int32`: every integer up to that size, `bool`, `char`, and enumerations of these.
+    Int32,
+    /// `int64`, and enumerations of it.
+    Int64,
+    /// A native integer, an unmanaged pointer or a pointer to a function.
+    NativeInt,
+    /// `float32` or `float64`.
+    Float,
+    /// A reference to an object, or null.
+    Object,
+    /// A managed pointer.
+    ManagedPointer,
+    /// A value of this type: a structure that is no enumeration, or a generic parameter.
+    Value(TypeSig),
+    /// A value of a type that the instruction does not name: a handle of the runtime, for one.
+    SomeValue,
+    /// The resolver does not tell.
+    Unknown,
+}
+
+impl fmt::Display for StackKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+            Self::NativeInt => "native int",
+            Self::Float => "float",
+            Self::Object => "object",
+            Self::ManagedPointer => "managed pointer",
+            Self::Value(of) => return write!(f, "value of {}", of.display(&TokenNames)),
+            Self::SomeValue => "value of a structure",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// A [`StackKind`] with its type, if any, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Int32,
+    Int64,
+    NativeInt,
+    Float,
+    Object,
+    ByRef,
+    Value(u32),
+    SomeValue,
+    Unknown,
+}
+
+/// What an instruction wants of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    Anything,
+    Kind(Kind),
+    /// Where something lies: a managed pointer or a native integer.
+    Address,
+    /// An `int32` or a native integer.
+    Index,
+    /// Something that is zero or not.
+    Condition,
+    /// Something that a `conv` converts.
+    Convertible,
+    /// What has a field or method: an object or an address.
+    Instance,
+    /// The same, or a value of a structure.
+    InstanceOrValue(Kind),
+}
+
+impl Want {
+    /// Whether a value is taken, with the conversions that III.1.6 makes.
+    pub(super) fn accepts(self, found: Kind) -> bool {
+        use Kind as K;
+        if found == K::Unknown {
+            return true;
+        }
+        match self {
+            Self::Anything => true,
+            Self::Kind(wanted) => wanted.takes(found),
+            Self::Address => matches!(found, K::ByRef | K::NativeInt),
+            Self::Index => matches!(found, K::Int32 | K::NativeInt),
+            Self::Condition => !matches!(found, K::Float | K::Value(_) | K::SomeValue),
+            Self::Convertible => {
+                matches!(
+                    found,
+                    K::Int32 | K::Int64 | K::NativeInt | K::Float | K::ByRef
+                )
+            }
+            Self::Instance => matches!(found, K::Object | K::ByRef | K::NativeInt),
+            Self::InstanceOrValue(value) => Self::Address.accepts(found) || value.takes(found),
+        }
+    }
+}
+
+impl Kind {
+    /// Whether a value of another kind can be stored where this one stands (III.1.6).
+    pub(super) fn takes(self, found: Self) -> bool {
+        use Kind as K;
+        self == found
+            || matches!(
+                (self, found),
+                (K::Unknown, _)
+                    | (_, K::Unknown)
+                    | (K::NativeInt, K::Int32 | K::ByRef)
+                    | (K::ByRef, K::NativeInt)
+                    | (K::Value(_), K::SomeValue)
+                    | (K::SomeValue, K::Value(_))
+            )
+    }
+
+    /// The kind where control arrives with either (III.1.8.1.3); `None` if there is none.
+    pub(super) fn join(self, other: Self) -> Option<Self> {
+        use Kind as K;
+        Some(match (self, other) {
+            (one, another) if one == another => one,
+            (K::Unknown, _) | (_, K::Unknown) => K::Unknown,
+            (K::Int32, K::NativeInt) | (K::NativeInt, K::Int32) => K::NativeInt,
+            (K::ByRef, K::NativeInt) | (K::NativeInt, K::ByRef) => K::ByRef,
+            (K::Value(_), K::SomeValue) | (K::SomeValue, K::Value(_)) => K::SomeValue,
+            _ => return None,
+        })
+    }
+}
+
+/// The types that values of structures have, and the resolver that tells of them.
+pub(super) struct Kinds<'r> {
+    pub(super) resolver: &'r dyn Resolver,
+    types: Vec<TypeSig>,
+    known: HashMap<TypeSig, Kind>,
+}
+
+impl<'r> Kinds<'r> {
+    pub(super) fn new(resolver: &'r dyn Resolver) -> Self {
+        Self {
+            resolver,
+            types: Vec::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// The kind of a variable, field, parameter or array element of a type once it is loaded.
+    pub(super) fn of(&mut self, sig: &TypeSig) -> Kind {
+        match sig {
+            TypeSig::Bool
+            | TypeSig::Char
+            | TypeSig::I1
+            | TypeSig::U1
+            | TypeSig::I2
+            | TypeSig::U2
+            | TypeSig::I4
+            | TypeSig::U4 => Kind::Int32,
+            TypeSig::I8 | TypeSig::U8 => Kind::Int64,
+            TypeSig::R4 | TypeSig::R8 => Kind::Float,
+            TypeSig::NativeInt
+            | TypeSig::NativeUint
+            | TypeSig::Pointer(_)
+            | TypeSig::FunctionPointer(_) => Kind::NativeInt,
+            TypeSig::String
+            | TypeSig::Object
+            | TypeSig::Class(_)
+            | TypeSig::SzArray(_)
+            | TypeSig::Array { .. } => Kind::Object,
+            TypeSig::ByRef(_) => Kind::ByRef,
+            TypeSig::Modified { inner, .. } | TypeSig::Pinned(inner) => self.of(inner),
+            TypeSig::GenericInstance {
+                is_value_type: false,
+                ..
+            } => Kind::Object,
+            TypeSig::ValueType(_)
+            | TypeSig::GenericInstance { .. }
+            | TypeSig::Var(_)
+            | TypeSig::MVar(_)
+            | TypeSig::TypedReference => self.value(sig),
+            // `void` is no value; what an internal type is only a running process knows.
+            _ => Kind::Unknown,
+        }
+    }
+
+    /// The kind of a value whose type is a structure, an enumeration or a generic parameter.
+    fn value(&mut self, sig: &TypeSig) -> Kind {
+        if let Some(&kind) = self.known.get(sig) {
+            return kind;
+        }
+        let of_token = match sig {
+            TypeSig::ValueType(token) => Some(*token),
+            // Nested in a generic type, an enumeration is generic too.
+            TypeSig::GenericInstance { definition, .. } => Some(*definition),
+            _ => None,
+        };
+        let kind = match of_token.map(|token| self.resolver.type_kind(token)) {
+            Some(Some(TypeKind::Enum(values))) if !matches!(values, TypeSig::ValueType(_)) => {
+                self.of(&values)
+            }
+            None | Some(Some(TypeKind::ValueType)) => {
+                self.types.push(sig.clone());
+                Kind::Value(self.types.len() as u32 - 1)
+            }
+            // It may be an enumeration.
+            _ => Kind::Unknown,
+        };
+        self.known.insert(sig.clone(), kind);
+        kind
+    }
+
+    /// The kind of what a type operand names.
+    pub(super) fn named(&mut self, name: Reference<'_>) -> Kind {
+        match self.resolver.type_sig(name) {
+            Some(sig) => self.of(&sig),
+            None => Kind::Unknown,
+        }
+    }
+
+    /// The kind with its type.
+    pub(super) fn public(&self, kind: Kind) -> StackKind {
+        match kind {
+            Kind::Int32 => StackKind::Int32,
+            Kind::Int64 => StackKind::Int64,
+            Kind::NativeInt => StackKind::NativeInt,
+            Kind::Float => StackKind::Float,
+            Kind::Object => StackKind::Object,
+            Kind::ByRef => StackKind::ManagedPointer,
+            Kind::Value(index) => match self.types.get(index as usize) {
+                Some(sig) => StackKind::Value(sig.clone()),
+                None => StackKind::SomeValue,
+            },
+            Kind::SomeValue => StackKind::SomeValue,
+            Kind::Unknown => StackKind::Unknown,
+        }
+    }
+}
