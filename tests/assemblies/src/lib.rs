@@ -24,6 +24,7 @@
 //! # Map
 //!
 //! - [`Assembly`]: a file with metadata; everything else is asked from it.
+//! - [`Framework`]: assemblies that refer to each other, and what the tokens in one of them mean.
 //! - [`Bundle`]: a single-file application, in which assemblies are files.
 //!
 //! # Conventions
@@ -49,6 +50,7 @@ mod assembly;
 mod bundle;
 mod bytes;
 mod error;
+mod framework;
 mod image;
 mod members;
 mod metadata;
@@ -59,3 +61,4 @@ pub use assembly::{Assembly, Method, Signature, SignatureKind, TypeKind};
 pub use bundle::{Bundle, BundledFile};
 pub use error::{Error, ErrorKind, Result};
 pub use members::MethodFlags;
+pub use framework::{Framework, Tokens};

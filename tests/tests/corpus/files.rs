@@ -1,0 +1,63 @@
+//! The files of the runtimes' assemblies.
+
+use std::path::PathBuf;
+
+use assembly_reader::{Bundle, BundledFile};
+use examples_support::{Pinned, runtime};
+
+/// The name and content of each assembly of a runtime, in the order of the names; `None` where the
+/// runtime is missing.
+///
+/// .NET 10 is part of a single-file application, the other assemblies of which are there, too.
+///
+/// # Panics
+///
+/// If the runtime is missing in CI, or if one of its files is not to be read.
+pub(crate) fn assemblies(pinned: &Pinned) -> Option<Vec<(String, Vec<u8>)>> {
+    let executable = match runtime::fetch(pinned) {
+        Ok(executable) => executable,
+        Err(error) => {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "{} is missing: {error}",
+                pinned.name
+            );
+            eprintln!("NOT TESTED on {}: {error}", pinned.name);
+            return None;
+        }
+    };
+    let folder = executable
+        .with_file_name("shared")
+        .join("Microsoft.NETCore.App")
+        .join(pinned.version);
+    if folder.exists() {
+        let files = libraries(folder).into_iter().map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy();
+            (name.into_owned(), std::fs::read(&path).expect("a file"))
+        });
+        return Some(files.collect());
+    }
+    let executable = std::fs::read(executable).expect("a file");
+    let mut files = Bundle::open(&executable).expect("a bundle").files;
+    files.retain(|file| file.kind == BundledFile::ASSEMBLY);
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    let files = files.iter().map(|file| {
+        let content = file.content();
+        let content = content.unwrap_or_else(|error| panic!("{}: {error}", file.path));
+        (file.path.to_string(), content.into_owned())
+    });
+    Some(files.collect())
+}
+
+/// The libraries in a folder, by name. The native ones have another extension here.
+fn libraries(folder: PathBuf) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| {
+        panic!("{}: {error}", folder.display());
+    });
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "dll"));
+    paths.sort();
+    paths
+}
