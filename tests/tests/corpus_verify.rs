@@ -53,7 +53,9 @@ impl Checked<'_> {
         self.figures.bodies += 1;
         let signature = MethodSig::parse(method.signature).expect("a signature");
         let owner = self.tokens.owner(method.token).expect("a type");
+        let references = self.tokens.references(method.token);
         let context = MethodContext {
+            references: &references,
             signature: &signature,
             this_is_pointer: is_value_type(&owner),
         };
@@ -98,7 +100,9 @@ fn check(pinned: &Pinned) {
         Err(error) => panic!("{name}: {error}"),
     };
     files.iter().for_each(open);
-    let assemblies = files.iter().filter_map(|(_, bytes)| Assembly::open(bytes).ok());
+    let assemblies = files
+        .iter()
+        .filter_map(|(_, bytes)| Assembly::open(bytes).ok());
     let framework = Framework::new(assemblies.collect());
     let mut figures = Figures::default();
     let mut problems = BTreeMap::new();

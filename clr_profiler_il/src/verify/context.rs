@@ -1,4 +1,4 @@
-use crate::signature::MethodSig;
+use crate::signature::{MethodSig, TypeSig};
 
 /// The method that a body belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -8,6 +8,9 @@ pub struct MethodContext<'a> {
     /// Whether `this` is a managed pointer: the method is declared by a value type. Else it is an
     /// object.
     pub this_is_pointer: bool,
+    /// Those of the type's and the method's own generic parameters ([`Var`](TypeSig::Var),
+    /// [`MVar`](TypeSig::MVar)) that are constrained to reference types: their values are objects.
+    pub references: &'a [TypeSig],
 }
 
 impl<'a> MethodContext<'a> {
@@ -17,6 +20,7 @@ impl<'a> MethodContext<'a> {
         Self {
             signature,
             this_is_pointer: false,
+            references: &[],
         }
     }
 
@@ -26,6 +30,7 @@ impl<'a> MethodContext<'a> {
         Self {
             signature,
             this_is_pointer: true,
+            references: &[],
         }
     }
 }

@@ -71,6 +71,8 @@ pub(super) enum Want {
     Condition,
     /// Something that a `conv` converts.
     Convertible,
+    /// The same, or the object of a pinned local, of which the address is taken.
+    Pinnable,
     /// What has a field or method: an object or an address.
     Instance,
     /// The same, or a value of a structure.
@@ -96,6 +98,7 @@ impl Want {
                     K::Int32 | K::Int64 | K::NativeInt | K::Float | K::ByRef
                 )
             }
+            Self::Pinnable => found == K::Object || Self::Convertible.accepts(found),
             Self::Instance => matches!(found, K::Object | K::ByRef | K::NativeInt),
             Self::InstanceOrValue(value) => Self::Address.accepts(found) || value.takes(found),
         }
@@ -112,7 +115,7 @@ impl Kind {
                 (K::Unknown, _)
                     | (_, K::Unknown)
                     | (K::NativeInt, K::Int32 | K::ByRef)
-                    | (K::ByRef, K::NativeInt)
+                    | (K::Int32 | K::ByRef, K::NativeInt)
                     | (K::Value(_), K::SomeValue)
                     | (K::SomeValue, K::Value(_))
             )
@@ -135,14 +138,17 @@ impl Kind {
 /// The types that values of structures have, and the resolver that tells of them.
 pub(super) struct Kinds<'r> {
     pub(super) resolver: &'r dyn Resolver,
+    /// Generic parameters of which the values are objects.
+    references: &'r [TypeSig],
     types: Vec<TypeSig>,
     known: HashMap<TypeSig, Kind>,
 }
 
 impl<'r> Kinds<'r> {
-    pub(super) fn new(resolver: &'r dyn Resolver) -> Self {
+    pub(super) fn new(resolver: &'r dyn Resolver, references: &'r [TypeSig]) -> Self {
         Self {
             resolver,
+            references,
             types: Vec::new(),
             known: HashMap::new(),
         }
@@ -170,6 +176,7 @@ impl<'r> Kinds<'r> {
             | TypeSig::Class(_)
             | TypeSig::SzArray(_)
             | TypeSig::Array { .. } => Kind::Object,
+            TypeSig::Var(_) | TypeSig::MVar(_) if self.references.contains(sig) => Kind::Object,
             TypeSig::ByRef(_) => Kind::ByRef,
             TypeSig::Modified { inner, .. } | TypeSig::Pinned(inner) => self.of(inner),
             TypeSig::GenericInstance {
@@ -218,6 +225,15 @@ impl<'r> Kinds<'r> {
             Some(sig) => self.of(&sig),
             None => Kind::Unknown,
         }
+    }
+
+    /// Whether it is the kind of a generic parameter, the arguments of which may be objects.
+    pub(super) fn is_parameter(&self, kind: Kind) -> bool {
+        let Kind::Value(index) = kind else {
+            return false;
+        };
+        let sig = self.types.get(index as usize);
+        matches!(sig, Some(TypeSig::Var(_) | TypeSig::MVar(_)))
     }
 
     /// The kind with its type.

@@ -71,7 +71,8 @@ impl MethodBody {
     pub fn verify(&self, method: &MethodContext<'_>, resolver: &impl Resolver) -> Vec<Violation> {
         let mut found = self.verify_structure();
         let of_structure = found.len();
-        found.extend(Pass::new(self, method, Kinds::new(resolver)).run());
+        let kinds = Kinds::new(resolver, method.references);
+        found.extend(Pass::new(self, method, kinds).run());
         if let Some(of_values @ [_, _, ..]) = found.get_mut(of_structure..) {
             let mut order = vec![u32::MAX; self.code.nodes.len()];
             for (rank, instruction) in self.instructions().enumerate() {

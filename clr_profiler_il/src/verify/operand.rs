@@ -32,6 +32,7 @@ pub(super) fn wanted(opcode: Opcode, index: usize, kind: ValueKind, named: Kind)
             Op::Pop => Want::Anything,
             Op::Refanyval | Op::Refanytype => Want::Kind(Kind::SomeValue),
             Op::Ckfinite => Want::Kind(Kind::Float),
+            Op::ConvI | Op::ConvU => Want::Pinnable,
             opcode if opcode.operand_kind().size() == Some(0) && !is_variable(opcode) => {
                 Want::Convertible
             }

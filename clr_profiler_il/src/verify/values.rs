@@ -274,7 +274,7 @@ impl<'a> Pass<'a> {
         if !want.accepts(found) {
             let wanted = match want {
                 Want::Kind(kind) => Wanted::Kind(self.kinds.public(kind)),
-                Want::Anything | Want::Convertible => Wanted::Number,
+                Want::Anything | Want::Convertible | Want::Pinnable => Wanted::Number,
                 Want::Address => Wanted::Address,
                 Want::Index => Wanted::Index,
                 Want::Condition => Wanted::Condition,

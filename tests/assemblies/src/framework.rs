@@ -22,12 +22,18 @@ mod column {
     pub(super) const EXPORTED_NAME: usize = 2;
     pub(super) const EXPORTED_NAMESPACE: usize = 3;
     pub(super) const EXPORTED_PLACE: usize = 4;
+    pub(super) const PARAMETER_NUMBER: usize = 0;
+    pub(super) const PARAMETER_FLAGS: usize = 1;
+    pub(super) const PARAMETER_OWNER: usize = 2;
     pub(super) const NESTED: usize = 0;
     pub(super) const ENCLOSING: usize = 1;
 }
 
 /// A type by its full name: `System.Collections.Generic.List`1/Enumerator`.
 type FullName = String;
+
+/// In a generic parameter's flags: its arguments are reference types.
+const REFERENCE_TYPE: u32 = 4;
 
 /// How many assemblies a type is forwarded through at most.
 const MOST_FORWARDS: usize = 8;
@@ -48,6 +54,8 @@ struct Member<'a> {
     /// The first field and method of each type, in order.
     first_fields: Vec<u32>,
     first_methods: Vec<u32>,
+    /// The generic parameters of a type or method that are constrained to reference types.
+    references: HashMap<Token, Vec<u32>>,
     /// The core library, in which the primitive types are.
     is_core: bool,
 }
@@ -143,6 +151,7 @@ impl<'a> Member<'a> {
             forwards: HashMap::new(),
             first_fields: Vec::new(),
             first_methods: Vec::new(),
+            references: HashMap::new(),
             is_core: false,
         };
         let tables = &member.assembly.metadata.tables;
@@ -181,13 +190,26 @@ impl<'a> Member<'a> {
             };
             forwards.extend(forward());
         }
+        for token in rows(TokenTable::GENERIC_PARAM) {
+            let cell = |column| tables.cell(token, column);
+            let of_reference = cell(column::PARAMETER_FLAGS).unwrap_or(0) & REFERENCE_TYPE != 0;
+            let owner = tables.coded(token, column::PARAMETER_OWNER);
+            if let (true, Ok(number), Ok(owner)) =
+                (of_reference, cell(column::PARAMETER_NUMBER), owner)
+            {
+                member.references.entry(owner).or_default().push(number);
+            }
+        }
         member.is_core = types.contains_key("System.Object");
         (member.types, member.forwards) = (types, forwards);
         member
     }
 
     fn name(&self) -> Option<String> {
-        self.text(Token::from_row(TokenTable::ASSEMBLY, 1)?, column::ASSEMBLY_NAME)
+        self.text(
+            Token::from_row(TokenTable::ASSEMBLY, 1)?,
+            column::ASSEMBLY_NAME,
+        )
     }
 
     fn text(&self, token: Token, column: usize) -> Option<String> {
@@ -290,6 +312,19 @@ impl Tokens<'_, '_> {
         })
     }
 
+    /// The generic parameters that a `MethodDef` sees and that are constrained to reference types.
+    #[must_use]
+    pub fn references(&self, method: Token) -> Vec<TypeSig> {
+        let numbers = |token: &Token| self.member.references.get(token).into_iter().flatten();
+        let owner = of_row(&self.member.first_methods, method.row());
+        let of_type = owner
+            .iter()
+            .flat_map(numbers)
+            .map(|&number| TypeSig::Var(number));
+        let of_method = numbers(&method).map(|&number| TypeSig::MVar(number));
+        of_type.chain(of_method).collect()
+    }
+
     /// What a type token stands for.
     fn type_of(&self, token: Token) -> Option<TypeSig> {
         self.types.get(token, || {
@@ -298,7 +333,9 @@ impl Tokens<'_, '_> {
             }
             let name = TypeToken::try_from(token).ok()?;
             let (member, definition) = self.framework.definition(self.member, token)?;
-            let primitive = member.full_name(definition).and_then(|name| primitive(&name));
+            let primitive = member
+                .full_name(definition)
+                .and_then(|name| primitive(&name));
             if let Some(primitive) = primitive.filter(|_| member.is_core) {
                 return Some(primitive);
             }
