@@ -66,7 +66,7 @@
 //! - [`opcode`]: the table of all instructions.
 //! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
-//!   whether its structure is valid.
+//!   whether a JIT would take it.
 //! - [`wrap`]: code around a whole method: before and behind it, around its exceptions, in its place.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
@@ -94,9 +94,10 @@
 //! | The declared stack depth is never too small, nor summed up | [`max_stack`](body::MethodBody::max_stack), [`compute_max_stack`](body::MethodBody::compute_max_stack) |
 //! | Debuggers find their lines | [`offset_map`](body::MethodBody::offset_map) |
 //! | No region is entered or left where it may not be | [`verify_structure`](body::MethodBody::verify_structure) |
+//! | The stack holds what each instruction takes, by number and by kind | [`verify`](body::MethodBody::verify) |
 //!
 //! None of these checks runs by itself: an edit that leaves a region by a branch, or the stack
-//! unbalanced, is encoded as it is. The kinds of values on the stack are not checked.
+//! unbalanced, is encoded as it is.
 //!
 //! # Conventions
 //!

@@ -145,6 +145,13 @@ fn entering_and_leaving() {
         with(0, &[0xfe, 0x1a]),
         [(Some(0), Rule::Misplaced(Opcode::Rethrow))]
     );
+    // Memory of the frame is not to be had in a handler.
+    assert_eq!(with(0, &[0xfe, 0x0f]), []);
+    let code = [NOP, NOP, LEAVE, 4, 0xfe, 0x0f, LEAVE, 0, RET];
+    assert_eq!(
+        rules(&code, &[(0, [0, 4, 4, 4], 1)]),
+        [(Some(4), Rule::Misplaced(Opcode::Localloc))]
+    );
     // Into the middle of a try region, and into a handler.
     let code = [BR, 1, NOP, NOP, LEAVE, 1, ENDFINALLY, RET];
     assert_eq!(

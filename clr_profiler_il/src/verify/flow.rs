@@ -155,13 +155,17 @@ fn belongs(regions: &Regions, rank: u32, opcode: Opcode) -> bool {
                     .get(region)
                     .is_some_and(|filter| filter.end == rank + 1)
         }
-        Opcode::Rethrow => {
-            let mut around = regions.get(region);
-            while let Some(inside) = around.filter(|inside| inside.kind == Kind::Try) {
-                around = regions.get(inside.parent);
-            }
-            around.is_some_and(|inside| inside.kind == Kind::Catch)
-        }
+        Opcode::Rethrow => handler(regions, region) == Some(Kind::Catch),
+        Opcode::Localloc => handler(regions, region).is_none(),
         _ => true,
     }
+}
+
+/// The kind of the innermost handler or filter around a region.
+fn handler(regions: &Regions, region: u32) -> Option<Kind> {
+    let mut around = regions.get(region);
+    while let Some(inside) = around.filter(|inside| inside.kind == Kind::Try) {
+        around = regions.get(inside.parent);
+    }
+    around.map(|inside| inside.kind)
 }

@@ -28,8 +28,8 @@ pub enum Rule {
     /// `leave` goes out of a finally, fault or filter (III.3.46).
     LeavesHandler,
     /// An instruction stands in a region where it may not: `ret` in any, `endfinally` outside of a
-    /// finally or fault, `endfilter` outside of a filter, `rethrow` outside of a catch (III.3.35,
-    /// III.3.34, III.4.24, III.3.56).
+    /// finally or fault, `endfilter` outside of a filter, `rethrow` outside of a catch, `localloc`
+    /// in a handler or filter (III.3.56, III.3.35, III.3.34, III.4.24, III.3.47).
     Misplaced(Opcode),
     /// A prefix before an instruction that it does not apply to (III.2).
     Prefix(Opcode),

@@ -1,0 +1,193 @@
+//! Operators, branches, and where ways through the code meet.
+
+use super::*;
+
+#[test]
+fn operators() {
+    check(
+        "float and int32 do not go together",
+        |f| {
+            f.ldarg(FLOAT).ldc_i4(1).conv_r8().add().pop().ret();
+        },
+        |f| {
+            f.ldarg(FLOAT).ldc_i4(1).add().pop().ret();
+        },
+    );
+    check(
+        "int64 and int32 do not go together",
+        |f| {
+            f.ldarg(NATIVE).ldc_i4(1).mul().pop().ret();
+        },
+        |f| {
+            f.ldarg(LONG).ldc_i4(1).mul().pop().ret();
+        },
+    );
+    check(
+        "managed pointer and managed pointer do not go together",
+        |f| {
+            f.ldarg(BY_REF).ldarg(BY_REF).sub().pop().ret();
+        },
+        |f| {
+            f.ldarg(BY_REF).ldarg(BY_REF).add().pop().ret();
+        },
+    );
+    check(
+        "float and float do not go together",
+        |f| {
+            f.ldarg(FLOAT).ldarg(FLOAT).rem().pop().ret();
+        },
+        |f| {
+            f.ldarg(FLOAT).ldarg(FLOAT).xor().pop().ret();
+        },
+    );
+    check(
+        "int64 and int64 do not go together",
+        |f| {
+            f.ldarg(LONG).ldarg(INT).shl().pop().ret();
+        },
+        |f| {
+            f.ldarg(LONG).ldarg(LONG).shl().pop().ret();
+        },
+    );
+    check(
+        "object and object do not go together",
+        |f| {
+            f.ldarg(OBJECT).ldnull().cgt_un().pop().ret();
+        },
+        |f| {
+            f.ldarg(OBJECT).ldnull().cgt().pop().ret();
+        },
+    );
+    check(
+        "value of 0x02000002 and value of 0x02000002 do not go together",
+        |f| {
+            f.ldarg(GENERIC).ldarg(GENERIC).ceq().pop().ret();
+        },
+        |f| {
+            f.ldarg(STRUCT).ldarg(STRUCT).ceq().pop().ret();
+        },
+    );
+    check(
+        "operand 1 is float, not an integer",
+        |f| {
+            f.ldarg(FLOAT).neg().pop().ret();
+        },
+        |f| {
+            f.ldarg(FLOAT).not().pop().ret();
+        },
+    );
+    check(
+        "operand 1 is value of 0x02000002, not a number",
+        |f| {
+            f.ldarg(BY_REF).conv_u().pop().ret();
+        },
+        |f| {
+            f.ldarg(STRUCT).conv_u().pop().ret();
+        },
+    );
+    check(
+        "operand 1 is int32, not float",
+        |f| {
+            f.ldarg(FLOAT).ckfinite().pop().ret();
+        },
+        |f| {
+            f.ldarg(INT).ckfinite().pop().ret();
+        },
+    );
+}
+
+#[test]
+fn branches() {
+    check(
+        "operand 1 is float, not something that is zero or not",
+        |f| {
+            let end = f.label();
+            f.ldarg(OBJECT).brtrue(end).mark(end).ret();
+        },
+        |f| {
+            let end = f.label();
+            f.ldarg(FLOAT).brtrue(end).mark(end).ret();
+        },
+    );
+    check(
+        "operand 1 is int64, not int32 or native int",
+        |f| {
+            let end = f.label();
+            f.ldarg(ENUM).switch(&[end]).mark(end).ret();
+        },
+        |f| {
+            let end = f.label();
+            f.ldarg(LONG).switch(&[end]).mark(end).ret();
+        },
+    );
+    check(
+        "object and int32 do not go together",
+        |f| {
+            let end = f.label();
+            f.ldarg(OBJECT).ldnull().beq(end).mark(end).ret();
+        },
+        |f| {
+            let end = f.label();
+            f.ldarg(OBJECT).ldc_i4(0).beq(end).mark(end).ret();
+        },
+    );
+}
+
+#[test]
+fn joins() {
+    check(
+        "control goes on with value 2 on the stack being int32, from elsewhere object",
+        |f| {
+            let (other, end) = (f.label(), f.label());
+            f.ldnull().ldarg(INT).brtrue(other);
+            f.ldarg(INT).br(end);
+            f.mark(other).ldarg(NATIVE);
+            f.mark(end).pop().pop().ret();
+        },
+        |f| {
+            let (other, end) = (f.label(), f.label());
+            f.ldnull().ldarg(INT).brtrue(other);
+            f.ldarg(OBJECT).br(end);
+            f.mark(other).ldarg(INT);
+            f.mark(end).pop().pop().ret();
+        },
+    );
+    check(
+        "control goes on with 1 values on the stack, from elsewhere with 0",
+        |f| {
+            let again = f.label();
+            f.mark(again).ldarg(INT).brtrue(again).ret();
+        },
+        |f| {
+            let again = f.label();
+            f.mark(again).ldnull().ldarg(INT).brtrue(again);
+            f.pop().ret();
+        },
+    );
+    // What a native integer makes of an `int32` is seen by what comes behind the join, whichever
+    // was there first.
+    check(
+        "native int and int64 do not go together",
+        |f| {
+            let (again, out) = (f.label(), f.label());
+            f.ldc_i4(0).mark(again).ldarg(INT).brtrue(out);
+            f.ldarg(NATIVE).add().br(again);
+            f.mark(out).ldarg(INT).add().pop().ret();
+        },
+        |f| {
+            let (again, out) = (f.label(), f.label());
+            f.ldc_i4(0).mark(again).ldarg(INT).brtrue(out);
+            f.ldarg(NATIVE).add().br(again);
+            f.mark(out).ldarg(LONG).add().pop().ret();
+        },
+    );
+    // Objects are alike, whatever they are objects of.
+    let (_, violations) = verify(&TypeSig::String, |f| {
+        let (other, end) = (f.label(), f.label());
+        f.ldarg(INT).brtrue(other);
+        f.newobj(method(6)).br(end);
+        f.mark(other).ldstr("text");
+        f.mark(end).ret();
+    });
+    assert_eq!(violations, []);
+}
