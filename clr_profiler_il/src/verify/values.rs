@@ -1,5 +1,7 @@
 //! Follows the values on the stack along every way that control can take.
 
+use std::collections::HashMap;
+
 use super::kind::{Kind, Kinds, Want};
 use super::rule::Wanted;
 use super::stack::{Stack, Values};
@@ -25,7 +27,9 @@ pub(super) struct Pass<'a> {
     tries: Vec<(u32, usize)>,
     most: u32,
     deepest: u32,
-    pub(super) found: Vec<Violation>,
+    found: Vec<Violation>,
+    /// Which of them are an instruction's.
+    noted: HashMap<InstructionId, Vec<usize>>,
 }
 
 impl<'a> Pass<'a> {
@@ -71,6 +75,7 @@ impl<'a> Pass<'a> {
             most: 0,
             deepest: END,
             found: Vec::new(),
+            noted: HashMap::new(),
         }
     }
 
@@ -207,7 +212,12 @@ impl<'a> Pass<'a> {
             clause: None,
             rule,
         };
-        if !self.found.contains(&violation) {
+        let noted = self.noted.entry(instruction.id).or_default();
+        if noted
+            .iter()
+            .all(|&index| self.found.get(index) != Some(&violation))
+        {
+            noted.push(self.found.len());
             self.found.push(violation);
         }
     }

@@ -34,7 +34,7 @@ fn arguments_of_calls() {
     check(
         "a call of something unknown",
         |f| {
-            f.call(&MethodSymbol::new("A", "B", "void ()")).ret();
+            f.call(MethodSymbol::new("A", "B", "void ()")).ret();
         },
         |f| {
             f.call(method(99)).ret();

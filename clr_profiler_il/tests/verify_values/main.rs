@@ -1,6 +1,7 @@
 //! The values on the stack: for each rule a body that breaks it and one next to it that does not.
 
 mod calls;
+mod hostile;
 mod memory;
 mod operators;
 mod places;

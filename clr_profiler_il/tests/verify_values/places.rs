@@ -138,14 +138,14 @@ fn what_nobody_knows_is_not_blamed() {
         "1 values are left on the stack, which must be empty",
         |f| {
             f.ldarg(INT).ldarg(FLOAT);
-            f.call(&MethodSymbol::new("A", "B", "int (string, int)"));
+            f.call(MethodSymbol::new("A", "B", "int (string, int)"));
             f.ldnull()
-                .call(&MethodSymbol::new("A", "C", "void (X, Y)"))
+                .call(MethodSymbol::new("A", "C", "void (X, Y)"))
                 .ret();
         },
         |f| {
             f.ldarg(INT).ldarg(FLOAT);
-            f.call(&MethodSymbol::new("A", "B", "int (string)"));
+            f.call(MethodSymbol::new("A", "B", "int (string)"));
             f.pop().ret();
         },
     );
