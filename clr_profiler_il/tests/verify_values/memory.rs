@@ -255,3 +255,72 @@ fn values_and_objects() {
         },
     );
 }
+
+#[test]
+fn blocks_and_results() {
+    check(
+        "operand 2 is object, not an address",
+        |f| {
+            f.ldarg(BY_REF).ldarg(NATIVE).ldarg(INT).cpblk().ret();
+        },
+        |f| {
+            f.ldarg(BY_REF).ldarg(OBJECT).ldarg(INT).cpblk().ret();
+        },
+    );
+    check(
+        "operand 2 is float, not native int",
+        |f| {
+            f.ldarg(BY_REF).ldarg(NATIVE).stind_i().ret();
+        },
+        |f| {
+            f.ldarg(BY_REF).ldarg(FLOAT).stind_i().ret();
+        },
+    );
+    check(
+        "operand 3 is int64, not int32",
+        |f| {
+            f.ldarg(OBJECT).ldc_i4(0).ldarg(INT).stelem_i1().ret();
+        },
+        |f| {
+            f.ldarg(OBJECT).ldc_i4(0).ldarg(LONG).stelem_i1().ret();
+        },
+    );
+    check(
+        "operand 3 is object, not native int",
+        |f| {
+            f.ldarg(OBJECT).ldc_i4(0).ldarg(NATIVE).stelem_i().ret();
+        },
+        |f| {
+            f.ldarg(OBJECT).ldc_i4(0).ldarg(OBJECT).stelem_i().ret();
+        },
+    );
+    check(
+        "operand 1 is object, not int32",
+        |f| {
+            f.ldarg(OBJECT).isinst(class()).stloc(OBJECT).ret();
+        },
+        |f| {
+            f.ldarg(OBJECT).isinst(class()).stloc(INT).ret();
+        },
+    );
+    check(
+        "operand 1 is managed pointer, not int32",
+        |f| {
+            f.ldarg(OBJECT).ldc_i4(0).ldelema(class());
+            f.stloc(BY_REF).ret();
+        },
+        |f| {
+            f.ldarg(OBJECT).ldc_i4(0).ldelema(class());
+            f.stloc(INT).ret();
+        },
+    );
+    check(
+        "operand 1 is native int, not int64",
+        |f| {
+            f.ldc_i4(8).localloc().stloc(BY_REF).ret();
+        },
+        |f| {
+            f.ldc_i4(8).localloc().stloc(LONG).ret();
+        },
+    );
+}

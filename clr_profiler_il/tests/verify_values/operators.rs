@@ -68,6 +68,15 @@ fn operators() {
         },
     );
     check(
+        "value of !!0 and value of !!0 do not go together",
+        |f| {
+            f.ldarg(GENERIC).ldarg(GENERIC).ceq().pop().ret();
+        },
+        |f| {
+            f.ldarg(GENERIC).ldarg(GENERIC).add().pop().ret();
+        },
+    );
+    check(
         "operand 1 is float, not an integer",
         |f| {
             f.ldarg(FLOAT).neg().pop().ret();

@@ -163,6 +163,22 @@ fn what_nobody_knows_is_not_blamed() {
 }
 
 #[test]
+fn mistakes_are_in_the_order_of_the_code() {
+    let (body, violations) = verify(&TypeSig::Void, |f| {
+        let (one, other) = (f.label(), f.label());
+        f.ldarg(INT).switch(&[one, other]).ldarg(FLOAT).throw();
+        f.mark(one).ldarg(INT).throw();
+        f.mark(other).ldarg(LONG).throw();
+    });
+    let rank = |violation: &Violation| {
+        let mut ids = body.instructions().map(|one| Some(one.id()));
+        ids.position(|id| id == violation.instruction)
+    };
+    let ranks: Vec<_> = violations.iter().map(rank).collect();
+    assert_eq!(ranks, [Some(3), Some(5), Some(7)]);
+}
+
+#[test]
 fn a_mistake_is_shown_in_its_code() {
     // `ldarg.0; pop; ldarg.0; ldc.r8 1; add; pop; ret`
     let mut bytes = vec![0x02, 0x26, 0x02, 0x23];
