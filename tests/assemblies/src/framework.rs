@@ -35,8 +35,9 @@ type FullName = String;
 /// In a generic parameter's flags: its arguments are reference types.
 const REFERENCE_TYPE: u32 = 4;
 
-/// How many assemblies a type is forwarded through at most.
+/// How many assemblies a type is forwarded through, and how deep types are nested, at most.
 const MOST_FORWARDS: usize = 8;
+const DEEPEST: usize = 64;
 
 /// Assemblies, and the types that they define and forward.
 #[derive(Debug)]
@@ -131,7 +132,10 @@ impl<'a> Framework<'a> {
         let tables = &member.assembly.metadata.tables;
         let mut name = member.full_name(token)?;
         let mut scope = tables.coded(token, column::TYPE_REF_SCOPE).ok()?;
-        while scope.table() == TokenTable::TYPE_REF {
+        for _ in 0..DEEPEST {
+            if scope.table() != TokenTable::TYPE_REF {
+                break;
+            }
             name = format!("{}/{name}", member.full_name(scope)?);
             scope = tables.coded(scope, column::TYPE_REF_SCOPE).ok()?;
         }
@@ -169,8 +173,10 @@ impl<'a> Member<'a> {
             member.first_methods.push(cell(column::TYPE_DEF_METHODS));
             let mut name = member.full_name(token).unwrap_or_default();
             let mut row = token.row();
-            // Enclosing types have lower rows, so that this ends.
-            while let Some(&outer) = enclosing.get(&row).filter(|&&outer| outer < row) {
+            for _ in 0..DEEPEST {
+                let Some(&outer) = enclosing.get(&row) else {
+                    break;
+                };
                 let outer_name = Token::from_row(TokenTable::TYPE_DEF, outer)
                     .and_then(|token| member.full_name(token));
                 name = format!("{}/{name}", outer_name.unwrap_or_default());
@@ -295,6 +301,9 @@ impl Tokens<'_, '_> {
     pub fn owner(&self, member: Token) -> Option<TypeSig> {
         self.owners.get(member, || {
             let tables = &self.member.assembly.metadata.tables;
+            if member.is_nil() || member.row() > tables.rows(member.table()) {
+                return None;
+            }
             let owner = match member.table() {
                 TokenTable::METHOD_DEF => of_row(&self.member.first_methods, member.row())?,
                 TokenTable::FIELD_DEF => of_row(&self.member.first_fields, member.row())?,

@@ -60,5 +60,5 @@ mod tables;
 pub use assembly::{Assembly, Method, Signature, SignatureKind, TypeKind};
 pub use bundle::{Bundle, BundledFile};
 pub use error::{Error, ErrorKind, Result};
-pub use members::MethodFlags;
 pub use framework::{Framework, Tokens};
+pub use members::MethodFlags;

@@ -1,10 +1,13 @@
 //! The reader on an assembly that is committed here, as it is and broken.
 
-use assembly_reader::{Assembly, Bundle, ErrorKind, TypeKind};
-use clr_profiler_il::body::encoded_length;
-use clr_profiler_il::signature::TypeSig;
-use clr_profiler_il::token::{Token, TokenTable};
+use assembly_reader::{Assembly, Bundle, ErrorKind, Framework, TypeKind};
+use clr_profiler_il::body::{MethodBody, encoded_length};
+use clr_profiler_il::signature::{MethodSig, TypeSig};
+use clr_profiler_il::symbol::{self, Reference, Resolver};
+use clr_profiler_il::token::{Token, TokenTable, TypeToken};
+use clr_profiler_il::verify::MethodContext;
 
+const BEHAVIOURS: &[u8] = include_bytes!("../../profilees/Behaviours.dll");
 const BASICS: &[u8] = include_bytes!("../../profilees/Basics.dll");
 /// A small one, to be broken in many ways.
 const HOOK: &[u8] = include_bytes!("../../profilees/StartupHook.dll");
@@ -72,6 +75,66 @@ fn methods_have_flags_and_belong_to_types() {
 }
 
 #[test]
+fn members_belong_to_types() {
+    let files = [BASICS, BEHAVIOURS].map(|bytes| Assembly::open(bytes).unwrap());
+    let framework = Framework::new(files.into());
+    assert_eq!(framework.len(), 2);
+    let tokens = framework.tokens(1).unwrap();
+    let assembly = framework.get(1).unwrap();
+    let (mut structures, mut classes) = (0, 0);
+    for row in 1..=assembly.rows(TokenTable::TYPE_DEF) {
+        let token = Token::from_row(TokenTable::TYPE_DEF, row).unwrap();
+        let sig = tokens.type_sig(Reference::Token(token)).unwrap();
+        let kind = tokens.type_kind(TypeToken::try_from(token).unwrap());
+        match sig {
+            TypeSig::ValueType(_) => {
+                structures += 1;
+                assert_eq!(kind, Some(symbol::TypeKind::ValueType));
+            }
+            sig => {
+                classes += 1;
+                assert_eq!(sig, TypeSig::Class(TypeToken::try_from(token).unwrap()));
+                assert_eq!(kind, Some(symbol::TypeKind::Class));
+            }
+        }
+    }
+    assert!(structures >= 10 && classes >= 2, "{structures} {classes}");
+    for method in assembly.methods().map(Result::unwrap) {
+        let owner = tokens.owner(method.token).unwrap();
+        let name = match owner {
+            TypeSig::Class(token) | TypeSig::ValueType(token) => assembly.type_name(token.token()),
+            other => panic!("{other:?}"),
+        };
+        if method.name == "Main" {
+            assert_eq!(name, Ok(("Behaviours".into(), "Program".into())));
+        }
+    }
+    // The core library is not there.
+    let object = TypeToken::try_from(Token::new(0x0100_0001)).unwrap();
+    assert_eq!(tokens.type_kind(object), None);
+    assert_eq!(tokens.owner(Token::new(0x06ff_ffff)), None);
+}
+
+#[test]
+fn without_other_assemblies_less_is_checked() {
+    for bytes in [BASICS, BEHAVIOURS] {
+        let framework = Framework::new(vec![Assembly::open(bytes).unwrap()]);
+        let tokens = framework.tokens(0).unwrap();
+        for method in framework.get(0).unwrap().methods().map(Result::unwrap) {
+            let Some(bytes) = method.body else { continue };
+            let signature = MethodSig::parse(method.signature).unwrap();
+            let owner = tokens.owner(method.token);
+            let context = MethodContext {
+                this_is_pointer: matches!(owner, Some(TypeSig::ValueType(_))),
+                ..MethodContext::new(&signature)
+            };
+            let body = MethodBody::decode(bytes).unwrap();
+            assert_eq!(body.verify(&context, &tokens), [], "{}", method.name);
+        }
+    }
+}
+
+#[test]
 fn tokens_that_are_not_meant_are_errors() {
     let assembly = Assembly::open(BASICS).unwrap();
     let kind = |raw| assembly.method_signature(Token::new(raw)).unwrap_err().kind;
@@ -103,6 +166,17 @@ fn exhaust(bytes: &[u8]) {
             let token = Token::from_row(table, row).unwrap();
             drop(assembly.type_name(token));
             drop(assembly.type_kind(token));
+        }
+    }
+    let framework = Framework::new(vec![assembly]);
+    let tokens = framework.tokens(0).unwrap();
+    for table in [0x01, 0x02, 0x04, 0x06, 0x0a, 0x1b, 0x2b].map(TokenTable) {
+        for row in 0..=framework.get(0).unwrap().rows(table) + 1 {
+            let token = Token::from_row(table, row).unwrap();
+            let name = Reference::Token(token);
+            drop((tokens.method(name), tokens.field(name), tokens.owner(token)));
+            drop((tokens.type_sig(name), tokens.references(token)));
+            drop(TypeToken::try_from(token).map(|token| tokens.type_kind(token)));
         }
     }
 }
