@@ -128,7 +128,7 @@ pub mod opcode;
 pub mod signature;
 pub mod stack;
 pub mod symbol;
-mod text;
+pub mod text;
 pub mod token;
 pub mod verify;
 pub mod wrap;

@@ -4,6 +4,7 @@ use super::{
     ArrayShape, CallingConvention, FieldSig, LocalsSig, MemberRefSig, MethodSig, MethodSpecSig,
     PropertySig, StandAloneSig, TypeSig, TypeSpecSig,
 };
+use crate::text::write_type_name;
 use crate::token::TypeToken;
 
 /// Knows the names of the types that a signature names by tokens.
@@ -99,6 +100,10 @@ pub enum NameStyle {
     Keyword,
     /// As the runtime names them: `System.Int32`, `System.String`, `System.IntPtr`.
     Full,
+    /// As `parse_text` reads the whole signature: primitives as C# names them, other types with
+    /// `class` or `valuetype` in front and quotes where needed, bounds of arrays exactly as given,
+    /// generic parameters by number.
+    Exact,
 }
 
 /// A signature as text: what `display` gives, to be printed or turned into a `String`.
@@ -123,6 +128,14 @@ pub enum NameStyle {
 /// | property, indexer | `instance int`, `instance int [string]` |
 /// | locals | `([0] int, [1] string)` |
 /// | method specification | `<int, string>` |
+///
+/// In the [`Exact`](NameStyle::Exact) style, which `text` gives, two things differ:
+///
+/// | Signature | Text |
+/// |---|---|
+/// | named type | `class [System.Runtime]System.Uri`, ``valuetype [A]N.Pair`1/'<X>'<int>`` |
+/// | bounds: size alone, lowest index alone, both, none | `int[4]`, `int[1...]`, `int[1...4]`, `int[*]` |
+/// | more than 32 dimensions | `int[0...4 rank 40]` |
 #[derive(Clone, Copy)]
 pub struct SignatureDisplay<'a, N: ?Sized> {
     subject: Subject<'a>,
@@ -188,6 +201,16 @@ macro_rules! displays {
             ) -> SignatureDisplay<'a, N> {
                 let $value = self;
                 SignatureDisplay { subject: $subject, names, style: NameStyle::Keyword }
+            }
+
+            /// The signature as text from which it can be made again:
+            /// [`display`](Self::display) in the [`Exact`](NameStyle::Exact) style.
+            #[must_use]
+            pub fn text<'a, N: TypeNames + ?Sized>(
+                &'a self,
+                names: &'a N,
+            ) -> SignatureDisplay<'a, N> {
+                self.display(names).style(NameStyle::Exact)
             }
         }
     )*};
@@ -274,6 +297,26 @@ impl Printer<'_> {
         self.text(">")
     }
 
+    fn name(&mut self, token: TypeToken) -> fmt::Result {
+        if self.style != NameStyle::Exact {
+            return self.names.type_name(token, self.out);
+        }
+        let mut name = String::new();
+        self.names.type_name(token, &mut name)?;
+        write_type_name(self.out, &name)
+    }
+
+    fn named(&mut self, is_value_type: bool, token: TypeToken) -> fmt::Result {
+        if self.style == NameStyle::Exact {
+            self.text(if is_value_type {
+                "valuetype "
+            } else {
+                "class "
+            })?;
+        }
+        self.name(token)
+    }
+
     fn followed(&mut self, of: &TypeSig, by: &str) -> fmt::Result {
         self.type_sig(of)?;
         self.text(by)
@@ -281,17 +324,18 @@ impl Printer<'_> {
 
     fn type_sig(&mut self, of: &TypeSig) -> fmt::Result {
         match of {
-            TypeSig::Class(token) | TypeSig::ValueType(token) => {
-                self.names.type_name(*token, self.out)
-            }
+            TypeSig::Class(token) => self.named(false, *token),
+            TypeSig::ValueType(token) => self.named(true, *token),
             TypeSig::GenericInstance {
+                is_value_type,
                 definition,
                 arguments,
-                ..
             } => {
-                self.names.type_name(*definition, self.out)?;
+                self.named(*is_value_type, *definition)?;
                 self.arguments(arguments)
             }
+            TypeSig::Var(index) if self.style == NameStyle::Exact => write!(self.out, "!{index}"),
+            TypeSig::MVar(index) if self.style == NameStyle::Exact => write!(self.out, "!!{index}"),
             TypeSig::Var(index) => self.names.type_parameter(*index, self.out),
             TypeSig::MVar(index) => self.names.method_parameter(*index, self.out),
             TypeSig::Pointer(inner) => self.followed(inner, "*"),
@@ -310,20 +354,54 @@ impl Printer<'_> {
                 inner,
             } => {
                 self.followed(inner, if *required { " modreq(" } else { " modopt(" })?;
-                self.names.type_name(*modifier, self.out)?;
+                self.name(*modifier)?;
                 self.text(")")
             }
             primitive => {
                 let (keyword, full) = primitive.primitive_names().unwrap_or_default();
                 self.text(match self.style {
-                    NameStyle::Keyword => keyword,
+                    NameStyle::Keyword | NameStyle::Exact => keyword,
                     NameStyle::Full => full,
                 })
             }
         }
     }
 
+    fn exact_shape(&mut self, shape: &ArrayShape) -> fmt::Result {
+        let many = shape.rank > MAX_COMMAS;
+        let bounded = shape.sizes.len().max(shape.lower_bounds.len());
+        let printed = if many {
+            bounded
+        } else {
+            usize::try_from(shape.rank).unwrap_or(bounded)
+        };
+        for dimension in 0..printed {
+            if dimension > 0 {
+                self.text(",")?;
+            }
+            let size = shape.sizes.get(dimension).copied().map(i64::from);
+            let lowest = shape.lower_bounds.get(dimension).copied().map(i64::from);
+            match (lowest, size) {
+                (Some(lowest), Some(size)) => {
+                    write!(self.out, "{lowest}...{}", lowest + size - 1)?;
+                }
+                (Some(lowest), None) => write!(self.out, "{lowest}...")?,
+                (None, Some(size)) => write!(self.out, "{size}")?,
+                (None, None) if shape.rank == 1 => self.text("*")?,
+                (None, None) => {}
+            }
+        }
+        if many {
+            let space = if printed > 0 { " " } else { "" };
+            write!(self.out, "{space}rank {}", shape.rank)?;
+        }
+        Ok(())
+    }
+
     fn shape(&mut self, shape: &ArrayShape) -> fmt::Result {
+        if self.style == NameStyle::Exact {
+            return self.exact_shape(shape);
+        }
         if shape.rank > MAX_COMMAS {
             return write!(self.out, "rank {}", shape.rank);
         }

@@ -16,7 +16,25 @@
 //! | `TypeSpec` | [`TypeSpecSig`] |
 //! | `MethodSpec` | [`MethodSpecSig`] |
 //!
-//! To print one, name its tokens with a [`TypeNames`] and call `display`.
+//! To print one, name its tokens with a [`TypeNames`] and call `display`. What `text` prints is read
+//! back by `parse_text`, with a [`TypeTokens`] that finds tokens by name:
+//!
+//! ```
+//! use clr_profiler_il::signature::{MethodSig, TypeKind, TypeSig};
+//! use clr_profiler_il::token::{TypeRef, TypeToken};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let exception = TypeToken::from(TypeRef::from_row(7).ok_or("a row has 24 bits")?);
+//! let mut tokens = |name: &str, _: TypeKind| {
+//!     (name == "[System.Runtime]System.Exception").then_some(exception)
+//! };
+//! let text = "instance void (string, class [System.Runtime]System.Exception&)";
+//! let signature = MethodSig::parse_text(text, &mut tokens)?;
+//! let by_ref = TypeSig::ByRef(Box::new(TypeSig::Class(exception)));
+//! assert_eq!(signature, MethodSig::instance(TypeSig::Void, vec![TypeSig::String, by_ref]));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # What is accepted
 //!
@@ -40,6 +58,7 @@ mod method;
 mod reader;
 mod spec;
 mod stand_alone;
+mod text;
 mod type_sig;
 mod writer;
 
@@ -49,7 +68,10 @@ pub use member::{FieldSig, MemberRefSig, PropertySig};
 pub use method::{CallingConvention, MethodSig};
 pub use spec::{MethodSpecSig, TypeSpecSig};
 pub use stand_alone::{LocalsSig, MAX_LOCALS, StandAloneSig};
+pub use text::{TypeKind, TypeTokens};
 pub use type_sig::{ArrayShape, TypeSig};
+
+pub(crate) use text::TypeParser;
 
 /// How deep types may be nested: `int[][]` is 3 deep.
 ///

@@ -171,10 +171,11 @@ impl ArrayShape {
 
 /// Derives what differs between primitives from one table.
 ///
-/// `I4 = 0x08, "int", "System.Int32";` becomes one arm each of: element type to `TypeSig`,
-/// `TypeSig` to element type, and `TypeSig` to its two names.
+/// `I4 = 0x08, "int" "int32", "System.Int32";` becomes one arm each of: element type to `TypeSig`,
+/// `TypeSig` to element type, `TypeSig` to its C# keyword and full name, and C# keyword or the name
+/// in `ilasm` to `TypeSig`.
 macro_rules! primitives {
-    ($($variant:ident = $code:literal, $keyword:literal, $name:literal;)*) => {
+    ($($variant:ident = $code:literal, $keyword:literal $($assembler:literal)?, $name:literal;)*) => {
         impl TypeSig {
             pub(super) const fn from_primitive(element_type: u8) -> Option<Self> {
                 match element_type {
@@ -197,6 +198,14 @@ macro_rules! primitives {
                     _ => None,
                 }
             }
+
+            /// The primitive with this C# keyword or name in `ilasm`, where that is one word.
+            pub(super) fn from_primitive_name(name: &str) -> Option<Self> {
+                match name {
+                    $($keyword $(| $assembler)? => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -205,16 +214,16 @@ primitives! {
     Void = 0x01, "void", "System.Void";
     Bool = 0x02, "bool", "System.Boolean";
     Char = 0x03, "char", "System.Char";
-    I1 = 0x04, "sbyte", "System.SByte";
-    U1 = 0x05, "byte", "System.Byte";
-    I2 = 0x06, "short", "System.Int16";
-    U2 = 0x07, "ushort", "System.UInt16";
-    I4 = 0x08, "int", "System.Int32";
-    U4 = 0x09, "uint", "System.UInt32";
-    I8 = 0x0a, "long", "System.Int64";
-    U8 = 0x0b, "ulong", "System.UInt64";
-    R4 = 0x0c, "float", "System.Single";
-    R8 = 0x0d, "double", "System.Double";
+    I1 = 0x04, "sbyte" "int8", "System.SByte";
+    U1 = 0x05, "byte" "uint8", "System.Byte";
+    I2 = 0x06, "short" "int16", "System.Int16";
+    U2 = 0x07, "ushort" "uint16", "System.UInt16";
+    I4 = 0x08, "int" "int32", "System.Int32";
+    U4 = 0x09, "uint" "uint32", "System.UInt32";
+    I8 = 0x0a, "long" "int64", "System.Int64";
+    U8 = 0x0b, "ulong" "uint64", "System.UInt64";
+    R4 = 0x0c, "float" "float32", "System.Single";
+    R8 = 0x0d, "double" "float64", "System.Double";
     String = 0x0e, "string", "System.String";
     TypedReference = 0x16, "typedref", "System.TypedReference";
     NativeInt = 0x18, "nint", "System.IntPtr";

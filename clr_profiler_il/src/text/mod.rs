@@ -1,5 +1,9 @@
 //! Bodies and fragments as text, in the manner of `ildasm`.
 
+mod cursor;
+mod error;
+mod names;
+
 use std::fmt;
 
 use crate::body::{Clause, ClauseKind, Layout, MethodBody};
@@ -7,6 +11,11 @@ use crate::code::{Code, UNPLACED};
 use crate::fragment::Fragment;
 use crate::instruction::{Instruction, Label, Operand, reference};
 use crate::opcode::Opcode;
+
+pub use error::{TextError, TextErrorKind};
+
+pub(crate) use cursor::Cursor;
+pub(crate) use names::{write_name, write_type_name};
 
 /// Prints the instructions with the offsets and forms that they have when encoded.
 impl fmt::Display for Fragment {

@@ -1,0 +1,117 @@
+use std::error::Error;
+use std::fmt;
+
+use crate::signature::MAX_DEPTH;
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextErrorKind {
+    /// Something else should stand here.
+    Expected {
+        /// What should.
+        expected: &'static str,
+        /// What stands here: a few characters, nothing at the end.
+        found: Box<str>,
+    },
+    /// The [`TypeTokens`](crate::signature::TypeTokens) have no token for a type of this name.
+    UnknownType(Box<str>),
+    /// Types nested deeper than [`MAX_DEPTH`].
+    TooDeep,
+    /// No instruction has this name.
+    UnknownInstruction(Box<str>),
+    /// An instruction has the same prefix twice (III.2).
+    RepeatedPrefix(Box<str>),
+    /// A label that stands nowhere.
+    UndefinedLabel(Box<str>),
+    /// A label that stands at two places.
+    RepeatedLabel(Box<str>),
+}
+
+/// A text that cannot be read, and where.
+///
+/// ```
+/// use clr_profiler_il::symbol::MethodSymbol;
+///
+/// let error = MethodSymbol::parse("void [System.Console]System.Console.WriteLine()").unwrap_err();
+/// assert_eq!((error.line(), error.column()), (1, 46));
+/// assert_eq!(
+///     error.to_string(),
+///     "line 1, column 46: expected `::` between a type and its member, found `()`"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    kind: TextErrorKind,
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+impl TextError {
+    #[cold]
+    pub(crate) fn new(kind: TextErrorKind, text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let last_line = before.rsplit('\n').next().unwrap_or("");
+        Self {
+            kind,
+            offset,
+            line: before.matches('\n').count() + 1,
+            column: last_line.chars().count() + 1,
+        }
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub const fn kind(&self) -> &TextErrorKind {
+        &self.kind
+    }
+
+    /// Where: the number of bytes before it.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The line, counted from 1.
+    #[must_use]
+    pub const fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The character in its line, counted from 1.
+    #[must_use]
+    pub const fn column(&self) -> usize {
+        self.column
+    }
+}
+
+impl fmt::Display for TextErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expected { expected, found } if found.is_empty() => {
+                write!(f, "expected {expected}, found the end")
+            }
+            Self::Expected { expected, found } => {
+                write!(f, "expected {expected}, found `{found}`")
+            }
+            Self::UnknownType(name) => write!(f, "there is no token for the type `{name}`"),
+            Self::TooDeep => write!(f, "types nested deeper than {MAX_DEPTH}"),
+            Self::UnknownInstruction(name) => write!(f, "no instruction is named `{name}`"),
+            Self::RepeatedPrefix(name) => write!(f, "the prefix `{name}` is repeated"),
+            Self::UndefinedLabel(name) => write!(f, "the label `{name}` stands nowhere"),
+            Self::RepeatedLabel(name) => write!(f, "the label `{name}` stands at two places"),
+        }
+    }
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kind, line, column, ..
+        } = self;
+        write!(f, "line {line}, column {column}: {kind}")
+    }
+}
+
+impl Error for TextError {}
