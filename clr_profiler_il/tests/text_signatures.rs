@@ -63,8 +63,8 @@ fn what_is_printed_is_read_back() {
         "int& modreq(System.Runtime.InteropServices.InAttribute) (int modopt(A)*)",
         "delegate*<void> (delegate* unmanaged[Cdecl]<int, void>, delegate* instance<[2]><!!1, int>[])",
         "int[4] (int[1...4], int[1...], int[*], int[-2...-1,0...5,3], int[,], int[0...-1], int[0...4 rank 33], int[rank 40])",
-        "class [My-Lib 2]A.B`2/C`1/'<>c'<int, class D<string>, !0> ()",
-        "class ['1']A (class 'class', class 'a b'.'\\'', class A/''/B, class ''[], class [A.B]'[', class .cctor)",
+        "class [My-Lib+2]A.B`2/C`1/'<>c'<int, class D<string>, !0> ()",
+        "class ['1']A (class ['a b']A, class 'class', class 'a b'.'\\'', class A/''/B, class ''[], class [A.B]'[', class .cctor)",
         "typedref (bool, char, sbyte, byte, short, ushort, uint, long, ulong, float, double, object, nuint)",
         "void (string pinned, int& pinned)",
     ] {

@@ -200,7 +200,7 @@ macro_rules! primitives {
             }
 
             /// The primitive with this C# keyword or name in `ilasm`, where that is one word.
-            pub(super) fn from_primitive_name(name: &str) -> Option<Self> {
+            pub(crate) fn from_primitive_name(name: &str) -> Option<Self> {
                 match name {
                     $($keyword $(| $assembler)? => Some(Self::$variant),)*
                     _ => None,

@@ -19,6 +19,7 @@
 //! ```
 
 mod shape;
+mod text;
 mod tokens;
 
 use std::fmt;
@@ -27,10 +28,11 @@ use crate::signature::{MethodSig, TokenNames};
 use crate::token::Token;
 
 pub use shape::CallShape;
+pub(crate) use text::{field_symbol, method_symbol, type_symbol};
 pub use tokens::{NoTokens, Resolver, TokenSource, TypeKind, UnresolvedSymbol};
 
-/// A type by its name: `[System.Runtime]System.Exception`, or any other text that the
-/// [`TokenSource`] understands.
+/// A type by its name, `[System.Runtime]System.Exception/Nested` without quotes, or by the text of a
+/// signature: ``class [System.Collections]System.Collections.Generic.List`1<int>``, `!0[]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TypeSymbol {
     /// The text.
@@ -45,12 +47,6 @@ impl TypeSymbol {
     }
 }
 
-impl fmt::Display for TypeSymbol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
-
 /// A method by its type, name and signature.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MethodSymbol {
@@ -59,6 +55,7 @@ pub struct MethodSymbol {
     /// Its name; `.ctor` for a constructor.
     pub name: Box<str>,
     /// Its signature in text: `instance void (string, class [System.Runtime]System.Exception&)`.
+    /// [`sig`](Self::sig) reads it, and [`check`](Self::check) looks whether it can be read.
     pub signature: Box<str>,
     /// The arguments of a generic method in text; empty for any other.
     pub type_arguments: Vec<Box<str>>,
@@ -76,24 +73,11 @@ impl MethodSymbol {
         }
     }
 
-    /// How many values a call takes and gives, read off the text of the signature: the parameters
-    /// stand in its last pair of parentheses.
+    /// How many values a call takes and gives, read off the text of the signature. Of a text that is
+    /// no signature, the parameters stand in its last pair of parentheses.
     #[must_use]
     pub fn shape(&self) -> CallShape {
         CallShape::of_text(&self.signature)
-    }
-}
-
-impl fmt::Display for MethodSymbol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (before, params) = shape::split_params(&self.signature);
-        write!(f, "{} {}::{}", before.trim_end(), self.owner, self.name)?;
-        if let Some((first, others)) = self.type_arguments.split_first() {
-            write!(f, "<{first}")?;
-            others.iter().try_for_each(|other| write!(f, ", {other}"))?;
-            f.write_str(">")?;
-        }
-        f.write_str(params)
     }
 }
 
@@ -120,12 +104,6 @@ impl FieldSymbol {
     }
 }
 
-impl fmt::Display for FieldSymbol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}::{}", self.field_type, self.owner, self.name)
-    }
-}
-
 /// What stands in the place of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -149,7 +127,7 @@ impl fmt::Display for Symbol {
             Self::Type(name) => name.fmt(f),
             Self::Field(field) => field.fmt(f),
             Self::String(text) => write!(f, "{text:?}"),
-            Self::Signature(signature) => signature.display(&TokenNames).fmt(f),
+            Self::Signature(signature) => signature.text(&TokenNames).fmt(f),
         }
     }
 }

@@ -12,9 +12,12 @@ pub struct CallShape {
 }
 
 impl CallShape {
-    /// Reads the shape off a signature in text: `instance` anywhere before the last pair of
-    /// parentheses means `this`, `void` as the return type no value.
+    /// Reads the shape off a signature in text. Of anything else: `instance` anywhere before the last
+    /// pair of parentheses means `this`, `void` as the return type no value.
     pub(super) fn of_text(text: &str) -> Self {
+        if let Some(shape) = super::text::shape_of(text) {
+            return shape;
+        }
         let (before, params) = split_params(text);
         let mut words = before.split_whitespace().filter(|word| {
             !matches!(
@@ -125,6 +128,14 @@ mod tests {
             ("instance explicit object (object)", false, 1, true),
             ("unmanaged cdecl void (nint)", false, 1, false),
             ("void modreq(X) (int)", false, 1, false),
+            ("vararg void (string, ..., int)", false, 2, false),
+            (
+                "delegate*<int, void> <[1]>(method void *(int, int))",
+                false,
+                1,
+                true,
+            ),
+            ("void modopt(class 'a(b,c') (class 'd)')", false, 1, false),
         ] {
             let expected = CallShape {
                 has_this,

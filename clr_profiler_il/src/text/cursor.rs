@@ -48,6 +48,32 @@ impl<'t> Cursor<'t> {
         self.text.get(start..self.at).unwrap_or("")
     }
 
+    /// The same without comments and with single spaces, outside of quotes.
+    pub(crate) fn tidied_since(&self, start: usize) -> String {
+        let mut part = Self {
+            text: self.text,
+            at: start,
+            end: self.at,
+        };
+        let mut tidied = String::new();
+        while !part.is_at_end() {
+            if !tidied.is_empty() {
+                tidied.push(' ');
+            }
+            let run = part.at;
+            while let Some(character) = part.rest().chars().next()
+                && !character.is_whitespace()
+                && !part.rest().starts_with("//")
+            {
+                if character != '\'' || part.quoted(&mut String::new()).is_err() {
+                    part.at += character.len_utf8();
+                }
+            }
+            tidied.push_str(part.since(run));
+        }
+        tidied
+    }
+
     pub(crate) fn skip(&mut self) {
         loop {
             let rest = self.rest();
@@ -148,8 +174,9 @@ impl<'t> Cursor<'t> {
             name.push('[');
             while let Some(character) = self.rest().chars().next() {
                 match character {
-                    ']' | '\n' => break,
+                    ']' | '/' => break,
                     '\'' => self.quoted(&mut name)?,
+                    _ if character.is_whitespace() => break,
                     _ => {
                         name.push(character);
                         self.at += character.len_utf8();
@@ -197,6 +224,7 @@ impl<'t> Cursor<'t> {
                     Some((_, escaped)) => name.push(escaped),
                     None => break,
                 },
+                '\n' | '\r' => break,
                 _ => name.push(character),
             }
         }

@@ -15,7 +15,7 @@ use crate::opcode::Opcode;
 pub use error::{TextError, TextErrorKind};
 
 pub(crate) use cursor::Cursor;
-pub(crate) use names::{write_name, write_type_name};
+pub(crate) use names::{write_name, write_quoted, write_type_name};
 
 /// Prints the instructions with the offsets and forms that they have when encoded.
 impl fmt::Display for Fragment {

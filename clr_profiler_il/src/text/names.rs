@@ -51,7 +51,7 @@ pub(crate) fn write_type_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Resu
     else {
         return write_name(out, name);
     };
-    let plain = |one: char| one.is_alphanumeric() || matches!(one, '_' | '.' | '-' | '+' | ' ');
+    let plain = |one: char| one.is_alphanumeric() || matches!(one, '_' | '.' | '-' | '+');
     out.write_char('[')?;
     // What begins otherwise could be the bounds of an array.
     if assembly.starts_with(char::is_alphabetic)
@@ -67,7 +67,8 @@ pub(crate) fn write_type_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Resu
     write_name(out, own)
 }
 
-fn write_quoted(out: &mut dyn fmt::Write, name: &str) -> fmt::Result {
+/// Writes a name in quotes.
+pub(crate) fn write_quoted(out: &mut dyn fmt::Write, name: &str) -> fmt::Result {
     out.write_char('\'')?;
     for character in name.chars() {
         match character {
