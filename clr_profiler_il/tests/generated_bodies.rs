@@ -142,6 +142,17 @@ fn body(code: &[u8], clauses: &[[u32; 4]]) -> Vec<u8> {
     bytes
 }
 
+/// Encodes what was printed and parsed.
+fn through_text(body: &MethodBody) -> Vec<u8> {
+    let text = body.to_string();
+    let parsed: MethodBody = text
+        .parse()
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut out = Vec::new();
+    parsed.encode(&mut NoTokens, &mut out).unwrap();
+    out
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -176,6 +187,7 @@ proptest! {
         let mut decoded = MethodBody::decode(&short).unwrap();
         decoded.encode_with(&mut buffers, &mut NoTokens, &mut out).unwrap();
         prop_assert_eq!(&out, &short);
+        prop_assert_eq!(&through_text(&decoded), &short);
         // The same from long branches, in the same memory.
         decoded.decode_into(&body(&long, &clauses(&long))).unwrap();
         out.clear();
@@ -216,6 +228,7 @@ proptest! {
                 .collect::<Vec<_>>()
         };
         prop_assert_eq!(targets(&again), targets(&edited));
+        prop_assert_eq!(through_text(&edited), out);
         prop_assert_eq!(again.to_string(), edited.to_string());
         // The old instructions stand where the map says.
         let at: std::collections::HashMap<_, _> = again
@@ -246,6 +259,7 @@ proptest! {
             decoded.encode(&mut NoTokens, &mut out).unwrap();
             let again = MethodBody::decode(&out).unwrap();
             prop_assert_eq!(again.to_string(), decoded.to_string());
+            prop_assert_eq!(through_text(&decoded), out);
             let _ = decoded.compute_max_stack(&());
         }
     }

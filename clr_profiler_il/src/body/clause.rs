@@ -84,6 +84,17 @@ pub(crate) struct Clause {
 }
 
 impl Clause {
+    /// Where its regions begin and end.
+    pub(crate) const fn bounds(&self) -> [Label; 5] {
+        [
+            self.try_start,
+            self.try_end,
+            self.filter,
+            self.handler_start,
+            self.handler_end,
+        ]
+    }
+
     /// The same clause after its code was copied.
     pub(crate) const fn shifted(self, labels: u32, symbols: u32) -> Self {
         Self {

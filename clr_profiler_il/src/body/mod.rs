@@ -75,7 +75,7 @@ pub(crate) struct AddedStack {
 /// The signature of the locals: its token, and what stands behind it if that was told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locals {
-    token: u32,
+    pub(crate) token: u32,
     pub(crate) signature: Option<LocalsSig>,
     pub(crate) changed: bool,
 }

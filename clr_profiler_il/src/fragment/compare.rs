@@ -62,19 +62,11 @@ fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
 }
 
 fn same_clause(a: &Fragment, left: &Clause, b: &Fragment, right: &Clause) -> bool {
-    let bounds = |clause: &Clause| {
-        [
-            clause.try_start,
-            clause.try_end,
-            clause.filter,
-            clause.handler_start,
-            clause.handler_end,
-        ]
-    };
     left.kind == right.kind
-        && bounds(left)
+        && left
+            .bounds()
             .into_iter()
-            .zip(bounds(right))
+            .zip(right.bounds())
             .all(|(one, two)| a.code.place(one) == b.code.place(two))
         && (left.kind != ClauseKind::Catch
             || reference(&a.code, left.value, left.symbolic)

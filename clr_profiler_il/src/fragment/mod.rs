@@ -24,8 +24,10 @@
 //! IL_0001:  brfalse.s  IL_000d
 //! IL_0003:  ldstr      \"hello\"
 //! IL_0008:  call       void [System.Console]System.Console::WriteLine(string)
+//! IL_000d:
 //! "
 //! );
+//! assert_eq!(hello.to_string().parse(), Ok(hello.clone()));
 //! assert_eq!(hello.stack_need(), 1);
 //! ```
 
@@ -227,7 +229,7 @@ impl Fragment {
         self.prefix(Opcode::Volatile, 0, false)
     }
 
-    fn prefix(&mut self, opcode: Opcode, value: u32, symbolic: bool) -> &mut Self {
+    pub(crate) fn prefix(&mut self, opcode: Opcode, value: u32, symbolic: bool) -> &mut Self {
         // One of each: the later one counts.
         self.pending.retain(|prefix| prefix.opcode != opcode);
         self.pending.push(PrefixSlot {
@@ -242,7 +244,7 @@ impl Fragment {
         self.push(opcode, 0, None)
     }
 
-    fn branch(&mut self, opcode: Opcode, target: Label) -> &mut Self {
+    pub(crate) fn branch(&mut self, opcode: Opcode, target: Label) -> &mut Self {
         let before = self.stack.now;
         self.push(opcode, u64::from(target.0), None);
         let height = match opcode {
@@ -257,27 +259,27 @@ impl Fragment {
         self.push(opcode.for_variable(number), u64::from(number), None)
     }
 
-    fn method(&mut self, opcode: Opcode, callee: Callee) -> &mut Self {
+    pub(crate) fn method(&mut self, opcode: Opcode, callee: Callee) -> &mut Self {
         self.named(opcode, callee.name, callee.shape)
     }
 
-    fn indirect(&mut self, opcode: Opcode, signature: SignatureName) -> &mut Self {
+    pub(crate) fn indirect(&mut self, opcode: Opcode, signature: SignatureName) -> &mut Self {
         self.named(opcode, signature.name, signature.shape)
     }
 
-    fn field(&mut self, opcode: Opcode, field: FieldName) -> &mut Self {
+    pub(crate) fn field(&mut self, opcode: Opcode, field: FieldName) -> &mut Self {
         self.named(opcode, field.0, None)
     }
 
-    fn typed(&mut self, opcode: Opcode, name: TypeName) -> &mut Self {
+    pub(crate) fn typed(&mut self, opcode: Opcode, name: TypeName) -> &mut Self {
         self.named(opcode, name.0, None)
     }
 
-    fn any(&mut self, opcode: Opcode, name: AnyName) -> &mut Self {
+    pub(crate) fn any(&mut self, opcode: Opcode, name: AnyName) -> &mut Self {
         self.named(opcode, name.0, None)
     }
 
-    fn string(&mut self, opcode: Opcode, text: StringName) -> &mut Self {
+    pub(crate) fn string(&mut self, opcode: Opcode, text: StringName) -> &mut Self {
         self.named(opcode, text.0, None)
     }
 
@@ -290,14 +292,19 @@ impl Fragment {
         self
     }
 
-    fn name(&mut self, name: Name) -> (u32, bool) {
+    pub(crate) fn name(&mut self, name: Name) -> (u32, bool) {
         match name {
             Name::Token(token) => (token.raw(), false),
             Name::Symbol(symbol) => (self.code.add_symbol(symbol), true),
         }
     }
 
-    fn push(&mut self, opcode: Opcode, operand: u64, shape: Option<CallShape>) -> &mut Self {
+    pub(crate) fn push(
+        &mut self,
+        opcode: Opcode,
+        operand: u64,
+        shape: Option<CallShape>,
+    ) -> &mut Self {
         let first_prefix = self.code.prefixes.len() as u32;
         // There are six prefixes, each at most once.
         let prefix_count = self.pending.len() as u8;

@@ -199,7 +199,7 @@ pub(crate) fn reference(code: &Code, value: u32, symbolic: bool) -> Reference<'_
     }
 }
 
-fn prefix<'a>(code: &'a Code, slot: &PrefixSlot) -> Prefix<'a> {
+pub(crate) fn prefix<'a>(code: &'a Code, slot: &PrefixSlot) -> Prefix<'a> {
     match slot.opcode {
         Opcode::Constrained => Prefix::Constrained(reference(code, slot.value, slot.symbolic)),
         Opcode::No => Prefix::No(slot.value as u8),

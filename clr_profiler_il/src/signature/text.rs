@@ -552,12 +552,21 @@ impl<'c, 't> TypeParser<'c, 't> {
                 return Err(self.cursor.expected("no more locals than 65534"));
             }
             self.local_number(locals.len())?;
-            locals.push(self.type_sig()?);
+            locals.push(self.local()?);
             if !self.cursor.eat(",") {
                 self.cursor.expect(")", "`,` or `)` behind a local")?;
                 return Ok(LocalsSig { locals });
             }
         }
+    }
+
+    /// The type of a local, and perhaps its name, which is not kept.
+    pub(crate) fn local(&mut self) -> Result<TypeSig, TextError> {
+        let local = self.type_sig()?;
+        if !self.cursor.peek_word().is_empty() || self.cursor.follows("'") {
+            self.cursor.name("the name of a local")?;
+        }
+        Ok(local)
     }
 
     /// `[2]` before the local of this number.

@@ -39,7 +39,7 @@ impl<'t> Cursor<'t> {
         self.at = at;
     }
 
-    fn rest(&self) -> &'t str {
+    pub(crate) fn rest(&self) -> &'t str {
         self.text.get(self.at..self.end).unwrap_or("")
     }
 

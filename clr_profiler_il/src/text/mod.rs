@@ -1,137 +1,72 @@
-//! Bodies and fragments as text, in the manner of `ildasm`.
+//! Bodies and fragments as text, in the manner of `ildasm` and `ilasm`.
+//!
+//! A [`MethodBody`] and a [`Fragment`] print as text and are parsed from it; what was printed
+//! and parsed is encoded to the same bytes.
+//!
+//! ```
+//! use clr_profiler_il::body::MethodBody;
+//! use clr_profiler_il::symbol::NoTokens;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let body: MethodBody = "
+//!     .maxstack 2
+//!             ldarg.0
+//!             brtrue      add        // labels may have any name
+//!             ldc.i4      0x10
+//!             ret
+//!     add:    ldarg.0
+//!             ldc.i4.1
+//!             add
+//!             ret
+//! "
+//! .parse()?;
+//! let mut bytes = Vec::new();
+//! body.encode(&mut NoTokens, &mut bytes)?;
+//! let again: MethodBody = MethodBody::decode(&bytes)?.to_string().parse()?;
+//! let mut same = Vec::new();
+//! again.encode(&mut NoTokens, &mut same)?;
+//! assert_eq!(same, bytes);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The text
+//!
+//! Each instruction, directive and exception clause is a line; a line goes on while a parenthesis
+//! is open. White space and comments (`//`) mean nothing. Before an instruction, or alone on a line,
+//! may stand labels, `again:`.
+//!
+//! | What | Text |
+//! |---|---|
+//! | stack depth; of a body, as all directives | `.maxstack 8` |
+//! | locals start as zeros | `.locals init` |
+//! | locals by token, by types, by both | `.locals 0x11000001`, `.locals (int, string)`, `.local [0] int` |
+//! | number | `ldc.i4 -5`, `ldc.i8 0x10`, `ldc.r8 1.5`, `ldc.r4 inf`, `ldc.r4 NaN(0x7fc00001)` |
+//! | argument or local | `ldloc.2`, `ldloc 2`, `ldloc.s 2`: the shortest is taken |
+//! | branch | `br again`, `br.s again`: the shortest is taken |
+//! | switch | `switch (first, second)` |
+//! | any token | `call 0x0a000001` |
+//! | string | `ldstr "two\nlines"`, escaped as in Rust |
+//! | method, field, type | as [`MethodSymbol`](crate::symbol::MethodSymbol), [`FieldSymbol`](crate::symbol::FieldSymbol), [`TypeSymbol`](crate::symbol::TypeSymbol) read them |
+//! | `calli` | `calli unmanaged[Cdecl] void (int)` |
+//! | prefixes | `constrained. !0 callvirt ...`, `unaligned. 1 volatile. ldind.i4` |
+//! | exception clause | `.try a to b catch [A]T handler b to c`, `finally`, `fault`, `filter f` |
+//! | place outside of a fragment | `br label 0`, or a name that [`Fragment::parse_with_exits`] was told |
+//!
+//! The clauses stand in the order in which the body has them, inner ones first.
+//!
+//! [`MethodBody`]: crate::body::MethodBody
+//! [`Fragment`]: crate::fragment::Fragment
+//! [`Fragment::parse_with_exits`]: crate::fragment::Fragment::parse_with_exits
 
+mod assemble;
 mod cursor;
 mod error;
 mod names;
-
-use std::fmt;
-
-use crate::body::{Clause, ClauseKind, Layout, MethodBody};
-use crate::code::{Code, UNPLACED};
-use crate::fragment::Fragment;
-use crate::instruction::{Instruction, Label, Operand, reference};
-use crate::opcode::Opcode;
+mod operand;
+mod print;
 
 pub use error::{TextError, TextErrorKind};
 
 pub(crate) use cursor::Cursor;
 pub(crate) use names::{write_name, write_quoted, write_type_name};
-
-/// Prints the instructions with the offsets and forms that they have when encoded.
-impl fmt::Display for Fragment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_code(f, &self.code, &self.clauses)
-    }
-}
-
-/// Prints the header, the instructions with the offsets and forms that they have when encoded, and
-/// the exception clauses.
-impl fmt::Display for MethodBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, ".maxstack {}", self.max_stack())?;
-        if self.init_locals() {
-            writeln!(f, ".locals init")?;
-        }
-        if let Some(locals) = self.locals() {
-            for (index, local) in locals.locals.iter().enumerate() {
-                let name = local.display(&crate::signature::TokenNames);
-                writeln!(f, ".local [{index}] {name}")?;
-            }
-        } else if let Some(token) = self.locals_token() {
-            writeln!(f, ".locals {token}")?;
-        }
-        write_code(f, &self.code, &self.clauses)
-    }
-}
-
-struct Printer<'a> {
-    code: &'a Code,
-    layout: Layout,
-}
-
-fn write_code(f: &mut fmt::Formatter<'_>, code: &Code, clauses: &[Clause]) -> fmt::Result {
-    let mut layout = Layout::default();
-    layout.compute(code);
-    let mut long = layout.long_branches().collect::<Vec<_>>().into_iter();
-    let printer = Printer { code, layout };
-    for instruction in code.instructions() {
-        let mut opcode = instruction.opcode();
-        if instruction.node.is_branch() && long.next() == Some(false) {
-            opcode = opcode.short_form();
-        }
-        printer.instruction(f, &instruction, opcode)?;
-    }
-    clauses
-        .iter()
-        .try_for_each(|clause| printer.clause(f, clause))
-}
-
-impl Printer<'_> {
-    fn label(&self, f: &mut fmt::Formatter<'_>, label: Label) -> fmt::Result {
-        if self.code.place(label) == UNPLACED {
-            // A place outside a fragment.
-            return write!(f, "label {}", label.0);
-        }
-        write!(f, "IL_{:04x}", self.layout.target(self.code, label))
-    }
-
-    fn instruction(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        instruction: &Instruction<'_>,
-        opcode: Opcode,
-    ) -> fmt::Result {
-        write!(f, "IL_{:04x}:  ", self.layout.offset(instruction.id.0))?;
-        for prefix in instruction.prefixes() {
-            write!(f, "{prefix} ")?;
-        }
-        let operand = instruction.operand();
-        if operand == Operand::None {
-            return writeln!(f, "{opcode}");
-        }
-        write!(f, "{opcode:<10} ")?;
-        match operand {
-            Operand::None => {}
-            Operand::Int32(value) => write!(f, "{value}")?,
-            Operand::Int64(value) => write!(f, "{value}")?,
-            Operand::Float32(value) => write!(f, "{value:?}")?,
-            Operand::Float64(value) => write!(f, "{value:?}")?,
-            Operand::Variable(number) => write!(f, "{number}")?,
-            Operand::Target(label) => self.label(f, label)?,
-            Operand::Switch(labels) => {
-                f.write_str("(")?;
-                for (index, &label) in labels.iter().enumerate() {
-                    f.write_str(if index > 0 { ", " } else { "" })?;
-                    self.label(f, label)?;
-                }
-                f.write_str(")")?;
-            }
-            Operand::Reference(reference) => write!(f, "{reference}")?,
-        }
-        writeln!(f)
-    }
-
-    fn clause(&self, f: &mut fmt::Formatter<'_>, clause: &Clause) -> fmt::Result {
-        f.write_str(".try ")?;
-        self.label(f, clause.try_start)?;
-        f.write_str(" to ")?;
-        self.label(f, clause.try_end)?;
-        match clause.kind {
-            ClauseKind::Catch => {
-                let name = reference(self.code, clause.value, clause.symbolic);
-                write!(f, " catch {name}")?;
-            }
-            ClauseKind::Filter => {
-                f.write_str(" filter ")?;
-                self.label(f, clause.filter)?;
-            }
-            ClauseKind::Finally => f.write_str(" finally")?,
-            ClauseKind::Fault => f.write_str(" fault")?,
-        }
-        f.write_str(" handler ")?;
-        self.label(f, clause.handler_start)?;
-        f.write_str(" to ")?;
-        self.label(f, clause.handler_end)?;
-        writeln!(f)
-    }
-}
