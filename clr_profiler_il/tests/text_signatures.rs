@@ -5,8 +5,9 @@ mod generate;
 use std::fmt;
 
 use clr_profiler_il::signature::{
-    ArrayShape, CallingConvention, FieldSig, LocalsSig, MAX_DEPTH, MethodSig, MethodSpecSig,
-    PropertySig, TokenNames, TypeKind, TypeNames, TypeSig, TypeSpecSig,
+    ArrayShape, CallingConvention, FieldSig, LocalsSig, MAX_DEPTH, MemberRefSig, MethodSig,
+    MethodSpecSig, PropertySig, StandAloneSig, TokenNames, TypeKind, TypeNames, TypeSig,
+    TypeSpecSig,
 };
 use clr_profiler_il::text::{TextError, TextErrorKind};
 use clr_profiler_il::token::{TypeRef, TypeToken};
@@ -408,7 +409,9 @@ fn read_as_everything(text: &str) {
             }
         )*};
     }
-    check!(MethodSig FieldSig PropertySig LocalsSig TypeSpecSig MethodSpecSig);
+    check! {
+        MethodSig FieldSig PropertySig LocalsSig TypeSpecSig MethodSpecSig MemberRefSig StandAloneSig
+    }
 }
 
 proptest! {
@@ -417,8 +420,12 @@ proptest! {
     #[test]
     fn generated_signatures_round_trip(method in methods(), list in vec(types(), 1..5), has_this in any::<bool>()) {
         let type_sig = method.return_type.clone();
-        round_trip!(method, MethodSig);
+        round_trip!(method.clone(), MethodSig);
+        round_trip!(MemberRefSig::Method(method.clone()), MemberRefSig);
+        round_trip!(StandAloneSig::Method(method), StandAloneSig);
+        round_trip!(StandAloneSig::Locals(LocalsSig { locals: list.clone() }), StandAloneSig);
         round_trip!(FieldSig { field_type: type_sig.clone() }, FieldSig);
+        round_trip!(MemberRefSig::Field(FieldSig { field_type: type_sig.clone() }), MemberRefSig);
         round_trip!(TypeSpecSig { type_sig: type_sig.clone() }, TypeSpecSig);
         round_trip!(LocalsSig { locals: list.clone() }, LocalsSig);
         round_trip!(MethodSpecSig { arguments: list.clone() }, MethodSpecSig);

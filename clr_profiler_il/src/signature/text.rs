@@ -1,8 +1,8 @@
 //! Signatures from text: the way back of `display` in the exact style.
 
 use super::{
-    ArrayShape, CallingConvention, FieldSig, LocalsSig, MAX_DEPTH, MAX_LOCALS, MethodSig,
-    MethodSpecSig, PropertySig, TokenNames, TypeSig, TypeSpecSig,
+    ArrayShape, CallingConvention, FieldSig, LocalsSig, MAX_DEPTH, MAX_LOCALS, MemberRefSig,
+    MethodSig, MethodSpecSig, PropertySig, StandAloneSig, TokenNames, TypeSig, TypeSpecSig,
 };
 use crate::text::{Cursor, TextError, TextErrorKind};
 use crate::token::{Token, TypeToken};
@@ -80,6 +80,8 @@ texts! {
     LocalsSig, parser => parser.locals_sig();
     TypeSpecSig, parser => parser.type_sig().map(|type_sig| TypeSpecSig { type_sig });
     MethodSpecSig, parser => parser.arguments().map(|arguments| MethodSpecSig { arguments });
+    MemberRefSig, parser => parser.member();
+    StandAloneSig, parser => parser.stand_alone();
 }
 
 /// Something that was read, and how deep the types in it are nested.
@@ -519,6 +521,29 @@ impl<'c, 't> TypeParser<'c, 't> {
         let arity = self.arity()?;
         let params = self.nested_params(called.convention, ["(", ")"])?;
         Ok(called.method(arity, return_type, params.of))
+    }
+
+    /// A method, or a field: a type and nothing else.
+    fn member(&mut self) -> Result<MemberRefSig, TextError> {
+        let start = *self.cursor;
+        let of = self.type_sig();
+        if let Ok(field_type) = of
+            && self.cursor.is_at_end()
+        {
+            return Ok(MemberRefSig::Field(FieldSig { field_type }));
+        }
+        *self.cursor = start;
+        self.method_sig().map(MemberRefSig::Method)
+    }
+
+    fn stand_alone(&mut self) -> Result<StandAloneSig, TextError> {
+        if self.cursor.follows("(") {
+            return self.locals_sig().map(StandAloneSig::Locals);
+        }
+        self.member().map(|member| match member {
+            MemberRefSig::Method(method) => StandAloneSig::Method(method),
+            MemberRefSig::Field(field) => StandAloneSig::Field(field),
+        })
     }
 
     fn property_sig(&mut self) -> Result<PropertySig, TextError> {
