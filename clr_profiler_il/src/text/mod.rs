@@ -55,17 +55,23 @@
 //!
 //! The clauses stand in the order in which the body has them, inner ones first.
 //!
+//! # What a rewrite changed
+//!
+//! [`diff`] shows it: what was inserted, removed and kept, whatever offsets became.
+//!
 //! [`MethodBody`]: crate::body::MethodBody
 //! [`Fragment`]: crate::fragment::Fragment
 //! [`Fragment::parse_with_exits`]: crate::fragment::Fragment::parse_with_exits
 
 mod assemble;
 mod cursor;
+mod diff;
 mod error;
 mod names;
 mod operand;
 mod print;
 
+pub use diff::{BodyDiff, diff};
 pub use error::{TextError, TextErrorKind};
 
 pub(crate) use cursor::Cursor;

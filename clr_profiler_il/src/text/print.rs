@@ -1,4 +1,5 @@
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::body::{Clause, ClauseKind, Layout, MethodBody};
@@ -18,30 +19,51 @@ impl fmt::Display for Fragment {
     }
 }
 
+impl MethodBody {
+    /// What stands before the instructions, in four groups of lines.
+    pub(super) fn header_lines(&self) -> [Vec<String>; 4] {
+        let init = self.init_locals().then(|| ".locals init".to_owned());
+        // The token counts as long as no local was added.
+        let token = self.locals_token().filter(|_| !self.locals.changed);
+        let locals = self.locals().into_iter().flat_map(|locals| &locals.locals);
+        [
+            vec![format!(".maxstack {}", self.max_stack())],
+            init.into_iter().collect(),
+            token
+                .map(|token| format!(".locals {token}"))
+                .into_iter()
+                .collect(),
+            locals
+                .enumerate()
+                .map(|(index, local)| format!(".local [{index}] {}", local.text(&TokenNames)))
+                .collect(),
+        ]
+    }
+}
+
 /// Prints the header, the instructions with the offsets and forms that they have when encoded, and
 /// the exception clauses.
 impl fmt::Display for MethodBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, ".maxstack {}", self.max_stack())?;
-        if self.init_locals() {
-            writeln!(f, ".locals init")?;
-        }
-        // The token counts as long as no local was added.
-        if let Some(token) = self.locals_token().filter(|_| !self.locals.changed) {
-            writeln!(f, ".locals {token}")?;
-        }
-        if let Some(locals) = self.locals() {
-            for (index, local) in locals.locals.iter().enumerate() {
-                writeln!(f, ".local [{index}] {}", local.text(&TokenNames))?;
-            }
-        }
+        let lines = self.header_lines();
+        let mut lines = lines.iter().flatten();
+        lines.try_for_each(|line| writeln!(f, "{line}"))?;
         write_code(f, &self.code, &self.clauses)
     }
 }
 
-struct Printer<'a> {
+/// How places in the code are named.
+#[derive(Clone, Copy)]
+pub(super) enum Places<'a> {
+    /// By their offsets.
+    Offsets(&'a Layout),
+    /// By names that were chosen for their nodes.
+    Names(&'a HashMap<u32, String>),
+}
+
+pub(super) struct Printer<'a> {
     code: &'a Code,
-    layout: Layout,
+    places: Places<'a>,
     /// Whether a label at the end was printed.
     goes_to_end: Cell<bool>,
 }
@@ -49,53 +71,65 @@ struct Printer<'a> {
 fn write_code(f: &mut fmt::Formatter<'_>, code: &Code, clauses: &[Clause]) -> fmt::Result {
     let mut layout = Layout::default();
     layout.compute(code);
-    let mut long = layout.long_branches().collect::<Vec<_>>().into_iter();
-    let printer = Printer {
-        code,
-        layout,
-        goes_to_end: Cell::new(false),
-    };
+    let mut long = layout.long_branches();
+    let printer = Printer::new(code, Places::Offsets(&layout));
     for instruction in code.instructions() {
         let mut opcode = instruction.opcode();
         if instruction.node.is_branch() && long.next() == Some(false) {
             opcode = opcode.short_form();
         }
+        write!(f, "IL_{:04x}:  ", layout.offset(instruction.id.0))?;
         printer.instruction(f, &instruction, opcode)?;
+        writeln!(f)?;
     }
     let mut bounds = clauses.iter().flat_map(Clause::bounds);
     if printer.goes_to_end.get() || bounds.any(|label| code.place(label) == END) {
-        writeln!(f, "IL_{:04x}:", printer.layout.offset(END))?;
+        writeln!(f, "IL_{:04x}:", layout.offset(END))?;
     }
-    clauses
-        .iter()
-        .try_for_each(|clause| printer.clause(f, clause))
+    for clause in clauses {
+        printer.clause(f, clause)?;
+        writeln!(f)?;
+    }
+    Ok(())
 }
 
-impl Printer<'_> {
-    fn label(&self, f: &mut fmt::Formatter<'_>, label: Label) -> fmt::Result {
-        if self.code.place(label) == UNPLACED {
+impl<'a> Printer<'a> {
+    pub(super) const fn new(code: &'a Code, places: Places<'a>) -> Self {
+        Self {
+            code,
+            places,
+            goes_to_end: Cell::new(false),
+        }
+    }
+
+    fn label(&self, f: &mut dyn fmt::Write, label: Label) -> fmt::Result {
+        let place = self.code.place(label);
+        if place == UNPLACED {
             // A place outside a fragment.
             return write!(f, "label {}", label.0);
         }
-        if self.code.place(label) == END {
+        if place == END {
             self.goes_to_end.set(true);
         }
-        write!(f, "IL_{:04x}", self.layout.target(self.code, label))
+        match self.places {
+            Places::Offsets(layout) => write!(f, "IL_{:04x}", layout.offset(place)),
+            Places::Names(names) => f.write_str(names.get(&place).map_or("?", String::as_str)),
+        }
     }
 
-    fn instruction(
+    /// The instruction with its prefixes, without a label.
+    pub(super) fn instruction(
         &self,
-        f: &mut fmt::Formatter<'_>,
+        f: &mut dyn fmt::Write,
         instruction: &Instruction<'_>,
         opcode: Opcode,
     ) -> fmt::Result {
-        write!(f, "IL_{:04x}:  ", self.layout.offset(instruction.id.0))?;
         for prefix in instruction.prefixes() {
             write!(f, "{prefix} ")?;
         }
         let operand = instruction.operand();
         if operand == Operand::None {
-            return writeln!(f, "{opcode}");
+            return write!(f, "{opcode}");
         }
         write!(f, "{opcode:<10} ")?;
         match operand {
@@ -123,10 +157,10 @@ impl Printer<'_> {
             }
             Operand::Reference(reference) => write!(f, "{reference}")?,
         }
-        writeln!(f)
+        Ok(())
     }
 
-    fn clause(&self, f: &mut fmt::Formatter<'_>, clause: &Clause) -> fmt::Result {
+    pub(super) fn clause(&self, f: &mut dyn fmt::Write, clause: &Clause) -> fmt::Result {
         f.write_str(".try ")?;
         self.label(f, clause.try_start)?;
         f.write_str(" to ")?;
@@ -150,7 +184,6 @@ impl Printer<'_> {
         f.write_str(" handler ")?;
         self.label(f, clause.handler_start)?;
         f.write_str(" to ")?;
-        self.label(f, clause.handler_end)?;
-        writeln!(f)
+        self.label(f, clause.handler_end)
     }
 }
