@@ -4,7 +4,7 @@ use super::sections::read_sections;
 use super::{AddedStack, Locals, MethodBody, TINY_MAX_STACK};
 use crate::code::{Code, END, Node, PrefixSlot, pack_range, unpack_range};
 use crate::instruction::Label;
-use crate::opcode::{Opcode, OperandKind};
+use crate::opcode::{Class, ONE_BYTE, Opcode, OperandKind, Shape, TWO_BYTES};
 
 const INIT_LOCALS: u8 = 0x10;
 
@@ -113,6 +113,7 @@ struct Decoder<'a> {
 /// What an instruction's bytes are.
 struct Raw {
     opcode: Opcode,
+    class: Class,
     operand: u64,
     end: usize,
 }
@@ -125,36 +126,20 @@ impl Decoder<'_> {
     fn decode(mut self) -> Result<(), BodyError> {
         // Most instructions have two bytes or more.
         self.out.nodes.reserve(self.bytes.len() / 2 + 2);
-        let mut position = 0;
-        let mut branches = 0_usize;
-        while position < self.bytes.len() {
-            let start = position;
-            let first_prefix = self.out.prefixes.len() as u32;
-            let mut raw = self.raw(position)?;
-            let mut prefix_count = 0;
-            while raw.opcode.is_prefix() {
-                let prefix = position;
-                self.prefix(prefix, &raw, first_prefix)?;
+        // Where the instruction begins, and where its prefixes are.
+        let (mut start, mut position) = (0, 0);
+        let (mut first_prefix, mut prefix_count) = (0, 0);
+        while let Some(&byte) = self.bytes.get(position) {
+            let raw = self.raw(position, byte)?;
+            if raw.class == Class::Prefix {
+                if prefix_count == 0 {
+                    first_prefix = self.out.prefixes.len() as u32;
+                }
+                self.prefix(position, &raw, first_prefix)?;
                 prefix_count += 1;
                 position = raw.end;
-                if position == self.bytes.len() {
-                    let kind = BodyErrorKind::DanglingPrefix(raw.opcode);
-                    return Err(self.error(prefix, kind));
-                }
-                raw = self.raw(position)?;
+                continue;
             }
-            let kind = raw.opcode.operand_kind();
-            let opcode = match kind {
-                OperandKind::ShortVariable | OperandKind::Variable => {
-                    raw.opcode.for_variable(raw.operand as u16)
-                }
-                OperandKind::ShortTarget => raw.opcode.long_form(),
-                _ => raw.opcode,
-            };
-            branches += usize::from(matches!(
-                kind,
-                OperandKind::ShortTarget | OperandKind::Target | OperandKind::Switch
-            ));
             let index = self.out.nodes.len() as u32;
             self.out.nodes.push(Node {
                 next: index + 1,
@@ -162,9 +147,11 @@ impl Decoder<'_> {
                 offset: start as u32,
                 first_prefix,
                 prefix_count,
-                ..Node::new(opcode, raw.operand)
+                ..Node::new(raw.opcode, raw.operand)
             });
+            prefix_count = 0;
             position = raw.end;
+            start = position;
         }
         let last = self.out.nodes.len() as u32 - 1;
         if let Some(node) = self.out.nodes.last_mut() {
@@ -173,16 +160,17 @@ impl Decoder<'_> {
         if let Some(end) = self.out.nodes.first_mut() {
             (end.previous, end.next) = (last, if last == END { END } else { 1 });
         }
-        if branches > 0 {
-            self.link()?;
-        }
-        Ok(())
+        self.link()
     }
 
+    #[cold]
     fn prefix(&mut self, at: usize, raw: &Raw, first: u32) -> Result<(), BodyError> {
         let earlier = self.out.prefixes.get(first as usize..).unwrap_or(&[]);
         if earlier.iter().any(|prefix| prefix.opcode == raw.opcode) {
             return Err(self.error(at, BodyErrorKind::RepeatedPrefix(raw.opcode)));
+        }
+        if raw.end == self.bytes.len() {
+            return Err(self.error(at, BodyErrorKind::DanglingPrefix(raw.opcode)));
         }
         self.out.prefixes.push(PrefixSlot {
             opcode: raw.opcode,
@@ -193,64 +181,88 @@ impl Decoder<'_> {
     }
 
     #[inline]
-    fn take<const N: usize>(&self, position: usize) -> Result<[u8; N], BodyError> {
-        self.bytes
-            .get(position..)
-            .and_then(|rest| rest.first_chunk())
-            .copied()
-            .ok_or_else(|| self.undecodable(BodyErrorKind::TruncatedInstruction, self.bytes.len()))
+    fn take<const N: usize>(&self, position: usize) -> Option<[u8; N]> {
+        self.bytes.get(position..)?.first_chunk().copied()
     }
 
-    /// The instruction at a place. Targets of branches become offsets in the code.
-    #[inline]
-    fn raw(&mut self, position: usize) -> Result<Raw, BodyError> {
-        let [byte] = self.take(position)?;
-        let (code, start) = if byte == 0xfe {
-            let [second] = self.take(position + 1)?;
-            (0xfe00 | u16::from(second), position + 2)
-        } else {
-            (u16::from(byte), position + 1)
+    /// The instruction at a place, of which the first byte is told. Targets of branches become
+    /// offsets in the code.
+    #[inline(always)]
+    fn raw(&mut self, position: usize, byte: u8) -> Result<Raw, BodyError> {
+        let (mut shape, mut start) = (shape_of(&ONE_BYTE, byte), position + 1);
+        if byte == 0xfe {
+            let Some(&second) = self.bytes.get(start) else {
+                return Err(self.truncated());
+            };
+            (shape, start) = (shape_of(&TWO_BYTES, second), position + 2);
+        }
+        let word = match self.take(start) {
+            Some(bytes) => u32::from_le_bytes(bytes),
+            None => self.last_word(start, shape.size)?,
         };
-        let Some(opcode) = Opcode::from_code(code) else {
-            return Err(self.undecodable(BodyErrorKind::UnknownOpcode(code), position));
+        let mut raw = Raw {
+            opcode: shape.opcode,
+            class: shape.class,
+            operand: u64::from(word & shape.mask),
+            end: start + usize::from(shape.size),
         };
-        let (operand, end) = match opcode.operand_kind() {
-            OperandKind::None => (0, start),
-            OperandKind::Int8 | OperandKind::ShortVariable => {
-                let [byte] = self.take(start)?;
-                (u64::from(byte), start + 1)
-            }
-            OperandKind::Variable => (u64::from(u16::from_le_bytes(self.take(start)?)), start + 2),
-            OperandKind::Int64 | OperandKind::Float64 => {
-                (u64::from_le_bytes(self.take(start)?), start + 8)
-            }
-            OperandKind::ShortTarget => {
-                let delta = i8::from_le_bytes(self.take(start)?);
-                (
-                    self.target(position, start + 1, i64::from(delta))?,
-                    start + 1,
-                )
-            }
-            OperandKind::Target => {
-                let delta = i32::from_le_bytes(self.take(start)?);
-                (
-                    self.target(position, start + 4, i64::from(delta))?,
-                    start + 4,
-                )
-            }
-            OperandKind::Switch => self.switch(position, start)?,
-            _ => (u64::from(u32::from_le_bytes(self.take(start)?)), start + 4),
-        };
-        Ok(Raw {
-            opcode,
-            operand,
-            end,
-        })
+        if shape.class != Class::Plain {
+            self.special(position, start, &mut raw)?;
+        } else if raw.operand < u64::from(shape.least) {
+            raw.opcode = raw.opcode.for_variable(raw.operand as u16);
+        }
+        Ok(raw)
     }
 
-    fn switch(&mut self, position: usize, start: usize) -> Result<(u64, usize), BodyError> {
-        let count = u32::from_le_bytes(self.take(start)?);
-        let table = start + 4;
+    /// What is left of the code, if that is enough for an operand.
+    fn last_word(&self, start: usize, size: u8) -> Result<u32, BodyError> {
+        let rest = self.bytes.get(start..).unwrap_or(&[]);
+        if rest.len() < usize::from(size) {
+            return Err(self.truncated());
+        }
+        let mut word = [0; 4];
+        for (to, from) in word.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        Ok(u32::from_le_bytes(word))
+    }
+
+    fn special(&mut self, position: usize, start: usize, raw: &mut Raw) -> Result<(), BodyError> {
+        match raw.class {
+            Class::Plain | Class::Prefix => {}
+            Class::ShortTarget => {
+                let delta = i64::from(raw.operand as i8);
+                raw.operand = self.target(position, raw.end, delta)?;
+            }
+            Class::Target => {
+                let delta = i64::from(raw.operand as i32);
+                raw.operand = self.target(position, raw.end, delta)?;
+            }
+            Class::Variable => raw.opcode = raw.opcode.for_variable(raw.operand as u16),
+            Class::Long => match self.take(start) {
+                Some(bytes) => raw.operand = u64::from_le_bytes(bytes),
+                None => return Err(self.truncated()),
+            },
+            Class::Switch => {
+                (raw.operand, raw.end) = self.switch(position, raw.end, raw.operand as u32)?;
+            }
+            Class::Unknown => {
+                let code = match self.take(position) {
+                    Some([0xfe, second]) => 0xfe00 | u16::from(second),
+                    _ => u16::from(self.bytes.get(position).copied().unwrap_or(0)),
+                };
+                return Err(self.undecodable(BodyErrorKind::UnknownOpcode(code), position));
+            }
+        }
+        Ok(())
+    }
+
+    fn switch(
+        &mut self,
+        position: usize,
+        table: usize,
+        count: u32,
+    ) -> Result<(u64, usize), BodyError> {
         let rest = self.bytes.get(table..).unwrap_or(&[]);
         let size = usize::try_from(count)
             .ok()
@@ -271,12 +283,18 @@ impl Decoder<'_> {
         Ok((pack_range(first, entries.len() / 4), end))
     }
 
+    #[inline]
     fn target(&self, position: usize, end: usize, delta: i64) -> Result<u64, BodyError> {
         let target = end as i64 + delta;
         match u64::try_from(target) {
             Ok(offset) if offset < self.bytes.len() as u64 => Ok(offset),
             _ => Err(self.error(position, BodyErrorKind::TargetOutside { target })),
         }
+    }
+
+    #[cold]
+    fn truncated(&self) -> BodyError {
+        self.undecodable(BodyErrorKind::TruncatedInstruction, self.bytes.len())
     }
 
     /// What to say about bytes that are no instruction: perhaps they are never reached.
@@ -363,6 +381,12 @@ impl Decoder<'_> {
             None => Err(self.error(from as usize, BodyErrorKind::TargetInside { target })),
         }
     }
+}
+
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+const fn shape_of(shapes: &'static [Shape; 256], byte: u8) -> Shape {
+    shapes[byte as usize]
 }
 
 /// The node that begins at an offset of the code that was just decoded.

@@ -14,11 +14,14 @@
 //! assert_eq!(Opcode::Ret.flow(), Flow::Return);
 //! ```
 
+mod shape;
 mod table;
 
 use std::fmt;
 
 pub use table::Opcode;
+
+pub(crate) use shape::{Class, ONE_BYTE, Shape, TWO_BYTES};
 
 /// What stands behind an opcode (ECMA-335 III.1.9, VI.C.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
