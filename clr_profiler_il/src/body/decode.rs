@@ -43,7 +43,9 @@ impl MethodBody {
         let code = bytes
             .get(header.size..end)
             .ok_or(BodyError::new(bytes.len(), BodyErrorKind::Truncated))?;
+        self.scratch.branches.clear();
         Decoder {
+            scratch: &mut self.scratch,
             out: &mut self.code,
             bytes: code,
             origin: header.size,
@@ -103,19 +105,19 @@ impl Header {
     }
 }
 
+/// Memory that decoding needs beside the body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    /// The branches and switches.
+    branches: Vec<u32>,
+}
+
 struct Decoder<'a> {
+    scratch: &'a mut Scratch,
     out: &'a mut Code,
     bytes: &'a [u8],
     /// Where the code begins in the body.
     origin: usize,
-}
-
-/// What an instruction's bytes are.
-struct Raw {
-    opcode: Opcode,
-    class: Class,
-    operand: u64,
-    end: usize,
 }
 
 impl Decoder<'_> {
@@ -130,28 +132,67 @@ impl Decoder<'_> {
         let (mut start, mut position) = (0, 0);
         let (mut first_prefix, mut prefix_count) = (0, 0);
         while let Some(&byte) = self.bytes.get(position) {
-            let raw = self.raw(position, byte)?;
-            if raw.class == Class::Prefix {
-                if prefix_count == 0 {
-                    first_prefix = self.out.prefixes.len() as u32;
-                }
-                self.prefix(position, &raw, first_prefix)?;
-                prefix_count += 1;
-                position = raw.end;
-                continue;
+            let (mut shape, mut behind) = (shape_of(&ONE_BYTE, byte), position + 1);
+            if byte == 0xfe {
+                let Some(&second) = self.bytes.get(behind) else {
+                    return Err(self.truncated());
+                };
+                (shape, behind) = (shape_of(&TWO_BYTES, second), position + 2);
             }
+            let word = match self.take(behind) {
+                Some(bytes) => u32::from_le_bytes(bytes),
+                None => self.last_word(behind, shape.size)?,
+            };
+            let mut operand = u64::from(word & shape.mask);
+            let mut opcode = shape.opcode;
+            let mut end = behind + usize::from(shape.size);
             let index = self.out.nodes.len() as u32;
+            match shape.class {
+                Class::Plain => {
+                    if operand < u64::from(shape.least) {
+                        opcode = opcode.for_variable(operand as u16);
+                    }
+                }
+                Class::ShortTarget | Class::Target => {
+                    let delta = if shape.class == Class::Target {
+                        i64::from(operand as i32)
+                    } else {
+                        i64::from(operand as i8)
+                    };
+                    operand = self.target(position, end, delta)?;
+                    self.scratch.branches.push(index);
+                }
+                Class::Prefix => {
+                    if prefix_count == 0 {
+                        first_prefix = self.out.prefixes.len() as u32;
+                    }
+                    self.prefix(position, opcode, operand as u32, end, first_prefix)?;
+                    prefix_count += 1;
+                    position = end;
+                    continue;
+                }
+                Class::Switch => {
+                    (operand, end) = self.switch(position, end, operand as u32)?;
+                    self.scratch.branches.push(index);
+                }
+                Class::Variable => opcode = opcode.for_variable(operand as u16),
+                Class::Long => match self.take(behind) {
+                    Some(bytes) => operand = u64::from_le_bytes(bytes),
+                    None => return Err(self.truncated()),
+                },
+                Class::Unknown => return Err(self.unknown(position)),
+            }
             self.out.nodes.push(Node {
                 next: index + 1,
                 previous: index - 1,
                 offset: start as u32,
                 first_prefix,
                 prefix_count,
-                ..Node::new(raw.opcode, raw.operand)
+                ..Node::new(opcode, operand)
             });
             prefix_count = 0;
-            position = raw.end;
-            start = position;
+            position = end;
+            start = end;
         }
         let last = self.out.nodes.len() as u32 - 1;
         if let Some(node) = self.out.nodes.last_mut() {
@@ -163,19 +204,25 @@ impl Decoder<'_> {
         self.link()
     }
 
-    #[cold]
-    fn prefix(&mut self, at: usize, raw: &Raw, first: u32) -> Result<(), BodyError> {
+    fn prefix(
+        &mut self,
+        at: usize,
+        opcode: Opcode,
+        value: u32,
+        end: usize,
+        first: u32,
+    ) -> Result<(), BodyError> {
         let earlier = self.out.prefixes.get(first as usize..).unwrap_or(&[]);
-        if earlier.iter().any(|prefix| prefix.opcode == raw.opcode) {
-            return Err(self.error(at, BodyErrorKind::RepeatedPrefix(raw.opcode)));
+        if earlier.iter().any(|prefix| prefix.opcode == opcode) {
+            return Err(self.error(at, BodyErrorKind::RepeatedPrefix(opcode)));
         }
-        if raw.end == self.bytes.len() {
-            return Err(self.error(at, BodyErrorKind::DanglingPrefix(raw.opcode)));
+        if end == self.bytes.len() {
+            return Err(self.error(at, BodyErrorKind::DanglingPrefix(opcode)));
         }
         self.out.prefixes.push(PrefixSlot {
-            opcode: raw.opcode,
+            opcode,
             symbolic: false,
-            value: raw.operand as u32,
+            value,
         });
         Ok(())
     }
@@ -183,35 +230,6 @@ impl Decoder<'_> {
     #[inline]
     fn take<const N: usize>(&self, position: usize) -> Option<[u8; N]> {
         self.bytes.get(position..)?.first_chunk().copied()
-    }
-
-    /// The instruction at a place, of which the first byte is told. Targets of branches become
-    /// offsets in the code.
-    #[inline(always)]
-    fn raw(&mut self, position: usize, byte: u8) -> Result<Raw, BodyError> {
-        let (mut shape, mut start) = (shape_of(&ONE_BYTE, byte), position + 1);
-        if byte == 0xfe {
-            let Some(&second) = self.bytes.get(start) else {
-                return Err(self.truncated());
-            };
-            (shape, start) = (shape_of(&TWO_BYTES, second), position + 2);
-        }
-        let word = match self.take(start) {
-            Some(bytes) => u32::from_le_bytes(bytes),
-            None => self.last_word(start, shape.size)?,
-        };
-        let mut raw = Raw {
-            opcode: shape.opcode,
-            class: shape.class,
-            operand: u64::from(word & shape.mask),
-            end: start + usize::from(shape.size),
-        };
-        if shape.class != Class::Plain {
-            self.special(position, start, &mut raw)?;
-        } else if raw.operand < u64::from(shape.least) {
-            raw.opcode = raw.opcode.for_variable(raw.operand as u16);
-        }
-        Ok(raw)
     }
 
     /// What is left of the code, if that is enough for an operand.
@@ -227,34 +245,13 @@ impl Decoder<'_> {
         Ok(u32::from_le_bytes(word))
     }
 
-    fn special(&mut self, position: usize, start: usize, raw: &mut Raw) -> Result<(), BodyError> {
-        match raw.class {
-            Class::Plain | Class::Prefix => {}
-            Class::ShortTarget => {
-                let delta = i64::from(raw.operand as i8);
-                raw.operand = self.target(position, raw.end, delta)?;
-            }
-            Class::Target => {
-                let delta = i64::from(raw.operand as i32);
-                raw.operand = self.target(position, raw.end, delta)?;
-            }
-            Class::Variable => raw.opcode = raw.opcode.for_variable(raw.operand as u16),
-            Class::Long => match self.take(start) {
-                Some(bytes) => raw.operand = u64::from_le_bytes(bytes),
-                None => return Err(self.truncated()),
-            },
-            Class::Switch => {
-                (raw.operand, raw.end) = self.switch(position, raw.end, raw.operand as u32)?;
-            }
-            Class::Unknown => {
-                let code = match self.take(position) {
-                    Some([0xfe, second]) => 0xfe00 | u16::from(second),
-                    _ => u16::from(self.bytes.get(position).copied().unwrap_or(0)),
-                };
-                return Err(self.undecodable(BodyErrorKind::UnknownOpcode(code), position));
-            }
-        }
-        Ok(())
+    #[cold]
+    fn unknown(&self, position: usize) -> BodyError {
+        let code = match self.take(position) {
+            Some([0xfe, second]) => 0xfe00 | u16::from(second),
+            _ => u16::from(self.bytes.get(position).copied().unwrap_or(0)),
+        };
+        self.undecodable(BodyErrorKind::UnknownOpcode(code), position)
     }
 
     fn switch(
@@ -346,30 +343,32 @@ impl Decoder<'_> {
 
     /// Turns the offsets in branches and switches into labels.
     fn link(&mut self) -> Result<(), BodyError> {
-        for index in 1..self.out.nodes.len() as u32 {
+        for entry in 0..self.scratch.branches.len() {
+            let index = self.scratch.branches.get(entry).copied().unwrap_or(END);
             let Some(&node) = self.out.node(index) else {
                 break;
             };
-            match node.opcode.operand_kind() {
-                OperandKind::Target => {
-                    let label = self.label(node.offset, node.operand as u32)?;
-                    if let Some(node) = self.out.node_mut(index) {
-                        node.operand = u64::from(label.0);
-                    }
+            if node.opcode == Opcode::Switch {
+                self.link_switch(&node)?;
+            } else {
+                let label = self.label(node.offset, node.operand as u32)?;
+                if let Some(node) = self.out.node_mut(index) {
+                    node.operand = u64::from(label.0);
                 }
-                OperandKind::Switch => {
-                    let (start, count) = unpack_range(node.operand);
-                    for entry in start..start + count {
-                        let Some(&Label(target)) = self.out.switches.get(entry) else {
-                            break;
-                        };
-                        let label = self.label(node.offset, target)?;
-                        if let Some(entry) = self.out.switches.get_mut(entry) {
-                            *entry = label;
-                        }
-                    }
-                }
-                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn link_switch(&mut self, node: &Node) -> Result<(), BodyError> {
+        let (start, count) = unpack_range(node.operand);
+        for entry in start..start + count {
+            let Some(&Label(target)) = self.out.switches.get(entry) else {
+                break;
+            };
+            let label = self.label(node.offset, target)?;
+            if let Some(entry) = self.out.switches.get_mut(entry) {
+                *entry = label;
             }
         }
         Ok(())

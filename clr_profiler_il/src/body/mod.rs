@@ -36,6 +36,7 @@ use crate::code::{Code, Instructions};
 use crate::instruction::{Instruction, InstructionId, Label, Position};
 use crate::signature::LocalsSig;
 use crate::token::Token;
+use decode::Scratch;
 
 pub use clause::{ExceptionClause, HandlerKind, Region};
 pub use encode::EncodeBuffers;
@@ -59,6 +60,7 @@ pub struct MethodBody {
     pub(crate) locals: Locals,
     pub(crate) code: Code,
     pub(crate) clauses: Vec<Clause>,
+    scratch: Scratch,
 }
 
 /// What inserted code needs on the stack.
@@ -91,6 +93,7 @@ impl MethodBody {
             locals: Locals::default(),
             code: Code::new(),
             clauses: Vec::new(),
+            scratch: Scratch::default(),
         }
     }
 
