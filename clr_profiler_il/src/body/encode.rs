@@ -4,9 +4,6 @@ use super::layout::Layout;
 use super::length::{FAT_HEADER, MORE_SECTIONS, SECTION_FAT};
 use super::sections::EXCEPTIONS;
 use super::{MethodBody, TINY_MAX_STACK};
-use crate::code::{END, Node};
-use crate::instruction::Label;
-use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::TokenSource;
 
 /// The most clauses in a section of the small form: its size has 8 bits.
@@ -117,8 +114,12 @@ impl MethodBody {
             out.extend_from_slice(&size.to_le_bytes());
             out.extend_from_slice(&locals.to_le_bytes());
         }
-        self.encode_code(layout, tokens, out)
-            .map_err(EncodeError::Tokens)?;
+        let code = out.len();
+        out.extend_from_slice(layout.bytes());
+        for &index in layout.symbolic() {
+            self.fill_in(index, code + layout.offset(index) as usize, tokens, out)
+                .map_err(EncodeError::Tokens)?;
+        }
         if self.clauses.is_empty() {
             return Ok(());
         }
@@ -127,82 +128,26 @@ impl MethodBody {
         self.encode_clauses(layout, tokens, out)
     }
 
-    fn encode_code<S: TokenSource>(
+    /// Puts the tokens of an instruction's symbols in their places.
+    fn fill_in<S: TokenSource>(
         &self,
-        layout: &Layout,
+        index: u32,
+        mut at: usize,
         tokens: &mut S,
-        out: &mut Vec<u8>,
+        out: &mut [u8],
     ) -> Result<(), S::Error> {
-        let mut long = layout.long_branches();
-        let mut index = self.code.first();
-        while index != END
-            && let Some(node) = self.code.node(index)
-        {
-            if node.prefix_count > 0 {
-                self.encode_prefixes(node, tokens, out)?;
-            }
-            let operand = node.operand;
-            match node.opcode.operand_kind() {
-                OperandKind::None => push_code(node.opcode, out),
-                OperandKind::Int8 | OperandKind::ShortVariable => {
-                    push_code(node.opcode, out);
-                    out.push(operand as u8);
-                }
-                OperandKind::Variable => {
-                    push_code(node.opcode, out);
-                    out.extend_from_slice(&(operand as u16).to_le_bytes());
-                }
-                OperandKind::Int64 | OperandKind::Float64 => {
-                    push_code(node.opcode, out);
-                    out.extend_from_slice(&operand.to_le_bytes());
-                }
-                OperandKind::Target | OperandKind::ShortTarget => {
-                    let target = layout.target(&self.code, Label(operand as u32));
-                    let from = layout.offset(node.next);
-                    let delta = target.wrapping_sub(from) as i32;
-                    if long.next().unwrap_or(true) {
-                        push_code(node.opcode, out);
-                        out.extend_from_slice(&delta.to_le_bytes());
-                    } else {
-                        push_code(node.opcode.short_form(), out);
-                        out.push(delta as u8);
-                    }
-                }
-                OperandKind::Switch => {
-                    push_code(node.opcode, out);
-                    let targets = self.code.switch(operand);
-                    let from = layout.offset(node.next);
-                    out.extend_from_slice(&(targets.len() as u32).to_le_bytes());
-                    for &target in targets {
-                        let delta = layout.target(&self.code, target).wrapping_sub(from);
-                        out.extend_from_slice(&delta.to_le_bytes());
-                    }
-                }
-                _ => {
-                    push_code(node.opcode, out);
-                    let value = self.token(operand as u32, node.symbolic, tokens)?;
-                    out.extend_from_slice(&value.to_le_bytes());
-                }
-            }
-            index = node.next;
-        }
-        Ok(())
-    }
-
-    fn encode_prefixes<S: TokenSource>(
-        &self,
-        node: &Node,
-        tokens: &mut S,
-        out: &mut Vec<u8>,
-    ) -> Result<(), S::Error> {
-        for prefix in self.code.prefixes_of(node) {
-            push_code(prefix.opcode, out);
-            match prefix.opcode.operand_kind() {
-                OperandKind::None => {}
-                OperandKind::Int8 => out.push(prefix.value as u8),
-                _ => {
-                    let value = self.token(prefix.value, prefix.symbolic, tokens)?;
-                    out.extend_from_slice(&value.to_le_bytes());
+        let Some(node) = self.code.node(index) else {
+            return Ok(());
+        };
+        let prefixes = self.code.prefixes_of(node).iter();
+        let prefixes = prefixes.map(|prefix| (prefix.opcode, prefix.value, prefix.symbolic));
+        let itself = (node.opcode, node.operand as u32, node.symbolic);
+        for (opcode, value, symbolic) in prefixes.chain([itself]) {
+            at += usize::from(opcode.form().length);
+            if symbolic {
+                let value = self.token(value, symbolic, tokens)?;
+                if let Some(operand) = out.get_mut(at - 4..at) {
+                    operand.copy_from_slice(&value.to_le_bytes());
                 }
             }
         }
@@ -300,13 +245,4 @@ impl Offsets {
             && self.handler_start <= 0xffff
             && self.handler_length <= 0xff
     }
-}
-
-#[inline]
-fn push_code(opcode: Opcode, out: &mut Vec<u8>) {
-    let code = opcode.code();
-    if code > 0xff {
-        out.push(0xfe);
-    }
-    out.push(code as u8);
 }

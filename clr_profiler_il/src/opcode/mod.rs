@@ -14,6 +14,7 @@
 //! assert_eq!(Opcode::Ret.flow(), Flow::Return);
 //! ```
 
+mod form;
 mod shape;
 mod table;
 
@@ -21,6 +22,7 @@ use std::fmt;
 
 pub use table::Opcode;
 
+pub(crate) use form::OperandLayout;
 pub(crate) use shape::{Class, ONE_BYTE, Shape, TWO_BYTES};
 
 /// What stands behind an opcode (ECMA-335 III.1.9, VI.C.1).
