@@ -43,9 +43,7 @@ impl MethodBody {
         let code = bytes
             .get(header.size..end)
             .ok_or(BodyError::new(bytes.len(), BodyErrorKind::Truncated))?;
-        self.scratch.branches.clear();
         Decoder {
-            scratch: &mut self.scratch,
             out: &mut self.code,
             bytes: code,
             origin: header.size,
@@ -105,15 +103,7 @@ impl Header {
     }
 }
 
-/// Memory that decoding needs beside the body.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
-    /// The branches and switches.
-    branches: Vec<u32>,
-}
-
 struct Decoder<'a> {
-    scratch: &'a mut Scratch,
     out: &'a mut Code,
     bytes: &'a [u8],
     /// Where the code begins in the body.
@@ -151,16 +141,19 @@ impl Decoder<'_> {
                 Class::Plain => {
                     if operand < u64::from(shape.least) {
                         opcode = opcode.for_variable(operand as u16);
+                        self.out.original.touched.push(index);
                     }
                 }
                 Class::ShortTarget | Class::Target => {
                     let delta = if shape.class == Class::Target {
+                        // It may become short.
+                        self.out.original.touched.push(index);
                         i64::from(operand as i32)
                     } else {
                         i64::from(operand as i8)
                     };
                     operand = self.target(position, end, delta)?;
-                    self.scratch.branches.push(index);
+                    self.out.original.branches.push(index);
                 }
                 Class::Prefix => {
                     if prefix_count == 0 {
@@ -173,9 +166,12 @@ impl Decoder<'_> {
                 }
                 Class::Switch => {
                     (operand, end) = self.switch(position, end, operand as u32)?;
-                    self.scratch.branches.push(index);
+                    self.out.original.branches.push(index);
                 }
-                Class::Variable => opcode = opcode.for_variable(operand as u16),
+                Class::Variable => {
+                    opcode = opcode.for_variable(operand as u16);
+                    self.out.original.touched.push(index);
+                }
                 Class::Long => match self.take(behind) {
                     Some(bytes) => operand = u64::from_le_bytes(bytes),
                     None => return Err(self.truncated()),
@@ -195,6 +191,8 @@ impl Decoder<'_> {
             start = end;
         }
         let last = self.out.nodes.len() as u32 - 1;
+        self.out.original.count = last;
+        self.out.original.bytes.extend_from_slice(self.bytes);
         if let Some(node) = self.out.nodes.last_mut() {
             node.next = END;
         }
@@ -343,8 +341,14 @@ impl Decoder<'_> {
 
     /// Turns the offsets in branches and switches into labels.
     fn link(&mut self) -> Result<(), BodyError> {
-        for entry in 0..self.scratch.branches.len() {
-            let index = self.scratch.branches.get(entry).copied().unwrap_or(END);
+        for entry in 0..self.out.original.branches.len() {
+            let index = self
+                .out
+                .original
+                .branches
+                .get(entry)
+                .copied()
+                .unwrap_or(END);
             let Some(&node) = self.out.node(index) else {
                 break;
             };
@@ -352,7 +356,7 @@ impl Decoder<'_> {
                 self.link_switch(&node)?;
             } else {
                 let label = self.label(node.offset, node.operand as u32)?;
-                if let Some(node) = self.out.node_mut(index) {
+                if let Some(node) = self.out.nodes.get_mut(index as usize) {
                     node.operand = u64::from(label.0);
                 }
             }

@@ -117,8 +117,13 @@ impl MethodBody {
         let code = out.len();
         out.extend_from_slice(layout.bytes());
         for &index in layout.symbolic() {
-            self.fill_in(index, code + layout.offset(index) as usize, tokens, out)
-                .map_err(EncodeError::Tokens)?;
+            self.fill_in(
+                index,
+                code + layout.offset(&self.code, index) as usize,
+                tokens,
+                out,
+            )
+            .map_err(EncodeError::Tokens)?;
         }
         if self.clauses.is_empty() {
             return Ok(());

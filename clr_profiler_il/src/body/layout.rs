@@ -1,6 +1,8 @@
+use std::ops::Range;
+
 use crate::code::{Code, END, Node, UNPLACED};
 use crate::instruction::Label;
-use crate::opcode::OperandLayout;
+use crate::opcode::{Opcode, OperandLayout};
 
 /// A branch in its short form has this many bytes; every branch has a code of one byte.
 const SHORT: usize = 2;
@@ -10,60 +12,76 @@ const GROWTH: usize = 3;
 /// The code as it is going to be: where every instruction lies, which branches are long, and the
 /// bytes but for the tokens of symbols.
 ///
-/// In one pass, all instructions are written with short branches. Only where that does not reach are
-/// instructions moved.
+/// Whatever was not touched since it was decoded is copied, the rest written by instruction, all with
+/// short branches. Only where one of these does not reach is what stands behind it moved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     /// The code, and behind it what is left of larger ones.
     bytes: Vec<u8>,
-    /// By node; that of the end is the size of the code.
-    offsets: Vec<u32>,
+    /// The decoded instructions by where they are now, in order.
+    segments: Vec<Segment>,
+    /// The offsets of the other instructions, with short branches.
+    inserted: Vec<u32>,
+    /// The decoded instructions that were touched, in order.
+    touched: Vec<u32>,
     /// In the order of the code.
     branches: Vec<Branch>,
-    /// The nodes of `switch` instructions.
-    switches: Vec<u32>,
+    /// The `switch` instructions and the offsets behind them, with short branches.
+    switches: Vec<(u32, u32)>,
     /// The nodes with a symbol as operand or in a prefix, in the order of the code.
     symbolic: Vec<u32>,
     /// Branches that must become long.
     growing: Vec<u32>,
+    /// The offsets behind the long branches if they were short, in order.
+    long: Vec<u32>,
+    /// The size of the code with short branches.
+    end: u32,
     /// The size of the code; all else means nothing if it does not fit.
     size: u64,
     /// A branch without an instruction to go to.
     unplaced: Option<u32>,
 }
 
+/// Decoded instructions that still follow each other.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    /// The first one.
+    node: u32,
+    /// What to add to their old offsets, modulo 2^32; with short branches.
+    shift: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Branch {
     node: u32,
-    target: u32,
     /// The offset behind it.
     end: u32,
-    /// From there to the target, by what is known.
-    distance: i64,
+    /// The offset of its target.
+    target: u32,
+    /// From the end to the target, by what is known.
+    distance: i32,
     long: bool,
 }
 
 impl Layout {
     /// Lays out all instructions with the shortest branches that reach.
     pub(crate) fn compute(&mut self, code: &Code) {
+        self.segments.clear();
         self.branches.clear();
         self.switches.clear();
         self.symbolic.clear();
-        self.growing.clear();
+        self.long.clear();
         self.unplaced = None;
-        if self.offsets.len() < code.nodes.len() {
-            self.offsets.resize(code.nodes.len(), 0);
-        }
-        self.write_short(code);
+        self.write(code);
         if self.size > i32::MAX as u64 {
             return;
         }
-        self.find_long();
+        self.find_targets(code);
         if !self.growing.is_empty() {
             self.grow();
             self.place_grown(code);
         }
-        self.write_distances(code);
+        self.write_tables(code);
     }
 
     pub(crate) const fn size(&self) -> u64 {
@@ -86,13 +104,41 @@ impl Layout {
     }
 
     /// The offset of a node.
-    pub(crate) fn offset(&self, node: u32) -> u32 {
-        self.offsets.get(node as usize).copied().unwrap_or(0)
+    pub(crate) fn offset(&self, code: &Code, node: u32) -> u32 {
+        self.grown(self.short_offset(code, node))
     }
 
     /// The offset of a label.
     pub(crate) fn target(&self, code: &Code, label: Label) -> u32 {
-        self.offset(code.place(label))
+        self.offset(code, code.place(label))
+    }
+
+    /// The offset that a node would have if all branches were short.
+    #[inline]
+    fn short_offset(&self, code: &Code, node: u32) -> u32 {
+        if code.original.contains(node) {
+            let behind = self
+                .segments
+                .partition_point(|segment| segment.node <= node);
+            let segment = self.segments.get(behind.wrapping_sub(1));
+            let offset = code.node(node).map_or(0, |node| node.offset);
+            offset.wrapping_add(segment.map_or(0, |segment| segment.shift))
+        } else if node == END {
+            self.end
+        } else {
+            let index = node.wrapping_sub(code.original.count + 1);
+            self.inserted.get(index as usize).copied().unwrap_or(0)
+        }
+    }
+
+    /// What an offset with short branches becomes.
+    #[inline]
+    fn grown(&self, offset: u32) -> u32 {
+        if self.long.is_empty() {
+            return offset;
+        }
+        let before = self.long.partition_point(|&end| end <= offset);
+        offset + (before * GROWTH) as u32
     }
 
     /// Whether each branch is long, in the order of the code.
@@ -100,66 +146,110 @@ impl Layout {
         self.branches.iter().map(|branch| branch.long)
     }
 
-    fn write_short(&mut self, code: &Code) {
+    fn write(&mut self, code: &Code) {
+        let original = &code.original;
+        self.touched.clear();
+        self.touched.extend_from_slice(&original.touched);
+        self.touched.sort_unstable();
+        let inserted = code.nodes.len().saturating_sub(original.count as usize + 1);
+        if self.inserted.len() < inserted {
+            self.inserted.resize(inserted, 0);
+        }
+        let (mut touched, mut branch) = (0, 0);
         let mut at = 0;
         let mut index = code.first();
         while index != END
             && let Some(node) = code.node(index)
         {
-            if let Some(slot) = self.offsets.get_mut(index as usize) {
+            if original.contains(index) {
+                self.segments.push(Segment {
+                    node: index,
+                    shift: (at as u32).wrapping_sub(node.offset),
+                });
+                let stop = next_from(&self.touched, &mut touched, index, original.count + 1);
+                if stop > index {
+                    at = self.copy(code, index..stop, &mut branch, at);
+                    index = if original.contains(stop) { stop } else { END };
+                    continue;
+                }
+            } else if let Some(slot) = (index - original.count)
+                .checked_sub(1)
+                .and_then(|index| self.inserted.get_mut(index as usize))
+            {
                 *slot = at as u32;
             }
-            if node.prefix_count > 0 {
-                at = self.write_prefixes(code, index, node, at);
-            }
-            if node.symbolic && self.symbolic.last() != Some(&index) {
-                self.symbolic.push(index);
-            }
-            let form = node.opcode.form();
-            // Code and operand at once; what is too much is overwritten by what comes next.
-            let word = u64::from(form.code) | node.operand << form.shift;
-            put(&mut self.bytes, at, word.to_le_bytes());
-            let start = at;
-            at += usize::from(form.length);
-            match form.layout {
-                OperandLayout::Short => {}
-                OperandLayout::Long => {
-                    put(&mut self.bytes, at - 8, node.operand.to_le_bytes());
-                }
-                OperandLayout::Target => {
-                    let target = code.place(Label(node.operand as u32));
-                    if target == END || target == UNPLACED {
-                        self.unplaced = self.unplaced.or(Some(start as u32));
-                    }
-                    self.branches.push(Branch {
-                        node: index,
-                        target,
-                        end: at as u32,
-                        distance: 0,
-                        long: false,
-                    });
-                }
-                OperandLayout::Switch => {
-                    let targets = code.switch(node.operand);
-                    let nowhere = |&label: &Label| matches!(code.place(label), END | UNPLACED);
-                    if targets.iter().any(nowhere) {
-                        self.unplaced = self.unplaced.or(Some(start as u32));
-                    }
-                    put(
-                        &mut self.bytes,
-                        at - 4,
-                        (targets.len() as u32).to_le_bytes(),
-                    );
-                    at += 4 * targets.len();
-                    self.switches.push(index);
-                }
-            }
+            at = self.write_one(code, index, node, at);
             index = node.next;
         }
         self.size = at as u64;
-        if let Some(end) = self.offsets.first_mut() {
-            *end = at as u32;
+        self.end = at as u32;
+    }
+
+    /// Copies decoded instructions that were not touched.
+    fn copy(&mut self, code: &Code, nodes: Range<u32>, branch: &mut usize, at: usize) -> usize {
+        let original = &code.original;
+        let start = original.offset(nodes.start, &code.nodes);
+        let end = original.offset(nodes.end, &code.nodes);
+        let bytes = original.bytes.get(start..end).unwrap_or(&[]);
+        let behind = at + bytes.len();
+        if self.bytes.len() < behind {
+            make_room(&mut self.bytes, behind);
         }
+        if let Some(room) = self.bytes.get_mut(at..behind) {
+            room.copy_from_slice(bytes);
+        }
+        loop {
+            let index = next_from(&original.branches, branch, nodes.start, nodes.end);
+            let Some(node) = code.node(index).filter(|_| index < nodes.end) else {
+                return behind;
+            };
+            *branch += 1;
+            let end = original.offset(index + 1, &code.nodes) - start + at;
+            if node.opcode == Opcode::Switch {
+                self.switches.push((index, end as u32));
+            } else {
+                self.note_branch(index, end);
+            }
+        }
+    }
+
+    fn note_branch(&mut self, node: u32, end: usize) {
+        self.branches.push(Branch {
+            node,
+            end: end as u32,
+            target: 0,
+            distance: 0,
+            long: false,
+        });
+    }
+
+    fn write_one(&mut self, code: &Code, index: u32, node: &Node, mut at: usize) -> usize {
+        if node.prefix_count > 0 {
+            at = self.write_prefixes(code, index, node, at);
+        }
+        if node.symbolic && self.symbolic.last() != Some(&index) {
+            self.symbolic.push(index);
+        }
+        let form = node.opcode.form();
+        // Code and operand at once; what is too much is overwritten by what comes next.
+        let word = u64::from(form.code) | node.operand << form.shift;
+        put(&mut self.bytes, at, word.to_le_bytes());
+        at += usize::from(form.length);
+        match form.layout {
+            OperandLayout::Short => {}
+            OperandLayout::Long => put(&mut self.bytes, at - 8, node.operand.to_le_bytes()),
+            OperandLayout::Target => self.note_branch(index, at),
+            OperandLayout::Switch => {
+                let count = code.switch(node.operand).len();
+                put(&mut self.bytes, at - 4, (count as u32).to_le_bytes());
+                at += 4 * count;
+                if self.bytes.len() < at {
+                    make_room(&mut self.bytes, at);
+                }
+                self.switches.push((index, at as u32));
+            }
+        }
+        at
     }
 
     fn write_prefixes(&mut self, code: &Code, index: u32, node: &Node, mut at: usize) -> usize {
@@ -175,15 +265,30 @@ impl Layout {
         at
     }
 
-    /// Notes the branches that are out of reach in any case.
-    fn find_long(&mut self) {
-        for (index, branch) in self.branches.iter_mut().enumerate() {
-            branch.distance = distance(branch, &self.offsets);
-            if i8::try_from(branch.distance).is_err() {
-                branch.long = true;
+    /// Finds the targets of all branches, and notes the branches that are out of reach in any case.
+    fn find_targets(&mut self, code: &Code) {
+        self.growing.clear();
+        let mut branches = std::mem::take(&mut self.branches);
+        for (index, branch) in branches.iter_mut().enumerate() {
+            let label = code.node(branch.node).map_or(0, |node| node.operand as u32);
+            let place = code.place(Label(label));
+            if place == END || place == UNPLACED {
+                self.unplaced = self.unplaced.or(Some(branch.end - SHORT as u32));
+            }
+            branch.target = self.short_offset(code, place);
+            branch.distance = (branch.target as i32).wrapping_sub(branch.end as i32);
+            branch.long = i8::try_from(branch.distance).is_err();
+            if branch.long {
                 self.growing.push(index as u32);
+            } else {
+                put(
+                    &mut self.bytes,
+                    branch.end as usize - 1,
+                    [branch.distance as u8],
+                );
             }
         }
+        self.branches = branches;
     }
 
     /// Makes branches long, and those that thereby come out of reach too. Only the ones close by can
@@ -200,10 +305,8 @@ impl Layout {
                     break;
                 }
                 // It goes over the grown one, to where it ends or beyond.
-                if !branch.long
-                    && i64::from(branch.end) + distance(branch, &self.offsets) >= i64::from(at)
-                {
-                    branch.distance += GROWTH as i64;
+                if !branch.long && branch.target >= at {
+                    branch.distance += GROWTH as i32;
                     if i8::try_from(branch.distance).is_err() {
                         branch.long = true;
                         self.growing.push(index as u32);
@@ -214,9 +317,8 @@ impl Layout {
                 if branch.end - at > 0x100 {
                     break;
                 }
-                let target = i64::from(branch.end) + distance(branch, &self.offsets);
-                if !branch.long && target < i64::from(at) {
-                    branch.distance -= GROWTH as i64;
+                if !branch.long && branch.target < at {
+                    branch.distance -= GROWTH as i32;
                     if i8::try_from(branch.distance).is_err() {
                         branch.long = true;
                         self.growing.push((grown + index) as u32);
@@ -226,85 +328,71 @@ impl Layout {
         }
     }
 
-    /// Moves all that stands behind long branches.
+    /// Moves all that stands behind long branches, and writes all distances anew.
     fn place_grown(&mut self, code: &Code) {
-        let mut grown = 0;
-        let mut branches = self.branches.iter();
-        let mut index = code.first();
-        let mut next = branches.next();
-        while index != END
-            && let Some(node) = code.node(index)
-        {
-            if let Some(slot) = self.offsets.get_mut(index as usize) {
-                *slot = (*slot as usize + grown) as u32;
-            }
-            if let Some(branch) = next.filter(|branch| branch.node == index) {
-                grown += if branch.long { GROWTH } else { 0 };
-                next = branches.next();
-            }
-            index = node.next;
-        }
+        let long = self.branches.iter().filter(|branch| branch.long);
+        self.long.extend(long.map(|branch| branch.end));
         let mut behind = self.size as usize;
+        let mut grown = self.long.len() * GROWTH;
         self.size += grown as u64;
-        if let Some(end) = self.offsets.first_mut() {
-            *end = self.size as u32;
-        }
         if self.bytes.len() < behind + grown {
-            self.bytes.resize(behind + grown, 0);
+            make_room(&mut self.bytes, behind + grown);
         }
         // From the last one to the first: nothing is overwritten that has yet to move.
-        for branch in self.branches.iter_mut().rev() {
+        let branches = std::mem::take(&mut self.branches);
+        for branch in branches.iter().rev() {
             let end = branch.end as usize;
-            branch.end = (end + grown) as u32;
-            self.bytes.copy_within(end..behind, end + grown);
+            let new_end = end + grown;
+            let distance = self.grown(branch.target).wrapping_sub(new_end as u32);
+            self.bytes.copy_within(end..behind, new_end);
+            behind = end - SHORT;
+            let opcode = code
+                .node(branch.node)
+                .map_or(Opcode::Br, |node| node.opcode);
             if branch.long {
                 grown -= GROWTH;
-            }
-            behind = end - SHORT;
-            let opcode = code.node(branch.node).map(|node| node.opcode);
-            if let (Some(opcode), Some(slot)) = (opcode, self.bytes.get_mut(behind + grown)) {
-                let opcode = if branch.long {
-                    opcode
-                } else {
-                    opcode.short_form()
-                };
-                *slot = opcode.code() as u8;
+                put(&mut self.bytes, new_end - 4, distance.to_le_bytes());
+                put(&mut self.bytes, new_end - 5, [opcode.code() as u8]);
+            } else {
+                let code = opcode.short_form().code() as u8;
+                put(&mut self.bytes, new_end - SHORT, [code, distance as u8]);
             }
         }
+        self.branches = branches;
     }
 
-    /// Fills in the operands of branches and the tables of `switch` instructions.
-    fn write_distances(&mut self, code: &Code) {
-        for branch in &self.branches {
-            let end = branch.end as usize;
-            let distance = distance(branch, &self.offsets);
-            if branch.long {
-                put(&mut self.bytes, end - 4, (distance as i32).to_le_bytes());
-            } else {
-                put(&mut self.bytes, end - 1, [distance as u8]);
-            }
-        }
-        for &index in &self.switches {
-            let Some(node) = code.node(index) else {
-                continue;
-            };
-            let targets = code.switch(node.operand);
-            let end = self.offset(node.next);
+    /// Fills in the tables of `switch` instructions.
+    fn write_tables(&mut self, code: &Code) {
+        let switches = std::mem::take(&mut self.switches);
+        for &(index, end) in &switches {
+            let operand = code.node(index).map_or(0, |node| node.operand);
+            let targets = code.switch(operand);
+            let end = self.grown(end);
             let mut at = end as usize - 4 * targets.len();
             for &target in targets {
-                let distance = self.offset(code.place(target)).wrapping_sub(end);
+                let place = code.place(target);
+                if place == END || place == UNPLACED {
+                    self.unplaced = self.unplaced.or(Some(at as u32));
+                }
+                let distance = self.offset(code, place).wrapping_sub(end);
                 put(&mut self.bytes, at, distance.to_le_bytes());
                 at += 4;
             }
         }
+        self.switches = switches;
     }
 }
 
-/// From the end of a branch to its target.
+/// The first of some numbers that is not below `from`, at `cursor` or behind it; else `end`.
 #[inline]
-fn distance(branch: &Branch, offsets: &[u32]) -> i64 {
-    let target = offsets.get(branch.target as usize).copied();
-    i64::from(target.unwrap_or(branch.end)) - i64::from(branch.end)
+fn next_from(numbers: &[u32], cursor: &mut usize, from: u32, end: u32) -> u32 {
+    while let Some(&number) = numbers.get(*cursor) {
+        if number >= from {
+            return number.min(end);
+        }
+        *cursor += 1;
+    }
+    end
 }
 
 /// Puts bytes at a place, where there is room or room is made.

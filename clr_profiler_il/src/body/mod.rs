@@ -36,7 +36,6 @@ use crate::code::{Code, Instructions};
 use crate::instruction::{Instruction, InstructionId, Label, Position};
 use crate::signature::LocalsSig;
 use crate::token::Token;
-use decode::Scratch;
 
 pub use clause::{ExceptionClause, HandlerKind, Region};
 pub use encode::EncodeBuffers;
@@ -60,7 +59,6 @@ pub struct MethodBody {
     pub(crate) locals: Locals,
     pub(crate) code: Code,
     pub(crate) clauses: Vec<Clause>,
-    scratch: Scratch,
 }
 
 /// What inserted code needs on the stack.
@@ -93,7 +91,6 @@ impl MethodBody {
             locals: Locals::default(),
             code: Code::new(),
             clauses: Vec::new(),
-            scratch: Scratch::default(),
         }
     }
 

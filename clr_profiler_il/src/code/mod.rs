@@ -4,6 +4,7 @@
 //! Node 0 is no instruction: it stands for the end, closes the ring of links and carries the labels
 //! that stand there.
 
+mod original;
 mod splice;
 
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use std::sync::Arc;
 use crate::instruction::{Instruction, InstructionId, Label, Position};
 use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::Symbol;
+
+pub(crate) use original::Original;
 
 /// The node that stands for the end.
 pub(crate) const END: u32 = 0;
@@ -103,11 +106,13 @@ pub(crate) struct PrefixSlot {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
+    /// To be changed by [`node_mut`](Self::node_mut), which keeps account of what changes.
     pub(crate) nodes: Vec<Node>,
     pub(crate) labels: Vec<LabelSlot>,
     pub(crate) switches: Vec<Label>,
     pub(crate) prefixes: Vec<PrefixSlot>,
     pub(crate) symbols: Vec<Arc<Symbol>>,
+    pub(crate) original: Original,
 }
 
 impl Code {
@@ -118,6 +123,7 @@ impl Code {
             switches: Vec::new(),
             prefixes: Vec::new(),
             symbols: Vec::new(),
+            original: Original::default(),
         }
     }
 
@@ -129,14 +135,24 @@ impl Code {
         self.switches.clear();
         self.prefixes.clear();
         self.symbols.clear();
+        self.original.clear();
     }
 
     pub(crate) fn node(&self, index: u32) -> Option<&Node> {
         self.nodes.get(index as usize)
     }
 
+    /// A node to change it or what follows it.
     pub(crate) fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
+        self.original.touch(index);
         self.nodes.get_mut(index as usize)
+    }
+
+    /// The first label at a node. Labels have no bytes: nothing is touched.
+    fn labels_mut(&mut self, index: u32) -> Option<&mut u32> {
+        self.nodes
+            .get_mut(index as usize)
+            .map(|node| &mut node.labels)
     }
 
     /// The first node in order, `END` if there is none.
@@ -207,8 +223,8 @@ impl Code {
     pub(crate) fn add_label(&mut self, at: u32, kind: LabelKind) -> Label {
         let index = self.labels.len() as u32;
         let mut next = NONE;
-        if let Some(node) = self.node_mut(at) {
-            next = std::mem::replace(&mut node.labels, index);
+        if let Some(labels) = self.labels_mut(at) {
+            next = std::mem::replace(labels, index);
         }
         self.labels.push(LabelSlot { at, next, kind });
         Label(index)
@@ -230,8 +246,8 @@ impl Code {
         let from = self.place(label);
         self.move_labels(from, UNPLACED, |index, _| index == label.0);
         let mut next = NONE;
-        if let Some(node) = self.node_mut(at) {
-            next = std::mem::replace(&mut node.labels, label.0);
+        if let Some(labels) = self.labels_mut(at) {
+            next = std::mem::replace(labels, label.0);
         }
         if let Some(slot) = self.labels.get_mut(label.0 as usize) {
             (slot.at, slot.next) = (at, next);
@@ -245,10 +261,10 @@ impl Code {
         to: u32,
         chosen: impl Fn(u32, LabelKind) -> bool,
     ) {
-        let Some(node) = self.node_mut(from) else {
+        let Some(labels) = self.labels_mut(from) else {
             return;
         };
-        let mut index = std::mem::replace(&mut node.labels, NONE);
+        let mut index = std::mem::replace(labels, NONE);
         let (mut staying, mut moving) = (NONE, self.node(to).map_or(NONE, |node| node.labels));
         while let Some(slot) = self.labels.get_mut(index as usize) {
             let next = slot.next;
@@ -260,11 +276,11 @@ impl Code {
             }
             index = next;
         }
-        if let Some(node) = self.node_mut(from) {
-            node.labels = staying;
+        if let Some(labels) = self.labels_mut(from) {
+            *labels = staying;
         }
-        if let Some(node) = self.node_mut(to) {
-            node.labels = moving;
+        if let Some(labels) = self.labels_mut(to) {
+            *labels = moving;
         }
     }
 
@@ -308,7 +324,7 @@ impl Code {
         if let Some(node) = self.node_mut(previous) {
             node.next = next;
         }
-        if let Some(node) = self.node_mut(next) {
+        if let Some(node) = self.nodes.get_mut(next as usize) {
             node.previous = previous;
         }
         self.move_labels(index, next, |_, _| true);

@@ -75,7 +75,7 @@ impl Code {
             self.nodes.push(node);
         }
         self.node_mut(previous)?.next = base;
-        self.node_mut(before)?.previous = last;
+        self.nodes.get_mut(before as usize)?.previous = last;
 
         for slot in &other.labels {
             let mut slot = *slot;
@@ -93,7 +93,7 @@ impl Code {
             let first = self.node(before)?.labels;
             let slot = self.labels.get_mut(index as usize)?;
             (slot.at, slot.next) = (before, first);
-            self.node_mut(before)?.labels = index;
+            *self.labels_mut(before)? = index;
             index = next;
         }
         Some(Spliced {

@@ -73,10 +73,10 @@ impl MethodBody {
     /// The method then needs its stack frame for as long as the callee runs: deep recursion through
     /// tail calls overflows the stack.
     pub fn strip_tail_calls(&mut self) {
-        for node in self.code.nodes.iter_mut().skip(1) {
-            if node.prefix_count == 0 {
+        for index in 1..self.code.nodes.len() as u32 {
+            let Some(&node) = self.code.node(index).filter(|node| node.prefix_count > 0) else {
                 continue;
-            }
+            };
             let start = node.first_prefix as usize;
             let count = usize::from(node.prefix_count);
             let Some(prefixes) = self.code.prefixes.get_mut(start..start + count) else {
@@ -90,8 +90,10 @@ impl MethodBody {
                 if let Some(before) = prefixes.get_mut(..=at) {
                     before.rotate_right(1);
                 }
-                node.first_prefix += 1;
-                node.prefix_count -= 1;
+                if let Some(node) = self.code.node_mut(index) {
+                    node.first_prefix += 1;
+                    node.prefix_count -= 1;
+                }
             }
         }
     }
@@ -106,7 +108,7 @@ impl MethodBody {
         let old_and_new = self.instructions().filter_map(|instruction| {
             Some(OffsetPair {
                 old: instruction.original_offset()?,
-                new: layout.offset(instruction.id.0),
+                new: layout.offset(&self.code, instruction.id.0),
             })
         });
         let mut map: Vec<_> = old_and_new.collect();

@@ -206,11 +206,11 @@ impl Names {
         let mut by_identity = HashMap::new();
         for instruction in before.instructions() {
             let node = instruction.id.0;
-            let name = format!("IL_{:04x}", layout.offset(node));
+            let name = format!("IL_{:04x}", layout.offset(&before.code, node));
             by_identity.insert(identity(&instruction), name.clone());
             old.insert(node, name);
         }
-        let end = format!("IL_{:04x}", layout.offset(END));
+        let end = format!("IL_{:04x}", layout.offset(&before.code, END));
         old.insert(END, end.clone());
         let mut new = HashMap::from([(END, end)]);
         let targets = targets(after);

@@ -78,13 +78,13 @@ fn write_code(f: &mut fmt::Formatter<'_>, code: &Code, clauses: &[Clause]) -> fm
         if instruction.node.is_branch() && long.next() == Some(false) {
             opcode = opcode.short_form();
         }
-        write!(f, "IL_{:04x}:  ", layout.offset(instruction.id.0))?;
+        write!(f, "IL_{:04x}:  ", layout.offset(code, instruction.id.0))?;
         printer.instruction(f, &instruction, opcode)?;
         writeln!(f)?;
     }
     let mut bounds = clauses.iter().flat_map(Clause::bounds);
     if printer.goes_to_end.get() || bounds.any(|label| code.place(label) == END) {
-        writeln!(f, "IL_{:04x}:", layout.offset(END))?;
+        writeln!(f, "IL_{:04x}:", layout.offset(code, END))?;
     }
     for clause in clauses {
         printer.clause(f, clause)?;
@@ -112,7 +112,9 @@ impl<'a> Printer<'a> {
             self.goes_to_end.set(true);
         }
         match self.places {
-            Places::Offsets(layout) => write!(f, "IL_{:04x}", layout.offset(place)),
+            Places::Offsets(layout) => {
+                write!(f, "IL_{:04x}", layout.offset(self.code, place))
+            },
             Places::Names(names) => f.write_str(names.get(&place).map_or("?", String::as_str)),
         }
     }
