@@ -110,6 +110,17 @@ struct Decoder<'a> {
     origin: usize,
 }
 
+/// Where the prefixes of an instruction are.
+#[derive(Clone, Copy)]
+struct Prefixes {
+    first: u32,
+    count: u8,
+}
+
+impl Prefixes {
+    const NONE: Self = Self { first: 0, count: 0 };
+}
+
 impl Decoder<'_> {
     fn error(&self, offset: usize, kind: BodyErrorKind) -> BodyError {
         BodyError::new(self.origin + offset, kind)
@@ -118,77 +129,21 @@ impl Decoder<'_> {
     fn decode(mut self) -> Result<(), BodyError> {
         // Most instructions have two bytes or more.
         self.out.nodes.reserve(self.bytes.len() / 2 + 2);
-        // Where the instruction begins, and where its prefixes are.
-        let (mut start, mut position) = (0, 0);
-        let (mut first_prefix, mut prefix_count) = (0, 0);
+        let mut position = 0;
         while let Some(&byte) = self.bytes.get(position) {
-            let (mut shape, mut behind) = (shape_of(&ONE_BYTE, byte), position + 1);
-            if byte == 0xfe {
-                let Some(&second) = self.bytes.get(behind) else {
-                    return Err(self.truncated());
-                };
-                (shape, behind) = (shape_of(&TWO_BYTES, second), position + 2);
-            }
-            let word = match self.take(behind) {
-                Some(bytes) => u32::from_le_bytes(bytes),
-                None => self.last_word(behind, shape.size)?,
-            };
-            let mut operand = u64::from(word & shape.mask);
-            let mut opcode = shape.opcode;
-            let mut end = behind + usize::from(shape.size);
-            let index = self.out.nodes.len() as u32;
-            match shape.class {
-                Class::Plain => {
-                    if operand < u64::from(shape.least) {
-                        opcode = opcode.for_variable(operand as u16);
-                        self.out.original.touched.push(index);
-                    }
-                }
-                Class::ShortTarget | Class::Target => {
-                    let delta = if shape.class == Class::Target {
-                        // It may become short.
-                        self.out.original.touched.push(index);
-                        i64::from(operand as i32)
-                    } else {
-                        i64::from(operand as i8)
-                    };
-                    operand = self.target(position, end, delta)?;
-                    self.out.original.branches.push(index);
-                }
-                Class::Prefix => {
-                    if prefix_count == 0 {
-                        first_prefix = self.out.prefixes.len() as u32;
-                    }
-                    self.prefix(position, opcode, operand as u32, end, first_prefix)?;
-                    prefix_count += 1;
-                    position = end;
+            // The ways of most instructions; `instruction` knows all.
+            let shape = shape_of(&ONE_BYTE, byte);
+            if shape.class == Class::Plain
+                && let Some(word) = self.take(position + 1)
+            {
+                let operand = u32::from_le_bytes(word) & shape.mask;
+                if operand >= u32::from(shape.least) {
+                    self.push(shape.opcode, u64::from(operand), position, Prefixes::NONE);
+                    position += 1 + usize::from(shape.size);
                     continue;
                 }
-                Class::Switch => {
-                    (operand, end) = self.switch(position, end, operand as u32)?;
-                    self.out.original.branches.push(index);
-                }
-                Class::Variable => {
-                    opcode = opcode.for_variable(operand as u16);
-                    self.out.original.touched.push(index);
-                }
-                Class::Long => match self.take(behind) {
-                    Some(bytes) => operand = u64::from_le_bytes(bytes),
-                    None => return Err(self.truncated()),
-                },
-                Class::Unknown => return Err(self.unknown(position)),
             }
-            self.out.nodes.push(Node {
-                next: index + 1,
-                previous: index - 1,
-                offset: start as u32,
-                first_prefix,
-                prefix_count,
-                ..Node::new(opcode, operand)
-            });
-            prefix_count = 0;
-            position = end;
-            start = end;
+            position = self.instruction(position)?;
         }
         let last = self.out.nodes.len() as u32 - 1;
         self.out.original.count = last;
@@ -200,6 +155,86 @@ impl Decoder<'_> {
             (end.previous, end.next) = (last, if last == END { END } else { 1 });
         }
         self.link()
+    }
+
+    #[inline(always)]
+    fn push(&mut self, opcode: Opcode, operand: u64, start: usize, prefixes: Prefixes) {
+        let index = self.out.nodes.len() as u32;
+        self.out.nodes.push(Node {
+            next: index + 1,
+            previous: index - 1,
+            offset: start as u32,
+            first_prefix: prefixes.first,
+            prefix_count: prefixes.count,
+            ..Node::new(opcode, operand)
+        });
+    }
+
+    /// Reads an instruction and its prefixes; gives the offset behind it. Targets of branches become
+    /// offsets in the code.
+    #[inline(never)]
+    fn instruction(&mut self, start: usize) -> Result<usize, BodyError> {
+        let mut position = start;
+        let mut prefixes = Prefixes {
+            first: self.out.prefixes.len() as u32,
+            count: 0,
+        };
+        let index = self.out.nodes.len() as u32;
+        loop {
+            let [byte] = self.take(position).ok_or_else(|| self.truncated())?;
+            let (mut shape, mut behind) = (shape_of(&ONE_BYTE, byte), position + 1);
+            if byte == 0xfe {
+                let [second] = self.take(behind).ok_or_else(|| self.truncated())?;
+                (shape, behind) = (shape_of(&TWO_BYTES, second), position + 2);
+            }
+            let word = match self.take(behind) {
+                Some(bytes) => u32::from_le_bytes(bytes),
+                None => self.last_word(behind, shape.size)?,
+            } & shape.mask;
+            let end = behind + usize::from(shape.size);
+            let (mut operand, mut opcode) = (u64::from(word), shape.opcode);
+            match shape.class {
+                Class::Plain => {
+                    if word < u32::from(shape.least) {
+                        opcode = opcode.for_variable(word as u16);
+                        self.out.original.touched.push(index);
+                    }
+                }
+                Class::ShortTarget => {
+                    operand = self.target(position, end, i64::from(word as i8))?;
+                    self.out.original.branches.push(index);
+                }
+                Class::Target => {
+                    operand = self.target(position, end, i64::from(word as i32))?;
+                    self.out.original.branches.push(index);
+                    // It may become short.
+                    self.out.original.touched.push(index);
+                }
+                Class::Switch => {
+                    let (operand, end) = self.switch(position, end, word)?;
+                    self.push(opcode, operand, start, prefixes);
+                    self.out.original.branches.push(index);
+                    return Ok(end);
+                }
+                Class::Variable => {
+                    opcode = opcode.for_variable(word as u16);
+                    self.out.original.touched.push(index);
+                }
+                Class::Long => {
+                    let bytes = self.take(behind).ok_or_else(|| self.truncated())?;
+                    operand = u64::from_le_bytes(bytes);
+                }
+                Class::Prefix => {
+                    self.prefix(position, opcode, word, end, prefixes.first)?;
+                    prefixes.count += 1;
+                    position = end;
+                    continue;
+                }
+                Class::Unknown => return Err(self.unknown(position)),
+            }
+            self.push(opcode, operand, start, prefixes);
+            return Ok(end);
+        }
     }
 
     fn prefix(
