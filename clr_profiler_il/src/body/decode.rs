@@ -47,6 +47,7 @@ impl MethodBody {
             out: &mut self.code,
             bytes: code,
             origin: header.size,
+            branches: 0,
         }
         .decode()?;
         if header.more_sections {
@@ -108,6 +109,20 @@ struct Decoder<'a> {
     bytes: &'a [u8],
     /// Where the code begins in the body.
     origin: usize,
+    /// How many branches there were.
+    branches: usize,
+}
+
+/// In the operand of a branch, until it becomes a label: it is a distance of four bytes, not one.
+const LONG: u64 = 1 << 32;
+
+/// From behind a branch to its target.
+fn delta(operand: u64) -> i64 {
+    if operand & LONG == 0 {
+        i64::from(operand as i8)
+    } else {
+        i64::from(operand as i32)
+    }
 }
 
 /// Where the prefixes of an instruction are.
@@ -127,17 +142,24 @@ impl Decoder<'_> {
     }
 
     fn decode(mut self) -> Result<(), BodyError> {
-        // Most instructions have two bytes or more.
-        self.out.nodes.reserve(self.bytes.len() / 2 + 2);
+        let size = self.bytes.len();
+        // Most instructions have two bytes or more, and a branch has at least so many.
+        self.out.nodes.reserve(size / 2 + 2);
+        let original = &mut self.out.original;
+        original.branches.resize(size / 2 + 1, 0);
+        if original.starts.len() < size {
+            original.starts.resize(size, 0);
+        }
         let mut position = 0;
         while let Some(&byte) = self.bytes.get(position) {
             // The ways of most instructions; `instruction` knows all.
             let shape = shape_of(&ONE_BYTE, byte);
-            if shape.class == Class::Plain
+            if shape.class <= Class::ShortTarget
                 && let Some(word) = self.take(position + 1)
             {
                 let operand = u32::from_le_bytes(word) & shape.mask;
                 if operand >= u32::from(shape.least) {
+                    self.note_branch(shape.class == Class::ShortTarget);
                     self.push(shape.opcode, u64::from(operand), position, Prefixes::NONE);
                     position += 1 + usize::from(shape.size);
                     continue;
@@ -146,8 +168,10 @@ impl Decoder<'_> {
             position = self.instruction(position)?;
         }
         let last = self.out.nodes.len() as u32 - 1;
-        self.out.original.count = last;
-        self.out.original.bytes.extend_from_slice(self.bytes);
+        let original = &mut self.out.original;
+        original.count = last;
+        original.bytes.extend_from_slice(self.bytes);
+        original.branches.truncate(self.branches);
         if let Some(node) = self.out.nodes.last_mut() {
             node.next = END;
         }
@@ -157,9 +181,22 @@ impl Decoder<'_> {
         self.link()
     }
 
+    /// Notes the instruction that is pushed next as a branch, or does as if it did: a condition
+    /// that cannot be foreseen costs more than writing.
+    #[inline(always)]
+    fn note_branch(&mut self, is_branch: bool) {
+        if let Some(slot) = self.out.original.branches.get_mut(self.branches) {
+            *slot = self.out.nodes.len() as u32;
+        }
+        self.branches += usize::from(is_branch);
+    }
+
     #[inline(always)]
     fn push(&mut self, opcode: Opcode, operand: u64, start: usize, prefixes: Prefixes) {
         let index = self.out.nodes.len() as u32;
+        if let Some(slot) = self.out.original.starts.get_mut(start) {
+            *slot = index;
+        }
         self.out.nodes.push(Node {
             next: index + 1,
             previous: index - 1,
@@ -170,8 +207,7 @@ impl Decoder<'_> {
         });
     }
 
-    /// Reads an instruction and its prefixes; gives the offset behind it. Targets of branches become
-    /// offsets in the code.
+    /// Reads an instruction and its prefixes; gives the offset behind it.
     #[inline(never)]
     fn instruction(&mut self, start: usize) -> Result<usize, BodyError> {
         let mut position = start;
@@ -200,20 +236,17 @@ impl Decoder<'_> {
                         self.out.original.touched.push(index);
                     }
                 }
-                Class::ShortTarget => {
-                    operand = self.target(position, end, i64::from(word as i8))?;
-                    self.out.original.branches.push(index);
-                }
+                Class::ShortTarget => self.note_branch(true),
                 Class::Target => {
-                    operand = self.target(position, end, i64::from(word as i32))?;
-                    self.out.original.branches.push(index);
+                    operand |= LONG;
+                    self.note_branch(true);
                     // It may become short.
                     self.out.original.touched.push(index);
                 }
                 Class::Switch => {
                     let (operand, end) = self.switch(position, end, word)?;
+                    self.note_branch(true);
                     self.push(opcode, operand, start, prefixes);
-                    self.out.original.branches.push(index);
                     return Ok(end);
                 }
                 Class::Variable => {
@@ -333,19 +366,25 @@ impl Decoder<'_> {
         let Some(last) = self.out.nodes.last().filter(|_| self.out.nodes.len() > 1) else {
             return self.error(offset, kind);
         };
-        // Where the last whole instruction ends is where the branch over the rest would go.
-        let reached = self.out.nodes.iter().skip(1).any(|node| {
-            let beyond = |target: u64| target > u64::from(last.offset);
-            match node.opcode.operand_kind() {
-                OperandKind::Target => beyond(node.operand),
-                OperandKind::Switch => {
-                    let targets = self.out.switch(node.operand);
-                    targets.iter().any(|target| beyond(u64::from(target.0)))
-                }
-                _ => false,
-            }
-        });
         let start = self.tail_start(last);
+        let ends = self
+            .out
+            .nodes
+            .iter()
+            .skip(2)
+            .map(|node| node.offset as usize);
+        let ends = ends.chain([start]);
+        // Where the last whole instruction ends is where the branch over the rest would go.
+        let beyond = |target: i64| target > i64::from(last.offset);
+        let mut nodes = self.out.nodes.iter().skip(1).zip(ends);
+        let reached = nodes.any(|(node, end)| match node.opcode.operand_kind() {
+            OperandKind::Target => beyond(end as i64 + delta(node.operand)),
+            OperandKind::Switch => {
+                let targets = self.out.switch(node.operand);
+                targets.iter().any(|target| beyond(i64::from(target.0)))
+            }
+            _ => false,
+        });
         match self.bytes.get(start) {
             Some(&byte) if last.opcode.ends_block() && !reached => {
                 self.error(start, BodyErrorKind::UndecodableTail { byte })
@@ -374,26 +413,24 @@ impl Decoder<'_> {
         start + 1 + usize::from(wide) + size.map_or(0, usize::from)
     }
 
-    /// Turns the offsets in branches and switches into labels.
+    /// Turns the distances in branches and the offsets in switches into labels.
     fn link(&mut self) -> Result<(), BodyError> {
-        for entry in 0..self.out.original.branches.len() {
-            let index = self
-                .out
-                .original
-                .branches
-                .get(entry)
-                .copied()
-                .unwrap_or(END);
+        for entry in 0..self.branches {
+            let branches = &self.out.original.branches;
+            let index = branches.get(entry).copied().unwrap_or(END);
             let Some(&node) = self.out.node(index) else {
                 break;
             };
             if node.opcode == Opcode::Switch {
                 self.link_switch(&node)?;
-            } else {
-                let label = self.label(node.offset, node.operand as u32)?;
-                if let Some(node) = self.out.nodes.get_mut(index as usize) {
-                    node.operand = u64::from(label.0);
-                }
+                continue;
+            }
+            let end = self.out.original.offset(index + 1, &self.out.nodes);
+            let size = if node.operand & LONG == 0 { 2 } else { 5 };
+            let target = self.target(end - size, end, delta(node.operand))?;
+            let label = self.label(node.offset, target as u32)?;
+            if let Some(node) = self.out.nodes.get_mut(index as usize) {
+                node.operand = u64::from(label.0);
             }
         }
         Ok(())
@@ -429,9 +466,9 @@ const fn shape_of(shapes: &'static [Shape; 256], byte: u8) -> Shape {
 
 /// The node that begins at an offset of the code that was just decoded.
 pub(super) fn node_at_offset(code: &Code, offset: u32) -> Option<u32> {
-    let nodes = code.nodes.get(1..)?;
-    let found = nodes
-        .binary_search_by_key(&offset, |node| node.offset)
-        .ok()?;
-    Some(found as u32 + 1)
+    // Where no instruction begins stands what another body left there.
+    let node = *code.original.starts.get(offset as usize)?;
+    let begins =
+        code.original.contains(node) && code.node(node).is_some_and(|node| node.offset == offset);
+    begins.then_some(node)
 }

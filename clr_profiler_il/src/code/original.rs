@@ -12,6 +12,8 @@ pub(crate) struct Original {
     pub(crate) count: u32,
     /// Their branches and switches, in order.
     pub(crate) branches: Vec<u32>,
+    /// By offset, the node of the instruction that begins there. Where none begins, anything.
+    pub(crate) starts: Vec<u32>,
     /// Instructions that are not to be written as their bytes were, or that another one follows now.
     pub(crate) touched: Vec<u32>,
 }

@@ -16,16 +16,18 @@ pub(crate) struct Shape {
 }
 
 /// What is to be done with an instruction's operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Class {
     /// Nothing: there is none, or it has up to four bytes that stay as they are.
     Plain,
+    /// It is a distance in one byte.
+    ShortTarget,
+    /// It is a distance in four bytes.
+    Target,
     /// It has eight bytes.
     Long,
     /// It has the two-byte form of a number that may fit into one.
     Variable,
-    ShortTarget,
-    Target,
     Switch,
     Prefix,
     /// There is no such code.
