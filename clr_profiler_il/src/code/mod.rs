@@ -23,23 +23,26 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) const UNPLACED: u32 = u32::MAX;
 
 /// One instruction.
+///
+/// Neighbours are what decoding sets alike in every node, so that few stores do it.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Node {
+    /// A number as its bits, a variable, a token, a label, or for a `switch` the first label and
+    /// their number.
+    pub(crate) operand: u64,
     pub(crate) next: u32,
     pub(crate) previous: u32,
     /// The first of the labels that stand before the instruction.
     pub(crate) labels: u32,
+    pub(crate) first_prefix: u32,
     /// The offset in the decoded code, or `NONE`.
     pub(crate) offset: u32,
-    pub(crate) first_prefix: u32,
-    pub(crate) opcode: Opcode,
     pub(crate) prefix_count: u8,
     /// The operand is the number of a symbol instead of a token.
     pub(crate) symbolic: bool,
     pub(crate) removed: bool,
-    /// A number as its bits, a variable, a token, a label, or for a `switch` the first label and
-    /// their number.
-    pub(crate) operand: u64,
+    pub(crate) opcode: Opcode,
 }
 
 impl Node {
