@@ -28,8 +28,10 @@ mod clause;
 mod decode;
 mod encode;
 mod error;
+mod instructions;
 mod layout;
 mod length;
+mod link;
 mod sections;
 
 use crate::code::{Code, Instructions};

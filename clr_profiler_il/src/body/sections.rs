@@ -1,8 +1,8 @@
 use super::MethodBody;
 use super::clause::{Bounds, Clause, ClauseKind};
-use super::decode::node_at_offset;
 use super::error::{BodyError, BodyErrorKind};
 use super::length::{SECTION_FAT, SECTION_MORE};
+use super::link::node_at_offset;
 use crate::code::END;
 
 /// In the kind of a section: it holds exception clauses.

@@ -13,7 +13,7 @@ use crate::instruction::{Instruction, InstructionId, Label, Position};
 use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::Symbol;
 
-pub(crate) use original::Original;
+pub(crate) use original::{Original, PADDING};
 
 /// The node that stands for the end.
 pub(crate) const END: u32 = 0;

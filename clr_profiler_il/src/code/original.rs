@@ -1,13 +1,18 @@
 use super::Node;
 
+/// So many bytes can be read from the beginning of any instruction.
+pub(crate) const PADDING: usize = 8;
+
 /// What a body was decoded from, and where it is no longer like that.
 ///
 /// Instructions that were not touched are written by copying their bytes, many at once. The nodes of
 /// the decoded instructions come first in the code, and keep their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Original {
-    /// The code.
+    /// The code, and [`PADDING`] behind it.
     pub(crate) bytes: Vec<u8>,
+    /// The size of the code.
+    pub(crate) size: usize,
     /// The number of instructions: their nodes are those from 1 to this one.
     pub(crate) count: u32,
     /// Their branches and switches, in order.
@@ -22,6 +27,7 @@ impl Original {
     /// Forgets everything but the memory.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
+        self.size = 0;
         self.count = 0;
         self.branches.clear();
         self.touched.clear();
@@ -49,7 +55,7 @@ impl Original {
                 .get(node as usize)
                 .map_or(0, |node| node.offset as usize)
         } else {
-            self.bytes.len()
+            self.size
         }
     }
 }

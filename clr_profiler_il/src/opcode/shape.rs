@@ -1,25 +1,28 @@
 use super::{Opcode, OperandKind};
 
-/// All that reading an instruction needs to know, in the eight bytes that one access fetches.
+/// All that reading an instruction needs to know.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub(crate) struct Shape {
-    /// Which of the four bytes behind the code belong to the operand.
+    /// Which of the four bytes behind the code belong to the operand; none where
+    /// [`least`](Self::least) sends it elsewhere.
     pub(crate) mask: u32,
     /// The opcode; of a branch the long form.
     pub(crate) opcode: Opcode,
     pub(crate) class: Class,
     /// The number of bytes behind the code, without the table of a `switch`.
     pub(crate) size: u8,
-    /// A smaller number of an argument or local than this has a shorter form.
+    /// An instruction with a smaller operand is not plain: a number of an argument or local that has
+    /// a shorter form, or whatever is none of the first three classes.
     pub(crate) least: u8,
 }
 
 /// What is to be done with an instruction's operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Nothing: there is none, or it has up to four bytes that stay as they are.
     Plain,
+    /// The number of an argument or local, which may have a form without operand.
+    ShortVariable,
     /// It is a distance in one byte.
     ShortTarget,
     /// It is a distance in four bytes.
@@ -46,7 +49,7 @@ const fn shapes(first: u16) -> [Shape; 256] {
         opcode: Opcode::Nop,
         class: Class::Unknown,
         size: 0,
-        least: 0,
+        least: u8::MAX,
     };
     let mut shapes = [unknown; 256];
     let mut index = 0;
@@ -70,26 +73,31 @@ impl Shape {
         let class = match kind {
             _ if opcode.is_prefix() => Class::Prefix,
             OperandKind::Int64 | OperandKind::Float64 => Class::Long,
+            OperandKind::ShortVariable => Class::ShortVariable,
             OperandKind::Variable => Class::Variable,
             OperandKind::ShortTarget => Class::ShortTarget,
             OperandKind::Target => Class::Target,
             OperandKind::Switch => Class::Switch,
             _ => Class::Plain,
         };
+        let (mask, least) = match (class, size) {
+            (Class::ShortVariable, _) if !is_address_or_store(opcode) => (0xff, 4),
+            (Class::Plain | Class::ShortVariable | Class::ShortTarget, 0) => (0, 0),
+            (Class::Plain | Class::ShortVariable | Class::ShortTarget, 1) => (0xff, 0),
+            (Class::Plain, _) => (u32::MAX, 0),
+            _ => (0, u8::MAX),
+        };
         Self {
-            mask: match size {
-                0 => 0,
-                1 => 0xff,
-                2 => 0xffff,
-                _ => u32::MAX,
-            },
+            mask,
             opcode: opcode.long_form(),
             class,
             size,
-            least: match opcode {
-                Opcode::LdargS | Opcode::LdlocS | Opcode::StlocS => 4,
-                _ => 0,
-            },
+            least,
         }
     }
+}
+
+/// Whether the instruction with a number has no form without one.
+const fn is_address_or_store(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::LdargaS | Opcode::StargS | Opcode::LdlocaS)
 }

@@ -1,0 +1,342 @@
+use super::error::{BodyError, BodyErrorKind};
+use crate::code::{Code, END, Node, Original, PADDING, PrefixSlot, pack_range};
+use crate::instruction::Label;
+use crate::opcode::{Class, ONE_BYTE, Opcode, OperandKind, Shape, TWO_BYTES};
+
+/// In the operand of a branch that is not linked yet: the distance has four bytes, not one.
+const LONG: u64 = 1 << 32;
+
+/// From behind a branch that is not linked yet to its target, and the size of the branch.
+#[inline]
+pub(super) const fn distance(operand: u64) -> (i64, usize) {
+    if operand & LONG == 0 {
+        (operand as i8 as i64, 2)
+    } else {
+        (operand as i32 as i64, 5)
+    }
+}
+
+/// Reads all instructions. Branches then have distances and switches offsets as operands, and no
+/// labels yet. `origin` is where the code begins in the body.
+pub(super) fn read_instructions(
+    out: &mut Code,
+    bytes: &[u8],
+    origin: usize,
+) -> Result<(), BodyError> {
+    let Original {
+        bytes: copy,
+        size,
+        count,
+        branches,
+        starts,
+        touched,
+    } = &mut out.original;
+    *size = bytes.len();
+    copy.extend_from_slice(bytes);
+    copy.extend_from_slice(&[0; PADDING]);
+    // Most instructions have two bytes or more, and a branch has at least so many.
+    out.nodes.reserve(bytes.len() / 2 + 2);
+    branches.resize(bytes.len() / 2 + 1, 0);
+    if starts.len() < bytes.len() {
+        starts.resize(bytes.len(), 0);
+    }
+    let mut reader = Reader {
+        bytes,
+        origin,
+        padded: copy,
+        nodes: &mut out.nodes,
+        prefixes: &mut out.prefixes,
+        switches: &mut out.switches,
+        touched,
+        starts: starts.get_mut(..bytes.len()).unwrap_or(&mut []),
+        branches,
+        branch_count: 0,
+    };
+    let mut position = 0;
+    loop {
+        position = reader.plain(position);
+        if position >= bytes.len() {
+            break;
+        }
+        position = reader.instruction(position)?;
+    }
+    if position > bytes.len() {
+        // The last one was not whole.
+        reader.nodes.pop();
+        return Err(reader.truncated());
+    }
+    let branch_count = reader.branch_count;
+    branches.truncate(branch_count);
+    let last = out.nodes.len() as u32 - 1;
+    *count = last;
+    if let Some(node) = out.nodes.last_mut() {
+        node.next = END;
+    }
+    if let Some(end) = out.nodes.first_mut() {
+        (end.previous, end.next) = (last, if last == END { END } else { 1 });
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    /// Where the code begins in the body.
+    origin: usize,
+    /// The code, and bytes behind it, so that what is read in one go is always there.
+    padded: &'a [u8],
+    nodes: &'a mut Vec<Node>,
+    prefixes: &'a mut Vec<PrefixSlot>,
+    switches: &'a mut Vec<Label>,
+    touched: &'a mut Vec<u32>,
+    starts: &'a mut [u32],
+    branches: &'a mut [u32],
+    branch_count: usize,
+}
+
+impl Reader<'_> {
+    /// Reads instructions up to one for which this is too simple, and gives its offset; if that is
+    /// behind the code, the last one was cut short.
+    ///
+    /// Nearly all of the time is spent here: there are no calls, one jump for each instruction, and
+    /// what is a branch is noted without a jump.
+    fn plain(&mut self, mut position: usize) -> usize {
+        let mut branch_count = self.branch_count;
+        let mut index = self.nodes.len() as u32;
+        while let Some(start) = self.starts.get_mut(position)
+            && let Some(word) = self.padded.get(position..)
+            && let Some(word) = word.first_chunk()
+        {
+            let word = u64::from_le_bytes(*word);
+            let shape = shape_of(&ONE_BYTE, word as u8);
+            let operand = (word >> 8) as u32 & shape.mask;
+            if operand < u32::from(shape.least) {
+                break;
+            }
+            *start = index;
+            if let Some(slot) = self.branches.get_mut(branch_count) {
+                *slot = index;
+            }
+            branch_count += usize::from(shape.class == Class::ShortTarget);
+            self.nodes.push(Node {
+                next: index + 1,
+                previous: index - 1,
+                offset: position as u32,
+                ..Node::new(shape.opcode, u64::from(operand))
+            });
+            index += 1;
+            position += 1 + usize::from(shape.size);
+        }
+        self.branch_count = branch_count;
+        position
+    }
+
+    /// Reads any instruction and its prefixes; gives the offset behind it.
+    fn instruction(&mut self, start: usize) -> Result<usize, BodyError> {
+        let index = self.nodes.len() as u32;
+        let first_prefix = self.prefixes.len() as u32;
+        let (mut position, mut prefix_count) = (start, 0);
+        let (opcode, operand, end) = loop {
+            let [byte] = self.take(position)?;
+            let (mut shape, mut behind) = (shape_of(&ONE_BYTE, byte), position + 1);
+            if byte == 0xfe {
+                let [second] = self.take(behind)?;
+                (shape, behind) = (shape_of(&TWO_BYTES, second), position + 2);
+            }
+            let opcode = shape.opcode;
+            let end = behind + usize::from(shape.size);
+            let word = match shape.size {
+                0 => 0,
+                1 => u32::from_le_bytes([self.take::<1>(behind)?[0], 0, 0, 0]),
+                2 => u32::from(u16::from_le_bytes(self.take(behind)?)),
+                _ => u32::from_le_bytes(self.take(behind)?),
+            };
+            let operand = u64::from(word);
+            match shape.class {
+                Class::Plain => break (opcode, operand, end),
+                Class::ShortVariable | Class::Variable => {
+                    let shortest = opcode.for_variable(word as u16);
+                    if shortest != opcode {
+                        self.touched.push(index);
+                    }
+                    break (shortest, operand, end);
+                }
+                Class::ShortTarget => {
+                    self.note_branch(index);
+                    break (opcode, operand, end);
+                }
+                Class::Target => {
+                    self.note_branch(index);
+                    // It may become short.
+                    self.touched.push(index);
+                    break (opcode, operand | LONG, end);
+                }
+                Class::Switch => {
+                    let (operand, end) = self.switch(position, end, word)?;
+                    self.note_branch(index);
+                    break (opcode, operand, end);
+                }
+                Class::Long => {
+                    break (opcode, u64::from_le_bytes(self.take(behind)?), end);
+                }
+                Class::Prefix => {
+                    self.prefix(position, opcode, word, end, first_prefix)?;
+                    prefix_count += 1;
+                    position = end;
+                }
+                Class::Unknown => return Err(self.unknown(position)),
+            }
+        };
+        if let Some(slot) = self.starts.get_mut(start) {
+            *slot = index;
+        }
+        self.nodes.push(Node {
+            next: index + 1,
+            previous: index - 1,
+            offset: start as u32,
+            first_prefix,
+            prefix_count,
+            ..Node::new(opcode, operand)
+        });
+        Ok(end)
+    }
+
+    fn note_branch(&mut self, index: u32) {
+        if let Some(slot) = self.branches.get_mut(self.branch_count) {
+            *slot = index;
+        }
+        self.branch_count += 1;
+    }
+
+    fn prefix(
+        &mut self,
+        at: usize,
+        opcode: Opcode,
+        value: u32,
+        end: usize,
+        first: u32,
+    ) -> Result<(), BodyError> {
+        let earlier = self.prefixes.get(first as usize..).unwrap_or(&[]);
+        if earlier.iter().any(|prefix| prefix.opcode == opcode) {
+            return Err(self.error(at, BodyErrorKind::RepeatedPrefix(opcode)));
+        }
+        if end == self.bytes.len() {
+            return Err(self.error(at, BodyErrorKind::DanglingPrefix(opcode)));
+        }
+        self.prefixes.push(PrefixSlot {
+            opcode,
+            symbolic: false,
+            value,
+        });
+        Ok(())
+    }
+
+    fn switch(
+        &mut self,
+        position: usize,
+        table: usize,
+        count: u32,
+    ) -> Result<(u64, usize), BodyError> {
+        let rest = self.bytes.get(table..).unwrap_or(&[]);
+        let size = usize::try_from(count)
+            .ok()
+            .and_then(|count| count.checked_mul(4));
+        let Some(entries) = size.and_then(|size| rest.get(..size)) else {
+            return Err(self.undecodable(BodyErrorKind::SwitchCount(count), position));
+        };
+        let end = table + entries.len();
+        let first = self.switches.len();
+        for entry in entries.chunks_exact(4) {
+            let distance = entry
+                .first_chunk()
+                .map_or(0, |bytes| i32::from_le_bytes(*bytes));
+            let target = end as i64 + i64::from(distance);
+            match u32::try_from(target) {
+                // An offset for now; a label comes in its place.
+                Ok(offset) if (offset as usize) < self.bytes.len() => {
+                    self.switches.push(Label(offset));
+                }
+                _ => return Err(self.error(position, BodyErrorKind::TargetOutside { target })),
+            }
+        }
+        Ok((pack_range(first, entries.len() / 4), end))
+    }
+
+    #[inline]
+    fn take<const N: usize>(&self, position: usize) -> Result<[u8; N], BodyError> {
+        let rest = self.bytes.get(position..);
+        let bytes = rest.and_then(|rest| rest.first_chunk()).copied();
+        bytes.ok_or_else(|| self.truncated())
+    }
+
+    fn error(&self, offset: usize, kind: BodyErrorKind) -> BodyError {
+        BodyError::new(self.origin + offset, kind)
+    }
+
+    #[cold]
+    fn unknown(&self, position: usize) -> BodyError {
+        let code = match self.bytes.get(position..) {
+            Some([0xfe, second, ..]) => 0xfe00 | u16::from(*second),
+            Some([byte, ..]) => u16::from(*byte),
+            _ => 0,
+        };
+        self.undecodable(BodyErrorKind::UnknownOpcode(code), position)
+    }
+
+    #[cold]
+    fn truncated(&self) -> BodyError {
+        self.undecodable(BodyErrorKind::TruncatedInstruction, self.bytes.len())
+    }
+
+    /// What to say about bytes that are no instruction: perhaps they are never reached.
+    #[cold]
+    fn undecodable(&self, kind: BodyErrorKind, offset: usize) -> BodyError {
+        let Some(last) = self.nodes.last().filter(|_| self.nodes.len() > 1) else {
+            return self.error(offset, kind);
+        };
+        let start = self.tail_start(last);
+        let ends = self.nodes.iter().skip(2).map(|node| node.offset as usize);
+        let ends = ends.chain([start]);
+        // Where the last whole instruction ends is where the branch over the rest would go.
+        let beyond = |target: i64| target > i64::from(last.offset);
+        let mut nodes = self.nodes.iter().skip(1).zip(ends);
+        let reached = nodes.any(|(node, end)| match node.opcode.operand_kind() {
+            OperandKind::Target => beyond(end as i64 + distance(node.operand).0),
+            OperandKind::Switch => {
+                let (start, count) = crate::code::unpack_range(node.operand);
+                let mut targets = self.switches.iter().skip(start).take(count);
+                targets.any(|target| beyond(i64::from(target.0)))
+            }
+            _ => false,
+        });
+        match self.bytes.get(start) {
+            Some(&byte) if last.opcode.ends_block() && !reached => {
+                self.error(start, BodyErrorKind::UndecodableTail { byte })
+            }
+            _ => self.error(offset, kind),
+        }
+    }
+
+    /// Where the instructions that were decoded end.
+    fn tail_start(&self, last: &Node) -> usize {
+        let prefixes = self.prefixes.iter().skip(last.first_prefix as usize);
+        let prefixes: usize = prefixes
+            .take(usize::from(last.prefix_count))
+            .map(|prefix| usize::from(prefix.opcode.form().length))
+            .sum();
+        let start = last.offset as usize + prefixes;
+        // The node has the long form of a branch and the short one of a variable: the bytes tell.
+        let (code, length) = match self.bytes.get(start..) {
+            Some([0xfe, second, ..]) => (0xfe00 | u16::from(*second), 2),
+            Some([byte, ..]) => (u16::from(*byte), 1),
+            _ => (0, 1),
+        };
+        let size = Opcode::from_code(code).and_then(|opcode| opcode.operand_kind().size());
+        start + length + size.map_or(0, usize::from)
+    }
+}
+
+#[inline]
+#[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
+const fn shape_of(shapes: &'static [Shape; 256], byte: u8) -> Shape {
+    shapes[byte as usize]
+}

@@ -1,0 +1,71 @@
+use super::error::{BodyError, BodyErrorKind};
+use super::instructions::distance;
+use crate::code::{Code, unpack_range};
+use crate::instruction::Label;
+use crate::opcode::Opcode;
+
+/// Turns the distances in branches and the offsets in switches that were just decoded into labels.
+pub(super) fn link(code: &mut Code, origin: usize) -> Result<(), BodyError> {
+    let branches = std::mem::take(&mut code.original.branches);
+    let linked = branches
+        .iter()
+        .try_for_each(|&index| link_branch(code, origin, index));
+    code.original.branches = branches;
+    linked
+}
+
+fn link_branch(code: &mut Code, origin: usize, index: u32) -> Result<(), BodyError> {
+    let Some(&node) = code.node(index) else {
+        return Ok(());
+    };
+    if node.opcode == Opcode::Switch {
+        let (start, count) = unpack_range(node.operand);
+        for entry in start..start + count {
+            let Some(&Label(target)) = code.switches.get(entry) else {
+                break;
+            };
+            let label = label(code, origin + node.offset as usize, target)?;
+            if let Some(entry) = code.switches.get_mut(entry) {
+                *entry = label;
+            }
+        }
+        return Ok(());
+    }
+    let end = code.original.offset(index + 1, &code.nodes);
+    let (distance, size) = distance(node.operand);
+    let target = end as i64 + distance;
+    match u32::try_from(target) {
+        Ok(offset) if (offset as usize) < code.original.size => {
+            let label = label(code, origin + node.offset as usize, offset)?;
+            if let Some(node) = code.nodes.get_mut(index as usize) {
+                node.operand = u64::from(label.0);
+            }
+            Ok(())
+        }
+        _ => {
+            let kind = BodyErrorKind::TargetOutside { target };
+            Err(BodyError::new(origin + end - size, kind))
+        }
+    }
+}
+
+/// The label for a target of the branch at an offset of the body.
+fn label(code: &mut Code, branch: usize, target: u32) -> Result<Label, BodyError> {
+    match node_at_offset(code, target) {
+        Some(at) => Ok(code.branch_label(at)),
+        None => Err(BodyError::new(
+            branch,
+            BodyErrorKind::TargetInside { target },
+        )),
+    }
+}
+
+/// The node that begins at an offset of the code that was just decoded.
+#[inline]
+pub(super) fn node_at_offset(code: &Code, offset: u32) -> Option<u32> {
+    // Where no instruction begins stands what another body left there.
+    let node = *code.original.starts.get(offset as usize)?;
+    let begins =
+        code.original.contains(node) && code.node(node).is_some_and(|node| node.offset == offset);
+    begins.then_some(node)
+}
