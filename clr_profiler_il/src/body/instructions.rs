@@ -33,10 +33,9 @@ pub(super) fn read_instructions(
     } = &mut out.original;
     *size = bytes.len();
     copy.extend_from_slice(bytes);
-    copy.extend_from_slice(&[0; PADDING]);
-    // Most instructions have two bytes or more, and a branch has at least so many.
+    copy.extend_from_slice(&[0xff; PADDING]);
+    // Most instructions have two bytes or more.
     out.nodes.reserve(bytes.len() / 2 + 2);
-    branches.resize(bytes.len() / 2 + 1, 0);
     if starts.len() < bytes.len() {
         starts.resize(bytes.len(), 0);
     }
@@ -50,7 +49,7 @@ pub(super) fn read_instructions(
         touched,
         starts: starts.get_mut(..bytes.len()).unwrap_or(&mut []),
         branches,
-        branch_count: 0,
+        seen: 0,
     };
     let mut position = 0;
     loop {
@@ -65,7 +64,13 @@ pub(super) fn read_instructions(
         reader.nodes.pop();
         return Err(reader.truncated());
     }
-    let branch_count = reader.branch_count;
+    let branch_count = if reader.seen & Class::BRANCHES == 0 {
+        0
+    } else {
+        // A branch has two bytes or more.
+        reader.branches.resize(bytes.len() / 2 + 1, 0);
+        reader.note_branches()
+    };
     branches.truncate(branch_count);
     let last = out.nodes.len() as u32 - 1;
     *count = last;
@@ -89,8 +94,9 @@ struct Reader<'a> {
     switches: &'a mut Vec<Label>,
     touched: &'a mut Vec<u32>,
     starts: &'a mut [u32],
-    branches: &'a mut [u32],
-    branch_count: usize,
+    branches: &'a mut Vec<u32>,
+    /// The classes of the instructions so far, with all bits of each.
+    seen: u8,
 }
 
 impl Reader<'_> {
@@ -99,35 +105,49 @@ impl Reader<'_> {
     ///
     /// Nearly all of the time is spent here: there are no calls, one jump for each instruction, and
     /// what is a branch is noted without a jump.
+    #[inline(never)]
     fn plain(&mut self, mut position: usize) -> usize {
-        let mut branch_count = self.branch_count;
-        let mut index = self.nodes.len() as u32;
-        while let Some(start) = self.starts.get_mut(position)
-            && let Some(word) = self.padded.get(position..)
+        let (padded, nodes) = (self.padded, &mut *self.nodes);
+        let starts = &mut *self.starts;
+        let mut seen = 0;
+        while let Some(start) = starts.get_mut(position)
+            && let Some(word) = padded.get(position..)
             && let Some(word) = word.first_chunk()
         {
             let word = u64::from_le_bytes(*word);
             let shape = shape_of(&ONE_BYTE, word as u8);
             let operand = (word >> 8) as u32 & shape.mask;
-            if operand < u32::from(shape.least) {
+            // With room for one more, `push` needs no call, which would cost registers.
+            if operand < u32::from(shape.least) || nodes.len() == nodes.capacity() {
                 break;
             }
+            let offset = position as u32;
+            position += usize::from(shape.length);
+            seen |= shape.class as u8;
+            let index = nodes.len() as u32;
             *start = index;
-            if let Some(slot) = self.branches.get_mut(branch_count) {
-                *slot = index;
-            }
-            branch_count += usize::from(shape.class == Class::ShortTarget);
-            self.nodes.push(Node {
+            nodes.push(Node {
                 next: index + 1,
                 previous: index - 1,
-                offset: position as u32,
+                offset,
                 ..Node::new(shape.opcode, u64::from(operand))
             });
-            index += 1;
-            position += 1 + usize::from(shape.size);
         }
-        self.branch_count = branch_count;
+        self.seen |= seen;
         position
+    }
+
+    /// Notes which instructions are branches and switches.
+    fn note_branches(&mut self) -> usize {
+        let mut count = 0;
+        for (index, node) in (0..).zip(self.nodes.iter()) {
+            // Written in any case: a jump that cannot be foreseen would cost more.
+            if let Some(slot) = self.branches.get_mut(count) {
+                *slot = index;
+            }
+            count += usize::from(node.opcode.is_branch());
+        }
+        count
     }
 
     /// Reads any instruction and its prefixes; gives the offset behind it.
@@ -143,14 +163,15 @@ impl Reader<'_> {
                 (shape, behind) = (shape_of(&TWO_BYTES, second), position + 2);
             }
             let opcode = shape.opcode;
-            let end = behind + usize::from(shape.size);
-            let word = match shape.size {
+            let end = position + usize::from(shape.length);
+            let word = match end.saturating_sub(behind) {
                 0 => 0,
                 1 => u32::from_le_bytes([self.take::<1>(behind)?[0], 0, 0, 0]),
                 2 => u32::from(u16::from_le_bytes(self.take(behind)?)),
                 _ => u32::from_le_bytes(self.take(behind)?),
             };
             let operand = u64::from(word);
+            self.seen |= shape.class as u8;
             match shape.class {
                 Class::Plain => break (opcode, operand, end),
                 Class::ShortVariable | Class::Variable => {
@@ -160,19 +181,14 @@ impl Reader<'_> {
                     }
                     break (shortest, operand, end);
                 }
-                Class::ShortTarget => {
-                    self.note_branch(index);
-                    break (opcode, operand, end);
-                }
+                Class::ShortTarget => break (opcode, operand, end),
                 Class::Target => {
-                    self.note_branch(index);
                     // It may become short.
                     self.touched.push(index);
                     break (opcode, operand | LONG, end);
                 }
                 Class::Switch => {
                     let (operand, end) = self.switch(position, end, word)?;
-                    self.note_branch(index);
                     break (opcode, operand, end);
                 }
                 Class::Long => {
@@ -198,13 +214,6 @@ impl Reader<'_> {
             ..Node::new(opcode, operand)
         });
         Ok(end)
-    }
-
-    fn note_branch(&mut self, index: u32) {
-        if let Some(slot) = self.branches.get_mut(self.branch_count) {
-            *slot = index;
-        }
-        self.branch_count += 1;
     }
 
     fn prefix(

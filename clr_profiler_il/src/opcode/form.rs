@@ -68,7 +68,36 @@ impl Form {
     }
 }
 
+const BRANCHES: [bool; 256] = branches();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "run by the compiler alone; there are fewer than 256 opcodes"
+)]
+const fn branches() -> [bool; 256] {
+    let mut branches = [false; 256];
+    let mut index = 0;
+    while index < Opcode::ALL.len() {
+        branches[Opcode::ALL[index] as usize] = matches!(
+            Opcode::ALL[index].operand_kind(),
+            OperandKind::ShortTarget | OperandKind::Target | OperandKind::Switch
+        );
+        index += 1;
+    }
+    branches
+}
+
 impl Opcode {
+    /// Whether the operand is a place in the code, or several.
+    #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an opcode's number is one byte, and the table has 256 entries"
+    )]
+    pub(crate) const fn is_branch(self) -> bool {
+        BRANCHES[self as usize]
+    }
+
     /// How the instruction is written.
     #[inline]
     #[expect(

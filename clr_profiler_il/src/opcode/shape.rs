@@ -9,8 +9,8 @@ pub(crate) struct Shape {
     /// The opcode; of a branch the long form.
     pub(crate) opcode: Opcode,
     pub(crate) class: Class,
-    /// The number of bytes behind the code, without the table of a `switch`.
-    pub(crate) size: u8,
+    /// The number of bytes of code and operand, without the table of a `switch`.
+    pub(crate) length: u8,
     /// An instruction with a smaller operand is not plain: a number of an argument or local that has
     /// a shorter form, or whatever is none of the first three classes.
     pub(crate) least: u8,
@@ -18,23 +18,29 @@ pub(crate) struct Shape {
 
 /// What is to be done with an instruction's operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Class {
     /// Nothing: there is none, or it has up to four bytes that stay as they are.
-    Plain,
+    Plain = 0,
     /// The number of an argument or local, which may have a form without operand.
-    ShortVariable,
-    /// It is a distance in one byte.
-    ShortTarget,
-    /// It is a distance in four bytes.
-    Target,
+    ShortVariable = 1,
     /// It has eight bytes.
-    Long,
+    Long = 2,
     /// It has the two-byte form of a number that may fit into one.
-    Variable,
-    Switch,
-    Prefix,
+    Variable = 3,
+    Prefix = 4,
     /// There is no such code.
-    Unknown,
+    Unknown = 5,
+    /// It is a distance in one byte.
+    ShortTarget = Self::BRANCHES,
+    /// It is a distance in four bytes.
+    Target = Self::BRANCHES + 1,
+    Switch = Self::BRANCHES + 2,
+}
+
+impl Class {
+    /// The bit that branches and switches have.
+    pub(crate) const BRANCHES: u8 = 0x80;
 }
 
 /// The shapes by the code, if it has one byte.
@@ -48,7 +54,7 @@ const fn shapes(first: u16) -> [Shape; 256] {
         mask: 0,
         opcode: Opcode::Nop,
         class: Class::Unknown,
-        size: 0,
+        length: 0,
         least: u8::MAX,
     };
     let mut shapes = [unknown; 256];
@@ -91,7 +97,7 @@ impl Shape {
             mask,
             opcode: opcode.long_form(),
             class,
-            size,
+            length: opcode.code_length() + size,
             least,
         }
     }
