@@ -1,5 +1,5 @@
 use super::error::{BodyError, BodyErrorKind};
-use crate::code::{Code, END, Node, Original, PADDING, PrefixSlot, pack_range};
+use crate::code::{Change, Code, END, Node, Original, PADDING, PrefixSlot, pack_range};
 use crate::instruction::Label;
 use crate::opcode::{Class, ONE_BYTE, Opcode, OperandKind, Shape, TWO_BYTES};
 
@@ -29,7 +29,7 @@ pub(super) fn read_instructions(
         count,
         branches,
         starts,
-        touched,
+        changes,
     } = &mut out.original;
     *size = bytes.len();
     copy.extend_from_slice(bytes);
@@ -46,7 +46,7 @@ pub(super) fn read_instructions(
         nodes: &mut out.nodes,
         prefixes: &mut out.prefixes,
         switches: &mut out.switches,
-        touched,
+        changes,
         starts: starts.get_mut(..bytes.len()).unwrap_or(&mut []),
         branches,
         seen: 0,
@@ -92,7 +92,7 @@ struct Reader<'a> {
     nodes: &'a mut Vec<Node>,
     prefixes: &'a mut Vec<PrefixSlot>,
     switches: &'a mut Vec<Label>,
-    touched: &'a mut Vec<u32>,
+    changes: &'a mut Vec<Change>,
     starts: &'a mut [u32],
     branches: &'a mut Vec<u32>,
     /// The classes of the instructions so far, with all bits of each.
@@ -177,14 +177,14 @@ impl Reader<'_> {
                 Class::ShortVariable | Class::Variable => {
                     let shortest = opcode.for_variable(word as u16);
                     if shortest != opcode {
-                        self.touched.push(index);
+                        self.changes.push(Change::at(index));
                     }
                     break (shortest, operand, end);
                 }
                 Class::ShortTarget => break (opcode, operand, end),
                 Class::Target => {
                     // It may become short.
-                    self.touched.push(index);
+                    self.changes.push(Change::at(index));
                     break (opcode, operand | LONG, end);
                 }
                 Class::Switch => {

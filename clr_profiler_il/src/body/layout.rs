@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::code::{Code, END, Node, UNPLACED};
+use crate::code::{Change, Code, END, Node, UNPLACED, What};
 use crate::instruction::Label;
 use crate::opcode::{Opcode, OperandLayout};
 
@@ -22,10 +22,12 @@ pub(crate) struct Layout {
     segments: Vec<Segment>,
     /// The offsets of the other instructions, with short branches.
     inserted: Vec<u32>,
-    /// The decoded instructions that were touched, in order.
-    touched: Vec<u32>,
+    /// Where the decoded instructions changed, in order.
+    changes: Vec<Change>,
     /// In the order of the code.
     branches: Vec<Branch>,
+    /// Those of them of which the target is not known yet.
+    open: Vec<u32>,
     /// The `switch` instructions and the offsets behind them, with short branches.
     switches: Vec<(u32, u32)>,
     /// The nodes with a symbol as operand or in a prefix, in the order of the code.
@@ -63,11 +65,25 @@ struct Branch {
     long: bool,
 }
 
+impl Branch {
+    const fn new(node: u32, end: usize, target: usize) -> Self {
+        Self {
+            node,
+            end: end as u32,
+            target: target as u32,
+            distance: 0,
+            long: false,
+        }
+    }
+}
+
 impl Layout {
     /// Lays out all instructions with the shortest branches that reach.
     pub(crate) fn compute(&mut self, code: &Code) {
         self.segments.clear();
         self.branches.clear();
+        self.open.clear();
+        self.growing.clear();
         self.switches.clear();
         self.symbolic.clear();
         self.long.clear();
@@ -141,21 +157,24 @@ impl Layout {
         offset + (before * GROWTH) as u32
     }
 
-    /// Whether each branch is long, in the order of the code.
-    pub(crate) fn long_branches(&self) -> impl Iterator<Item = bool> {
-        self.branches.iter().map(|branch| branch.long)
+    /// Whether a branch has its short form.
+    pub(crate) fn is_short(&self, code: &Code, index: u32, node: &Node) -> bool {
+        let size = self.offset(code, node.next) - self.offset(code, index);
+        let prefixes = code.prefixes_of(node).iter();
+        let prefixes = prefixes.map(|prefix| usize::from(prefix.opcode.form().length));
+        size as usize == prefixes.sum::<usize>() + SHORT
     }
 
     fn write(&mut self, code: &Code) {
         let original = &code.original;
-        self.touched.clear();
-        self.touched.extend_from_slice(&original.touched);
-        self.touched.sort_unstable();
+        self.changes.clear();
+        self.changes.extend_from_slice(&original.changes);
+        self.changes.sort_unstable();
         let inserted = code.nodes.len().saturating_sub(original.count as usize + 1);
         if self.inserted.len() < inserted {
             self.inserted.resize(inserted, 0);
         }
-        let (mut touched, mut branch) = (0, 0);
+        let (mut change, mut branch) = (0, 0);
         let mut at = 0;
         let mut index = code.first();
         while index != END
@@ -166,10 +185,20 @@ impl Layout {
                     node: index,
                     shift: (at as u32).wrapping_sub(node.offset),
                 });
-                let stop = next_from(&self.touched, &mut touched, index, original.count + 1);
+                let (stop, next) = match next_from(&self.changes, &mut change, Change::at(index)) {
+                    None => (original.count + 1, END),
+                    Some(Change {
+                        node,
+                        what: What::Written,
+                    }) => (node, node),
+                    Some(Change {
+                        node,
+                        what: What::Followed,
+                    }) => (node + 1, code.node(node).map_or(END, |node| node.next)),
+                };
                 if stop > index {
                     at = self.copy(code, index..stop, &mut branch, at);
-                    index = if original.contains(stop) { stop } else { END };
+                    index = next;
                     continue;
                 }
             } else if let Some(slot) = (index - original.count)
@@ -185,7 +214,7 @@ impl Layout {
         self.end = at as u32;
     }
 
-    /// Copies decoded instructions that were not touched.
+    /// Copies decoded instructions that did not change.
     fn copy(&mut self, code: &Code, nodes: Range<u32>, branch: &mut usize, at: usize) -> usize {
         let original = &code.original;
         let start = original.offset(nodes.start, &code.nodes);
@@ -198,29 +227,50 @@ impl Layout {
         if let Some(room) = self.bytes.get_mut(at..behind) {
             room.copy_from_slice(bytes);
         }
-        loop {
-            let index = next_from(&original.branches, branch, nodes.start, nodes.end);
-            let Some(node) = code.node(index).filter(|_| index < nodes.end) else {
-                return behind;
-            };
+        while let Some(index) = next_from(&original.branches, branch, nodes.start)
+            && index < nodes.end
+            && let Some(node) = code.node(index)
+        {
             *branch += 1;
-            let end = original.offset(index + 1, &code.nodes) - start + at;
+            let old_end = original.offset(index + 1, &code.nodes);
+            let end = old_end - start + at;
             if node.opcode == Opcode::Switch {
                 self.switches.push((index, end as u32));
+                continue;
+            }
+            let place = code.place(Label(node.operand as u32));
+            if nodes.contains(&place) {
+                // Here at hand; elsewhere it is to be searched.
+                let target = original.offset(place, &code.nodes) - start + at;
+                self.branches.push(Branch::new(index, end, target));
+                self.measure(self.branches.len() - 1);
             } else {
                 self.note_branch(index, end);
             }
         }
+        behind
     }
 
+    /// Adds a branch of which the target is not known yet.
     fn note_branch(&mut self, node: u32, end: usize) {
-        self.branches.push(Branch {
-            node,
-            end: end as u32,
-            target: 0,
-            distance: 0,
-            long: false,
-        });
+        self.open.push(self.branches.len() as u32);
+        self.branches.push(Branch::new(node, end, end));
+    }
+
+    /// Writes the distance of a branch, or notes that it is out of reach in any case.
+    #[inline]
+    fn measure(&mut self, index: usize) {
+        let Some(branch) = self.branches.get_mut(index) else {
+            return;
+        };
+        branch.distance = (branch.target as i32).wrapping_sub(branch.end as i32);
+        branch.long = i8::try_from(branch.distance).is_err();
+        if branch.long {
+            self.growing.push(index as u32);
+        } else {
+            let distance = branch.distance as u8;
+            put(&mut self.bytes, branch.end as usize - 1, [distance]);
+        }
     }
 
     fn write_one(&mut self, code: &Code, index: u32, node: &Node, mut at: usize) -> usize {
@@ -265,30 +315,24 @@ impl Layout {
         at
     }
 
-    /// Finds the targets of all branches, and notes the branches that are out of reach in any case.
+    /// Finds the targets that are not known yet.
     fn find_targets(&mut self, code: &Code) {
-        self.growing.clear();
-        let mut branches = std::mem::take(&mut self.branches);
-        for (index, branch) in branches.iter_mut().enumerate() {
+        for entry in 0..self.open.len() {
+            let index = self.open.get(entry).map_or(0, |&index| index as usize);
+            let Some(&branch) = self.branches.get(index) else {
+                return;
+            };
             let label = code.node(branch.node).map_or(0, |node| node.operand as u32);
             let place = code.place(Label(label));
             if place == END || place == UNPLACED {
                 self.unplaced = self.unplaced.or(Some(branch.end - SHORT as u32));
             }
-            branch.target = self.short_offset(code, place);
-            branch.distance = (branch.target as i32).wrapping_sub(branch.end as i32);
-            branch.long = i8::try_from(branch.distance).is_err();
-            if branch.long {
-                self.growing.push(index as u32);
-            } else {
-                put(
-                    &mut self.bytes,
-                    branch.end as usize - 1,
-                    [branch.distance as u8],
-                );
+            let target = self.short_offset(code, place);
+            if let Some(branch) = self.branches.get_mut(index) {
+                branch.target = target;
             }
+            self.measure(index);
         }
-        self.branches = branches;
     }
 
     /// Makes branches long, and those that thereby come out of reach too. Only the ones close by can
@@ -383,16 +427,16 @@ impl Layout {
     }
 }
 
-/// The first of some numbers that is not below `from`, at `cursor` or behind it; else `end`.
+/// The first of some ordered values that is not below `from`, at `cursor` or behind it.
 #[inline]
-fn next_from(numbers: &[u32], cursor: &mut usize, from: u32, end: u32) -> u32 {
-    while let Some(&number) = numbers.get(*cursor) {
-        if number >= from {
-            return number.min(end);
+fn next_from<T: Copy + PartialOrd>(values: &[T], cursor: &mut usize, from: T) -> Option<T> {
+    while let Some(&value) = values.get(*cursor) {
+        if value >= from {
+            return Some(value);
         }
         *cursor += 1;
     }
-    end
+    None
 }
 
 /// Puts bytes at a place, where there is room or room is made.

@@ -13,7 +13,7 @@ use crate::instruction::{Instruction, InstructionId, Label, Position};
 use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::Symbol;
 
-pub(crate) use original::{Original, PADDING};
+pub(crate) use original::{Change, Original, PADDING, What};
 
 /// The node that stands for the end.
 pub(crate) const END: u32 = 0;
@@ -145,10 +145,21 @@ impl Code {
         self.nodes.get(index as usize)
     }
 
-    /// A node to change it or what follows it.
+    /// A node to change its opcode, operand or prefixes.
     pub(crate) fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
-        self.original.touch(index);
+        self.original.note(index, What::Written);
         self.nodes.get_mut(index as usize)
+    }
+
+    /// Makes one node follow another.
+    fn link(&mut self, previous: u32, next: u32) {
+        self.original.note(previous, What::Followed);
+        if let Some(node) = self.nodes.get_mut(previous as usize) {
+            node.next = next;
+        }
+        if let Some(node) = self.nodes.get_mut(next as usize) {
+            node.previous = previous;
+        }
     }
 
     /// The first label at a node. Labels have no bytes: nothing is touched.
@@ -293,12 +304,8 @@ impl Code {
         let last = self.last();
         (node.previous, node.next) = (last, END);
         self.nodes.push(node);
-        if let Some(last) = self.node_mut(last) {
-            last.next = index;
-        }
-        if let Some(end) = self.node_mut(END) {
-            end.previous = index;
-        }
+        self.link(last, index);
+        self.link(index, END);
         if self.node(END).is_some_and(|end| end.labels != NONE) {
             self.move_labels(END, index, |_, _| true);
         }
@@ -319,17 +326,12 @@ impl Code {
 
     /// Takes an instruction out; its labels go to the next one.
     pub(crate) fn unlink(&mut self, index: u32) {
-        let Some(node) = self.node_mut(index) else {
+        let Some(node) = self.nodes.get_mut(index as usize) else {
             return;
         };
         node.removed = true;
         let (previous, next) = (node.previous, node.next);
-        if let Some(node) = self.node_mut(previous) {
-            node.next = next;
-        }
-        if let Some(node) = self.nodes.get_mut(next as usize) {
-            node.previous = previous;
-        }
+        self.link(previous, next);
         self.move_labels(index, next, |_, _| true);
     }
 }

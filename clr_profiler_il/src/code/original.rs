@@ -5,7 +5,7 @@ pub(crate) const PADDING: usize = 8;
 
 /// What a body was decoded from, and where it is no longer like that.
 ///
-/// Instructions that were not touched are written by copying their bytes, many at once. The nodes of
+/// Instructions that did not change are written by copying their bytes, many at once. The nodes of
 /// the decoded instructions come first in the code, and keep their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Original {
@@ -19,8 +19,33 @@ pub(crate) struct Original {
     pub(crate) branches: Vec<u32>,
     /// By offset, the node of the instruction that begins there. Where none begins, anything.
     pub(crate) starts: Vec<u32>,
-    /// Instructions that are not to be written as their bytes were, or that another one follows now.
-    pub(crate) touched: Vec<u32>,
+    /// In any order, with repetitions.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// A decoded instruction for which the bytes are no longer all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Change {
+    pub(crate) node: u32,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum What {
+    /// It is not to be written as it was.
+    Written,
+    /// It is to be written as it was, but another one follows it.
+    Followed,
+}
+
+impl Change {
+    /// The least one at a node.
+    pub(crate) const fn at(node: u32) -> Self {
+        Self {
+            node,
+            what: What::Written,
+        }
+    }
 }
 
 impl Original {
@@ -30,7 +55,7 @@ impl Original {
         self.size = 0;
         self.count = 0;
         self.branches.clear();
-        self.touched.clear();
+        self.changes.clear();
     }
 
     /// Whether a node is one that was decoded.
@@ -39,11 +64,11 @@ impl Original {
         node.wrapping_sub(1) < self.count
     }
 
-    /// Notes that an instruction or its successor changes.
+    /// Notes a change of an instruction, if it is one that was decoded.
     #[inline]
-    pub(super) fn touch(&mut self, node: u32) {
+    pub(super) fn note(&mut self, node: u32, what: What) {
         if self.contains(node) {
-            self.touched.push(node);
+            self.changes.push(Change { node, what });
         }
     }
 

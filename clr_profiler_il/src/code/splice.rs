@@ -74,8 +74,8 @@ impl Code {
             }
             self.nodes.push(node);
         }
-        self.node_mut(previous)?.next = base;
-        self.nodes.get_mut(before as usize)?.previous = last;
+        self.link(previous, base);
+        self.link(last, before);
 
         for slot in &other.labels {
             let mut slot = *slot;

@@ -71,11 +71,11 @@ pub(super) struct Printer<'a> {
 fn write_code(f: &mut fmt::Formatter<'_>, code: &Code, clauses: &[Clause]) -> fmt::Result {
     let mut layout = Layout::default();
     layout.compute(code);
-    let mut long = layout.long_branches();
     let printer = Printer::new(code, Places::Offsets(&layout));
     for instruction in code.instructions() {
         let mut opcode = instruction.opcode();
-        if instruction.node.is_branch() && long.next() == Some(false) {
+        let node = instruction.node;
+        if node.is_branch() && layout.is_short(code, instruction.id.0, node) {
             opcode = opcode.short_form();
         }
         write!(f, "IL_{:04x}:  ", layout.offset(code, instruction.id.0))?;
