@@ -1,5 +1,5 @@
 //! Every method body of every assembly of the runtimes is verified with the kinds of its values, as
-//! it is and with code before and after it; and the depth of its stack is computed and compared with
+//! it is, with code before and after it, and wrapped; and the depth of its stack is computed and compared with
 //! the declared one.
 
 #[path = "corpus/files.rs"]
@@ -11,8 +11,9 @@ use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::stack::{StackError, StackErrorKind};
-use clr_profiler_il::symbol::{Reference, Resolver};
+use clr_profiler_il::symbol::{MethodSymbol, Reference, Resolver};
 use clr_profiler_il::verify::MethodContext;
+use clr_profiler_il::wrap::{Caught, MethodShape, Wrap};
 use examples_support::Pinned;
 
 /// What came of the bodies of a runtime.
@@ -28,6 +29,8 @@ struct Figures {
     miscounted: usize,
     /// Those that declare more and have no such call.
     other: Vec<Inexact>,
+    /// Those that were wrapped.
+    wrapped: usize,
     /// Those that were given a wrong value before every `ret`.
     spoiled: usize,
     /// Of these, those of which that is noticed.
@@ -78,8 +81,40 @@ impl Resolver for Miscounting<'_> {
     }
 }
 
+/// Uses what every part is given.
+fn wrap() -> Wrap {
+    Wrap::new()
+        .local(TypeSig::Object)
+        .before(|code, method| {
+            code.ldstr("here").stloc(method.local(0));
+        })
+        .on_return(|code, method| {
+            if let Some(result) = method.result {
+                code.ldloc(result).stloc(result);
+            }
+        })
+        .on_exception(
+            "System.Exception",
+            Caught::Rethrow,
+            |code, method, caught| {
+                code.ldloc(caught).stloc(method.local(0));
+            },
+        )
+        .finally(|code, method| {
+            if let Some(exception) = method.exception {
+                code.ldloc(exception).pop();
+            }
+        })
+        .after(|code, method| {
+            code.ldloc(method.local(0))
+                .callvirt(MethodSymbol::new("X", "Y", "instance void ()"));
+        })
+}
+
 struct Checked<'a> {
     name: &'a str,
+    assembly: &'a Assembly<'a>,
+    wrap: &'a Wrap,
     tokens: Tokens<'a, 'a>,
     figures: Figures,
     failures: Vec<String>,
@@ -107,6 +142,7 @@ impl Checked<'_> {
         edited.prologue(&nothing).expect("a prologue");
         edited.before_ret(&nothing).expect("an epilogue");
         self.verify(&edited, &context, method);
+        self.wrapped(&original, &context, method);
         self.spoil(original, &context);
     }
 
@@ -156,6 +192,34 @@ impl Checked<'_> {
         }
     }
 
+    /// Code around all of it, with what is returned or thrown in hand.
+    fn wrapped(&mut self, body: &MethodBody, context: &MethodContext<'_>, method: &Method<'_>) {
+        let assembly = self.assembly;
+        let flags = assembly.method_flags(method.token).expect("flags");
+        let Ok(mut shape) = MethodShape::new(context.signature).impl_flags(flags.impl_flags) else {
+            return;
+        };
+        if method.name == ".ctor" && !context.this_is_pointer {
+            shape = shape.constructor(&self.tokens);
+        }
+        let mut body = body.clone();
+        if let Some(token) = body.locals_token() {
+            body.set_locals(assembly.locals(token).expect("locals"));
+        }
+        if body.wrap(self.wrap, &shape).is_ok() {
+            self.figures.wrapped += 1;
+            let signature = MethodSig {
+                return_type: shape.return_type().clone(),
+                ..context.signature.clone()
+            };
+            let context = MethodContext {
+                signature: &signature,
+                ..*context
+            };
+            self.verify(&body, &context, method);
+        }
+    }
+
     /// A value of a wrong kind before every `ret`.
     fn spoil(&mut self, mut body: MethodBody, context: &MethodContext<'_>) {
         let mut wrong = Fragment::new();
@@ -185,16 +249,19 @@ fn check(pinned: &Pinned, expected: &Figures) {
         Assembly::open(bytes).unwrap_or_else(|error| panic!("{name}: {error}"))
     });
     let framework = Framework::new(assemblies.collect());
+    let wrap = wrap();
     let mut figures = Figures::default();
     let mut failures = Vec::new();
     for (index, (name, _)) in files.iter().enumerate() {
         let mut checked = Checked {
             name,
+            assembly: framework.get(index).expect("an assembly"),
+            wrap: &wrap,
             tokens: framework.tokens(index).expect("an assembly"),
             figures,
             failures,
         };
-        for method in framework.get(index).expect("an assembly").methods() {
+        for method in checked.assembly.methods() {
             checked.method(&method.expect("a method"));
         }
         Checked {
@@ -223,6 +290,7 @@ fn net_core_3_1() {
             exact: 31_198,
             miscounted: 0,
             other: Vec::new(),
+            wrapped: 96_588,
             spoiled: 93_016,
             noticed: 93_016,
         },
@@ -239,6 +307,7 @@ fn net_8() {
             exact: 36_636,
             miscounted: 7,
             other: Vec::new(),
+            wrapped: 115_801,
             spoiled: 109_157,
             noticed: 109_157,
         },
@@ -261,6 +330,7 @@ fn net_10() {
             exact: 66_520,
             miscounted: 15,
             other: vec![removed],
+            wrapped: 223_850,
             spoiled: 213_154,
             noticed: 213_154,
         },

@@ -427,6 +427,11 @@ impl Resolver for Tokens<'_, '_> {
         self.owner(token(member)?)
     }
 
+    fn is_constructor(&self, method: Reference<'_>) -> bool {
+        let name = token(method).and_then(|token| self.member.assembly.member_name(token).ok());
+        name.is_some_and(|name| name == ".ctor")
+    }
+
     fn locals(&self, token: Token) -> Option<LocalsSig> {
         self.member.assembly.locals(token).ok()
     }
