@@ -71,6 +71,9 @@
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
 //!   become tokens.
+//! - [`text`]: bodies and fragments printed and assembled, as `ildasm` and `ilasm` do it, and
+//!   [`diff`](text::diff) of a body before and after an edit. [Signatures](signature#text) and
+//!   [symbols](symbol#text) have their text where they are.
 //!
 //! # Rules and what keeps them
 //!

@@ -16,6 +16,8 @@
 //! | `TypeSpec` | [`TypeSpecSig`] |
 //! | `MethodSpec` | [`MethodSpecSig`] |
 //!
+//! # Text
+//!
 //! To print one, name its tokens with a [`TypeNames`] and call `display`. What `text` prints is read
 //! back by `parse_text`, with a [`TypeTokens`] that finds tokens by name:
 //!

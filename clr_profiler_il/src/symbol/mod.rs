@@ -17,6 +17,27 @@
 //!     "void [System.Console]System.Console::WriteLine(string)"
 //! );
 //! ```
+//!
+//! # Text
+//!
+//! Symbols are read from what `ildasm` prints, and print as that:
+//!
+//! ```
+//! use clr_profiler_il::symbol::MethodSymbol;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let write: MethodSymbol = "void [System.Console]System.Console::WriteLine(string)".parse()?;
+//! assert_eq!(
+//!     write,
+//!     MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (string)")
+//! );
+//! let wrong = "void System.Console.WriteLine(string)".parse::<MethodSymbol>().unwrap_err();
+//! assert_eq!((wrong.line(), wrong.column()), (1, 30));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`MethodSymbol::new`] takes any text; [`MethodSymbol::check`] tells whether it can be read.
 
 mod shape;
 mod text;
