@@ -1,5 +1,7 @@
 //! Bodies and fragments as text: what is printed is parsed to the same, and people's own text too.
 
+mod handlers;
+
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Operand;
@@ -8,8 +10,7 @@ use clr_profiler_il::signature::{CallingConvention, LocalsSig, MethodSig, TokenN
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, NoTokens, TypeSymbol};
 use clr_profiler_il::text::{TextError, TextErrorKind};
 use clr_profiler_il::token::{MethodDef, Token};
-use proptest::collection::vec;
-use proptest::prelude::*;
+use handlers::handlers;
 
 fn encoded(body: &MethodBody) -> Vec<u8> {
     let mut out = Vec::new();
@@ -162,38 +163,6 @@ fn floats_keep_their_bits() {
     assert_eq!(value("ldc.r8 1E+2"), 100.0);
     assert_eq!(value("ldc.r8 -inf"), f64::NEG_INFINITY);
     assert!(value("ldc.r8 NaN").is_nan());
-}
-
-/// A fragment with every shape of exception handling, nested and at the end.
-fn handlers() -> Fragment {
-    let mut fragment = Fragment::new();
-    fragment
-        .nop()
-        .try_block(|body| {
-            body.try_block(|body| {
-                body.nop();
-            })
-            .catch("[A]First", |handler| {
-                handler.pop();
-            })
-            .catch("class [A]Second`1<int>", |handler| {
-                handler.pop().try_block(|_| {}).fault(|_| {}).end();
-            })
-            .filter(
-                |filter| {
-                    filter.pop().ldc_i4(1);
-                },
-                |handler| {
-                    handler.pop();
-                },
-            )
-            .end();
-        })
-        .finally(|handler| {
-            handler.nop();
-        })
-        .end();
-    fragment
 }
 
 #[test]
@@ -497,143 +466,4 @@ fn errors_say_where_and_what() {
         );
     }
     assert!("ret\n.maxstack 8".parse::<Fragment>().is_err());
-}
-
-#[test]
-fn hostile_text_is_refused_in_time() {
-    let many = 200_000;
-    for text in [
-        "(".repeat(many),
-        "switch ".to_owned() + &"(".repeat(many),
-        "call void A::B(".to_owned() + &"class A<".repeat(many),
-        "'".repeat(many),
-        "newarr ".to_owned() + &"'".repeat(many + 1),
-        "a:".repeat(many),
-        "ldstr \"".to_owned() + &"\\".repeat(many),
-        "volatile.\n".repeat(many),
-        "\n(\n".repeat(many),
-        "br label 4294967295".to_owned(),
-    ] {
-        assert!(
-            text.parse::<MethodBody>().is_err(),
-            "{}",
-            &text[..20.min(text.len())]
-        );
-        assert!(text.parse::<Fragment>().is_err());
-    }
-    // Much that is fine.
-    assert!(parse(&"/".repeat(many)).is_empty());
-    let branches: String = (0..many)
-        .map(|index| format!("a{index}: br a{}\n", many - 1 - index))
-        .collect();
-    assert_eq!(parse(&branches).len(), many);
-    let labels: String = (0..many).map(|index| format!("b{index}:\n")).collect();
-    assert_eq!(parse(&format!("{labels}ret")).len(), 1);
-}
-
-/// Lines that are likely to be read far.
-fn likely_text() -> impl Strategy<Value = String> {
-    let pieces = prop::sample::select(vec![
-        "nop\n",
-        "ret\n",
-        "a: ",
-        "b: ",
-        "br a\n",
-        "brtrue.s b\n",
-        "switch (",
-        "a",
-        ",",
-        ")",
-        "\n",
-        " ",
-        "ldc.i4 ",
-        "ldc.r8 ",
-        "ldstr ",
-        "\"",
-        "\\u{",
-        "}",
-        "'",
-        "1",
-        "-",
-        "0x01000001",
-        "call ",
-        "void ",
-        "[A]B",
-        "::",
-        "C",
-        "(",
-        "ldtoken ",
-        "class ",
-        "<",
-        ">",
-        "int",
-        "volatile. ",
-        "constrained. ",
-        "!0 ",
-        ".try a to b ",
-        "finally ",
-        "handler a to b\n",
-        "catch ",
-        "filter a ",
-        ".locals ",
-        "init ",
-        ".local [0] ",
-        ".maxstack 8\n",
-        "//",
-        "label 0",
-        "calli ",
-        "ldarg ",
-        "NaN(",
-        ".",
-        "é",
-    ]);
-    vec(pieces, 0..40).prop_map(|pieces| pieces.concat())
-}
-
-fn read_or_refuse(text: &str) {
-    if let Ok(body) = text.parse::<MethodBody>() {
-        let printed = body.to_string();
-        let again: MethodBody = printed
-            .parse()
-            .unwrap_or_else(|error| panic!("{text:?} {printed} {error}"));
-        assert_eq!(again.to_string(), printed, "{text:?}");
-    }
-    if let Ok(fragment) = text.parse::<Fragment>() {
-        let printed = fragment.to_string();
-        assert_eq!(
-            printed.parse().as_ref(),
-            Ok(&fragment),
-            "{text:?} {printed}"
-        );
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..Default::default() })]
-
-    #[test]
-    fn any_text_is_read_or_refused(text in any::<String>()) {
-        read_or_refuse(&text);
-    }
-
-    #[test]
-    fn likely_text_is_read_or_refused(text in likely_text()) {
-        read_or_refuse(&text);
-    }
-
-    #[test]
-    fn damaged_text_is_read_or_refused(at in any::<prop::sample::Index>(), piece in likely_text()) {
-        let text = handlers().to_string();
-        let at = at.index(text.len());
-        read_or_refuse(&text[..at]);
-        read_or_refuse(&text[at..]);
-        read_or_refuse(&format!("{}{piece}{}", &text[..at], &text[at..]));
-    }
-
-    #[test]
-    fn any_string_there_and_back(text in any::<String>()) {
-        let mut fragment = Fragment::new();
-        fragment.ldstr(text.as_str());
-        prop_assert_eq!(fragment.to_string().parse(), Ok(fragment));
-    }
 }

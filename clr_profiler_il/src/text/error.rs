@@ -42,6 +42,12 @@ pub enum TextErrorKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
+    /// Small, since every step of the recursion holds a result.
+    problem: Box<Problem>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Problem {
     kind: TextErrorKind,
     offset: usize,
     line: usize,
@@ -53,36 +59,39 @@ impl TextError {
     pub(crate) fn new(kind: TextErrorKind, text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let last_line = before.rsplit('\n').next().unwrap_or("");
-        Self {
+        let problem = Problem {
             kind,
             offset,
             line: before.matches('\n').count() + 1,
             column: last_line.chars().count() + 1,
+        };
+        Self {
+            problem: Box::new(problem),
         }
     }
 
     /// What is wrong.
     #[must_use]
     pub const fn kind(&self) -> &TextErrorKind {
-        &self.kind
+        &self.problem.kind
     }
 
     /// Where: the number of bytes before it.
     #[must_use]
     pub const fn offset(&self) -> usize {
-        self.offset
+        self.problem.offset
     }
 
     /// The line, counted from 1.
     #[must_use]
     pub const fn line(&self) -> usize {
-        self.line
+        self.problem.line
     }
 
     /// The character in its line, counted from 1.
     #[must_use]
     pub const fn column(&self) -> usize {
-        self.column
+        self.problem.column
     }
 }
 
@@ -107,9 +116,9 @@ impl fmt::Display for TextErrorKind {
 
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
+        let Problem {
             kind, line, column, ..
-        } = self;
+        } = &*self.problem;
         write!(f, "line {line}, column {column}: {kind}")
     }
 }
