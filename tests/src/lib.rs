@@ -24,6 +24,7 @@ struct Readme;
 struct ApiReadme;
 
 mod process;
+mod recorder;
 mod running;
 mod runtimes;
 mod scenario;

@@ -10,7 +10,7 @@ use std::{env, fs, process, thread};
 use clr_profiler_launcher::{ProfilerLibrary, find_library_beside};
 
 use crate::process::PATIENCE;
-use crate::{Finished, Running, Runtime, runtimes};
+use crate::{Finished, Running, Runtime, recorder, runtimes};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
 ///
@@ -130,6 +130,9 @@ impl Scenario {
         launch.env("SCENARIO_LOG", &log.0);
         // What a profiler says of a failed start belongs to the test, not to the program's stderr.
         launch.env("CLR_PROFILER_DIAGNOSTICS", &log.0);
+        for (name, value) in recorder::names(runtime) {
+            launch.env(name, value);
+        }
         for (name, value) in &self.variables {
             launch.env(name, value);
         }
@@ -149,7 +152,8 @@ impl Scenario {
     /// If it was not built.
     pub fn profiler_library(&self, clsid: &str) -> ProfilerLibrary {
         let test = env::current_exe().expect("a test has a path");
-        find_library_beside(test, &self.library)
+        find_library_beside(&test, &self.library)
+            .and_then(|path| recorder::instead_of(path, &test))
             .and_then(|path| ProfilerLibrary::new(path, clsid))
             .unwrap_or_else(|error| panic!("{error}"))
     }

@@ -1,0 +1,44 @@
+//! The two functions that the runtime looks for.
+
+use std::ffi::c_void;
+
+use clr_profiler_sys::{GUID, HRESULT};
+
+use crate::{library, proxy};
+
+/// `HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND)`.
+const MODULE_NOT_FOUND: HRESULT = HRESULT(0x8007_007E_u32 as i32);
+const S_FALSE: HRESULT = HRESULT(1);
+
+/// Gives what the real profiler's library gives.
+///
+/// # Safety
+///
+/// `class` and `iid` are GUIDs, and `out` is a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn DllGetClassObject(
+    class: *const GUID,
+    iid: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    let Some(real) = library::real() else {
+        return MODULE_NOT_FOUND;
+    };
+    // SAFETY: the arguments are those of the caller.
+    let answer = unsafe { (real.get_class_object)(class, iid, out) };
+    if answer.0 >= 0 && !out.is_null() && !iid.is_null() {
+        // SAFETY: the library has put the interface that was asked for there, or null.
+        unsafe { proxy::exchange_by_iid(out, &*iid) };
+    }
+    answer
+}
+
+/// Says what the real profiler's library says.
+#[unsafe(no_mangle)]
+pub extern "system" fn DllCanUnloadNow() -> HRESULT {
+    match library::real().and_then(|real| real.can_unload_now) {
+        // SAFETY: the function of that name has no arguments.
+        Some(can_unload_now) => unsafe { can_unload_now() },
+        None => S_FALSE,
+    }
+}

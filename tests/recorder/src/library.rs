@@ -1,0 +1,73 @@
+//! The real profiler's library.
+
+use std::ffi::{CStr, CString, c_void};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::OnceLock;
+use std::{env, mem, ptr};
+
+use clr_profiler_sys::{GUID, HRESULT};
+
+type GetClassObject =
+    unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
+type CanUnloadNow = unsafe extern "system" fn() -> HRESULT;
+
+/// What the real library exports.
+pub(crate) struct Real {
+    pub(crate) get_class_object: GetClassObject,
+    pub(crate) can_unload_now: Option<CanUnloadNow>,
+}
+
+/// The library that the environment names, loaded once and for ever.
+pub(crate) fn real() -> Option<&'static Real> {
+    static REAL: OnceLock<Option<Real>> = OnceLock::new();
+    REAL.get_or_init(|| {
+        keep_loaded();
+        let path = env::var_os("CLR_PROFILER_RECORDED_LIBRARY")?;
+        load(&CString::new(path.into_vec()).ok()?)
+    })
+    .as_ref()
+}
+
+fn load(path: &CStr) -> Option<Real> {
+    // SAFETY: a profiler's library may run code of its own when it is loaded: the runtime would
+    // have loaded it at this moment.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+    if library.is_null() {
+        return None;
+    }
+    let symbol = |name: &CStr| {
+        // SAFETY: the library was loaded, and is never unloaded.
+        let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+        (!address.is_null()).then_some(address)
+    };
+    // SAFETY: in every profiler's library the functions of these names have these types.
+    unsafe {
+        Some(Real {
+            get_class_object: mem::transmute::<*mut c_void, GetClassObject>(symbol(
+                c"DllGetClassObject",
+            )?),
+            can_unload_now: symbol(c"DllCanUnloadNow")
+                .map(|address| mem::transmute::<*mut c_void, CanUnloadNow>(address)),
+        })
+    }
+}
+
+/// Keeps this library in memory: the runtime unloads it when a profiler has left, but handles and
+/// threads of the profiler still know the proxies.
+fn keep_loaded() {
+    let mut about = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
+    let here: *const c_void = (keep_loaded as fn()) as *const c_void;
+    // SAFETY: any address may be asked for; the name is the loader's, which lives as long as the
+    // library. With RTLD_NOLOAD nothing is loaded, the flag is set on what is there.
+    unsafe {
+        if libc::dladdr(here, &mut about) != 0 && !about.dli_fname.is_null() {
+            let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+            libc::dlopen(about.dli_fname, flags);
+        }
+    }
+}
