@@ -1,0 +1,244 @@
+//! What holds for every wrapper.
+
+use clr_profiler::ErrorKind;
+use clr_profiler_sys as sys;
+use stand_in::{NativeMethod, methods};
+
+use crate::answers::{Answer, FIRST, Outputs, shows};
+use crate::buffers::{BUFFERS, Buffer};
+use crate::rows::{Row, all_rows};
+use crate::stage::{Played, play};
+use crate::values::{is_token, numbers_in};
+
+fn native(row: &Row) -> &'static NativeMethod {
+    methods()
+        .iter()
+        .find(|method| method.name() == row.native)
+        .unwrap_or_else(|| panic!("there is no {}", row.native))
+}
+
+/// The buffers of a row's call, with the types of their elements.
+fn buffers(row: &Row) -> impl Iterator<Item = (&'static Buffer, &'static sys::Parameter)> {
+    let (name, facts) = (row.native, native(row).facts);
+    BUFFERS
+        .iter()
+        .filter(move |buffer| buffer.method == name)
+        .map(|buffer| (buffer, &facts.parameters[buffer.buffer]))
+}
+
+/// Plays a row whose call succeeds; gives what the wrapper gave.
+fn play_well(row: &Row, answer: Answer) -> String {
+    let played = play(row, answer.clone());
+    assert_whole(row, &played);
+    let given = played.outcome;
+    given.unwrap_or_else(|error| panic!("{}: {error} after {answer:?}", row.native))
+}
+
+/// What holds whatever the answer was: the call was made, and enumerations were closed once.
+fn assert_whole(row: &Row, played: &Played) {
+    played.answers.seen(|seen| {
+        assert!(seen.calls > 0, "{}: was not called", row.native);
+        for (handle, (_, closed)) in &seen.enumerations {
+            assert_eq!(*closed, 1, "{}: enumeration {handle:#x}", row.native);
+        }
+    });
+}
+
+/// Whatever a wrapper makes of an answer: it does not panic, and an error names the call.
+fn assert_named(row: &Row, played: &Played) {
+    assert_whole(row, played);
+    if let Err(error) = &played.outcome {
+        let text = error.to_string();
+        assert!(text.starts_with(row.native), "{}: {text}", row.native);
+    }
+}
+
+#[test]
+fn what_the_runtime_gives_arrives() {
+    for row in all_rows() {
+        let given = play_well(row, Answer::default());
+        let numbers = numbers_in(&given);
+        let method = native(row);
+        for (index, parameter) in method.facts.parameters.iter().enumerate() {
+            if let Some(value) = shows(method, index) {
+                let hidden = row.hides.contains(&parameter.name);
+                let there = numbers.contains(&value);
+                assert!(
+                    there != hidden,
+                    "{}: {} = {value:#x} in {given}, hidden: {hidden}",
+                    row.native,
+                    parameter.name
+                );
+            }
+        }
+    }
+}
+
+/// Checks the elements of a row's buffers in what its wrapper gave.
+fn assert_elements(row: &Row, given: &str, elements: usize) {
+    let numbers = numbers_in(given);
+    for (buffer, parameter) in buffers(row) {
+        if parameter.pointee == 2 {
+            let text = given.split('"').filter(|part| part.starts_with('x'));
+            let longest = text.map(str::len).max().unwrap_or(0);
+            assert_eq!(
+                longest,
+                elements.saturating_sub(1),
+                "{}: {given}",
+                row.native
+            );
+        } else if parameter.pointee >= 4 && buffer.given.is_some() {
+            let type_name = parameter.type_name.trim_start_matches("*mut ");
+            let has = |index: usize| {
+                numbers.iter().any(|number| {
+                    let number = if is_token(type_name) || parameter.pointee == 8 {
+                        number & 0xFF_FFFF
+                    } else {
+                        *number
+                    };
+                    number == u64::from(FIRST) + index as u64
+                })
+            };
+            for index in 0..elements {
+                assert!(
+                    has(index),
+                    "{}: {index} of {elements} in {given}",
+                    row.native
+                );
+            }
+            assert!(!has(elements), "{}: one too many in {given}", row.native);
+        }
+    }
+}
+
+#[test]
+fn buffers_are_long_enough() {
+    let insufficient = sys::HRESULT(0x8007_007A_u32 as i32);
+    for row in all_rows().filter(|row| buffers(row).next().is_some()) {
+        for elements in [0, 1, 7, 8, 9, 15, 16, 17, 33, 255, 256, 257, 1000] {
+            for too_small in [sys::S_OK, sys::CLDB_S_TRUNCATION, insufficient] {
+                let answer = Answer {
+                    elements,
+                    too_small,
+                    ..Answer::default()
+                };
+                assert_elements(row, &play_well(row, answer), elements);
+            }
+        }
+    }
+}
+
+#[test]
+fn buffers_grow_with_what_they_are_for() {
+    for row in all_rows().filter(|row| buffers(row).next().is_some()) {
+        let is_enumeration = row.native.contains("::Enum") || row.native.ends_with("::Next");
+        if is_enumeration {
+            continue;
+        }
+        for first in [5, 300] {
+            let answer = Answer {
+                elements: first,
+                growth: 10,
+                ..Answer::default()
+            };
+            let played = play(row, answer);
+            let calls = played.answers.seen(|seen| seen.calls);
+            let given = played.outcome.unwrap();
+            assert_elements(row, &given, first + 10 * (calls - 1).min(2));
+        }
+    }
+}
+
+#[test]
+fn an_enumeration_may_give_fewer_than_were_asked_for() {
+    for row in all_rows().filter(|row| row.native.contains("Enum")) {
+        if buffers(row).next().is_none() {
+            continue;
+        }
+        for batch in [1, 3, 15] {
+            let answer = Answer {
+                elements: 50,
+                batch,
+                ..Answer::default()
+            };
+            assert_elements(row, &play_well(row, answer), 50);
+        }
+    }
+}
+
+#[test]
+fn a_text_may_be_broken() {
+    for row in all_rows() {
+        if !buffers(row).any(|(_, parameter)| parameter.pointee == 2) {
+            continue;
+        }
+        for unit in [0xD800, 0xDFFF] {
+            let answer = Answer {
+                unit,
+                elements: 3,
+                ..Answer::default()
+            };
+            let given = play_well(row, answer);
+            assert!(
+                given.contains("\u{FFFD}\u{FFFD}"),
+                "{}: {given}",
+                row.native
+            );
+        }
+    }
+}
+
+#[test]
+fn a_failure_names_the_call_and_the_code() {
+    let codes = [
+        sys::E_FAIL,
+        sys::E_INVALIDARG,
+        sys::E_OUTOFMEMORY,
+        sys::CORPROF_E_DATAINCOMPLETE,
+        sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE,
+        sys::CORPROF_E_NOT_MANAGED_THREAD,
+        // Unknown to everyone.
+        sys::HRESULT(0x8BAD_F00D_u32 as i32),
+    ];
+    for row in all_rows().filter(|row| native(row).returns_hresult()) {
+        for hresult in codes {
+            for outputs in [Outputs::Untouched, Outputs::Zero] {
+                let answer = Answer {
+                    hresult,
+                    outputs,
+                    ..Answer::default()
+                };
+                let played = play(row, answer);
+                assert_whole(row, &played);
+                let Err(error) = played.outcome else {
+                    panic!("{}: {hresult:?} is no error", row.native);
+                };
+                match error.kind() {
+                    ErrorKind::Call {
+                        call,
+                        hresult: code,
+                    } => {
+                        assert_eq!((*call, code.0), (row.native, hresult.0));
+                    }
+                    other => panic!("{}: {other:?}", row.native),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_may_be_zero_or_left_alone() {
+    for row in all_rows() {
+        for hresult in [sys::S_OK, sys::S_FALSE, sys::HRESULT(0x0013_1234)] {
+            for outputs in [Outputs::Filled, Outputs::Zero, Outputs::Untouched] {
+                let answer = Answer {
+                    hresult,
+                    outputs,
+                    ..Answer::default()
+                };
+                assert_named(row, &play(row, answer));
+            }
+        }
+    }
+}

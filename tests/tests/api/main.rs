@@ -1,0 +1,19 @@
+//! Every wrapped native method against a fake runtime that answers well, badly and oddly.
+//!
+//! A row names a native method and a wrapper that calls it (`rows/`). What is checked is the same
+//! for all rows, and follows from the types of the parameters: the outputs arrive, a failure is an
+//! error that names the call and the code, buffers are long enough, references and enumerations are
+//! given back.
+
+#![cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+
+mod answers;
+mod buffers;
+mod checks;
+mod complete;
+mod rows;
+mod stage;
+mod values;

@@ -1,0 +1,16 @@
+//! What the runtime hands into a callback.
+
+use clr_profiler::CodegenFlags;
+
+use super::{BODY, rows};
+
+rows! { CONTROL: Control;
+    "ICorProfilerFunctionControl::SetCodegenFlags" =>
+        |control| control.set_codegen_flags(CodegenFlags::DISABLE_INLINING);
+    "ICorProfilerFunctionControl::SetILFunctionBody" => |control| control.set_il_function_body(BODY);
+}
+
+rows! { REFERENCES: References;
+    "ICorProfilerAssemblyReferenceProvider::AddAssemblyReference" =>
+        |provider| provider.add("Library", [1, 2, 3, 4]);
+}

@@ -1,0 +1,102 @@
+//! One row for each native method: the wrapper that calls it.
+
+mod handed;
+mod info;
+mod metadata;
+
+use std::fmt::Debug;
+
+use clr_profiler::prelude::*;
+
+/// What a wrapper gave, as text.
+pub(crate) type Outcome = Result<String>;
+
+/// What a wrapper is called on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Run {
+    Info(fn(&ProfilerInfo) -> Outcome),
+    Metadata(fn(&Metadata<'_>) -> Outcome),
+    /// In `get_rejit_parameters`.
+    Control(fn(&FunctionControl<'_>) -> Outcome),
+    /// In `get_assembly_references`.
+    References(fn(&AssemblyReferenceProvider<'_>) -> Outcome),
+    /// In a callback that has an object.
+    Object(fn(&ProfilerInfo, ObjectId<'_>) -> Outcome),
+    /// In a callback of a collection.
+    Gc(fn(&GcScope, ObjectId<'_>) -> Outcome),
+}
+
+/// A native method and a wrapper that calls it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) native: &'static str,
+    /// Outputs that do not show in what the wrapper gives as the numbers they are.
+    pub(crate) hides: &'static [&'static str],
+    pub(crate) run: Run,
+}
+
+/// Declares rows.
+///
+/// ```text
+/// rows! { ROWS: Info;
+///     "ICorProfilerInfo::GetEventMask" hides ["pdwEvents"] => |info| info.event_mask();
+/// }
+/// ```
+macro_rules! rows {
+    ($table:ident: $kind:ident; $(
+        $native:literal $(hides $hides:tt)? => |$($subject:ident),+| $call:expr;
+    )*) => {
+        pub(super) const $table: &[$crate::rows::Row] = &[$($crate::rows::Row {
+            native: $native,
+            hides: rows!(@hides $($hides)?),
+            run: $crate::rows::Run::$kind(|$($subject),+| $crate::rows::show($call)),
+        }),*];
+    };
+    (@hides) => { &[] };
+    (@hides $hides:tt) => { &$hides };
+}
+use rows;
+
+/// Every row.
+pub(crate) fn all_rows() -> impl Iterator<Item = &'static Row> {
+    [
+        info::ROWS,
+        info::OBJECTS,
+        info::IN_COLLECTION,
+        handed::CONTROL,
+        handed::REFERENCES,
+        metadata::ROWS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn show<T: Debug>(given: Result<T>) -> Outcome {
+    given.map(|given| format!("{given:?}"))
+}
+
+/// All items of an enumeration.
+fn all<T>(items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+    items.collect()
+}
+
+const MODULE: ModuleId = ModuleId::from_raw(0x51);
+const CLASS: ClassId = ClassId::from_raw(0x61);
+const FUNCTION: FunctionId = FunctionId::from_raw(0x71);
+
+fn token<T: TryFrom<Token>>(raw: u32) -> T {
+    T::try_from(Token::new(raw))
+        .ok()
+        .expect("the rows know the tables")
+}
+
+fn method() -> MethodDef {
+    token(0x0600_0001)
+}
+
+fn class() -> TypeDef {
+    token(0x0200_0002)
+}
+
+/// `ret`, with a tiny header.
+const BODY: &[u8] = &[0x06, 0x2A];
