@@ -169,7 +169,7 @@ impl Answers {
                 continue;
             };
             let is_buffer = |row: &&Buffer| row.buffer == index || row.given == Some(index);
-            if out.is_null() || (handle && index == 0) || buffers.iter().any(|row| is_buffer(row)) {
+            if out.is_null() || (handle && index == 0) || buffers.iter().any(is_buffer) {
                 continue;
             }
             let bytes = if let Some(interface) = interface_name(pointee) {
