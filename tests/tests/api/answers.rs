@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{mem, ptr};
 
 use clr_profiler_sys as sys;
 use stand_in::{Call, NativeMethod, Object, Offers};
@@ -143,8 +143,11 @@ impl Answers {
         if answer.outputs == Outputs::Untouched {
             return Call::hresult(answer.hresult);
         }
+        if answer.outputs == Outputs::Filled && answer.hresult.is_ok() {
+            call_back(call, &name, answer.elements);
+        }
         let fits = self.fill(call, &name, &answer);
-        let next = name.ends_with("Enum::Next") || name.contains("::Enum");
+        let next = gives_in_parts(&name);
         let hresult = match (fits, next) {
             _ if answer.hresult != sys::S_OK => answer.hresult,
             (true, _) => sys::S_OK,
@@ -188,6 +191,13 @@ impl Answers {
                     _ => ptr::null_mut(),
                 };
                 given.expose_provenance().to_ne_bytes().to_vec()
+            } else if name.contains("GetInprocInspection") {
+                let given = if zero {
+                    ptr::null_mut()
+                } else {
+                    self.give("IUnknown")
+                };
+                given.expose_provenance().to_ne_bytes().to_vec()
             } else if matches!(pointee, "ASSEMBLYMETADATA") {
                 // It says itself what buffers it has.
                 continue;
@@ -204,7 +214,7 @@ impl Answers {
         }
         let from = if handle {
             self.enumerate(call, answer)
-        } else if name.ends_with("Enum::Next") {
+        } else if gives_in_parts(name) {
             self.seen(|seen| seen.position)
         } else {
             0
@@ -225,12 +235,14 @@ impl Answers {
         handle: bool,
     ) -> bool {
         let parameter = &call.method.facts.parameters[row.buffer];
-        let next = handle || row.method.ends_with("Enum::Next");
+        let next = gives_in_parts(row.method);
+        let capacity = call.argument(row.capacity);
         let elements = match answer.outputs {
             Outputs::Zero => 0,
+            // The caller knows how many there are.
+            _ if row.given.is_none() => capacity,
             _ => answer.elements,
         };
-        let capacity = call.argument(row.capacity);
         let room = if next {
             capacity.min(answer.batch)
         } else {
@@ -311,6 +323,41 @@ impl Answers {
         let known = stand_in::interface(interface).map(|known| known.iid);
         let object = self.object(offers);
         known.map_or(ptr::null_mut(), |iid| object.give(&iid))
+    }
+}
+
+/// Whether a call gives as many as there is room for, and the rest the next time.
+pub(crate) fn gives_in_parts(name: &str) -> bool {
+    name.ends_with("Enum::Next") || name.contains("::Enum") || name.ends_with("ReadInMemorySymbols")
+}
+
+/// Calls the callback that a walk was given, once for each element.
+fn call_back(call: &Call<'_>, name: &str, elements: usize) {
+    // A callback and its data are passed as they are: as words.
+    let function = |parameter| ptr::with_exposed_provenance::<c_void>(call.argument(parameter));
+    for index in 0..elements {
+        let id = FIRST as usize + index;
+        // SAFETY: the callback has the type that the method's parameter has, is not null, and may
+        // be called on this thread until the method returns; the data is what comes with it.
+        let goes_on = unsafe {
+            match name {
+                "ICorProfilerInfo2::DoStackSnapshot" => {
+                    let callback: sys::StackSnapshotCallback = mem::transmute(function(1));
+                    callback(id, 0x77, 0x78, 0, ptr::null_mut(), call.pointer(3)) == sys::S_OK
+                }
+                "ICorProfilerInfo10::EnumerateObjectReferences" => {
+                    let callback: sys::ObjectReferenceCallback = mem::transmute(function(1));
+                    let mut reference = id;
+                    callback(0x81, &mut reference, call.pointer(2)).as_bool()
+                }
+                "ICorProfilerInfo15::EnumerateGCHeapObjects" => {
+                    let callback: sys::ObjectCallback = mem::transmute(function(0));
+                    callback(id, call.pointer(1)).as_bool()
+                }
+                _ => return,
+            }
+        };
+        assert!(goes_on, "{name}: the walk was ended at {index}");
     }
 }
 

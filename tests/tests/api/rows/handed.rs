@@ -1,6 +1,6 @@
 //! What the runtime hands into a callback.
 
-use clr_profiler::CodegenFlags;
+use clr_profiler::{CodegenFlags, IlMapEntry};
 
 use super::{BODY, rows};
 
@@ -8,6 +8,13 @@ rows! { CONTROL: Control;
     "ICorProfilerFunctionControl::SetCodegenFlags" =>
         |control| control.set_codegen_flags(CodegenFlags::DISABLE_INLINING);
     "ICorProfilerFunctionControl::SetILFunctionBody" => |control| control.set_il_function_body(BODY);
+    "ICorProfilerFunctionControl::SetILInstrumentedCodeMap" => |control| {
+        control.set_il_instrumented_code_map(&[IlMapEntry {
+            old_offset: 0,
+            new_offset: 1,
+            is_accurate: true,
+        }])
+    };
 }
 
 rows! { REFERENCES: References;

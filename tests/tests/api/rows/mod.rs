@@ -1,6 +1,7 @@
 //! One row for each native method: the wrapper that calls it.
 
 mod handed;
+mod hooks;
 mod info;
 mod metadata;
 
@@ -60,9 +61,17 @@ use rows;
 /// Every row.
 pub(crate) fn all_rows() -> impl Iterator<Item = &'static Row> {
     [
-        info::ROWS,
+        info::FIRST,
+        info::SECOND,
+        info::LATER,
         info::OBJECTS,
         info::IN_COLLECTION,
+        info::MODULES,
+        info::THREADS,
+        info::FUNCTIONS,
+        info::METHODS,
+        info::FROZEN,
+        hooks::ROWS,
         handed::CONTROL,
         handed::REFERENCES,
         metadata::ROWS,
