@@ -23,6 +23,8 @@ struct Readme;
 #[doc = include_str!("../../clr_profiler/README.md")]
 struct ApiReadme;
 
+#[cfg(target_os = "linux")]
+pub mod coverage;
 mod process;
 mod recorder;
 mod running;

@@ -1,0 +1,226 @@
+//! The wrappers, as the sources say what they wrap.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::repository;
+
+/// The wrappers of each native method, `Type::method`, in the order of the sources; methods of
+/// `GcScope`, which stand beside others, come last.
+///
+/// # Errors
+///
+/// If the sources cannot be read.
+pub fn wrappers() -> io::Result<BTreeMap<String, Vec<String>>> {
+    let mut found = Found::default();
+    for path in sources(&repository().join("clr_profiler/src"))? {
+        let text = fs::read_to_string(&path)?;
+        // What tests say of made-up methods does not count.
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        scan(text, &mut found);
+    }
+    for wrappers in found.values_mut() {
+        wrappers.sort_by_key(|wrapper| wrapper.starts_with("GcScope::"));
+        wrappers.dedup();
+    }
+    Ok(found)
+}
+
+type Found = BTreeMap<String, Vec<String>>;
+
+/// Every source file of a folder, in a fixed order.
+fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
+    entries.sort_by_key(|entry| entry.path());
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            files.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Finds the wrappers of one file.
+fn scan(text: &str, found: &mut Found) {
+    let mut owner = String::new();
+    let mut interface = None;
+    let mut docs = String::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(doc) = line.strip_prefix("///") {
+            docs.push_str(doc);
+            docs.push('\n');
+            continue;
+        }
+        // Attributes stand between the documentation and the item.
+        if line.starts_with("#[") {
+            continue;
+        }
+        if let Some(name) = owner_in(line) {
+            owner = name;
+        }
+        if let Some(rest) = line.strip_prefix("interface ") {
+            interface = rest.split(':').next().map(str::to_owned);
+        }
+        if let (Some(interface), Some((method, native))) = (&interface, callback_in(line)) {
+            add(
+                found,
+                format!("{interface}::{native}"),
+                format!("Profiler::{method}"),
+            );
+        }
+        let item = match enumerator_in(line) {
+            Some(enumerator) => Some(enumerator),
+            None => item_in(line).map(|item| format!("{owner}::{item}")),
+        };
+        for native in wrapped_in(&docs) {
+            if let Some(item) = &item {
+                add(found, native, item.clone());
+            }
+        }
+        docs.clear();
+    }
+}
+
+fn add(found: &mut Found, native: String, wrapper: String) {
+    // Constructors of tests and private helpers have no owner.
+    if !wrapper.starts_with("::") {
+        let wrappers = found.entry(native).or_default();
+        if !wrappers.contains(&wrapper) {
+            wrappers.push(wrapper);
+        }
+    }
+}
+
+/// The beginning of a text that is a name, and the rest.
+fn name_in(text: &str) -> (&str, &str) {
+    let end = text
+        .find(|character: char| !character.is_alphanumeric() && character != '_')
+        .unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// The trait or type whose methods follow.
+fn owner_in(line: &str) -> Option<String> {
+    let line = line.strip_prefix("pub ").unwrap_or(line);
+    let line = line.strip_prefix("unsafe ").unwrap_or(line);
+    let rest = match (line.strip_prefix("trait "), line.strip_prefix("impl")) {
+        (Some(rest), _) => rest,
+        (None, Some(rest)) if !rest.contains(" for ") => {
+            let generics = rest.starts_with('<');
+            let rest = if generics {
+                rest.split_once('>')?.1
+            } else {
+                rest
+            };
+            rest.strip_prefix(' ')?
+        }
+        _ => return None,
+    };
+    let name = name_in(rest).0;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// The function that is declared, or the row of a table that becomes one.
+fn item_in(line: &str) -> Option<String> {
+    let mut rest = line;
+    for word in ["pub ", "pub(crate) ", "pub(super) ", "const ", "unsafe "] {
+        rest = rest.strip_prefix(word).unwrap_or(rest);
+    }
+    let name = match rest.strip_prefix("fn ") {
+        Some(rest) => name_in(rest).0,
+        None => match name_in(rest) {
+            (name, rest) if rest.starts_with('(') => name,
+            _ => return None,
+        },
+    };
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// `Name = INativeEnum of Item`: a row that becomes an enumerator.
+fn enumerator_in(line: &str) -> Option<String> {
+    let (left, right) = line.split_once(" = ICor")?;
+    right.contains(" of ").then(|| name_in(left).0.to_owned())
+}
+
+/// `method = Native(...)`: a row of the table of callbacks.
+fn callback_in(line: &str) -> Option<(&str, &str)> {
+    let (method, rest) = line.split_once(" = ")?;
+    let (native, after) = name_in(rest);
+    let is_row = after.starts_with('(')
+        && native.starts_with(|character: char| character.is_ascii_uppercase())
+        && name_in(method).1.is_empty();
+    is_row.then_some((method, native))
+}
+
+/// The native methods that documentation says are wrapped.
+///
+/// "Wraps `I::A` and `B`." names two methods of one interface.
+fn wrapped_in(docs: &str) -> Vec<String> {
+    let mut wrapped = Vec::new();
+    for sentence in docs.split("raps").skip(1) {
+        let end = sentence.find(". ").or(sentence.find(".\n"));
+        let sentence = &sentence[..end.unwrap_or(sentence.len())];
+        let mut interface = "";
+        for word in sentence.split('`').skip(1).step_by(2) {
+            match word.split_once("::") {
+                Some((of, _)) if of.starts_with('I') => {
+                    interface = of;
+                    wrapped.push(word.to_owned());
+                }
+                None if !interface.is_empty()
+                    && word.starts_with(|first: char| first.is_ascii_uppercase())
+                    && name_in(word).1.is_empty() =>
+                {
+                    wrapped.push(format!("{interface}::{word}"));
+                }
+                _ => {}
+            }
+        }
+    }
+    wrapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrappers_are_found_however_they_are_written() {
+        let text = "
+            impl<'a> Thing<'a> {
+                /// Does it. Wraps
+                /// `IThing::Do` and `Undo`. **Context**: `Shutdown`.
+                #[doc(alias = \"Do\")]
+                pub unsafe fn does(&self) {}
+            }
+            impl Debug for Thing<'_> {}
+            /// Wraps `ICorEnum::Next` as the iterator.
+            /// Also wraps `ICorEnum::GetCount`.
+            Enum<'a> = ICorEnum of Item => u32;
+            interface ICorProfilerCallback2: ICorProfilerCallback
+            /// Comes.
+            came = Came(id: u32)
+        ";
+        let mut found = Found::new();
+        scan(text, &mut found);
+        let found: Vec<String> = found
+            .into_iter()
+            .map(|(native, wrappers)| format!("{native} {}", wrappers.join(" ")))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "ICorEnum::GetCount Enum",
+                "ICorEnum::Next Enum",
+                "ICorProfilerCallback2::Came Profiler::came",
+                "IThing::Do Thing::does",
+                "IThing::Undo Thing::does",
+            ]
+        );
+    }
+}
