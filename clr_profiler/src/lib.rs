@@ -94,10 +94,7 @@ pub use ids::{
     ModuleId, ObjectId, RejitId, ThreadId,
 };
 pub use info::*;
-pub use metadata::{
-    GenericParamProps, Metadata, MetadataImport, MetadataImport2, MetadataIter, MethodProps,
-    ScopeProps, TypeDefProps, TypeRefProps,
-};
+pub use metadata::*;
 pub use setup::Setup;
 pub use uuid::Uuid;
 
@@ -116,6 +113,10 @@ pub mod prelude {
         Metadata, MetadataImport, MetadataImport2, Method, ModuleId, MovedRanges, Object, ObjectId,
         Profiler, ProfilerInfo, RejitId, Result, RootIds, Roots, Setup, SurvivingRanges,
         SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements, profiler, register,
+    };
+    pub use crate::{
+        AnySignature, DefaultValue, MetadataImportAttributes, MetadataImportMembers,
+        MetadataImportSemantics, MetadataImportSignatures, MetadataImportTypes, MetadataWriter,
     };
 }
 

@@ -3,7 +3,9 @@
 use super::{CorProfilerInfo, CorProfilerInfo2, FunctionInfo2, ProfilerInfo};
 use crate::error::Result;
 use crate::ids::{ClassId, FunctionId, ModuleId};
-use crate::metadata::{Instantiation, Metadata, MetadataImport, MethodProps};
+use crate::metadata::{
+    Instantiation, Metadata, MetadataImportMembers, MetadataImportTypes, MethodProps,
+};
 use crate::metadata::{keyword, method_name, type_def_name};
 use clr_profiler_il::token::MethodDef;
 

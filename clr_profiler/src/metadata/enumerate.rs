@@ -5,27 +5,91 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use super::convert::cast;
 use crate::error::{Hresult, Result};
 use crate::native::typed;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
 /// Asks for the next tokens: enumeration, buffer, capacity, number of tokens given.
-type Next<'m> = dyn FnMut(&sys::IMetaDataImport2, &mut *mut c_void, *mut u32, u32, &mut u32) -> Result<Hresult>
-    + 'm;
+type Next<'m> = dyn FnMut(&mut *mut c_void, *mut u32, u32, &mut u32) -> Result<Hresult> + 'm;
 
-/// How many tokens are asked for at once.
+/// How many items are asked for at once.
 const BATCH: usize = 16;
+
+/// An enumeration of `Interface::Method(arguments)` on an interface.
+macro_rules! enumerate {
+    ($object:expr, $source:expr, $interface:ident::$method:ident($($argument:expr),*)) => {{
+        let object = $object;
+        $crate::metadata::enumerate::MetadataIter::new(
+            concat!(stringify!($interface), "::", stringify!($method)),
+            $source,
+            move |native, buffer, capacity, given| {
+                native_call!(
+                    &object,
+                    $interface::$method(native, $($argument,)* buffer, capacity, given)
+                )
+            },
+        )
+    }};
+}
+pub(super) use enumerate;
+
+/// The interface that an enumeration is of, which also ends it.
+pub(super) enum Source<'m> {
+    Import(&'m sys::IMetaDataImport2),
+    Assembly(sys::IMetaDataAssemblyImport),
+}
+
+/// What an enumeration gives.
+pub trait MetadataItem: Sized {
+    /// The item at an index of the tokens, and of the second tokens where there are pairs.
+    #[doc(hidden)]
+    fn take(call: &'static str, first: u32, second: u32) -> Result<Self>;
+}
+
+impl<T> MetadataItem for T
+where
+    T: TryFrom<Token>,
+    T::Error: fmt::Display,
+{
+    fn take(call: &'static str, first: u32, _second: u32) -> Result<Self> {
+        typed(call, first)
+    }
+}
+
+/// Which body implements which declaration, of a type that says so itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MethodImpl {
+    /// The method of the type: a `MethodDef` or `MemberRef`.
+    pub body: Token,
+    /// What it implements: a `MethodDef` or `MemberRef`.
+    pub declaration: Token,
+}
+
+impl MetadataItem for MethodImpl {
+    fn take(_call: &'static str, first: u32, second: u32) -> Result<Self> {
+        Ok(Self {
+            body: Token::new(first),
+            declaration: Token::new(second),
+        })
+    }
+}
 
 /// The tokens of an enumeration, in the order of the metadata.
 ///
-/// Dropping it early is fine. After an error it ends.
+/// Dropping it early is fine. After an error it ends. Ending it also wraps
+/// `IMetaDataImport::CloseEnum` and `IMetaDataAssemblyImport::CloseEnum`.
+#[doc(alias = "HCORENUM")]
+#[doc(alias = "CloseEnum")]
 pub struct MetadataIter<'m, T> {
-    import: &'m sys::IMetaDataImport2,
+    source: Source<'m>,
     next: Box<Next<'m>>,
     call: &'static str,
     native: *mut c_void,
-    batch: [u32; BATCH],
+    /// The tokens; behind them the second tokens of pairs.
+    batch: [u32; 2 * BATCH],
     given: usize,
     taken: usize,
     ended: bool,
@@ -34,23 +98,16 @@ pub struct MetadataIter<'m, T> {
 
 impl<'m, T> MetadataIter<'m, T> {
     pub(super) fn new(
-        import: &'m sys::IMetaDataImport2,
         call: &'static str,
-        next: impl FnMut(
-            &sys::IMetaDataImport2,
-            &mut *mut c_void,
-            *mut u32,
-            u32,
-            &mut u32,
-        ) -> Result<Hresult>
-        + 'm,
+        source: Source<'m>,
+        next: impl FnMut(&mut *mut c_void, *mut u32, u32, &mut u32) -> Result<Hresult> + 'm,
     ) -> Self {
         Self {
-            import,
+            source,
             next: Box::new(next),
             call,
             native: std::ptr::null_mut(),
-            batch: [0; BATCH],
+            batch: [0; 2 * BATCH],
             given: 0,
             taken: 0,
             ended: false,
@@ -58,11 +115,71 @@ impl<'m, T> MetadataIter<'m, T> {
         }
     }
 
+    /// How many items the enumeration has in all, whatever was taken of them.
+    ///
+    /// Wraps `IMetaDataImport::CountEnum`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    #[doc(alias = "CountEnum")]
+    pub fn total(&mut self) -> Result<u32> {
+        self.open()?;
+        let mut count = 0;
+        if !self.native.is_null() {
+            native_call!(
+                &self.counter()?,
+                IMetaDataImport::CountEnum(self.native, &mut count)
+            )?;
+        }
+        Ok(count)
+    }
+
+    /// Goes on with the item at this position, counted from 0.
+    ///
+    /// Wraps `IMetaDataImport::ResetEnum`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    #[doc(alias = "ResetEnum")]
+    pub fn reset(&mut self, position: u32) -> Result<()> {
+        self.open()?;
+        if !self.native.is_null() {
+            // The runtime takes whatever number it is given.
+            let position = position.min(self.total()?);
+            native_call!(
+                &self.counter()?,
+                IMetaDataImport::ResetEnum(self.native, position)
+            )?;
+            (self.taken, self.given, self.ended) = (0, 0, false);
+        }
+        Ok(())
+    }
+
+    /// The interface that counts, whichever the enumeration is of.
+    fn counter(&self) -> Result<sys::IMetaDataImport> {
+        const CALL: &str = "IMetaDataImport::CountEnum";
+        match &self.source {
+            Source::Import(import) => cast(*import, CALL),
+            Source::Assembly(assembly) => cast(assembly, CALL),
+        }
+    }
+
+    /// Begins the enumeration, if it has not begun.
+    fn open(&mut self) -> Result<()> {
+        if self.native.is_null() && !self.ended {
+            self.refill()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The buffer has room for the second tokens of pairs: behind the `BATCH` that are asked for.
     fn refill(&mut self) -> Result<()> {
         let mut given = 0;
         (self.taken, self.given) = (0, 0);
         let answer = (self.next)(
-            self.import,
             &mut self.native,
             self.batch.as_mut_ptr(),
             BATCH as u32,
@@ -74,11 +191,13 @@ impl<'m, T> MetadataIter<'m, T> {
     }
 }
 
-impl<T> Iterator for MetadataIter<'_, T>
-where
-    T: TryFrom<Token>,
-    T::Error: fmt::Display,
-{
+/// Where the second tokens of pairs go, in the buffer that the enumeration passes.
+pub(super) fn second_half(buffer: *mut u32) -> *mut u32 {
+    // Stays within `batch`, of which `buffer` is the start.
+    buffer.wrapping_add(BATCH)
+}
+
+impl<T: MetadataItem> Iterator for MetadataIter<'_, T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -90,16 +209,23 @@ where
             return Some(Err(error));
         }
         let token = *self.batch.get(..self.given)?.get(self.taken)?;
+        let second = *self.batch.get(BATCH + self.taken)?;
         self.taken += 1;
-        Some(typed(self.call, token))
+        Some(T::take(self.call, token, second))
     }
 }
 
 impl<T> Drop for MetadataIter<'_, T> {
     fn drop(&mut self) {
-        if !self.native.is_null() {
-            // SAFETY: the enumeration was opened by this interface and is closed once.
-            unsafe { self.import.deref().CloseEnum(self.native) };
+        if self.native.is_null() {
+            return;
+        }
+        // SAFETY: the enumeration was opened by this interface and is closed once.
+        unsafe {
+            match &self.source {
+                Source::Import(import) => import.deref().CloseEnum(self.native),
+                Source::Assembly(assembly) => assembly.CloseEnum(self.native),
+            }
         }
     }
 }

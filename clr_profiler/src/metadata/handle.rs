@@ -1,35 +1,44 @@
-//! [`Metadata`]: the handle to the metadata of one module.
+//! [`Metadata`] and [`MetadataWriter`]: the handles to the metadata of one module.
 
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
+use super::convert::cast;
+use super::enumerate::Source;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::ProfilerInfo;
 use clr_profiler_sys as sys;
-use sys::Interface;
+use sys::{IUnknown, Interface};
 
 /// The metadata of a module: its types, methods and references, each named by a token.
 ///
-/// Its methods come from the traits [`MetadataImport`](crate::MetadataImport) and
-/// [`MetadataImport2`](crate::MetadataImport2). From
+/// Its methods come from the traits [`MetadataImport`](crate::MetadataImport),
+/// [`MetadataImport2`](crate::MetadataImport2),
+/// [`MetadataAssemblyImport`](crate::MetadataAssemblyImport),
+/// [`MetadataTables`](crate::MetadataTables) and so on. From
 /// [`module_metadata`](crate::CorProfilerInfo::module_metadata); not to be kept beyond the callback
 /// that got it, since the module can be unloaded.
 pub struct Metadata<'info> {
     pub(super) import: sys::IMetaDataImport2,
-    info: PhantomData<&'info ProfilerInfo>,
+    info: PhantomData<&'info ()>,
 }
 
 impl<'info> Metadata<'info> {
     pub(crate) fn of_module(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
+        Self::open(info, module, sys::ofRead)
+    }
+
+    fn open(info: &'info ProfilerInfo, module: ModuleId, flags: u32) -> Result<Self> {
         const CALL: &str = "ICorProfilerInfo::GetModuleMetaData";
         let mut import: *mut c_void = std::ptr::null_mut();
         let answer = ask!(
             steady info,
             ICorProfilerInfo::GetModuleMetaData(
                 module.raw(),
-                sys::ofRead,
+                flags,
                 &sys::IMetaDataImport2::IID,
                 &mut import,
             )
@@ -46,9 +55,52 @@ impl<'info> Metadata<'info> {
         }
         // SAFETY: the runtime gives a reference to the interface that was asked for.
         let import = unsafe { sys::IMetaDataImport2::from_raw(import) };
-        Ok(Self {
+        Ok(Self::from_native(import))
+    }
+
+    pub(super) fn from_native(import: sys::IMetaDataImport2) -> Self {
+        Self {
             import,
             info: PhantomData,
+        }
+    }
+
+    /// The handle that a call gave as an `IMetaDataImport2`, or none.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is null or a reference to that interface, which the caller gives away.
+    pub(super) unsafe fn from_raw(call: &'static str, raw: *mut c_void) -> Result<Self> {
+        if raw.is_null() {
+            return Err(Error::invalid(call, "the runtime gave no metadata"));
+        }
+        // SAFETY: as the caller promises.
+        Ok(Self::from_native(unsafe {
+            sys::IMetaDataImport2::from_raw(raw)
+        }))
+    }
+
+    /// The native interface, for calls that this crate does not wrap. It lives as long as the
+    /// handle.
+    pub fn as_raw(&self) -> *mut c_void {
+        self.import.as_raw()
+    }
+
+    /// This object, for a native call that takes one.
+    pub(super) fn unknown(&self) -> &IUnknown {
+        &self.import
+    }
+
+    /// The writing side of metadata that was opened for writing.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_INCOMPATIBLE` or the like where it was opened for reading only.
+    pub(super) fn into_writer(self, call: &'static str) -> Result<MetadataWriter<'info>> {
+        let emit = cast(&self.import, call)?;
+        Ok(MetadataWriter {
+            metadata: self,
+            emit,
         })
     }
 }
@@ -59,7 +111,43 @@ impl fmt::Debug for Metadata<'_> {
     }
 }
 
-/// Keeps the traits over [`Metadata`] to this crate, and gives them the native interface.
+/// The metadata of a module, to be added to and changed.
+///
+/// Its methods come from the traits [`MetadataEmit`](crate::MetadataEmit),
+/// [`MetadataEmit2`](crate::MetadataEmit2) and
+/// [`MetadataAssemblyEmit`](crate::MetadataAssemblyEmit); those of [`Metadata`] read what is there.
+/// From [`module_metadata_for_writing`](crate::CorProfilerInfo::module_metadata_for_writing), to be
+/// used like [`Metadata`] only during the callback that got it.
+///
+/// The runtime does not keep readers and writers of one module apart: define in
+/// `module_load_finished` what is needed, before other threads use the module, or hold a lock.
+pub struct MetadataWriter<'info> {
+    metadata: Metadata<'info>,
+    emit: sys::IMetaDataEmit2,
+}
+
+impl<'info> MetadataWriter<'info> {
+    pub(crate) fn of_module(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
+        Metadata::open(info, module, sys::ofRead | sys::ofWrite)?
+            .into_writer("IMetaDataEmit2::DefineMethodSpec")
+    }
+}
+
+impl<'info> Deref for MetadataWriter<'info> {
+    type Target = Metadata<'info>;
+
+    fn deref(&self) -> &Metadata<'info> {
+        &self.metadata
+    }
+}
+
+impl fmt::Debug for MetadataWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MetadataWriter")
+    }
+}
+
+/// Keeps the traits over [`Metadata`] to this crate, and gives them the native interfaces.
 pub trait Sealed {
     #[doc(hidden)]
     fn import(&self) -> &sys::IMetaDataImport2;
@@ -68,5 +156,22 @@ pub trait Sealed {
 impl Sealed for Metadata<'_> {
     fn import(&self) -> &sys::IMetaDataImport2 {
         &self.import
+    }
+}
+
+/// The source of an enumeration.
+pub(super) fn source(metadata: &(impl Sealed + ?Sized)) -> Source<'_> {
+    Source::Import(metadata.import())
+}
+
+/// Keeps the traits over [`MetadataWriter`] to this crate, and gives them the native interfaces.
+pub trait SealedWriter {
+    #[doc(hidden)]
+    fn emit(&self) -> &sys::IMetaDataEmit2;
+}
+
+impl SealedWriter for MetadataWriter<'_> {
+    fn emit(&self) -> &sys::IMetaDataEmit2 {
+        &self.emit
     }
 }

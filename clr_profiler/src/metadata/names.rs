@@ -6,7 +6,7 @@
 use std::fmt::{self, Write};
 
 use super::handle::Metadata;
-use super::import::{MetadataImport, MethodProps};
+use super::import::{MetadataImportTypes, MethodProps};
 use super::import2::MetadataImport2;
 use crate::error::Result;
 use clr_profiler_il::signature::{TypeNames, TypeSpecSig};

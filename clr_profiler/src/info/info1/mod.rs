@@ -14,7 +14,7 @@ use crate::events::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId,
 };
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, MetadataWriter};
 use crate::native::{read_array, read_text, typed};
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::{MethodDef, TypeDef};
@@ -359,6 +359,32 @@ pub trait CorProfilerInfo: Sealed {
     #[doc(alias = "GetModuleMetaData")]
     fn module_metadata(&self, module: ModuleId) -> Result<Metadata<'_>> {
         Metadata::of_module(self.handle(), module)
+    }
+
+    /// The metadata of a module, to be added to.
+    ///
+    /// The runtime turns the module's metadata into a form that can be changed, and uses that from
+    /// then on: it is larger, and slower to read. Nothing keeps threads apart that read and write
+    /// it; define what is needed in `module_load_finished`, before others use the module.
+    ///
+    /// Wraps `ICorProfilerInfo::GetModuleMetaData` with the flags to read and write. **Context**:
+    /// from `module_load_finished` on; not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`module_metadata`](Self::module_metadata).
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// # fn example(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+    /// let writer = info.module_metadata_for_writing(module)?;
+    /// let greeting = writer.define_user_string("hello")?; // the operand of an `ldstr`
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "GetModuleMetaData")]
+    fn module_metadata_for_writing(&self, module: ModuleId) -> Result<MetadataWriter<'_>> {
+        MetadataWriter::of_module(self.handle(), module)
     }
 
     /// The method body: header, IL and exception clauses, as the runtime has it now.

@@ -1,0 +1,38 @@
+//! `IMetaDataImport`, by topic.
+
+mod attributes;
+mod members;
+mod semantics;
+mod signatures;
+mod types;
+
+use super::handle::{Metadata, Sealed};
+
+pub use attributes::{
+    ClassLayout, CustomAttributeProps, FieldOffset, MetadataImportAttributes, PermissionSetProps,
+    PinvokeMap,
+};
+pub use members::{
+    FieldProps, MemberProps, MemberRefProps, MetadataImportMembers, MethodProps, ParamProps, Rva,
+};
+pub use semantics::{EventProps, MetadataImportSemantics, PropertyProps};
+pub use signatures::MetadataImportSignatures;
+pub use types::{InterfaceImplProps, MetadataImportTypes, ScopeProps, TypeDefProps, TypeRefProps};
+
+/// What `IMetaDataImport` offers: the definitions and references of a module.
+///
+/// All of it may be called from every callback that is not during a collection. Its methods stand
+/// in the traits that it consists of, one for each topic; the [prelude](crate::prelude) has all of
+/// them.
+#[doc(alias = "IMetaDataImport")]
+pub trait MetadataImport:
+    Sealed
+    + MetadataImportTypes
+    + MetadataImportMembers
+    + MetadataImportSemantics
+    + MetadataImportAttributes
+    + MetadataImportSignatures
+{
+}
+
+impl MetadataImport for Metadata<'_> {}

@@ -1,0 +1,244 @@
+//! [`DefaultValue`]: the constant of a field, parameter or property.
+
+use std::ffi::c_void;
+
+use clr_profiler_sys as sys;
+
+/// A constant: the value of a literal field, the default of a parameter or property
+/// (ECMA-335 II.22.9).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum DefaultValue {
+    /// A `bool`.
+    Bool(bool),
+    /// A `char`: a unit of UTF-16.
+    Char(u16),
+    /// An `sbyte`.
+    I1(i8),
+    /// A `byte`.
+    U1(u8),
+    /// A `short`.
+    I2(i16),
+    /// A `ushort`.
+    U2(u16),
+    /// An `int`; also the value of most enumerations.
+    I4(i32),
+    /// A `uint`.
+    U4(u32),
+    /// A `long`.
+    I8(i64),
+    /// A `ulong`.
+    U8(u64),
+    /// A `float`.
+    R4(f32),
+    /// A `double`.
+    R8(f64),
+    /// A text.
+    String(String),
+    /// A text that is not valid UTF-16: it has lone surrogates.
+    Utf16(Vec<u16>),
+    /// A null reference.
+    Null,
+    /// A kind of constant that ECMA-335 does not have, by its element type; its size is not known.
+    Unknown(u32),
+}
+
+/// A constant as the writing calls take it.
+pub(super) struct NativeValue {
+    /// `CorElementType`.
+    pub(super) element_type: u32,
+    bytes: Vec<u8>,
+    text: Vec<u16>,
+    /// Of texts: the length in units.
+    pub(super) length: u32,
+}
+
+impl NativeValue {
+    /// The bytes of the value; null where there is none.
+    pub(super) fn start(&self) -> *const c_void {
+        if self.element_type == sys::ELEMENT_TYPE_STRING {
+            self.text.as_ptr().cast()
+        } else if self.bytes.is_empty() {
+            std::ptr::null()
+        } else {
+            self.bytes.as_ptr().cast()
+        }
+    }
+}
+
+/// Reads and writes the constants that have a size of their own.
+///
+/// `I4(i32) = ELEMENT_TYPE_I4;` becomes one arm in each direction.
+macro_rules! numbers {
+    ($($variant:ident($type:ty) = $element:ident;)*) => {
+        /// # Safety
+        ///
+        /// `start` points to a value of the size that `element_type` says.
+        unsafe fn read_number(element_type: u32, start: *const c_void) -> Option<DefaultValue> {
+            $(
+                if element_type == sys::$element {
+                    // SAFETY: as the caller promises; blobs are not aligned.
+                    let bytes = unsafe {
+                        start.cast::<[u8; size_of::<$type>()]>().read_unaligned()
+                    };
+                    return Some(DefaultValue::$variant(<$type>::from_le_bytes(bytes)));
+                }
+            )*
+            None
+        }
+
+        fn write_number(value: &DefaultValue) -> Option<(u32, Vec<u8>)> {
+            match value {
+                $(DefaultValue::$variant(value) => {
+                    Some((sys::$element, value.to_le_bytes().to_vec()))
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+
+numbers! {
+    Char(u16) = ELEMENT_TYPE_CHAR;
+    I1(i8) = ELEMENT_TYPE_I1;
+    U1(u8) = ELEMENT_TYPE_U1;
+    I2(i16) = ELEMENT_TYPE_I2;
+    U2(u16) = ELEMENT_TYPE_U2;
+    I4(i32) = ELEMENT_TYPE_I4;
+    U4(u32) = ELEMENT_TYPE_U4;
+    I8(i64) = ELEMENT_TYPE_I8;
+    U8(u64) = ELEMENT_TYPE_U8;
+    R4(f32) = ELEMENT_TYPE_R4;
+    R8(f64) = ELEMENT_TYPE_R8;
+}
+
+impl DefaultValue {
+    /// The constant that a reading call gave; `None` where there is none.
+    ///
+    /// # Safety
+    ///
+    /// `start` is null or points to a value of that type: a text has `length` units.
+    pub(super) unsafe fn read(
+        element_type: u32,
+        start: *const c_void,
+        length: u32,
+    ) -> Option<Self> {
+        let kind = element_type;
+        if kind == sys::ELEMENT_TYPE_END || kind == sys::ELEMENT_TYPE_VOID {
+            return None;
+        }
+        if kind == sys::ELEMENT_TYPE_STRING {
+            let mut units = vec![0u16; if start.is_null() { 0 } else { length as usize }];
+            if !units.is_empty() {
+                // SAFETY: the text has `length` units; blobs are not aligned.
+                unsafe {
+                    start
+                        .cast::<u8>()
+                        .copy_to_nonoverlapping(units.as_mut_ptr().cast(), units.len() * 2);
+                }
+            }
+            return Some(match String::from_utf16(&units) {
+                Ok(text) => Self::String(text),
+                Err(_) => Self::Utf16(units),
+            });
+        }
+        if kind == sys::ELEMENT_TYPE_CLASS {
+            return Some(Self::Null);
+        }
+        if start.is_null() {
+            return Some(Self::Unknown(element_type));
+        }
+        if kind == sys::ELEMENT_TYPE_BOOLEAN {
+            // SAFETY: a `bool` has one byte.
+            return Some(Self::Bool(unsafe { start.cast::<u8>().read() } != 0));
+        }
+        // SAFETY: as the caller promises.
+        unsafe { read_number(element_type, start) }.or(Some(Self::Unknown(element_type)))
+    }
+
+    /// The constant for a writing call; none is what leaves it out.
+    pub(super) fn native(value: Option<&Self>) -> NativeValue {
+        let mut native = NativeValue {
+            element_type: sys::ELEMENT_TYPE_VOID,
+            bytes: Vec::new(),
+            text: Vec::new(),
+            length: 0,
+        };
+        let Some(value) = value else {
+            return native;
+        };
+        match value {
+            Self::Bool(value) => {
+                native.element_type = sys::ELEMENT_TYPE_BOOLEAN;
+                native.bytes = vec![u8::from(*value)];
+            }
+            Self::String(text) => native.text = text.encode_utf16().collect(),
+            Self::Utf16(units) => native.text.clone_from(units),
+            Self::Null => {
+                native.element_type = sys::ELEMENT_TYPE_CLASS;
+                native.bytes = vec![0; 4];
+            }
+            other => {
+                if let Some((element_type, bytes)) = write_number(other) {
+                    (native.element_type, native.bytes) = (element_type, bytes);
+                }
+            }
+        }
+        if matches!(value, Self::String(_) | Self::Utf16(_)) {
+            native.element_type = sys::ELEMENT_TYPE_STRING;
+            native.length = u32::try_from(native.text.len()).unwrap_or(u32::MAX);
+            // So that there is an address to give even of an empty text.
+            native.text.push(0);
+        }
+        native
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_there_and_back() {
+        for value in [
+            DefaultValue::Bool(true),
+            DefaultValue::Char(0xD800),
+            DefaultValue::I1(-1),
+            DefaultValue::U1(200),
+            DefaultValue::I2(-300),
+            DefaultValue::U2(60_000),
+            DefaultValue::I4(-70_000),
+            DefaultValue::U4(4_000_000_000),
+            DefaultValue::I8(i64::MIN),
+            DefaultValue::U8(u64::MAX),
+            DefaultValue::R4(1.5),
+            DefaultValue::R8(-2.25),
+            DefaultValue::String("ä€".to_owned()),
+            DefaultValue::String(String::new()),
+            DefaultValue::Utf16(vec![0x41, 0xD800]),
+            DefaultValue::Null,
+        ] {
+            let native = DefaultValue::native(Some(&value));
+            // SAFETY: what was written is what is read.
+            let back =
+                unsafe { DefaultValue::read(native.element_type, native.start(), native.length) };
+            assert_eq!(back, Some(value));
+        }
+    }
+
+    #[test]
+    fn no_constant_is_none() {
+        let native = DefaultValue::native(None);
+        assert!(native.start().is_null());
+        // SAFETY: null is allowed.
+        unsafe {
+            assert_eq!(
+                DefaultValue::read(native.element_type, native.start(), 0),
+                None
+            );
+            assert_eq!(DefaultValue::read(0, std::ptr::null(), 0), None);
+            let strange = DefaultValue::read(0x7f, std::ptr::null(), 0);
+            assert_eq!(strange, Some(DefaultValue::Unknown(0x7f)));
+        }
+    }
+}
