@@ -14,9 +14,10 @@ mod panics;
 mod vtable;
 
 pub use class_factory::{Class, can_unload_now, get_class_object};
-pub(crate) use convert::{guid_of, uuid_of};
+pub(crate) use convert::{guid_of, utf16_string, uuid_of};
 pub(crate) use guard::{
     Suspended, in_callback_of, objects_may_have_moved, objects_may_move, set_suspended, suspended,
     with_fresh_objects,
 };
 pub use lifecycle::ProfilerClass;
+pub(crate) use panics::catch;

@@ -58,7 +58,7 @@ fn message_of(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// Runs user code; a panic becomes its message.
-pub(super) fn catch<R>(user_code: impl FnOnce() -> R) -> Result<R, String> {
+pub(crate) fn catch<R>(user_code: impl FnOnce() -> R) -> Result<R, String> {
     DEPTH.set(DEPTH.get() + 1);
     // What user code left behind broken is its own: all that it shares with us is behind `&`, in
     // types that a panic cannot leave half-changed.

@@ -19,6 +19,17 @@ pub(super) fn wide(call: &'static str, text: &str) -> Result<Vec<u16>> {
     Ok(text.encode_utf16().chain([0]).collect())
 }
 
+/// A path as zero-terminated UTF-16.
+pub(super) fn wide_path(call: &'static str, path: &std::path::Path) -> Result<Vec<u16>> {
+    let text = path.to_str().ok_or_else(|| {
+        Error::invalid(
+            call,
+            format_args!("the path {} is no Unicode", path.display()),
+        )
+    })?;
+    wide(call, text)
+}
+
 /// The length of what is handed over, which has 32 bits there.
 pub(super) fn length<T>(call: &'static str, values: &[T]) -> Result<u32> {
     u32::try_from(values.len())

@@ -1,14 +1,20 @@
-//! The metadata of a module: [`Metadata`] and the traits over it, one for each native interface.
+//! The metadata of a module: [`Metadata`], [`MetadataWriter`] and the traits over them, one for each
+//! native interface.
 
 mod convert;
+mod emit;
+mod emit2;
 mod enumerate;
 mod handle;
 mod import;
 mod import2;
 mod names;
+mod services;
 mod signature;
 mod value;
 
+pub use emit::*;
+pub use emit2::MetadataEmit2;
 pub use enumerate::{MetadataItem, MetadataIter, MethodImpl};
 pub use handle::{Metadata, MetadataWriter};
 pub use import::*;
@@ -16,5 +22,9 @@ pub use import2::{
     GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeKind,
 };
 pub(crate) use names::{Instantiation, keyword, method_name, type_def_name};
+pub use services::{
+    CeeGen, CeeGeneration, CeeSection, FileMapping, MetadataEvents, MetadataFilter,
+    MetadataHandler, MetadataInfo, MetadataValidate, MetadataWinMdImport, TokenMap,
+};
 pub use signature::{AnySignature, AsSignature, SignatureFilter};
 pub use value::DefaultValue;

@@ -1,0 +1,182 @@
+//! `IMetaDataEmit`: the metadata as a whole: saving, merging, handlers.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::metadata::convert::{wide, wide_path};
+use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
+use crate::metadata::services::{MetadataHandler, OutStream};
+use clr_profiler_il::token::Token;
+use clr_profiler_sys as sys;
+
+/// The part of [`MetadataEmit`](crate::MetadataEmit) about the metadata as a whole: saving, merging, handlers.
+pub trait MetadataEmitScope: SealedWriter {
+    /// Changes the name of the module.
+    ///
+    /// Wraps `IMetaDataEmit::SetModuleProps`.
+    ///
+    /// # Errors
+    ///
+    /// A name with a zero in it; what the metadata answers.
+    #[doc(alias = "SetModuleProps")]
+    fn set_module_props(&self, name: &str) -> Result<()> {
+        const CALL: &str = "IMetaDataEmit::SetModuleProps";
+        let name = wide(CALL, name)?;
+        native_call!(self.emit(), IMetaDataEmit::SetModuleProps(name.as_ptr())).map(drop)
+    }
+
+    /// How many bytes the metadata will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
+    /// quick guess that is not too small.
+    ///
+    /// Wraps `IMetaDataEmit::GetSaveSize`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    #[doc(alias = "GetSaveSize")]
+    fn save_size(&self, size: u32) -> Result<u32> {
+        let mut bytes = 0;
+        native_call!(self.emit(), IMetaDataEmit::GetSaveSize(size, &mut bytes))?;
+        Ok(bytes)
+    }
+
+    /// Writes the metadata to a file.
+    ///
+    /// Wraps `IMetaDataEmit::Save`.
+    ///
+    /// # Errors
+    ///
+    /// A path that is no Unicode; what the metadata and the file system answer.
+    #[doc(alias = "Save")]
+    fn save(&self, file: &Path) -> Result<()> {
+        const CALL: &str = "IMetaDataEmit::Save";
+        let file = wide_path(CALL, file)?;
+        native_call!(self.emit(), IMetaDataEmit::Save(file.as_ptr(), 0)).map(drop)
+    }
+
+    /// Writes the metadata to `out`, after the metadata has given all of it.
+    ///
+    /// Wraps `IMetaDataEmit::SaveToStream`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers, and what `out` does.
+    #[doc(alias = "SaveToStream")]
+    fn save_to_stream(&self, out: &mut dyn Write) -> Result<()> {
+        let stream = OutStream::new();
+        native_call!(self.emit(), IMetaDataEmit::SaveToStream(stream.as_raw(), 0))?;
+        Ok(out.write_all(&stream.take())?)
+    }
+
+    /// The metadata, as a file of metadata.
+    ///
+    /// Wraps `IMetaDataEmit::SaveToMemory`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    #[doc(alias = "SaveToMemory")]
+    fn save_to_memory(&self) -> Result<Vec<u8>> {
+        let size = self.save_size(sys::cssAccurate)?;
+        let mut bytes = vec![0u8; size as usize];
+        native_call!(
+            self.emit(),
+            IMetaDataEmit::SaveToMemory(bytes.as_mut_ptr().cast(), size)
+        )?;
+        Ok(bytes)
+    }
+
+    /// Marks an item as deleted: it gets a name that nobody looks for.
+    ///
+    /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
+    /// for edit and continue.
+    ///
+    /// Wraps `IMetaDataEmit::DeleteToken`.
+    ///
+    /// # Errors
+    ///
+    /// `META_E_BAD_INPUT_PARAMETER` or the like where items cannot be deleted.
+    #[doc(alias = "DeleteToken")]
+    fn delete_token(&self, item: impl Into<Token>) -> Result<()> {
+        native_call!(self.emit(), IMetaDataEmit::DeleteToken(item.into().raw())).map(drop)
+    }
+
+    /// Tells `handler` of tokens that move and of errors, from now on; `None` tells nobody.
+    ///
+    /// Wraps `IMetaDataEmit::SetHandler`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    #[doc(alias = "SetHandler")]
+    fn set_handler(&self, handler: Option<&MetadataHandler>) -> Result<()> {
+        native_call!(
+            self.emit(),
+            IMetaDataEmit::SetHandler(
+                handler.map_or(std::ptr::null_mut(), MetadataHandler::as_raw)
+            )
+        )
+        .map(drop)
+    }
+
+    /// Applies the changes of another scope to this one.
+    ///
+    /// Wraps `IMetaDataEmit::ApplyEditAndContinue`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers; .NET (Core) does this only with metadata of edit and continue.
+    #[doc(alias = "ApplyEditAndContinue")]
+    fn apply_edit_and_continue(&self, changes: &Metadata<'_>) -> Result<()> {
+        native_call!(
+            self.emit(),
+            IMetaDataEmit::ApplyEditAndContinue(changes.as_raw())
+        )
+        .map(drop)
+    }
+
+    /// Remembers another scope to be merged into this one by [`merge_end`](Self::merge_end).
+    ///
+    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
+    ///
+    /// Wraps `IMetaDataEmit::Merge`.
+    ///
+    /// # Errors
+    ///
+    /// `E_NOTIMPL` on .NET (Core).
+    #[doc(alias = "Merge")]
+    fn merge(
+        &self,
+        scope: &Metadata<'_>,
+        map: Option<&MetadataHandler>,
+        handler: Option<&MetadataHandler>,
+    ) -> Result<()> {
+        let map = map.map(MetadataHandler::token_map);
+        native_call!(
+            self.emit(),
+            IMetaDataEmit::Merge(
+                scope.as_raw(),
+                map.unwrap_or(std::ptr::null_mut()),
+                handler.map_or(std::ptr::null_mut(), MetadataHandler::as_raw)
+            )
+        )
+        .map(drop)
+    }
+
+    /// Merges the scopes that [`merge`](Self::merge) remembered.
+    ///
+    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
+    ///
+    /// Wraps `IMetaDataEmit::MergeEnd`.
+    ///
+    /// # Errors
+    ///
+    /// `E_NOTIMPL` on .NET (Core).
+    #[doc(alias = "MergeEnd")]
+    fn merge_end(&self) -> Result<()> {
+        native_call!(self.emit(), IMetaDataEmit::MergeEnd()).map(drop)
+    }
+}
+
+impl MetadataEmitScope for MetadataWriter<'_> {}
