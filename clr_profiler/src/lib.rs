@@ -115,8 +115,13 @@ pub mod prelude {
         SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements, profiler, register,
     };
     pub use crate::{
-        AnySignature, DefaultValue, MetadataImportAttributes, MetadataImportMembers,
-        MetadataImportSemantics, MetadataImportSignatures, MetadataImportTypes, MetadataWriter,
+        AnySignature, AsSignature, CeeGeneration, DefaultValue, Dispenser, MetadataAssemblyEmit,
+        MetadataAssemblyImport, MetadataDispenser, MetadataDispenserEx, MetadataEmit,
+        MetadataEmit2, MetadataEmitAttributes, MetadataEmitMembers, MetadataEmitReferences,
+        MetadataEmitScope, MetadataEmitTypes, MetadataFilter, MetadataImportAttributes,
+        MetadataImportMembers, MetadataImportSemantics, MetadataImportSignatures,
+        MetadataImportTypes, MetadataInfo, MetadataTables, MetadataTables2, MetadataValidate,
+        MetadataWinMdImport, MetadataWriter,
     };
 }
 

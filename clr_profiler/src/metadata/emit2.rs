@@ -20,7 +20,7 @@ use clr_profiler_sys as sys;
 pub trait MetadataEmit2: SealedWriter {
     /// Adds an instantiation of a generic method, a `MethodDef` or `MemberRef`.
     ///
-    /// Wraps `IMetaDataEmit2::DefineMethodSpec`.
+    /// Wraps `IMetaDataEmit2::DefineMethodSpec`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ pub trait MetadataEmit2: SealedWriter {
     /// Only metadata for edit and continue has changes to be saved: set
     /// [`SetUpdate`](crate::DispenserOption::SetUpdate) before it is opened.
     ///
-    /// Wraps `IMetaDataEmit2::GetDeltaSaveSize`.
+    /// Wraps `IMetaDataEmit2::GetDeltaSaveSize`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ pub trait MetadataEmit2: SealedWriter {
 
     /// Writes the changes since the metadata was opened to a file.
     ///
-    /// Wraps `IMetaDataEmit2::SaveDelta`.
+    /// Wraps `IMetaDataEmit2::SaveDelta`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ pub trait MetadataEmit2: SealedWriter {
 
     /// Writes the changes since the metadata was opened to `out`, after the metadata has given all of it.
     ///
-    /// Wraps `IMetaDataEmit2::SaveDeltaToStream`.
+    /// Wraps `IMetaDataEmit2::SaveDeltaToStream`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ pub trait MetadataEmit2: SealedWriter {
 
     /// The changes since the metadata was opened, as a file of metadata.
     ///
-    /// Wraps `IMetaDataEmit2::SaveDeltaToMemory`.
+    /// Wraps `IMetaDataEmit2::SaveDeltaToMemory`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ pub trait MetadataEmit2: SealedWriter {
     /// Adds a generic parameter to a type or method: its place from 0, its attributes
     /// (`CorGenericParamAttr`, ECMA-335 II.23.1.7), and the types that an argument must derive from.
     ///
-    /// Wraps `IMetaDataEmit2::DefineGenericParam`.
+    /// Wraps `IMetaDataEmit2::DefineGenericParam`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ pub trait MetadataEmit2: SealedWriter {
     /// Changes attributes, name and constraints of a generic parameter. Name and constraints that are
     /// `None` stay as they are.
     ///
-    /// Wraps `IMetaDataEmit2::SetGenericParamProps`.
+    /// Wraps `IMetaDataEmit2::SetGenericParamProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ pub trait MetadataEmit2: SealedWriter {
 
     /// Forgets the log of changes, so that the next delta begins here.
     ///
-    /// Wraps `IMetaDataEmit2::ResetENCLog`.
+    /// Wraps `IMetaDataEmit2::ResetENCLog`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
 
 use super::convert::cast;
 use crate::error::{Hresult, Result};
@@ -117,7 +116,7 @@ impl<'m, T> MetadataIter<'m, T> {
 
     /// How many items the enumeration has in all, whatever was taken of them.
     ///
-    /// Wraps `IMetaDataImport::CountEnum`.
+    /// Wraps `IMetaDataImport::CountEnum`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -137,7 +136,7 @@ impl<'m, T> MetadataIter<'m, T> {
 
     /// Goes on with the item at this position, counted from 0.
     ///
-    /// Wraps `IMetaDataImport::ResetEnum`.
+    /// Wraps `IMetaDataImport::ResetEnum`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -223,7 +222,7 @@ impl<T> Drop for MetadataIter<'_, T> {
         // SAFETY: the enumeration was opened by this interface and is closed once.
         unsafe {
             match &self.source {
-                Source::Import(import) => import.deref().CloseEnum(self.native),
+                Source::Import(import) => (**import).CloseEnum(self.native),
                 Source::Assembly(assembly) => assembly.CloseEnum(self.native),
             }
         }

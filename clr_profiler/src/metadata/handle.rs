@@ -11,7 +11,7 @@ use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::ProfilerInfo;
 use clr_profiler_sys as sys;
-use sys::{IUnknown, Interface};
+use sys::Interface;
 
 /// The metadata of a module: its types, methods and references, each named by a token.
 ///
@@ -84,11 +84,6 @@ impl<'info> Metadata<'info> {
     /// handle.
     pub fn as_raw(&self) -> *mut c_void {
         self.import.as_raw()
-    }
-
-    /// This object, for a native call that takes one.
-    pub(super) fn unknown(&self) -> &IUnknown {
-        &self.import
     }
 
     /// The writing side of metadata that was opened for writing.

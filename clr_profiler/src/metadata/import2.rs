@@ -71,7 +71,7 @@ pub struct PeKind {
 pub trait MetadataImport2: Sealed {
     /// The generic parameters of a type or a method.
     ///
-    /// Wraps `IMetaDataImport2::EnumGenericParams`.
+    /// Wraps `IMetaDataImport2::EnumGenericParams`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ pub trait MetadataImport2: Sealed {
 
     /// The constraints of a generic parameter: the types that an argument must derive from.
     ///
-    /// Wraps `IMetaDataImport2::EnumGenericParamConstraints`.
+    /// Wraps `IMetaDataImport2::EnumGenericParamConstraints`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ pub trait MetadataImport2: Sealed {
 
     /// The instantiations of a generic method that the module uses, or of all of them.
     ///
-    /// Wraps `IMetaDataImport2::EnumMethodSpecs`.
+    /// Wraps `IMetaDataImport2::EnumMethodSpecs`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ pub trait MetadataImport2: Sealed {
 
     /// Name and place of a generic parameter.
     ///
-    /// Wraps `IMetaDataImport2::GetGenericParamProps`.
+    /// Wraps `IMetaDataImport2::GetGenericParamProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ pub trait MetadataImport2: Sealed {
 
     /// Parameter and type of a constraint.
     ///
-    /// Wraps `IMetaDataImport2::GetGenericParamConstraintProps`.
+    /// Wraps `IMetaDataImport2::GetGenericParamConstraintProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ pub trait MetadataImport2: Sealed {
 
     /// Method and arguments of an instantiation.
     ///
-    /// Wraps `IMetaDataImport2::GetMethodSpecProps`.
+    /// Wraps `IMetaDataImport2::GetMethodSpecProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ pub trait MetadataImport2: Sealed {
 
     /// For which processors the image is.
     ///
-    /// Wraps `IMetaDataImport2::GetPEKind`.
+    /// Wraps `IMetaDataImport2::GetPEKind`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -231,7 +231,7 @@ pub trait MetadataImport2: Sealed {
 
     /// The version of the runtime that the metadata was written for, such as `v4.0.30319`.
     ///
-    /// Wraps `IMetaDataImport2::GetVersionString`.
+    /// Wraps `IMetaDataImport2::GetVersionString`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

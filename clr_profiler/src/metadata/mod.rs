@@ -1,7 +1,9 @@
 //! The metadata of a module: [`Metadata`], [`MetadataWriter`] and the traits over them, one for each
 //! native interface.
 
+mod assembly;
 mod convert;
+mod dispenser;
 mod emit;
 mod emit2;
 mod enumerate;
@@ -11,8 +13,13 @@ mod import2;
 mod names;
 mod services;
 mod signature;
+mod tables;
 mod value;
 
+pub use assembly::*;
+pub use dispenser::{
+    AssemblySearch, Dispenser, DispenserOption, MetadataDispenser, MetadataDispenserEx,
+};
 pub use emit::*;
 pub use emit2::MetadataEmit2;
 pub use enumerate::{MetadataItem, MetadataIter, MethodImpl};
@@ -27,4 +34,7 @@ pub use services::{
     MetadataHandler, MetadataInfo, MetadataValidate, MetadataWinMdImport, TokenMap,
 };
 pub use signature::{AnySignature, AsSignature, SignatureFilter};
+pub use tables::{
+    CodedTokenInfo, ColumnInfo, MetadataStream, MetadataTables, MetadataTables2, TableInfo,
+};
 pub use value::DefaultValue;

@@ -14,7 +14,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
     /// Puts a custom attribute on an item: its constructor (a `MethodDef` or `MemberRef`), and its
     /// arguments as ECMA-335 II.23.3 encodes them.
     ///
-    /// Wraps `IMetaDataEmit::DefineCustomAttribute`.
+    /// Wraps `IMetaDataEmit::DefineCustomAttribute`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -43,14 +43,13 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Changes the arguments of a custom attribute.
     ///
-    /// Wraps `IMetaDataEmit::SetCustomAttributeValue`.
+    /// Wraps `IMetaDataEmit::SetCustomAttributeValue`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
     /// What the metadata answers.
     #[doc(alias = "SetCustomAttributeValue")]
     fn set_custom_attribute_value(&self, attribute: CustomAttribute, value: &[u8]) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit::SetCustomAttributeValue";
         native_call!(
             self.emit(),
             IMetaDataEmit::SetCustomAttributeValue(
@@ -64,7 +63,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Adds a security declaration to an item: what is done (`CorDeclSecurity`) with which permissions.
     ///
-    /// Wraps `IMetaDataEmit::DefinePermissionSet`.
+    /// Wraps `IMetaDataEmit::DefinePermissionSet`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -93,7 +92,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Changes the permissions of an item's security declaration with this action.
     ///
-    /// Wraps `IMetaDataEmit::SetPermissionSetProps`.
+    /// Wraps `IMetaDataEmit::SetPermissionSetProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -122,7 +121,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Adds several security attributes to an item at once: constructors and arguments.
     ///
-    /// Wraps `IMetaDataEmit::DefineSecurityAttributeSet`.
+    /// Wraps `IMetaDataEmit::DefineSecurityAttributeSet`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -165,14 +164,13 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Says how a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it.
     ///
-    /// Wraps `IMetaDataEmit::SetFieldMarshal`.
+    /// Wraps `IMetaDataEmit::SetFieldMarshal`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
     /// What the metadata answers.
     #[doc(alias = "SetFieldMarshal")]
     fn set_field_marshal(&self, item: impl Into<Token>, native_type: &[u8]) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit::SetFieldMarshal";
         native_call!(
             self.emit(),
             IMetaDataEmit::SetFieldMarshal(
@@ -186,7 +184,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Takes away how a field or parameter is marshalled.
     ///
-    /// Wraps `IMetaDataEmit::DeleteFieldMarshal`.
+    /// Wraps `IMetaDataEmit::DeleteFieldMarshal`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -202,7 +200,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Makes a method stand for a native function. `flags` is `CorPinvokeMap`, ECMA-335 II.23.1.8.
     ///
-    /// Wraps `IMetaDataEmit::DefinePinvokeMap`.
+    /// Wraps `IMetaDataEmit::DefinePinvokeMap`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -231,7 +229,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Changes the native function that a method stands for. What is `None` stays as it is.
     ///
-    /// Wraps `IMetaDataEmit::SetPinvokeMap`.
+    /// Wraps `IMetaDataEmit::SetPinvokeMap`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -263,7 +261,7 @@ pub trait MetadataEmitAttributes: SealedWriter {
 
     /// Makes a method no longer stand for a native function.
     ///
-    /// Wraps `IMetaDataEmit::DeletePinvokeMap`.
+    /// Wraps `IMetaDataEmit::DeletePinvokeMap`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub trait MetadataEmitMembers: SealedWriter {
     /// (II.23.1.11). An `rva` of 0 leaves the body to
     /// [`set_il_function_body`](crate::CorProfilerInfo::set_il_function_body).
     ///
-    /// Wraps `IMetaDataEmit::DefineMethod`.
+    /// Wraps `IMetaDataEmit::DefineMethod`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ pub trait MetadataEmitMembers: SealedWriter {
 
     /// Declares which body implements which declaration.
     ///
-    /// Wraps `IMetaDataEmit::DefineMethodImpl`.
+    /// Wraps `IMetaDataEmit::DefineMethodImpl`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ pub trait MetadataEmitMembers: SealedWriter {
 
     /// Says where the body of a method stands.
     ///
-    /// Wraps `IMetaDataEmit::SetRVA`.
+    /// Wraps `IMetaDataEmit::SetRVA`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ pub trait MetadataEmitMembers: SealedWriter {
 
     /// Changes attributes, address and implementation of a method. What is `None` stays as it is.
     ///
-    /// Wraps `IMetaDataEmit::SetMethodProps`.
+    /// Wraps `IMetaDataEmit::SetMethodProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ pub trait MetadataEmitMembers: SealedWriter {
 
     /// Changes how a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
     ///
-    /// Wraps `IMetaDataEmit::SetMethodImplFlags`.
+    /// Wraps `IMetaDataEmit::SetMethodImplFlags`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ pub trait MetadataEmitMembers: SealedWriter {
     /// Adds a field to a type; `None` adds it outside of types. `attributes` is `CorFieldAttr`,
     /// ECMA-335 II.23.1.5; `value` that of a literal.
     ///
-    /// Wraps `IMetaDataEmit::DefineField`.
+    /// Wraps `IMetaDataEmit::DefineField`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ pub trait MetadataEmitMembers: SealedWriter {
 
     /// Changes attributes and constant of a field. What is `None` stays as it is.
     ///
-    /// Wraps `IMetaDataEmit::SetFieldProps`.
+    /// Wraps `IMetaDataEmit::SetFieldProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ pub trait MetadataEmitMembers: SealedWriter {
 
     /// Says where the data of a field stands.
     ///
-    /// Wraps `IMetaDataEmit::SetFieldRVA`.
+    /// Wraps `IMetaDataEmit::SetFieldRVA`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -217,7 +217,7 @@ pub trait MetadataEmitMembers: SealedWriter {
     /// Adds name, attributes (`CorParamAttr`, ECMA-335 II.23.1.13) and default of a parameter: 1 is the
     /// first one, 0 the value that is returned.
     ///
-    /// Wraps `IMetaDataEmit::DefineParam`.
+    /// Wraps `IMetaDataEmit::DefineParam`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -253,7 +253,7 @@ pub trait MetadataEmitMembers: SealedWriter {
 
     /// Changes name, attributes and default of a parameter. What is `None` stays as it is.
     ///
-    /// Wraps `IMetaDataEmit::SetParamProps`.
+    /// Wraps `IMetaDataEmit::SetParamProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

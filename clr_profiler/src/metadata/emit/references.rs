@@ -26,7 +26,7 @@ pub trait MetadataEmitReferences: SealedWriter {
     /// Adds a reference to a type by its scope (an assembly, a module or an enclosing type) and its name
     /// with namespace.
     ///
-    /// Wraps `IMetaDataEmit::DefineTypeRefByName`.
+    /// Wraps `IMetaDataEmit::DefineTypeRefByName`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ pub trait MetadataEmitReferences: SealedWriter {
     ///
     /// The scope that defines the type is read as an assembly's; `hash` is that of its file, or empty.
     ///
-    /// Wraps `IMetaDataEmit::DefineImportType`.
+    /// Wraps `IMetaDataEmit::DefineImportType`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ pub trait MetadataEmitReferences: SealedWriter {
     /// Adds a reference to a method or field by its parent (a type of any kind, a module), name and
     /// signature.
     ///
-    /// Wraps `IMetaDataEmit::DefineMemberRef`.
+    /// Wraps `IMetaDataEmit::DefineMemberRef`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ pub trait MetadataEmitReferences: SealedWriter {
     /// Adds a reference to a member of another scope, with the types that its signature names; `parent`
     /// is the reference to its type.
     ///
-    /// Wraps `IMetaDataEmit::DefineImportMember`.
+    /// Wraps `IMetaDataEmit::DefineImportMember`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ pub trait MetadataEmitReferences: SealedWriter {
 
     /// Gives a reference to a member another parent.
     ///
-    /// Wraps `IMetaDataEmit::SetParent`.
+    /// Wraps `IMetaDataEmit::SetParent`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -163,7 +163,7 @@ pub trait MetadataEmitReferences: SealedWriter {
 
     /// Adds a reference to another module of the assembly, or to a native library.
     ///
-    /// Wraps `IMetaDataEmit::DefineModuleRef`.
+    /// Wraps `IMetaDataEmit::DefineModuleRef`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ pub trait MetadataEmitReferences: SealedWriter {
     /// The token of a signature of its own (of locals, or of what `calli` calls), added where it is not
     /// there yet.
     ///
-    /// Wraps `IMetaDataEmit::GetTokenFromSig`.
+    /// Wraps `IMetaDataEmit::GetTokenFromSig`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ pub trait MetadataEmitReferences: SealedWriter {
 
     /// The token of a composed type, added where it is not there yet.
     ///
-    /// Wraps `IMetaDataEmit::GetTokenFromTypeSpec`.
+    /// Wraps `IMetaDataEmit::GetTokenFromTypeSpec`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ pub trait MetadataEmitReferences: SealedWriter {
 
     /// The token of a string literal of this UTF-16, whatever it holds, added where it is not there yet.
     ///
-    /// Wraps `IMetaDataEmit::DefineUserString`.
+    /// Wraps `IMetaDataEmit::DefineUserString`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -262,7 +262,7 @@ pub trait MetadataEmitReferences: SealedWriter {
 
     /// A signature of another scope with the tokens of this one, for which references are added.
     ///
-    /// Wraps `IMetaDataEmit::TranslateSigWithScope`.
+    /// Wraps `IMetaDataEmit::TranslateSigWithScope`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

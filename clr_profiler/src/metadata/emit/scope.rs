@@ -14,7 +14,7 @@ use clr_profiler_sys as sys;
 pub trait MetadataEmitScope: SealedWriter {
     /// Changes the name of the module.
     ///
-    /// Wraps `IMetaDataEmit::SetModuleProps`.
+    /// Wraps `IMetaDataEmit::SetModuleProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ pub trait MetadataEmitScope: SealedWriter {
     /// How many bytes the metadata will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
     /// quick guess that is not too small.
     ///
-    /// Wraps `IMetaDataEmit::GetSaveSize`.
+    /// Wraps `IMetaDataEmit::GetSaveSize`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ pub trait MetadataEmitScope: SealedWriter {
 
     /// Writes the metadata to a file.
     ///
-    /// Wraps `IMetaDataEmit::Save`.
+    /// Wraps `IMetaDataEmit::Save`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ pub trait MetadataEmitScope: SealedWriter {
 
     /// Writes the metadata to `out`, after the metadata has given all of it.
     ///
-    /// Wraps `IMetaDataEmit::SaveToStream`.
+    /// Wraps `IMetaDataEmit::SaveToStream`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ pub trait MetadataEmitScope: SealedWriter {
 
     /// The metadata, as a file of metadata.
     ///
-    /// Wraps `IMetaDataEmit::SaveToMemory`.
+    /// Wraps `IMetaDataEmit::SaveToMemory`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ pub trait MetadataEmitScope: SealedWriter {
     /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
     /// for edit and continue.
     ///
-    /// Wraps `IMetaDataEmit::DeleteToken`.
+    /// Wraps `IMetaDataEmit::DeleteToken`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ pub trait MetadataEmitScope: SealedWriter {
 
     /// Tells `handler` of tokens that move and of errors, from now on; `None` tells nobody.
     ///
-    /// Wraps `IMetaDataEmit::SetHandler`.
+    /// Wraps `IMetaDataEmit::SetHandler`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ pub trait MetadataEmitScope: SealedWriter {
 
     /// Applies the changes of another scope to this one.
     ///
-    /// Wraps `IMetaDataEmit::ApplyEditAndContinue`.
+    /// Wraps `IMetaDataEmit::ApplyEditAndContinue`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ pub trait MetadataEmitScope: SealedWriter {
     ///
     /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
     ///
-    /// Wraps `IMetaDataEmit::Merge`.
+    /// Wraps `IMetaDataEmit::Merge`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ pub trait MetadataEmitScope: SealedWriter {
     ///
     /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
     ///
-    /// Wraps `IMetaDataEmit::MergeEnd`.
+    /// Wraps `IMetaDataEmit::MergeEnd`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

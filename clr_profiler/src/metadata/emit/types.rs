@@ -43,7 +43,7 @@ pub trait MetadataEmitTypes: SealedWriter {
     /// The name has the namespace and the number of generic parameters. `attributes` is `CorTypeAttr`,
     /// ECMA-335 II.23.1.15; visibilities of nested types are refused.
     ///
-    /// Wraps `IMetaDataEmit::DefineTypeDef`.
+    /// Wraps `IMetaDataEmit::DefineTypeDef`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ pub trait MetadataEmitTypes: SealedWriter {
 
     /// Adds a type that stands in another, like [`define_type_def`](Self::define_type_def).
     ///
-    /// Wraps `IMetaDataEmit::DefineNestedType`.
+    /// Wraps `IMetaDataEmit::DefineNestedType`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ pub trait MetadataEmitTypes: SealedWriter {
 
     /// Changes attributes, base and interfaces of a type. What is `None` stays as it is.
     ///
-    /// Wraps `IMetaDataEmit::SetTypeDefProps`.
+    /// Wraps `IMetaDataEmit::SetTypeDefProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ pub trait MetadataEmitTypes: SealedWriter {
 
     /// Declares the layout of a type: packing, offsets of fields, size in bytes.
     ///
-    /// Wraps `IMetaDataEmit::SetClassLayout`.
+    /// Wraps `IMetaDataEmit::SetClassLayout`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ pub trait MetadataEmitTypes: SealedWriter {
 
     /// Takes the declared layout of a type away.
     ///
-    /// Wraps `IMetaDataEmit::DeleteClassLayout`.
+    /// Wraps `IMetaDataEmit::DeleteClassLayout`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ pub trait MetadataEmitTypes: SealedWriter {
 
     /// Adds an event to a type. `attributes` is `CorEventAttr`, ECMA-335 II.23.1.4.
     ///
-    /// Wraps `IMetaDataEmit::DefineEvent`.
+    /// Wraps `IMetaDataEmit::DefineEvent`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -224,7 +224,7 @@ pub trait MetadataEmitTypes: SealedWriter {
     /// Changes attributes, type and methods of an event. What is `None` stays as it
     /// is.
     ///
-    /// Wraps `IMetaDataEmit::SetEventProps`.
+    /// Wraps `IMetaDataEmit::SetEventProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -255,7 +255,7 @@ pub trait MetadataEmitTypes: SealedWriter {
 
     /// Adds a property to a type. `attributes` is `CorPropertyAttr`, ECMA-335 II.23.1.14.
     ///
-    /// Wraps `IMetaDataEmit::DefineProperty`.
+    /// Wraps `IMetaDataEmit::DefineProperty`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -299,7 +299,7 @@ pub trait MetadataEmitTypes: SealedWriter {
 
     /// Changes attributes, default and methods of a property. What is `None` stays as it is.
     ///
-    /// Wraps `IMetaDataEmit::SetPropertyProps`.
+    /// Wraps `IMetaDataEmit::SetPropertyProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

@@ -68,7 +68,7 @@ pub struct PinvokeMap {
 pub trait MetadataImportAttributes: Sealed {
     /// The custom attributes of an item, or of all: those with this constructor, or all.
     ///
-    /// Wraps `IMetaDataImport::EnumCustomAttributes`.
+    /// Wraps `IMetaDataImport::EnumCustomAttributes`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ pub trait MetadataImportAttributes: Sealed {
 
     /// Owner, constructor and arguments of a custom attribute.
     ///
-    /// Wraps `IMetaDataImport::GetCustomAttributeProps`.
+    /// Wraps `IMetaDataImport::GetCustomAttributeProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ pub trait MetadataImportAttributes: Sealed {
     /// # }
     /// ```
     ///
-    /// Wraps `IMetaDataImport::GetCustomAttributeByName`.
+    /// Wraps `IMetaDataImport::GetCustomAttributeByName`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -163,7 +163,7 @@ pub trait MetadataImportAttributes: Sealed {
 
     /// The security declarations of an item, or of all: those with this action, or all.
     ///
-    /// Wraps `IMetaDataImport::EnumPermissionSets`.
+    /// Wraps `IMetaDataImport::EnumPermissionSets`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ pub trait MetadataImportAttributes: Sealed {
 
     /// Action and permissions of a security declaration.
     ///
-    /// Wraps `IMetaDataImport::GetPermissionSetProps`.
+    /// Wraps `IMetaDataImport::GetPermissionSetProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ pub trait MetadataImportAttributes: Sealed {
 
     /// The layout that a type declares; `None` where it declares none.
     ///
-    /// Wraps `IMetaDataImport::GetClassLayout`.
+    /// Wraps `IMetaDataImport::GetClassLayout`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ pub trait MetadataImportAttributes: Sealed {
     /// How a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it; `None` where
     /// nothing is said about it.
     ///
-    /// Wraps `IMetaDataImport::GetFieldMarshal`.
+    /// Wraps `IMetaDataImport::GetFieldMarshal`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ pub trait MetadataImportAttributes: Sealed {
 
     /// The native function that a method (or a field) stands for; `None` where it stands for none.
     ///
-    /// Wraps `IMetaDataImport::GetPinvokeMap`.
+    /// Wraps `IMetaDataImport::GetPinvokeMap`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

@@ -2,7 +2,8 @@
 
 use std::ffi::c_void;
 
-use crate::error::{Error, Result};
+use super::member_props::{FieldProps, MemberProps, MemberRefProps, MethodProps, ParamProps, Rva};
+use crate::error::Result;
 use crate::metadata::convert::{blob, found, length as length_of, start_or_null, wide};
 use crate::metadata::enumerate::{MetadataIter, MethodImpl, enumerate, second_half};
 use crate::metadata::handle::{Metadata, Sealed, source};
@@ -12,144 +13,11 @@ use crate::native::{read_text, typed};
 use clr_profiler_il::signature::{FieldSig, MemberRefSig, MethodSig};
 use clr_profiler_il::token::{FieldDef, MemberRef, MethodDef, ParamDef, Token, TypeDef};
 
-/// A method that a module defines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MethodProps {
-    /// The type that has it.
-    pub class: TypeDef,
-    /// Its name.
-    pub name: String,
-    /// Its attributes: `CorMethodAttr`, ECMA-335 II.23.1.10.
-    pub attributes: u32,
-    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
-    pub signature_blob: Vec<u8>,
-    /// Where its body stands in the image; zero where it has none there.
-    pub rva: u32,
-    /// How it is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
-    pub implementation: u32,
-}
-
-impl MethodProps {
-    /// The signature.
-    ///
-    /// # Errors
-    ///
-    /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
-    pub fn signature(&self) -> Result<MethodSig> {
-        MethodSig::parse(&self.signature_blob)
-            .map_err(|error| Error::invalid("the signature of the method", error))
-    }
-}
-
-/// A field that a module defines.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct FieldProps {
-    /// The type that has it.
-    pub class: TypeDef,
-    /// Its name.
-    pub name: String,
-    /// Its attributes: `CorFieldAttr`, ECMA-335 II.23.1.5.
-    pub attributes: u32,
-    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
-    pub signature_blob: Vec<u8>,
-    /// The value of a literal.
-    pub value: Option<DefaultValue>,
-}
-
-impl FieldProps {
-    /// The signature.
-    ///
-    /// # Errors
-    ///
-    /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
-    pub fn signature(&self) -> Result<FieldSig> {
-        FieldSig::parse(&self.signature_blob)
-            .map_err(|error| Error::invalid("the signature of the field", error))
-    }
-}
-
-/// A method or field that a module defines.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct MemberProps {
-    /// The type that has it.
-    pub class: TypeDef,
-    /// Its name.
-    pub name: String,
-    /// Its attributes: `CorMethodAttr` or `CorFieldAttr`.
-    pub attributes: u32,
-    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
-    pub signature_blob: Vec<u8>,
-    /// Where a method's body stands in the image.
-    pub rva: u32,
-    /// How a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
-    pub implementation: u32,
-    /// The value of a literal field.
-    pub value: Option<DefaultValue>,
-}
-
-/// A method or field that a module uses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemberRefProps {
-    /// Where to look for it: a type of any kind, a module, or a method with variable arguments.
-    pub parent: Token,
-    /// Its name.
-    pub name: String,
-    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
-    pub signature_blob: Vec<u8>,
-}
-
-macro_rules! member_signature {
-    ($($name:ident)*) => {$(
-        impl $name {
-            /// The signature: of a method or of a field.
-            ///
-            /// # Errors
-            ///
-            /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
-            pub fn signature(&self) -> Result<MemberRefSig> {
-                MemberRefSig::parse(&self.signature_blob)
-                    .map_err(|error| Error::invalid("the signature of the member", error))
-            }
-        }
-    )*};
-}
-member_signature!(MemberProps MemberRefProps);
-
-/// A parameter of a method that a module defines.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ParamProps {
-    /// The method.
-    pub method: MethodDef,
-    /// Which parameter: 1 is the first one, 0 the value that is returned.
-    pub sequence: u32,
-    /// Its name.
-    pub name: String,
-    /// Its attributes: `CorParamAttr`, ECMA-335 II.23.1.13.
-    pub attributes: u32,
-    /// Its default.
-    pub value: Option<DefaultValue>,
-}
-
-/// Where the body of a method or the data of a field stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Rva {
-    /// The address in the image; zero where there is nothing there.
-    pub rva: u32,
-    /// How a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
-    pub implementation: u32,
-}
-
 /// The part of [`MetadataImport`](crate::MetadataImport) about methods, fields and parameters.
 pub trait MetadataImportMembers: Sealed {
     /// The methods and fields of a type.
     ///
-    /// Wraps `IMetaDataImport::EnumMembers`.
+    /// Wraps `IMetaDataImport::EnumMembers`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -165,7 +33,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The methods and fields of a type that have this name.
     ///
-    /// Wraps `IMetaDataImport::EnumMembersWithName`.
+    /// Wraps `IMetaDataImport::EnumMembersWithName`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -182,7 +50,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The methods of a type, constructors and accessors too.
     ///
-    /// Wraps `IMetaDataImport::EnumMethods`.
+    /// Wraps `IMetaDataImport::EnumMethods`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -198,7 +66,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The methods of a type that have this name.
     ///
-    /// Wraps `IMetaDataImport::EnumMethodsWithName`.
+    /// Wraps `IMetaDataImport::EnumMethodsWithName`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -215,7 +83,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The fields of a type.
     ///
-    /// Wraps `IMetaDataImport::EnumFields`.
+    /// Wraps `IMetaDataImport::EnumFields`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -231,7 +99,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The fields of a type that have this name.
     ///
-    /// Wraps `IMetaDataImport::EnumFieldsWithName`.
+    /// Wraps `IMetaDataImport::EnumFieldsWithName`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -248,7 +116,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The records of a method's parameters. Parameters about which there is nothing to say have none.
     ///
-    /// Wraps `IMetaDataImport::EnumParams`.
+    /// Wraps `IMetaDataImport::EnumParams`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -264,7 +132,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The references to members of this parent, a type of any kind for example.
     ///
-    /// Wraps `IMetaDataImport::EnumMemberRefs`.
+    /// Wraps `IMetaDataImport::EnumMemberRefs`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -281,7 +149,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// Methods and references to methods for which there is no definition yet, as a linker asks for them.
     ///
-    /// Wraps `IMetaDataImport::EnumUnresolvedMethods`.
+    /// Wraps `IMetaDataImport::EnumUnresolvedMethods`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -298,7 +166,7 @@ pub trait MetadataImportMembers: Sealed {
     /// The methods that a type declares as implementations of others, such as explicit
     /// implementations of interfaces.
     ///
-    /// Wraps `IMetaDataImport::EnumMethodImpls`.
+    /// Wraps `IMetaDataImport::EnumMethodImpls`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -331,7 +199,7 @@ pub trait MetadataImportMembers: Sealed {
     /// found. Without a signature ([`AnySignature`](crate::AnySignature)) it is the first one of the
     /// name.
     ///
-    /// Wraps `IMetaDataImport::FindMember`.
+    /// Wraps `IMetaDataImport::FindMember`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -363,7 +231,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The method of a type with this name and signature, like [`find_member`](Self::find_member).
     ///
-    /// Wraps `IMetaDataImport::FindMethod`.
+    /// Wraps `IMetaDataImport::FindMethod`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -395,7 +263,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The field of a type with this name and signature, like [`find_member`](Self::find_member).
     ///
-    /// Wraps `IMetaDataImport::FindField`.
+    /// Wraps `IMetaDataImport::FindField`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -427,7 +295,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// The reference to a member by its parent, name and signature.
     ///
-    /// Wraps `IMetaDataImport::FindMemberRef`.
+    /// Wraps `IMetaDataImport::FindMemberRef`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -459,7 +327,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// Name, signature and attributes of a method that the module defines.
     ///
-    /// Wraps `IMetaDataImport::GetMethodProps`.
+    /// Wraps `IMetaDataImport::GetMethodProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -499,7 +367,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// Name, signature, attributes and constant of a field that the module defines.
     ///
-    /// Wraps `IMetaDataImport::GetFieldProps`.
+    /// Wraps `IMetaDataImport::GetFieldProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -542,7 +410,7 @@ pub trait MetadataImportMembers: Sealed {
     /// What [`method_props`](Self::method_props) or [`field_props`](Self::field_props) tells, for
     /// a token of either kind.
     ///
-    /// Wraps `IMetaDataImport::GetMemberProps`.
+    /// Wraps `IMetaDataImport::GetMemberProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -589,7 +457,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// Parent, name and signature of a reference to a member.
     ///
-    /// Wraps `IMetaDataImport::GetMemberRefProps`.
+    /// Wraps `IMetaDataImport::GetMemberRefProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -623,7 +491,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// Name, place, attributes and default of a parameter.
     ///
-    /// Wraps `IMetaDataImport::GetParamProps`.
+    /// Wraps `IMetaDataImport::GetParamProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -663,7 +531,7 @@ pub trait MetadataImportMembers: Sealed {
     /// The record of a parameter by its place: 1 is the first one, 0 the value that is returned.
     /// `None` where the metadata has nothing about it.
     ///
-    /// Wraps `IMetaDataImport::GetParamForMethodIndex`.
+    /// Wraps `IMetaDataImport::GetParamForMethodIndex`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -682,7 +550,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// Where the body of a method or the data of a field stands.
     ///
-    /// Wraps `IMetaDataImport::GetRVA`.
+    /// Wraps `IMetaDataImport::GetRVA`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -702,7 +570,7 @@ pub trait MetadataImportMembers: Sealed {
 
     /// Whether a member stands outside of types.
     ///
-    /// Wraps `IMetaDataImport::IsGlobal`.
+    /// Wraps `IMetaDataImport::IsGlobal`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

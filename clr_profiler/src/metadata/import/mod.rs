@@ -1,6 +1,7 @@
 //! `IMetaDataImport`, by topic.
 
 mod attributes;
+mod member_props;
 mod members;
 mod semantics;
 mod signatures;
@@ -12,9 +13,8 @@ pub use attributes::{
     ClassLayout, CustomAttributeProps, FieldOffset, MetadataImportAttributes, PermissionSetProps,
     PinvokeMap,
 };
-pub use members::{
-    FieldProps, MemberProps, MemberRefProps, MetadataImportMembers, MethodProps, ParamProps, Rva,
-};
+pub use member_props::{FieldProps, MemberProps, MemberRefProps, MethodProps, ParamProps, Rva};
+pub use members::MetadataImportMembers;
 pub use semantics::{EventProps, MetadataImportSemantics, PropertyProps};
 pub use signatures::MetadataImportSignatures;
 pub use types::{InterfaceImplProps, MetadataImportTypes, ScopeProps, TypeDefProps, TypeRefProps};

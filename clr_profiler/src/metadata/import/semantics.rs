@@ -71,7 +71,7 @@ pub struct EventProps {
 pub trait MetadataImportSemantics: Sealed {
     /// The properties of a type.
     ///
-    /// Wraps `IMetaDataImport::EnumProperties`.
+    /// Wraps `IMetaDataImport::EnumProperties`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ pub trait MetadataImportSemantics: Sealed {
 
     /// The events of a type.
     ///
-    /// Wraps `IMetaDataImport::EnumEvents`.
+    /// Wraps `IMetaDataImport::EnumEvents`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ pub trait MetadataImportSemantics: Sealed {
     /// The properties and events that a method serves;
     /// [`method_semantics`](Self::method_semantics) says as what.
     ///
-    /// Wraps `IMetaDataImport::EnumMethodSemantics`.
+    /// Wraps `IMetaDataImport::EnumMethodSemantics`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ pub trait MetadataImportSemantics: Sealed {
 
     /// What a method does for a property or event: `CorMethodSemanticsAttr`, ECMA-335 II.23.1.12.
     ///
-    /// Wraps `IMetaDataImport::GetMethodSemantics`.
+    /// Wraps `IMetaDataImport::GetMethodSemantics`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ pub trait MetadataImportSemantics: Sealed {
 
     /// Name, signature, attributes and methods of a property.
     ///
-    /// Wraps `IMetaDataImport::GetPropertyProps`.
+    /// Wraps `IMetaDataImport::GetPropertyProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ pub trait MetadataImportSemantics: Sealed {
 
     /// Name, type, attributes and methods of an event.
     ///
-    /// Wraps `IMetaDataImport::GetEventProps`.
+    /// Wraps `IMetaDataImport::GetEventProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

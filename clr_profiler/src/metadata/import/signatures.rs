@@ -13,7 +13,7 @@ use clr_profiler_il::token::{StandAloneSig, Token, UserString};
 pub trait MetadataImportSignatures: Sealed {
     /// The signatures of their own: of locals, and of what `calli` calls.
     ///
-    /// Wraps `IMetaDataImport::EnumSignatures`.
+    /// Wraps `IMetaDataImport::EnumSignatures`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ pub trait MetadataImportSignatures: Sealed {
 
     /// The string literals.
     ///
-    /// Wraps `IMetaDataImport::EnumUserStrings`.
+    /// Wraps `IMetaDataImport::EnumUserStrings`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ pub trait MetadataImportSignatures: Sealed {
 
     /// The bytes of a signature of its own, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
     ///
-    /// Wraps `IMetaDataImport::GetSigFromToken`.
+    /// Wraps `IMetaDataImport::GetSigFromToken`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ pub trait MetadataImportSignatures: Sealed {
 
     /// The UTF-16 of a string literal as it is, with zeros and lone surrogates.
     ///
-    /// Wraps `IMetaDataImport::GetUserString`.
+    /// Wraps `IMetaDataImport::GetUserString`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ pub trait MetadataImportSignatures: Sealed {
     /// The name of an item as it stands in the heap of names. Prefer the call for items of its
     /// kind: this one is deprecated.
     ///
-    /// Wraps `IMetaDataImport::GetNameFromToken`.
+    /// Wraps `IMetaDataImport::GetNameFromToken`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ pub trait MetadataImportSignatures: Sealed {
 
     /// Whether the metadata has an item with this token.
     ///
-    /// Wraps `IMetaDataImport::IsValidToken`.
+    /// Wraps `IMetaDataImport::IsValidToken`. **Context**: not during a collection.
     #[doc(alias = "IsValidToken")]
     fn is_valid_token(&self, token: impl Into<Token>) -> bool {
         // SAFETY: any number may be asked for.
@@ -131,7 +131,7 @@ pub trait MetadataImportSignatures: Sealed {
     /// The native calling convention that modifiers in the signature of a method ask for: one of
     /// `pmCallConvMask` of `CorPinvokeMap`, ECMA-335 II.23.1.8.
     ///
-    /// Wraps `IMetaDataImport::GetNativeCallConvFromSig`.
+    /// Wraps `IMetaDataImport::GetNativeCallConvFromSig`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

@@ -60,7 +60,7 @@ pub struct InterfaceImplProps {
 pub trait MetadataImportTypes: Sealed {
     /// Name and version id of the module.
     ///
-    /// Wraps `IMetaDataImport::GetScopeProps`.
+    /// Wraps `IMetaDataImport::GetScopeProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The token of the module itself, which its custom attributes hang on.
     ///
-    /// Wraps `IMetaDataImport::GetModuleFromScope`.
+    /// Wraps `IMetaDataImport::GetModuleFromScope`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The types that the module defines, nested ones too; without `<Module>`.
     ///
-    /// Wraps `IMetaDataImport::EnumTypeDefs`.
+    /// Wraps `IMetaDataImport::EnumTypeDefs`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The types of other modules that the module uses.
     ///
-    /// Wraps `IMetaDataImport::EnumTypeRefs`.
+    /// Wraps `IMetaDataImport::EnumTypeRefs`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The composed types that the module uses: generic ones with arguments, arrays, pointers.
     ///
-    /// Wraps `IMetaDataImport::EnumTypeSpecs`.
+    /// Wraps `IMetaDataImport::EnumTypeSpecs`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The other modules of the assembly and the native libraries that the module uses.
     ///
-    /// Wraps `IMetaDataImport::EnumModuleRefs`.
+    /// Wraps `IMetaDataImport::EnumModuleRefs`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The interfaces that a type says it implements.
     ///
-    /// Wraps `IMetaDataImport::EnumInterfaceImpls`.
+    /// Wraps `IMetaDataImport::EnumInterfaceImpls`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ pub trait MetadataImportTypes: Sealed {
     /// The name has the namespace and the number of generic parameters: `` Shop.Cart`1 ``. A nested
     /// type is found by its own name, and the type around it.
     ///
-    /// Wraps `IMetaDataImport::FindTypeDefByName`.
+    /// Wraps `IMetaDataImport::FindTypeDefByName`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ pub trait MetadataImportTypes: Sealed {
     /// The reference to a type by its scope (an assembly, a module or an enclosing type) and its
     /// name with namespace.
     ///
-    /// Wraps `IMetaDataImport::FindTypeRef`.
+    /// Wraps `IMetaDataImport::FindTypeRef`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// Name, attributes and base of a type that the module defines.
     ///
-    /// Wraps `IMetaDataImport::GetTypeDefProps`.
+    /// Wraps `IMetaDataImport::GetTypeDefProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -249,7 +249,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The type in which a nested type stands; `None` for types that are not nested.
     ///
-    /// Wraps `IMetaDataImport::GetNestedClassProps`.
+    /// Wraps `IMetaDataImport::GetNestedClassProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The type and the interface of an implementation.
     ///
-    /// Wraps `IMetaDataImport::GetInterfaceImplProps`.
+    /// Wraps `IMetaDataImport::GetInterfaceImplProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -292,7 +292,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// Name and scope of a type of another module.
     ///
-    /// Wraps `IMetaDataImport::GetTypeRefProps`.
+    /// Wraps `IMetaDataImport::GetTypeRefProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -319,7 +319,7 @@ pub trait MetadataImportTypes: Sealed {
     /// .NET (Core) does not look: it refuses. There, follow
     /// [`type_ref_props`](Self::type_ref_props) to the assembly, and find that among the modules.
     ///
-    /// Wraps `IMetaDataImport::ResolveTypeRef`.
+    /// Wraps `IMetaDataImport::ResolveTypeRef`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -344,7 +344,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The signature of a composed type, as ECMA-335 II.23.2.14 encodes it.
     ///
-    /// Wraps `IMetaDataImport::GetTypeSpecFromToken`.
+    /// Wraps `IMetaDataImport::GetTypeSpecFromToken`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -373,7 +373,7 @@ pub trait MetadataImportTypes: Sealed {
 
     /// The name of another module of the assembly, or of a native library.
     ///
-    /// Wraps `IMetaDataImport::GetModuleRefProps`.
+    /// Wraps `IMetaDataImport::GetModuleRefProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

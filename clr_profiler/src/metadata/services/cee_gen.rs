@@ -44,7 +44,7 @@ pub struct TokenMap(sys::IMapToken);
 impl TokenMap {
     /// Says that a token has become another one.
     ///
-    /// Wraps `IMapToken::Map`.
+    /// Wraps `IMapToken::Map`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ fn fill(call: &'static str, start: *mut u8, bytes: &[u8]) -> Result<()> {
 pub trait CeeGeneration: sealed::Sealed {
     /// Adds a text; its address.
     ///
-    /// Wraps `ICeeGen::EmitString`.
+    /// Wraps `ICeeGen::EmitString`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// The text at an address that [`emit_string`](Self::emit_string) gave.
     ///
-    /// Wraps `ICeeGen::GetString`.
+    /// Wraps `ICeeGen::GetString`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// Adds a method body; its address.
     ///
-    /// Wraps `ICeeGen::AllocateMethodBuffer`.
+    /// Wraps `ICeeGen::AllocateMethodBuffer`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// The memory of the method body at an address; reading it is unsafe.
     ///
-    /// Wraps `ICeeGen::GetMethodBuffer`.
+    /// Wraps `ICeeGen::GetMethodBuffer`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// Where the generator is told of tokens that move.
     ///
-    /// Wraps `ICeeGen::GetIMapTokenIface`.
+    /// Wraps `ICeeGen::GetIMapTokenIface`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// Writes the image to its file.
     ///
-    /// Wraps `ICeeGen::GenerateCeeFile`.
+    /// Wraps `ICeeGen::GenerateCeeFile`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -245,7 +245,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// The section of method bodies.
     ///
-    /// Wraps `ICeeGen::GetIlSection`.
+    /// Wraps `ICeeGen::GetIlSection`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -261,7 +261,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// The section of texts.
     ///
-    /// Wraps `ICeeGen::GetStringSection`.
+    /// Wraps `ICeeGen::GetStringSection`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -277,7 +277,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// Says that at this offset of a section stands an address in another one.
     ///
-    /// Wraps `ICeeGen::AddSectionReloc`.
+    /// Wraps `ICeeGen::AddSectionReloc`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -302,7 +302,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// The section of this name, made where it is not there yet. `flags` are those of sections of an image.
     ///
-    /// Wraps `ICeeGen::GetSectionCreate`.
+    /// Wraps `ICeeGen::GetSectionCreate`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -322,14 +322,13 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// How many bytes a section has.
     ///
-    /// Wraps `ICeeGen::GetSectionDataLen`.
+    /// Wraps `ICeeGen::GetSectionDataLen`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
     /// What the runtime answers.
     #[doc(alias = "GetSectionDataLen")]
     fn section_data_len(&self, section: CeeSection<'_>) -> Result<u32> {
-        const CALL: &str = "ICeeGen::GetSectionDataLen";
         let native = self.native();
         let mut bytes = 0;
         native_call!(
@@ -341,7 +340,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// Adds bytes to a section, at a multiple of `align`.
     ///
-    /// Wraps `ICeeGen::GetSectionBlock`.
+    /// Wraps `ICeeGen::GetSectionBlock`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -365,14 +364,13 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// Takes the last so many bytes of a section away.
     ///
-    /// Wraps `ICeeGen::TruncateSection`.
+    /// Wraps `ICeeGen::TruncateSection`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
     /// What the runtime answers.
     #[doc(alias = "TruncateSection")]
     fn truncate_section(&self, section: CeeSection<'_>, bytes: u32) -> Result<()> {
-        const CALL: &str = "ICeeGen::TruncateSection";
         let native = self.native();
         native_call!(
             native,
@@ -383,7 +381,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// Builds the image; its memory, which is unsafe to read.
     ///
-    /// Wraps `ICeeGen::GenerateCeeMemoryImage`.
+    /// Wraps `ICeeGen::GenerateCeeMemoryImage`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -399,7 +397,7 @@ pub trait CeeGeneration: sealed::Sealed {
 
     /// The memory at an address of a section; reading it is unsafe.
     ///
-    /// Wraps `ICeeGen::ComputePointer`.
+    /// Wraps `ICeeGen::ComputePointer`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ use clr_profiler_sys as sys;
 pub trait MetadataFilter: Sealed {
     /// Takes all marks away.
     ///
-    /// Wraps `IMetaDataFilter::UnmarkAll`.
+    /// Wraps `IMetaDataFilter::UnmarkAll`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ pub trait MetadataFilter: Sealed {
 
     /// Marks an item, and what it needs.
     ///
-    /// Wraps `IMetaDataFilter::MarkToken`.
+    /// Wraps `IMetaDataFilter::MarkToken`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ pub trait MetadataFilter: Sealed {
 
     /// Whether an item is marked.
     ///
-    /// Wraps `IMetaDataFilter::IsTokenMarked`.
+    /// Wraps `IMetaDataFilter::IsTokenMarked`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ pub trait MetadataValidate: Sealed {
     /// Says what kind of module it is (`CorValidatorModuleType`: 1 for an image) and who is told of
     /// errors. To be called before [`validate_metadata`](Self::validate_metadata).
     ///
-    /// Wraps `IMetaDataValidate::ValidatorInit`.
+    /// Wraps `IMetaDataValidate::ValidatorInit`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ pub trait MetadataValidate: Sealed {
 
     /// Checks everything; the handler is told what is wrong. Whether something was: `false`.
     ///
-    /// Wraps `IMetaDataValidate::ValidateMetaData`.
+    /// Wraps `IMetaDataValidate::ValidateMetaData`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ pub struct FileMapping {
 pub trait MetadataInfo: Sealed {
     /// Start, size and kind of the mapping of the module's file.
     ///
-    /// Wraps `IMetaDataInfo::GetFileMapping`.
+    /// Wraps `IMetaDataInfo::GetFileMapping`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl MetadataInfo for Metadata<'_> {}
 pub trait MetadataWinMdImport: Sealed {
     /// Name and scope of a type of another module, as they are stored.
     ///
-    /// Wraps `IMetaDataWinMDImport::GetUntransformedTypeRefProps`.
+    /// Wraps `IMetaDataWinMDImport::GetUntransformedTypeRefProps`. **Context**: not during a collection.
     ///
     /// # Errors
     ///

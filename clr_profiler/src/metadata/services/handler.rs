@@ -26,7 +26,7 @@ pub trait MetadataEvents: Send + Sync + 'static {
 
     /// Something is wrong with an item, or with the whole if the token is nil.
     ///
-    /// Wraps `IMetaDataError::OnError`.
+    /// Wraps `IMetaDataError::OnError`. **Context**: not during a collection.
     #[doc(alias = "IMetaDataError")]
     #[doc(alias = "OnError")]
     fn error(&self, error: Hresult, token: Token) {
@@ -35,7 +35,7 @@ pub trait MetadataEvents: Send + Sync + 'static {
 
     /// An item is to be kept.
     ///
-    /// Wraps `IHostFilter::MarkToken`.
+    /// Wraps `IHostFilter::MarkToken`. **Context**: not during a collection.
     #[doc(alias = "IHostFilter")]
     fn token_marked(&self, token: Token) {
         let _ = token;

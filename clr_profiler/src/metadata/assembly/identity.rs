@@ -1,0 +1,153 @@
+//! What an assembly is called: name, version, culture, key.
+
+use std::ptr;
+
+use crate::error::Result;
+use crate::metadata::convert::wide;
+use clr_profiler_sys as sys;
+
+/// Version and culture of an assembly.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssemblyVersion {
+    /// The first number.
+    pub major: u16,
+    /// The second number.
+    pub minor: u16,
+    /// The third number.
+    pub build: u16,
+    /// The fourth number.
+    pub revision: u16,
+    /// The culture, such as `de-DE`; empty for code, which has none.
+    pub culture: String,
+}
+
+/// The assembly that a module is the manifest of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssemblyProps {
+    /// Its name, without an extension.
+    pub name: String,
+    /// Version and culture.
+    pub version: AssemblyVersion,
+    /// Its whole public key; empty where it has none.
+    pub public_key: Vec<u8>,
+    /// The hash algorithm of its files: `AssemblyHashAlgorithm`, ECMA-335 II.23.1.1.
+    pub hash_algorithm: u32,
+    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
+    pub flags: u32,
+}
+
+/// A reference to an assembly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssemblyRefProps {
+    /// Its name, without an extension.
+    pub name: String,
+    /// Version and culture.
+    pub version: AssemblyVersion,
+    /// Its public key or, as is usual, the eight bytes of the token of it; empty where it has none.
+    pub public_key_or_token: Vec<u8>,
+    /// The hash of its file; usually empty.
+    pub hash: Vec<u8>,
+    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
+    pub flags: u32,
+}
+
+/// An assembly to be declared, as [`AssemblyProps`] tells of one.
+#[derive(Clone, Debug, Default)]
+pub struct NewAssembly<'a> {
+    /// Its name, without an extension.
+    pub name: &'a str,
+    /// Version and culture.
+    pub version: AssemblyVersion,
+    /// Its whole public key; empty where it has none.
+    pub public_key: &'a [u8],
+    /// The hash algorithm of its files: `AssemblyHashAlgorithm`, ECMA-335 II.23.1.1.
+    pub hash_algorithm: u32,
+    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
+    pub flags: u32,
+}
+
+/// A reference to an assembly to be added, as [`AssemblyRefProps`] tells of one.
+#[derive(Clone, Debug, Default)]
+pub struct NewAssemblyRef<'a> {
+    /// Its name, without an extension.
+    pub name: &'a str,
+    /// Version and culture.
+    pub version: AssemblyVersion,
+    /// Its public key (with the flag `afPublicKey`), or the eight bytes of the token of it.
+    pub public_key_or_token: &'a [u8],
+    /// The hash of its file; usually empty.
+    pub hash: &'a [u8],
+    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
+    pub flags: u32,
+}
+
+/// The native form of version and culture, with room for the culture.
+pub(super) struct NativeVersion {
+    culture: Vec<u16>,
+    native: sys::ASSEMBLYMETADATA,
+}
+
+impl NativeVersion {
+    /// To be read into.
+    pub(super) fn empty() -> Self {
+        Self {
+            culture: vec![0; 256],
+            native: Self::native(&AssemblyVersion::default()),
+        }
+    }
+
+    /// To be written.
+    pub(super) fn of(call: &'static str, version: &AssemblyVersion) -> Result<Self> {
+        let mut native = Self::native(version);
+        let mut culture = wide(call, &version.culture)?;
+        if !version.culture.is_empty() {
+            native.szLocale = culture.as_mut_ptr();
+            native.cbLocale = culture.len() as u32;
+        }
+        Ok(Self { culture, native })
+    }
+
+    fn native(version: &AssemblyVersion) -> sys::ASSEMBLYMETADATA {
+        sys::ASSEMBLYMETADATA {
+            usMajorVersion: version.major,
+            usMinorVersion: version.minor,
+            usBuildNumber: version.build,
+            usRevisionNumber: version.revision,
+            szLocale: ptr::null_mut(),
+            cbLocale: 0,
+            rProcessor: ptr::null_mut(),
+            ulProcessor: 0,
+            rOS: ptr::null_mut(),
+            ulOS: 0,
+        }
+    }
+
+    /// The native structure, with all of the room for the culture.
+    pub(super) fn place(&mut self) -> *mut sys::ASSEMBLYMETADATA {
+        self.native.szLocale = self.culture.as_mut_ptr();
+        self.native.cbLocale = self.culture.len() as u32;
+        self.native.ulProcessor = 0;
+        self.native.ulOS = 0;
+        &mut self.native
+    }
+
+    /// The native structure to be written.
+    pub(super) fn as_ptr(&self) -> *const sys::ASSEMBLYMETADATA {
+        &self.native
+    }
+
+    /// What was read, which is cut where the culture is longer than any.
+    pub(super) fn version(&self) -> AssemblyVersion {
+        let end = self.culture.iter().position(|unit| *unit == 0);
+        let culture = self.culture.get(..end.unwrap_or(0)).unwrap_or_default();
+        AssemblyVersion {
+            major: self.native.usMajorVersion,
+            minor: self.native.usMinorVersion,
+            build: self.native.usBuildNumber,
+            revision: self.native.usRevisionNumber,
+            culture: String::from_utf16_lossy(culture),
+        }
+    }
+}

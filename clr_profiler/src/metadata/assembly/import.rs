@@ -1,0 +1,443 @@
+//! `IMetaDataAssemblyImport`.
+
+use super::identity::{AssemblyProps, AssemblyRefProps, NativeVersion};
+use crate::error::Result;
+use crate::metadata::convert::{blob, cast, found, optional, raw_or_nil, wide};
+use crate::metadata::enumerate::{MetadataIter, Source, enumerate};
+use crate::metadata::handle::{Metadata, Sealed};
+use crate::native::{read_array, read_text, typed};
+use clr_profiler_il::token::{
+    Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
+};
+use clr_profiler_sys as sys;
+use sys::Interface;
+
+/// A file of an assembly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileProps {
+    /// Its name, without a folder.
+    pub name: String,
+    /// The hash of its content.
+    pub hash: Vec<u8>,
+    /// Its attributes: `CorFileFlags`, ECMA-335 II.23.1.6.
+    pub flags: u32,
+}
+
+/// A type that an assembly exports from another file, or forwards to another assembly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExportedTypeProps {
+    /// Its name with namespace.
+    pub name: String,
+    /// Where it is: a `File`, an `AssemblyRef`, or the `ExportedType` that encloses it.
+    pub implementation: Token,
+    /// Its token in the other file, as a hint.
+    pub type_def: Option<TypeDef>,
+    /// Its attributes: `CorTypeAttr`, ECMA-335 II.23.1.15.
+    pub flags: u32,
+}
+
+/// A resource of an assembly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ManifestResourceProps {
+    /// Its name.
+    pub name: String,
+    /// Where it is: a `File`, an `AssemblyRef`, or nil for this file.
+    pub implementation: Token,
+    /// Where it begins there.
+    pub offset: u32,
+    /// Its attributes: `CorManifestResourceFlags`, ECMA-335 II.23.1.9.
+    pub flags: u32,
+}
+
+/// The interface of the manifest.
+fn assembly(
+    metadata: &(impl Sealed + ?Sized),
+    call: &'static str,
+) -> Result<sys::IMetaDataAssemblyImport> {
+    cast(metadata.import(), call)
+}
+
+/// What `IMetaDataAssemblyImport` offers: the manifest of an assembly.
+///
+/// All of it may be called from every callback that is not during a collection.
+#[doc(alias = "IMetaDataAssemblyImport")]
+pub trait MetadataAssemblyImport: Sealed {
+    /// The assembly that the module is the manifest of; `None` for other modules of an assembly.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::GetAssemblyFromScope`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.
+    #[doc(alias = "GetAssemblyFromScope")]
+    fn assembly_from_scope(&self) -> Result<Option<Assembly>> {
+        const CALL: &str = "IMetaDataAssemblyImport::GetAssemblyFromScope";
+        let import = assembly(self, CALL)?;
+        let mut token = 0;
+        let answer = native_call!(
+            &import,
+            IMetaDataAssemblyImport::GetAssemblyFromScope(&mut token)
+        );
+        found(answer)?.map(|_| typed(CALL, token)).transpose()
+    }
+
+    /// Name, version, key and attributes of the assembly.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::GetAssemblyProps`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
+    #[doc(alias = "GetAssemblyProps")]
+    fn assembly_props(&self, token: Assembly) -> Result<AssemblyProps> {
+        let import = assembly(self, "IMetaDataAssemblyImport::GetAssemblyProps")?;
+        let (mut key, mut key_length) = (std::ptr::null(), 0);
+        let (mut hash_algorithm, mut flags) = (0, 0);
+        let mut version = NativeVersion::empty();
+        let name = read_text(|capacity, length, buffer| {
+            native_call!(
+                &import,
+                IMetaDataAssemblyImport::GetAssemblyProps(
+                    token.raw(),
+                    &mut key,
+                    &mut key_length,
+                    &mut hash_algorithm,
+                    buffer,
+                    capacity,
+                    length,
+                    version.place(),
+                    &mut flags,
+                )
+            )
+        })?;
+        Ok(AssemblyProps {
+            name,
+            version: version.version(),
+            // SAFETY: the metadata says that its blob of that length stands there.
+            public_key: unsafe { blob(key.cast(), key_length) },
+            hash_algorithm,
+            flags,
+        })
+    }
+
+    /// Name, version, key and attributes of a reference to an assembly.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::GetAssemblyRefProps`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
+    #[doc(alias = "GetAssemblyRefProps")]
+    fn assembly_ref_props(&self, token: AssemblyRef) -> Result<AssemblyRefProps> {
+        let import = assembly(self, "IMetaDataAssemblyImport::GetAssemblyRefProps")?;
+        let (mut key, mut key_length) = (std::ptr::null(), 0);
+        let (mut hash, mut hash_length) = (std::ptr::null(), 0);
+        let mut flags = 0;
+        let mut version = NativeVersion::empty();
+        let name = read_text(|capacity, length, buffer| {
+            native_call!(
+                &import,
+                IMetaDataAssemblyImport::GetAssemblyRefProps(
+                    token.raw(),
+                    &mut key,
+                    &mut key_length,
+                    buffer,
+                    capacity,
+                    length,
+                    version.place(),
+                    &mut hash,
+                    &mut hash_length,
+                    &mut flags,
+                )
+            )
+        })?;
+        Ok(AssemblyRefProps {
+            name,
+            version: version.version(),
+            // SAFETY: the metadata says that its blob of that length stands there.
+            public_key_or_token: unsafe { blob(key.cast(), key_length) },
+            // SAFETY: as above.
+            hash: unsafe { blob(hash.cast(), hash_length) },
+            flags,
+        })
+    }
+
+    /// Name, hash and attributes of a file of the assembly.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::GetFileProps`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
+    #[doc(alias = "GetFileProps")]
+    fn file_props(&self, token: File) -> Result<FileProps> {
+        let import = assembly(self, "IMetaDataAssemblyImport::GetFileProps")?;
+        let (mut hash, mut hash_length, mut flags) = (std::ptr::null(), 0, 0);
+        let name = read_text(|capacity, length, buffer| {
+            native_call!(
+                &import,
+                IMetaDataAssemblyImport::GetFileProps(
+                    token.raw(),
+                    buffer,
+                    capacity,
+                    length,
+                    &mut hash,
+                    &mut hash_length,
+                    &mut flags,
+                )
+            )
+        })?;
+        Ok(FileProps {
+            name,
+            // SAFETY: the metadata says that its blob of that length stands there.
+            hash: unsafe { blob(hash.cast(), hash_length) },
+            flags,
+        })
+    }
+
+    /// Name and place of a type that the assembly exports from another file or forwards.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::GetExportedTypeProps`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
+    #[doc(alias = "GetExportedTypeProps")]
+    fn exported_type_props(&self, token: ExportedType) -> Result<ExportedTypeProps> {
+        const CALL: &str = "IMetaDataAssemblyImport::GetExportedTypeProps";
+        let import = assembly(self, CALL)?;
+        let (mut implementation, mut type_def, mut flags) = (0, 0, 0);
+        let name = read_text(|capacity, length, buffer| {
+            native_call!(
+                &import,
+                IMetaDataAssemblyImport::GetExportedTypeProps(
+                    token.raw(),
+                    buffer,
+                    capacity,
+                    length,
+                    &mut implementation,
+                    &mut type_def,
+                    &mut flags,
+                )
+            )
+        })?;
+        Ok(ExportedTypeProps {
+            name,
+            implementation: Token::new(implementation),
+            type_def: optional(CALL, type_def)?,
+            flags,
+        })
+    }
+
+    /// Name and place of a resource.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::GetManifestResourceProps`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
+    #[doc(alias = "GetManifestResourceProps")]
+    fn manifest_resource_props(&self, token: ManifestResource) -> Result<ManifestResourceProps> {
+        let import = assembly(self, "IMetaDataAssemblyImport::GetManifestResourceProps")?;
+        let (mut implementation, mut offset, mut flags) = (0, 0, 0);
+        let name = read_text(|capacity, length, buffer| {
+            native_call!(
+                &import,
+                IMetaDataAssemblyImport::GetManifestResourceProps(
+                    token.raw(),
+                    buffer,
+                    capacity,
+                    length,
+                    &mut implementation,
+                    &mut offset,
+                    &mut flags,
+                )
+            )
+        })?;
+        Ok(ManifestResourceProps {
+            name,
+            implementation: Token::new(implementation),
+            offset,
+            flags,
+        })
+    }
+
+    /// The assemblies that the module refers to.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::EnumAssemblyRefs`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers, as an item.
+    #[doc(alias = "EnumAssemblyRefs")]
+    fn assembly_refs(&self) -> Result<MetadataIter<'_, AssemblyRef>> {
+        const CALL: &str = "IMetaDataAssemblyImport::EnumAssemblyRefs";
+        let assembly = assembly(self, CALL)?;
+        Ok(enumerate!(
+            assembly.clone(),
+            Source::Assembly(assembly),
+            IMetaDataAssemblyImport::EnumAssemblyRefs()
+        ))
+    }
+
+    /// The other files of the assembly.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::EnumFiles`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers, as an item.
+    #[doc(alias = "EnumFiles")]
+    fn files(&self) -> Result<MetadataIter<'_, File>> {
+        const CALL: &str = "IMetaDataAssemblyImport::EnumFiles";
+        let assembly = assembly(self, CALL)?;
+        Ok(enumerate!(
+            assembly.clone(),
+            Source::Assembly(assembly),
+            IMetaDataAssemblyImport::EnumFiles()
+        ))
+    }
+
+    /// The types that the assembly exports from other files or forwards.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::EnumExportedTypes`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers, as an item.
+    #[doc(alias = "EnumExportedTypes")]
+    fn exported_types(&self) -> Result<MetadataIter<'_, ExportedType>> {
+        const CALL: &str = "IMetaDataAssemblyImport::EnumExportedTypes";
+        let assembly = assembly(self, CALL)?;
+        Ok(enumerate!(
+            assembly.clone(),
+            Source::Assembly(assembly),
+            IMetaDataAssemblyImport::EnumExportedTypes()
+        ))
+    }
+
+    /// The resources of the assembly.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::EnumManifestResources`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers, as an item.
+    #[doc(alias = "EnumManifestResources")]
+    fn manifest_resources(&self) -> Result<MetadataIter<'_, ManifestResource>> {
+        const CALL: &str = "IMetaDataAssemblyImport::EnumManifestResources";
+        let assembly = assembly(self, CALL)?;
+        Ok(enumerate!(
+            assembly.clone(),
+            Source::Assembly(assembly),
+            IMetaDataAssemblyImport::EnumManifestResources()
+        ))
+    }
+
+    /// The exported type with this name, in the exported type that encloses it.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::FindExportedTypeByName`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is none.
+    #[doc(alias = "FindExportedTypeByName")]
+    fn find_exported_type_by_name(
+        &self,
+        name: &str,
+        enclosing: Option<ExportedType>,
+    ) -> Result<ExportedType> {
+        const CALL: &str = "IMetaDataAssemblyImport::FindExportedTypeByName";
+        let import = assembly(self, CALL)?;
+        let name = wide(CALL, name)?;
+        let mut token = 0;
+        native_call!(
+            &import,
+            IMetaDataAssemblyImport::FindExportedTypeByName(
+                name.as_ptr(),
+                raw_or_nil(enclosing),
+                &mut token
+            )
+        )?;
+        typed(CALL, token)
+    }
+
+    /// The resource with this name.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::FindManifestResourceByName`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_RECORD_NOTFOUND` where there is none.
+    #[doc(alias = "FindManifestResourceByName")]
+    fn find_manifest_resource_by_name(&self, name: &str) -> Result<ManifestResource> {
+        const CALL: &str = "IMetaDataAssemblyImport::FindManifestResourceByName";
+        let import = assembly(self, CALL)?;
+        let name = wide(CALL, name)?;
+        let mut token = 0;
+        native_call!(
+            &import,
+            IMetaDataAssemblyImport::FindManifestResourceByName(name.as_ptr(), &mut token)
+        )?;
+        typed(CALL, token)
+    }
+
+    /// The assemblies of this name that the runtime would find from these folders.
+    ///
+    /// Only .NET Framework looks for them.
+    ///
+    /// Wraps `IMetaDataAssemblyImport::FindAssembliesByName`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_NOTIMPL` or another failure on .NET (Core).
+    #[doc(alias = "FindAssembliesByName")]
+    fn find_assemblies_by_name(
+        &self,
+        application_base: Option<&str>,
+        private_bin: Option<&str>,
+        name: &str,
+    ) -> Result<Vec<Metadata<'_>>> {
+        const CALL: &str = "IMetaDataAssemblyImport::FindAssembliesByName";
+        let import = assembly(self, CALL)?;
+        let base = application_base.map(|path| wide(CALL, path)).transpose()?;
+        let bin = private_bin.map(|path| wide(CALL, path)).transpose()?;
+        let name = wide(CALL, name)?;
+        let start =
+            |path: &Option<Vec<u16>>| path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr());
+        let found = read_array(|capacity, count, buffer: *mut usize| {
+            native_call!(
+                &import,
+                IMetaDataAssemblyImport::FindAssembliesByName(
+                    start(&base),
+                    start(&bin),
+                    name.as_ptr(),
+                    buffer.cast(),
+                    capacity,
+                    count,
+                )
+            )
+        })?;
+        found
+            .into_iter()
+            .map(|raw| {
+                let raw: *mut std::ffi::c_void = std::ptr::with_exposed_provenance_mut(raw);
+                let object: Option<sys::IUnknown> = if raw.is_null() {
+                    None
+                } else {
+                    // SAFETY: the runtime gives a reference to each assembly that it found.
+                    Some(unsafe { sys::IUnknown::from_raw(raw) })
+                };
+                match object {
+                    Some(object) => Ok(Metadata::from_native(cast(&object, CALL)?)),
+                    None => Err(crate::error::Error::invalid(CALL, "an assembly is missing")),
+                }
+            })
+            .collect()
+    }
+}
+
+impl MetadataAssemblyImport for Metadata<'_> {}

@@ -1,0 +1,187 @@
+//! [`Dispenser`]: opens and creates metadata that no module of the program has.
+
+mod extended;
+mod library;
+
+use std::ffi::c_void;
+use std::fmt;
+use std::path::Path;
+
+use super::convert::{length, wide_path};
+use super::handle::{Metadata, MetadataWriter};
+use crate::error::{Error, Result};
+use crate::info::ProfilerInfo;
+use clr_profiler_sys as sys;
+use sys::Interface;
+
+pub use extended::{AssemblySearch, DispenserOption, MetadataDispenserEx};
+
+/// Opens and creates metadata.
+///
+/// Its methods come from the traits [`MetadataDispenser`] and [`MetadataDispenserEx`]. From
+/// [`metadata_dispenser`](ProfilerInfo::metadata_dispenser).
+pub struct Dispenser {
+    native: sys::IMetaDataDispenserEx,
+}
+
+impl ProfilerInfo {
+    /// The runtime's dispenser of metadata.
+    ///
+    /// `ICorProfilerInfo` has none: this one is that of the function `MetaDataGetDispenser`, which
+    /// the library of the runtime exports. It is looked for in the library that this handle comes
+    /// from, which is loaded already.
+    ///
+    /// # Errors
+    ///
+    /// Where the function is not there, as in a runtime that is linked into its program without it.
+    #[doc(alias = "MetaDataGetDispenser")]
+    pub fn metadata_dispenser(&self) -> Result<Dispenser> {
+        const CALL: &str = "MetaDataGetDispenser";
+        // Held while its address is used: the runtime may let the profiler go.
+        let native = self.native::<sys::ICorProfilerInfo>(CALL, false)?;
+        let vtable: *const sys::ICorProfilerInfo_Vtbl = native.vtable();
+        let get = library::find(vtable.cast()).ok_or_else(|| {
+            Error::rule_with_code(
+                CALL,
+                "the library of this runtime does not export it",
+                sys::E_NOTIMPL,
+            )
+        })?;
+        let mut dispenser = std::ptr::null_mut();
+        // SAFETY: this is how cor.h declares the function; the GUIDs are constants, and there is a
+        // place for the answer.
+        let answer = unsafe {
+            get(
+                &sys::CLSID_CorMetaDataDispenser,
+                &sys::IMetaDataDispenserEx::IID,
+                &mut dispenser,
+            )
+        };
+        crate::error::check(CALL, answer)?;
+        if dispenser.is_null() {
+            return Err(Error::invalid(CALL, "the runtime gave no dispenser"));
+        }
+        Ok(Dispenser {
+            // SAFETY: the answer is a reference to the interface that was asked for.
+            native: unsafe { sys::IMetaDataDispenserEx::from_raw(dispenser) },
+        })
+    }
+}
+
+impl fmt::Debug for Dispenser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Dispenser")
+    }
+}
+
+/// Keeps the traits over [`Dispenser`] to this crate, and gives them the native interface.
+pub trait Sealed {
+    #[doc(hidden)]
+    fn native(&self) -> &sys::IMetaDataDispenserEx;
+}
+
+impl Sealed for Dispenser {
+    fn native(&self) -> &sys::IMetaDataDispenserEx {
+        &self.native
+    }
+}
+
+/// What a call gave as metadata.
+fn scope<'m>(call: &'static str, raw: *mut c_void) -> Result<Metadata<'m>> {
+    // SAFETY: every caller has asked for this interface and gives the reference away.
+    unsafe { Metadata::from_raw(call, raw) }
+}
+
+/// What `IMetaDataDispenser` offers: opening metadata, and creating it.
+///
+/// Metadata that is opened here has nothing to do with the modules of the program: what is changed
+/// in it can be saved, and is not seen by the runtime. The file is trusted as the runtime trusts
+/// it. All of it may be called from every callback that is not during a collection, and from
+/// threads of the profiler's own.
+#[doc(alias = "IMetaDataDispenser")]
+pub trait MetadataDispenser: Sealed {
+    /// Makes empty metadata.
+    ///
+    /// Wraps `IMetaDataDispenser::DefineScope`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the dispenser answers.
+    #[doc(alias = "DefineScope")]
+    fn define_scope(&self) -> Result<MetadataWriter<'static>> {
+        const CALL: &str = "IMetaDataDispenser::DefineScope";
+        let mut raw = std::ptr::null_mut();
+        native_call!(
+            self.native(),
+            IMetaDataDispenser::DefineScope(
+                &sys::CLSID_CorMetaDataRuntime,
+                0,
+                &sys::IMetaDataImport2::IID,
+                &mut raw,
+            )
+        )?;
+        scope(CALL, raw)?.into_writer(CALL)
+    }
+
+    /// Opens the metadata of a file, for reading.
+    ///
+    /// Wraps `IMetaDataDispenser::OpenScope`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `COR_E_BADIMAGEFORMAT` and others for files without metadata; `HRESULT`s of the file system.
+    #[doc(alias = "OpenScope")]
+    fn open_scope(&self, file: &Path) -> Result<Metadata<'static>> {
+        open(self.native(), file, sys::ofRead)
+    }
+
+    /// Opens the metadata of a file, to be changed and saved elsewhere.
+    ///
+    /// Also wraps `IMetaDataDispenser::OpenScope`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open_scope`](Self::open_scope).
+    fn open_scope_for_writing(&self, file: &Path) -> Result<MetadataWriter<'static>> {
+        open(self.native(), file, sys::ofRead | sys::ofWrite)?
+            .into_writer("IMetaDataDispenser::OpenScope")
+    }
+
+    /// Opens a copy of metadata that is in memory: what a `save_to_memory` gave, or an image.
+    ///
+    /// Wraps `IMetaDataDispenser::OpenScopeOnMemory`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `CLDB_E_FILE_CORRUPT` and others where it is no metadata.
+    #[doc(alias = "OpenScopeOnMemory")]
+    fn open_scope_on_memory(&self, data: &[u8]) -> Result<Metadata<'static>> {
+        const CALL: &str = "IMetaDataDispenser::OpenScopeOnMemory";
+        let mut raw = std::ptr::null_mut();
+        native_call!(
+            self.native(),
+            IMetaDataDispenser::OpenScopeOnMemory(
+                data.as_ptr().cast(),
+                length(CALL, data)?,
+                // Without the copy the metadata would outlive `data`.
+                sys::ofRead | sys::ofCopyMemory,
+                &sys::IMetaDataImport2::IID,
+                &mut raw,
+            )
+        )?;
+        scope(CALL, raw)
+    }
+}
+
+impl MetadataDispenser for Dispenser {}
+
+fn open(native: &sys::IMetaDataDispenserEx, file: &Path, flags: u32) -> Result<Metadata<'static>> {
+    const CALL: &str = "IMetaDataDispenser::OpenScope";
+    let file = wide_path(CALL, file)?;
+    let mut raw = std::ptr::null_mut();
+    native_call!(
+        native,
+        IMetaDataDispenser::OpenScope(file.as_ptr(), flags, &sys::IMetaDataImport2::IID, &mut raw,)
+    )?;
+    scope(CALL, raw)
+}

@@ -1,0 +1,512 @@
+//! `IMetaDataTables` and `IMetaDataTables2`.
+
+use uuid::Uuid;
+
+use super::convert::{blob, cast, utf8};
+use super::handle::{Metadata, Sealed};
+use crate::boundary::uuid_of;
+use crate::error::{Error, Hresult, Result};
+use clr_profiler_il::token::Token;
+use clr_profiler_sys as sys;
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableInfo {
+    /// Its name, such as `TypeDef`.
+    pub name: String,
+    /// How many bytes a row has.
+    pub row_size: u32,
+    /// How many rows it has.
+    pub rows: u32,
+    /// How many columns it has.
+    pub columns: u32,
+    /// The column that its rows are sorted by, where they are.
+    pub key: Option<u32>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnInfo {
+    /// Its name, such as `Flags`.
+    pub name: String,
+    /// Where it stands in a row, in bytes.
+    pub offset: u32,
+    /// How many bytes it has.
+    pub size: u32,
+    /// What it holds: a row of the table of this number (0 to 63), a coded token (64 to 95), a
+    /// number (96 to 99), or an index of a heap (101 to 103).
+    pub kind: u32,
+}
+
+/// A kind of coded token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CodedTokenInfo {
+    /// Its name, such as `TypeDefOrRef`.
+    pub name: String,
+    /// The tables that it can name, each as the nil token of the table.
+    pub tables: Vec<Token>,
+}
+
+/// A stream of the metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MetadataStream {
+    /// Its name, such as `#Strings`.
+    pub name: String,
+    /// Its content, as the metadata was before anything was changed.
+    pub content: Vec<u8>,
+}
+
+fn tables(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataTables> {
+    cast(metadata.import(), call)
+}
+
+/// Refuses what the runtime would not check: a number that is not below the limit.
+fn below(call: &'static str, what: &str, number: u32, limit: u32) -> Result<()> {
+    if number < limit {
+        Ok(())
+    } else {
+        Err(Error::invalid(
+            call,
+            format_args!("there is no {what} {number}: there are {limit}"),
+        ))
+    }
+}
+
+/// What `IMetaDataTables` offers: tables, rows, columns and heaps as they are stored.
+///
+/// Tables have the numbers of ECMA-335 II.22; rows count from 1, columns from 0. All of it may be
+/// called from every callback that is not during a collection.
+#[doc(alias = "IMetaDataTables")]
+pub trait MetadataTables: Sealed {
+    /// The size of the heap of names in bytes.
+    ///
+    /// Wraps `IMetaDataTables::GetStringHeapSize`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers.
+    #[doc(alias = "GetStringHeapSize")]
+    fn string_heap_size(&self) -> Result<u32> {
+        let tables = tables(self, "IMetaDataTables::GetStringHeapSize")?;
+        let mut number = 0;
+        native_call!(&tables, IMetaDataTables::GetStringHeapSize(&mut number))?;
+        Ok(number)
+    }
+
+    /// The size of the heap of blobs in bytes.
+    ///
+    /// Wraps `IMetaDataTables::GetBlobHeapSize`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers.
+    #[doc(alias = "GetBlobHeapSize")]
+    fn blob_heap_size(&self) -> Result<u32> {
+        let tables = tables(self, "IMetaDataTables::GetBlobHeapSize")?;
+        let mut number = 0;
+        native_call!(&tables, IMetaDataTables::GetBlobHeapSize(&mut number))?;
+        Ok(number)
+    }
+
+    /// The size of the heap of GUIDs in bytes.
+    ///
+    /// Wraps `IMetaDataTables::GetGuidHeapSize`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers.
+    #[doc(alias = "GetGuidHeapSize")]
+    fn guid_heap_size(&self) -> Result<u32> {
+        let tables = tables(self, "IMetaDataTables::GetGuidHeapSize")?;
+        let mut number = 0;
+        native_call!(&tables, IMetaDataTables::GetGuidHeapSize(&mut number))?;
+        Ok(number)
+    }
+
+    /// The size of the heap of string literals in bytes.
+    ///
+    /// Wraps `IMetaDataTables::GetUserStringHeapSize`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers.
+    #[doc(alias = "GetUserStringHeapSize")]
+    fn user_string_heap_size(&self) -> Result<u32> {
+        let tables = tables(self, "IMetaDataTables::GetUserStringHeapSize")?;
+        let mut number = 0;
+        native_call!(&tables, IMetaDataTables::GetUserStringHeapSize(&mut number))?;
+        Ok(number)
+    }
+
+    /// How many tables there can be: those with a larger number are none.
+    ///
+    /// Wraps `IMetaDataTables::GetNumTables`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Where the metadata has no such interface; what it answers.
+    #[doc(alias = "GetNumTables")]
+    fn num_tables(&self) -> Result<u32> {
+        let tables = tables(self, "IMetaDataTables::GetNumTables")?;
+        let mut number = 0;
+        native_call!(&tables, IMetaDataTables::GetNumTables(&mut number))?;
+        Ok(number)
+    }
+
+    /// The number of the table that a token is of.
+    ///
+    /// Wraps `IMetaDataTables::GetTableIndex`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// `E_INVALIDARG` or the like for tokens that are of none.
+    #[doc(alias = "GetTableIndex")]
+    fn table_index(&self, token: impl Into<Token>) -> Result<u32> {
+        let tables = tables(self, "IMetaDataTables::GetTableIndex")?;
+        let mut index = 0;
+        native_call!(
+            &tables,
+            IMetaDataTables::GetTableIndex(token.into().raw(), &mut index)
+        )?;
+        Ok(index)
+    }
+
+    /// Name, size and key of a table.
+    ///
+    /// Wraps `IMetaDataTables::GetTableInfo`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// A number that is not that of a table; what the metadata answers.
+    #[doc(alias = "GetTableInfo")]
+    fn table_info(&self, table: u32) -> Result<TableInfo> {
+        const CALL: &str = "IMetaDataTables::GetTableInfo";
+        below(CALL, "table", table, self.num_tables()?)?;
+        let tables = tables(self, CALL)?;
+        let (mut row_size, mut rows, mut columns, mut key) = (0, 0, 0, 0);
+        let mut name = std::ptr::null();
+        native_call!(
+            &tables,
+            IMetaDataTables::GetTableInfo(
+                table,
+                &mut row_size,
+                &mut rows,
+                &mut columns,
+                &mut key,
+                &mut name,
+            )
+        )?;
+        Ok(TableInfo {
+            // SAFETY: names of tables are constants of the runtime, and end with a zero.
+            name: unsafe { utf8(name) },
+            row_size,
+            rows,
+            columns,
+            key: (key < columns).then_some(key),
+        })
+    }
+
+    /// Name, place and kind of a column.
+    ///
+    /// Wraps `IMetaDataTables::GetColumnInfo`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not those of a table and its column; what the metadata answers.
+    #[doc(alias = "GetColumnInfo")]
+    fn column_info(&self, table: u32, column: u32) -> Result<ColumnInfo> {
+        const CALL: &str = "IMetaDataTables::GetColumnInfo";
+        below(CALL, "column", column, self.table_info(table)?.columns)?;
+        let tables = tables(self, CALL)?;
+        let (mut offset, mut size, mut kind, mut name) = (0, 0, 0, std::ptr::null());
+        native_call!(
+            &tables,
+            IMetaDataTables::GetColumnInfo(
+                table,
+                column,
+                &mut offset,
+                &mut size,
+                &mut kind,
+                &mut name,
+            )
+        )?;
+        Ok(ColumnInfo {
+            // SAFETY: names of columns are constants of the runtime, and end with a zero.
+            name: unsafe { utf8(name) },
+            offset,
+            size,
+            kind,
+        })
+    }
+
+    /// Name and tables of a kind of coded token, counted from 0.
+    ///
+    /// Wraps `IMetaDataTables::GetCodedTokenInfo`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// A number that is not that of a kind; what the metadata answers.
+    #[doc(alias = "GetCodedTokenInfo")]
+    fn coded_token_info(&self, kind: u32) -> Result<CodedTokenInfo> {
+        const CALL: &str = "IMetaDataTables::GetCodedTokenInfo";
+        // ECMA-335 II.24.2.6 has 13 kinds; more would not fit into the kinds of columns.
+        below(CALL, "kind of coded token", kind, 13)?;
+        let tables = tables(self, CALL)?;
+        let (mut count, mut list, mut name) = (0, std::ptr::null_mut(), std::ptr::null());
+        native_call!(
+            &tables,
+            IMetaDataTables::GetCodedTokenInfo(kind, &mut count, &mut list, &mut name)
+        )?;
+        let tokens = if list.is_null() {
+            &[]
+        } else {
+            // SAFETY: the runtime says that its constant list of that length stands there.
+            unsafe { std::slice::from_raw_parts(list.cast_const(), count as usize) }
+        };
+        Ok(CodedTokenInfo {
+            // SAFETY: names of kinds are constants of the runtime, and end with a zero.
+            name: unsafe { utf8(name) },
+            tables: tokens.iter().copied().map(Token::new).collect(),
+        })
+    }
+
+    /// The bytes of a row.
+    ///
+    /// Wraps `IMetaDataTables::GetRow`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not those of a table and its row; what the metadata answers.
+    #[doc(alias = "GetRow")]
+    fn row(&self, table: u32, row: u32) -> Result<Vec<u8>> {
+        const CALL: &str = "IMetaDataTables::GetRow";
+        let info = self.table_info(table)?;
+        below(CALL, "row before", row.wrapping_sub(1), info.rows)?;
+        let tables = tables(self, CALL)?;
+        let mut start = std::ptr::null_mut();
+        native_call!(&tables, IMetaDataTables::GetRow(table, row, &mut start))?;
+        // SAFETY: the metadata says that a row stands there, of the size that its table has.
+        Ok(unsafe { blob(start.cast_const().cast(), info.row_size) })
+    }
+
+    /// The value of a column in a row; references to other tables are tokens.
+    ///
+    /// Wraps `IMetaDataTables::GetColumn`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not those of a table, its column and row; what the metadata answers.
+    #[doc(alias = "GetColumn")]
+    fn column(&self, table: u32, column: u32, row: u32) -> Result<u32> {
+        const CALL: &str = "IMetaDataTables::GetColumn";
+        let info = self.table_info(table)?;
+        below(CALL, "column", column, info.columns)?;
+        below(CALL, "row before", row.wrapping_sub(1), info.rows)?;
+        let tables = tables(self, CALL)?;
+        let mut value = 0;
+        native_call!(
+            &tables,
+            IMetaDataTables::GetColumn(table, column, row, &mut value)
+        )?;
+        Ok(value)
+    }
+
+    /// The text at an index of the heap of names.
+    ///
+    /// Wraps `IMetaDataTables::GetString`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is outside of the heap.
+    #[doc(alias = "GetString")]
+    fn string(&self, index: u32) -> Result<String> {
+        let tables = tables(self, "IMetaDataTables::GetString")?;
+        let mut text = std::ptr::null();
+        native_call!(&tables, IMetaDataTables::GetString(index, &mut text))?;
+        // SAFETY: names in the heap end with a zero.
+        Ok(unsafe { utf8(text) })
+    }
+
+    /// The bytes at an index of the heap of blobs.
+    ///
+    /// Wraps `IMetaDataTables::GetBlob`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is outside of the heap.
+    #[doc(alias = "GetBlob")]
+    fn blob(&self, index: u32) -> Result<Vec<u8>> {
+        let tables = tables(self, "IMetaDataTables::GetBlob")?;
+        let (mut length, mut start) = (0, std::ptr::null());
+        native_call!(
+            &tables,
+            IMetaDataTables::GetBlob(index, &mut length, &mut start)
+        )?;
+        // SAFETY: the metadata says that a blob of that length stands there.
+        Ok(unsafe { blob(start.cast(), length) })
+    }
+
+    /// The bytes at an index of the heap of string literals: UTF-16, and one byte more that says
+    /// whether there are special characters in it.
+    ///
+    /// Wraps `IMetaDataTables::GetUserString`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is outside of the heap.
+    #[doc(alias = "GetUserString")]
+    fn user_string_blob(&self, index: u32) -> Result<Vec<u8>> {
+        let tables = tables(self, "IMetaDataTables::GetUserString")?;
+        let (mut length, mut start) = (0, std::ptr::null());
+        native_call!(
+            &tables,
+            IMetaDataTables::GetUserString(index, &mut length, &mut start)
+        )?;
+        // SAFETY: the metadata says that a blob of that length stands there.
+        Ok(unsafe { blob(start.cast(), length) })
+    }
+
+    /// The GUID at an index of the heap of GUIDs, which counts from 1.
+    ///
+    /// Wraps `IMetaDataTables::GetGuid`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is outside of the heap.
+    #[doc(alias = "GetGuid")]
+    fn guid(&self, index: u32) -> Result<Uuid> {
+        const CALL: &str = "IMetaDataTables::GetGuid";
+        let tables = tables(self, CALL)?;
+        let mut guid: *const sys::GUID = std::ptr::null();
+        native_call!(&tables, IMetaDataTables::GetGuid(index, &mut guid))?;
+        if guid.is_null() {
+            return Err(Error::invalid(CALL, "the runtime gave no GUID"));
+        }
+        // SAFETY: the metadata says that a GUID stands there; the heap is not aligned.
+        Ok(uuid_of(&unsafe { guid.read_unaligned() }))
+    }
+
+    /// The index of the name behind this one; `None` behind the last.
+    ///
+    /// Wraps `IMetaDataTables::GetNextString`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is not that of an item.
+    #[doc(alias = "GetNextString")]
+    fn next_string(&self, index: u32) -> Result<Option<u32>> {
+        let tables = tables(self, "IMetaDataTables::GetNextString")?;
+        let mut next = 0;
+        let answer = native_call!(&tables, IMetaDataTables::GetNextString(index, &mut next))?;
+        Ok((answer == Hresult::S_OK).then_some(next))
+    }
+
+    /// The index of the blob behind this one; `None` behind the last.
+    ///
+    /// Wraps `IMetaDataTables::GetNextBlob`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is not that of an item.
+    #[doc(alias = "GetNextBlob")]
+    fn next_blob(&self, index: u32) -> Result<Option<u32>> {
+        let tables = tables(self, "IMetaDataTables::GetNextBlob")?;
+        let mut next = 0;
+        let answer = native_call!(&tables, IMetaDataTables::GetNextBlob(index, &mut next))?;
+        Ok((answer == Hresult::S_OK).then_some(next))
+    }
+
+    /// The index of the GUID behind this one; `None` behind the last.
+    ///
+    /// Wraps `IMetaDataTables::GetNextGuid`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is not that of an item.
+    #[doc(alias = "GetNextGuid")]
+    fn next_guid(&self, index: u32) -> Result<Option<u32>> {
+        let tables = tables(self, "IMetaDataTables::GetNextGuid")?;
+        let mut next = 0;
+        let answer = native_call!(&tables, IMetaDataTables::GetNextGuid(index, &mut next))?;
+        Ok((answer == Hresult::S_OK).then_some(next))
+    }
+
+    /// The index of the string literal behind this one; `None` behind the last.
+    ///
+    /// Wraps `IMetaDataTables::GetNextUserString`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where the index is not that of an item.
+    #[doc(alias = "GetNextUserString")]
+    fn next_user_string(&self, index: u32) -> Result<Option<u32>> {
+        let tables = tables(self, "IMetaDataTables::GetNextUserString")?;
+        let mut next = 0;
+        let answer = native_call!(
+            &tables,
+            IMetaDataTables::GetNextUserString(index, &mut next)
+        )?;
+        Ok((answer == Hresult::S_OK).then_some(next))
+    }
+}
+
+impl MetadataTables for Metadata<'_> {}
+
+/// What `IMetaDataTables2` offers: the metadata as it is stored.
+#[doc(alias = "IMetaDataTables2")]
+pub trait MetadataTables2: Sealed {
+    /// A copy of the whole metadata, as it was before anything was changed.
+    ///
+    /// Wraps `IMetaDataTables2::GetMetaDataStorage`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where it does not lie in one piece.
+    #[doc(alias = "GetMetaDataStorage")]
+    fn metadata_storage(&self) -> Result<Vec<u8>> {
+        let tables: sys::IMetaDataTables2 =
+            cast(self.import(), "IMetaDataTables2::GetMetaDataStorage")?;
+        let (mut start, mut length) = (std::ptr::null(), 0);
+        native_call!(
+            &tables,
+            IMetaDataTables2::GetMetaDataStorage(&mut start, &mut length)
+        )?;
+        // SAFETY: the metadata says that it stands there, and how long it is.
+        Ok(unsafe { blob(start.cast(), length) })
+    }
+
+    /// Name and content of a stream, counted from 0; `None` behind the last.
+    ///
+    /// Wraps `IMetaDataTables2::GetMetaDataStreamInfo`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers where it does not lie in one piece.
+    #[doc(alias = "GetMetaDataStreamInfo")]
+    fn metadata_stream(&self, index: u32) -> Result<Option<MetadataStream>> {
+        let tables: sys::IMetaDataTables2 =
+            cast(self.import(), "IMetaDataTables2::GetMetaDataStreamInfo")?;
+        let (mut name, mut start, mut length) = (std::ptr::null(), std::ptr::null(), 0);
+        let answer = native_call!(
+            &tables,
+            IMetaDataTables2::GetMetaDataStreamInfo(index, &mut name, &mut start, &mut length)
+        );
+        match answer {
+            Ok(Hresult::S_OK) => Ok(Some(MetadataStream {
+                // SAFETY: names of streams end with a zero.
+                name: unsafe { utf8(name) },
+                // SAFETY: the metadata says that its stream stands there, and how long it is.
+                content: unsafe { blob(start.cast(), length) },
+            })),
+            Ok(_) => Ok(None),
+            Err(error) if error.hresult().0 == sys::E_INVALIDARG.0 => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl MetadataTables2 for Metadata<'_> {}
