@@ -23,6 +23,8 @@ use sys::Interface;
 /// that got it, since the module can be unloaded.
 pub struct Metadata<'info> {
     pub(super) import: sys::IMetaDataImport2,
+    /// Whether it was opened from a file or memory, and so has a storage that can be asked for.
+    pub(super) has_storage: bool,
     info: PhantomData<&'info ()>,
 }
 
@@ -61,6 +63,7 @@ impl<'info> Metadata<'info> {
     pub(super) fn from_native(import: sys::IMetaDataImport2) -> Self {
         Self {
             import,
+            has_storage: false,
             info: PhantomData,
         }
     }
@@ -146,11 +149,18 @@ impl fmt::Debug for MetadataWriter<'_> {
 pub trait Sealed {
     #[doc(hidden)]
     fn import(&self) -> &sys::IMetaDataImport2;
+
+    #[doc(hidden)]
+    fn has_storage(&self) -> bool;
 }
 
 impl Sealed for Metadata<'_> {
     fn import(&self) -> &sys::IMetaDataImport2 {
         &self.import
+    }
+
+    fn has_storage(&self) -> bool {
+        self.has_storage
     }
 }
 

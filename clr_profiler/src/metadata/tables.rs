@@ -456,7 +456,26 @@ pub trait MetadataTables: Sealed {
 
 impl MetadataTables for Metadata<'_> {}
 
+/// The interface to the storage, where there is one.
+///
+/// Of a module's metadata the runtime keeps none, and would look for it through a null pointer.
+fn stored(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataTables2> {
+    if metadata.has_storage() {
+        cast(metadata.import(), call)
+    } else {
+        Err(Error::rule_with_code(
+            call,
+            "the metadata of a loaded module has no storage, and the runtime does not check that: \
+             open the module's file with `info.metadata_dispenser()`",
+            sys::E_NOTIMPL,
+        ))
+    }
+}
+
 /// What `IMetaDataTables2` offers: the metadata as it is stored.
+///
+/// Only for metadata that a [`Dispenser`](crate::Dispenser) has opened: that of a loaded module has
+/// no storage of its own.
 #[doc(alias = "IMetaDataTables2")]
 pub trait MetadataTables2: Sealed {
     /// A copy of the whole metadata, as it was before anything was changed.
@@ -465,11 +484,10 @@ pub trait MetadataTables2: Sealed {
     ///
     /// # Errors
     ///
-    /// What the metadata answers where it does not lie in one piece.
+    /// Metadata of a loaded module, about which the runtime is not asked; what other metadata answers.
     #[doc(alias = "GetMetaDataStorage")]
     fn metadata_storage(&self) -> Result<Vec<u8>> {
-        let tables: sys::IMetaDataTables2 =
-            cast(self.import(), "IMetaDataTables2::GetMetaDataStorage")?;
+        let tables = stored(self, "IMetaDataTables2::GetMetaDataStorage")?;
         let (mut start, mut length) = (std::ptr::null(), 0);
         native_call!(
             &tables,
@@ -485,11 +503,10 @@ pub trait MetadataTables2: Sealed {
     ///
     /// # Errors
     ///
-    /// What the metadata answers where it does not lie in one piece.
+    /// Metadata of a loaded module, about which the runtime is not asked; what other metadata answers.
     #[doc(alias = "GetMetaDataStreamInfo")]
     fn metadata_stream(&self, index: u32) -> Result<Option<MetadataStream>> {
-        let tables: sys::IMetaDataTables2 =
-            cast(self.import(), "IMetaDataTables2::GetMetaDataStreamInfo")?;
+        let tables = stored(self, "IMetaDataTables2::GetMetaDataStreamInfo")?;
         let (mut name, mut start, mut length) = (std::ptr::null(), std::ptr::null(), 0);
         let answer = native_call!(
             &tables,

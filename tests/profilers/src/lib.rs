@@ -6,6 +6,7 @@ mod every_callback;
 mod flag_rules;
 mod load_paths;
 mod log;
+mod metadata_read;
 mod native_code;
 mod nested;
 mod reads_objects;
@@ -35,6 +36,7 @@ register!(
     load_paths::NotifiedToo,
     load_paths::Watches,
     load_paths::WatchesAllocations,
+    metadata_read::ReadsMetadata,
     native_code::NativeCode,
     nested::Nests,
     nested::SaysLate,

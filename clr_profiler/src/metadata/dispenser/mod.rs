@@ -92,6 +92,13 @@ fn scope<'m>(call: &'static str, raw: *mut c_void) -> Result<Metadata<'m>> {
     unsafe { Metadata::from_raw(call, raw) }
 }
 
+/// What a call gave as metadata that has a storage.
+fn stored<'m>(call: &'static str, raw: *mut c_void) -> Result<Metadata<'m>> {
+    let mut metadata = scope(call, raw)?;
+    metadata.has_storage = true;
+    Ok(metadata)
+}
+
 /// What `IMetaDataDispenser` offers: opening metadata, and creating it.
 ///
 /// Metadata that is opened here has nothing to do with the modules of the program: what is changed
@@ -169,7 +176,7 @@ pub trait MetadataDispenser: Sealed {
                 &mut raw,
             )
         )?;
-        scope(CALL, raw)
+        stored(CALL, raw)
     }
 }
 
@@ -183,5 +190,5 @@ fn open(native: &sys::IMetaDataDispenserEx, file: &Path, flags: u32) -> Result<M
         native,
         IMetaDataDispenser::OpenScope(file.as_ptr(), flags, &sys::IMetaDataImport2::IID, &mut raw,)
     )?;
-    scope(CALL, raw)
+    stored(CALL, raw)
 }
