@@ -7,6 +7,7 @@ mod flag_rules;
 mod load_paths;
 mod log;
 mod metadata_read;
+mod metadata_write;
 mod native_code;
 mod nested;
 mod reads_objects;
@@ -37,6 +38,7 @@ register!(
     load_paths::Watches,
     load_paths::WatchesAllocations,
     metadata_read::ReadsMetadata,
+    metadata_write::WritesMetadata,
     native_code::NativeCode,
     nested::Nests,
     nested::SaysLate,

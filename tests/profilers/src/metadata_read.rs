@@ -477,11 +477,7 @@ fn services(metadata: &Metadata<'_>) -> Result<()> {
             .is_ok_and(|mapping| mapping.address != 0)
     );
     let cart = cart(metadata)?;
-    fact!(
-        "unmarked",
-        metadata.unmark_all().is_ok() && !metadata.is_token_marked(cart)?
-    );
-    fact!("marked", metadata.mark_token(cart).is_ok());
+    fact!("marks of a module", metadata.mark_token(cart)?);
     let handler = MetadataHandler::new(Silent);
     fact!(
         "validated",
@@ -524,6 +520,7 @@ fn dispenser(info: &ProfilerInfo, path: &str) -> Result<()> {
             .open_scope(std::path::Path::new("/no/such.dll"))
             .is_err()
     );
+    fact!("unmarked", opened.unmark_all()?);
     let option = clr_profiler::DispenserOption::CheckDuplicatesFor;
     dispenser.set_option(option, 0x10)?;
     fact!("option", dispenser.option(option)?);

@@ -2,7 +2,7 @@
 //! interfaces that some metadata has beside the others.
 
 use super::MetadataHandler;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::metadata::convert::cast;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::metadata::import::TypeRefProps;
@@ -10,9 +10,26 @@ use crate::native::read_text;
 use clr_profiler_il::token::{Token, TypeRef};
 use clr_profiler_sys as sys;
 
+/// The interface to the marks, where it can be used.
+///
+/// In .NET Core 3.1 marking an item of a loaded module does not return.
+fn filter(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataFilter> {
+    if metadata.has_storage() {
+        cast(metadata.import(), call)
+    } else {
+        Err(Error::rule_with_code(
+            call,
+            "items of a loaded module cannot be marked: open the module's file with \
+             `info.metadata_dispenser()`",
+            sys::E_NOTIMPL,
+        ))
+    }
+}
+
 /// What `IMetaDataFilter` offers: marks on the items that count.
 ///
-/// The calls fail where the metadata has no such interface.
+/// Only for metadata that a [`Dispenser`](crate::Dispenser) has opened, and where the runtime has
+/// the interface.
 #[doc(alias = "IMetaDataFilter")]
 pub trait MetadataFilter: Sealed {
     /// Takes all marks away.
@@ -24,7 +41,7 @@ pub trait MetadataFilter: Sealed {
     /// What the metadata answers.
     #[doc(alias = "UnmarkAll")]
     fn unmark_all(&self) -> Result<()> {
-        let filter: sys::IMetaDataFilter = cast(self.import(), "IMetaDataFilter::UnmarkAll")?;
+        let filter: sys::IMetaDataFilter = filter(self, "IMetaDataFilter::UnmarkAll")?;
         native_call!(&filter, IMetaDataFilter::UnmarkAll()).map(drop)
     }
 
@@ -37,7 +54,7 @@ pub trait MetadataFilter: Sealed {
     /// What the metadata answers.
     #[doc(alias = "MarkToken")]
     fn mark_token(&self, token: impl Into<Token>) -> Result<()> {
-        let filter: sys::IMetaDataFilter = cast(self.import(), "IMetaDataFilter::MarkToken")?;
+        let filter: sys::IMetaDataFilter = filter(self, "IMetaDataFilter::MarkToken")?;
         native_call!(&filter, IMetaDataFilter::MarkToken(token.into().raw())).map(drop)
     }
 
@@ -50,7 +67,7 @@ pub trait MetadataFilter: Sealed {
     /// What the metadata answers.
     #[doc(alias = "IsTokenMarked")]
     fn is_token_marked(&self, token: impl Into<Token>) -> Result<bool> {
-        let filter: sys::IMetaDataFilter = cast(self.import(), "IMetaDataFilter::IsTokenMarked")?;
+        let filter: sys::IMetaDataFilter = filter(self, "IMetaDataFilter::IsTokenMarked")?;
         let mut marked = sys::BOOL(0);
         native_call!(
             &filter,
