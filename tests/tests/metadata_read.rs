@@ -91,5 +91,6 @@ const REFUSED: &[&str] = &[
     "no table: IMetaDataTables::GetTableInfo: there is no table 64",
     "row zero: IMetaDataTables::GetColumn: there is no row before",
     "storage of a module: IMetaDataTables2::GetMetaDataStorage was not called",
+    "directory: IMetaDataDispenserEx::GetCORSystemDirectory was not called: only .NET Framework",
     "marks of a module: IMetaDataFilter::MarkToken was not called",
 ];

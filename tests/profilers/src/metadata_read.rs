@@ -524,7 +524,7 @@ fn dispenser(info: &ProfilerInfo, path: &str) -> Result<()> {
     let option = clr_profiler::DispenserOption::CheckDuplicatesFor;
     dispenser.set_option(option, 0x10)?;
     fact!("option", dispenser.option(option)?);
-    fact!("directory", dispenser.cor_system_directory().is_ok());
+    fact!("directory", dispenser.cor_system_directory()?);
     let search = clr_profiler::AssemblySearch::default();
     fact!("search", dispenser.find_assembly(&search, "Shop").is_ok());
     fact!(

@@ -128,10 +128,11 @@ pub trait MetadataDispenserEx: Sealed {
     ///
     /// # Errors
     ///
-    /// An object that is no `ITypeInfo`; `E_NOTIMPL`.
+    /// On .NET (Core), which is not asked; an object that is no `ITypeInfo`; `E_NOTIMPL`.
     #[doc(alias = "OpenScopeOnITypeInfo")]
     fn open_scope_on_type_info(&self, type_info: &IUnknown) -> Result<Metadata<'static>> {
         const CALL: &str = "IMetaDataDispenserEx::OpenScopeOnITypeInfo";
+        self.framework_only(CALL)?;
         let type_info: TypeInfo = cast(type_info, "ITypeInfo::GetTypeAttr")?;
         let mut raw = std::ptr::null_mut();
         native_call!(
@@ -152,9 +153,10 @@ pub trait MetadataDispenserEx: Sealed {
     ///
     /// # Errors
     ///
-    /// `E_NOTIMPL` or another failure on newer .NET.
+    /// On .NET (Core), which is not asked: some versions end the process there.
     #[doc(alias = "GetCORSystemDirectory")]
     fn cor_system_directory(&self) -> Result<String> {
+        self.framework_only("IMetaDataDispenserEx::GetCORSystemDirectory")?;
         let native = self.native();
         read_text(|capacity, length, buffer| {
             native_call!(
@@ -172,10 +174,11 @@ pub trait MetadataDispenserEx: Sealed {
     ///
     /// # Errors
     ///
-    /// `E_NOTIMPL` on .NET (Core).
+    /// On .NET (Core), which is not asked; what .NET Framework answers.
     #[doc(alias = "FindAssembly")]
     fn find_assembly(&self, search: &AssemblySearch<'_>, assembly: &str) -> Result<String> {
         const CALL: &str = "IMetaDataDispenserEx::FindAssembly";
+        self.framework_only(CALL)?;
         let [base, private, global] = search.folders(CALL)?;
         let assembly = wide(CALL, assembly)?;
         let native = self.native();
@@ -203,7 +206,7 @@ pub trait MetadataDispenserEx: Sealed {
     ///
     /// # Errors
     ///
-    /// `E_NOTIMPL` on .NET (Core).
+    /// On .NET (Core), which is not asked; what .NET Framework answers.
     #[doc(alias = "FindAssemblyModule")]
     fn find_assembly_module(
         &self,
@@ -212,6 +215,7 @@ pub trait MetadataDispenserEx: Sealed {
         module: &str,
     ) -> Result<String> {
         const CALL: &str = "IMetaDataDispenserEx::FindAssemblyModule";
+        self.framework_only(CALL)?;
         let [base, private, global] = search.folders(CALL)?;
         let (assembly, module) = (wide(CALL, assembly)?, wide(CALL, module)?);
         let native = self.native();

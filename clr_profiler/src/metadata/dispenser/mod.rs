@@ -10,7 +10,7 @@ use std::path::Path;
 use super::convert::{length, wide_path};
 use super::handle::{Metadata, MetadataWriter};
 use crate::error::{Error, Result};
-use crate::info::ProfilerInfo;
+use crate::info::{CorProfilerInfo3, ProfilerInfo, RuntimeKind};
 use clr_profiler_sys as sys;
 use sys::Interface;
 
@@ -22,6 +22,8 @@ pub use extended::{AssemblySearch, DispenserOption, MetadataDispenserEx};
 /// [`metadata_dispenser`](ProfilerInfo::metadata_dispenser).
 pub struct Dispenser {
     native: sys::IMetaDataDispenserEx,
+    /// Whether it is that of .NET Framework, which implements all of it.
+    is_framework: bool,
 }
 
 impl ProfilerInfo {
@@ -37,6 +39,9 @@ impl ProfilerInfo {
     #[doc(alias = "MetaDataGetDispenser")]
     pub fn metadata_dispenser(&self) -> Result<Dispenser> {
         const CALL: &str = "MetaDataGetDispenser";
+        // A runtime that cannot say what it is has no .NET (Core) in it.
+        let is_framework =
+            self.version() < 3 || self.runtime_information()?.kind == RuntimeKind::Framework;
         // Held while its address is used: the runtime may let the profiler go.
         let native = self.native::<sys::ICorProfilerInfo>(CALL, false)?;
         let vtable: *const sys::ICorProfilerInfo_Vtbl = native.vtable();
@@ -64,6 +69,7 @@ impl ProfilerInfo {
         Ok(Dispenser {
             // SAFETY: the answer is a reference to the interface that was asked for.
             native: unsafe { sys::IMetaDataDispenserEx::from_raw(dispenser) },
+            is_framework,
         })
     }
 }
@@ -78,11 +84,27 @@ impl fmt::Debug for Dispenser {
 pub trait Sealed {
     #[doc(hidden)]
     fn native(&self) -> &sys::IMetaDataDispenserEx;
+
+    #[doc(hidden)]
+    fn framework_only(&self, call: &'static str) -> Result<()>;
 }
 
 impl Sealed for Dispenser {
     fn native(&self) -> &sys::IMetaDataDispenserEx {
         &self.native
+    }
+
+    /// Refuses what .NET (Core) does not implement: some versions end the process there.
+    fn framework_only(&self, call: &'static str) -> Result<()> {
+        if self.is_framework {
+            Ok(())
+        } else {
+            Err(Error::rule_with_code(
+                call,
+                "only .NET Framework implements it",
+                sys::E_NOTIMPL,
+            ))
+        }
     }
 }
 
