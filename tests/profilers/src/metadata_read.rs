@@ -13,7 +13,8 @@ pub(crate) struct ReadsMetadata;
 /// Writes one fact; an error in place of the value.
 macro_rules! fact {
     ($name:literal, $value:expr) => {{
-        let value: Result<_> = (|| Ok($value))();
+        let ask = || Ok($value);
+        let value: Result<_> = ask();
         match value {
             Ok(value) => log::line(format_args!(concat!($name, ": {:?}"), value)),
             Err(error) => log::line(format_args!(concat!($name, ": {}"), error)),
