@@ -43,7 +43,7 @@ impl ProfilerInfo {
         let is_framework =
             self.version() < 3 || self.runtime_information()?.kind == RuntimeKind::Framework;
         // Held while its address is used: the runtime may let the profiler go.
-        let native = self.native::<sys::ICorProfilerInfo>(CALL, false)?;
+        let native = self.native::<sys::ICorProfilerInfo>(CALL, crate::info::Reach::Collection)?;
         let vtable: *const sys::ICorProfilerInfo_Vtbl = native.vtable();
         let get = library::find(vtable.cast()).ok_or_else(|| {
             Error::rule_with_code(

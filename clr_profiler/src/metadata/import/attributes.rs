@@ -42,7 +42,7 @@ pub struct FieldOffset {
 /// The layout that a type declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ClassLayout {
+pub struct DeclaredLayout {
     /// The alignment of fields in bytes: 0 stands for the default, else a power of two up to 128.
     pub pack_size: u32,
     /// Its fields.
@@ -217,7 +217,7 @@ pub trait MetadataImportAttributes: Sealed {
     ///
     /// What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.
     #[doc(alias = "GetClassLayout")]
-    fn class_layout(&self, class: TypeDef) -> Result<Option<ClassLayout>> {
+    fn class_layout(&self, class: TypeDef) -> Result<Option<DeclaredLayout>> {
         const CALL: &str = "IMetaDataImport::GetClassLayout";
         let (mut pack_size, mut class_size) = (0, 0);
         let import = self.import();
@@ -247,7 +247,7 @@ pub trait MetadataImportAttributes: Sealed {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok(Some(ClassLayout {
+        Ok(Some(DeclaredLayout {
             pack_size,
             fields,
             class_size,

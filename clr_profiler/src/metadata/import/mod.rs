@@ -10,8 +10,8 @@ mod types;
 use super::handle::{Metadata, Sealed};
 
 pub use attributes::{
-    ClassLayout, CustomAttributeProps, FieldOffset, MetadataImportAttributes, PermissionSetProps,
-    PinvokeMap,
+    CustomAttributeProps, DeclaredLayout, FieldOffset, MetadataImportAttributes,
+    PermissionSetProps, PinvokeMap,
 };
 pub use member_props::{FieldProps, MemberProps, MemberRefProps, MethodProps, ParamProps, Rva};
 pub use members::MetadataImportMembers;
