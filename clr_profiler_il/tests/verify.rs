@@ -2,7 +2,7 @@
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::opcode::Opcode;
+use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::verify::Rule;
 
 /// A fat body with small clauses: kind, try, handler, filter.
@@ -243,4 +243,51 @@ fn prefixes() {
         [Rule::Prefix(Opcode::Constrained)]
     );
     assert_eq!(rule(&[0xfe, 0x1e, 0x00]), [Rule::Prefix(Opcode::Readonly)]);
+}
+
+#[test]
+fn names_of_operands() {
+    // Opcode, the table that it can name, one that it cannot.
+    for (opcode, fine, wrong, kind) in [
+        (
+            &[0x28][..],
+            &[0x06, 0x0a, 0x2b][..],
+            0x04,
+            OperandKind::Method,
+        ),
+        (&[0x7b], &[0x04, 0x0a], 0x06, OperandKind::Field),
+        (&[0x8c], &[0x01, 0x02, 0x1b], 0x06, OperandKind::Type),
+        (&[0x72], &[0x70], 0x06, OperandKind::String),
+        (&[0x29], &[0x11], 0x06, OperandKind::Signature),
+        (
+            &[0xd0],
+            &[0x01, 0x04, 0x06, 0x0a, 0x2b],
+            0x70,
+            OperandKind::AnyToken,
+        ),
+    ] {
+        let code = |table: u8| [opcode, &[1, 0, 0, table, RET]].concat();
+        for &table in fine {
+            assert_eq!(rules(&code(table), &[]), [], "{kind:?} {table}");
+        }
+        assert_eq!(
+            rules(&code(wrong), &[]),
+            [(Some(0), Rule::OperandName(kind))]
+        );
+    }
+    // All in the order of the code, whatever rule they break.
+    let code = [ENDFINALLY, 0xfe, 0x1e, NOP, 0x72, 1, 0, 0, 6, POP, RET];
+    assert_eq!(
+        rules(&code, &[]),
+        [
+            (Some(0), Rule::Misplaced(Opcode::Endfinally)),
+            (Some(1), Rule::Prefix(Opcode::Readonly)),
+            (Some(4), Rule::OperandName(OperandKind::String)),
+        ]
+    );
+    let mut built = MethodBody::new();
+    let mut fragment = Fragment::new();
+    fragment.ldstr("text").newarr("A").pop().pop().ret();
+    built.append(&fragment).unwrap();
+    assert_eq!(built.verify_structure(), []);
 }

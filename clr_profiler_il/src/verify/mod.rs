@@ -40,6 +40,7 @@ mod display;
 mod effect;
 mod flow;
 mod kind;
+mod names;
 mod operand;
 mod prefixes;
 mod regions;
@@ -109,9 +110,20 @@ impl MethodBody {
             *end = count;
         }
         let regions = Regions::collect(&mut check, count);
+        check.names();
         check.prefixes();
         check.flow(regions.as_ref());
-        check.found
+        let Check {
+            rank, mut found, ..
+        } = check;
+        if found.len() > 1 {
+            let rank = |id: InstructionId| rank.get(id.0 as usize).copied();
+            found.sort_by_key(|violation| match violation.clause {
+                Some(_) => None,
+                None => violation.instruction.and_then(rank),
+            });
+        }
+        found
     }
 }
 

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::StackKind;
 use crate::instruction::InstructionId;
-use crate::opcode::Opcode;
+use crate::opcode::{Opcode, OperandKind};
 
 /// A rule about a body: of its structure, or of the values on its stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum Rule {
     /// finally or fault, `endfilter` outside of a filter, `rethrow` outside of a catch, `localloc`
     /// in a handler or filter (III.3.56, III.3.35, III.3.34, III.4.24, III.3.47).
     Misplaced(Opcode),
+    /// A token or symbol of another kind than the instruction names (III.1.9).
+    OperandName(OperandKind),
     /// A prefix before an instruction that it does not apply to (III.2).
     Prefix(Opcode),
     /// `tail.` on a call that no `ret` follows (III.2.4).
@@ -145,6 +147,9 @@ impl fmt::Display for Rule {
             Self::Leaves => "control leaves a region other than by leave",
             Self::LeavesHandler => "leave goes out of a finally, fault or filter",
             Self::Misplaced(opcode) => return write!(f, "{opcode} may not stand in this region"),
+            Self::OperandName(kind) => {
+                return write!(f, "the operand is not {}", operand_name(*kind));
+            }
             Self::Prefix(opcode) => {
                 return write!(f, "{opcode} does not apply to this instruction");
             }
@@ -193,6 +198,17 @@ impl fmt::Display for Rule {
                 );
             }
         })
+    }
+}
+
+const fn operand_name(kind: OperandKind) -> &'static str {
+    match kind {
+        OperandKind::Method => "a method",
+        OperandKind::Field => "a field",
+        OperandKind::Type => "a type",
+        OperandKind::String => "a string",
+        OperandKind::Signature => "a stand-alone signature",
+        _ => "a type, method or field",
     }
 }
 
