@@ -177,14 +177,14 @@ impl Reader<'_> {
                 Class::ShortVariable | Class::Variable => {
                     let shortest = opcode.for_variable(word as u16);
                     if shortest != opcode {
-                        self.changes.push(Change::at(index));
+                        self.changes.push(Change::written(index));
                     }
                     break (shortest, operand, end);
                 }
                 Class::ShortTarget => break (opcode, operand, end),
                 Class::Target => {
                     // It may become short.
-                    self.changes.push(Change::at(index));
+                    self.changes.push(Change::written(index));
                     break (opcode, operand | LONG, end);
                 }
                 Class::Switch => {

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::code::{Change, Code, END, Node, UNPLACED, What};
+use crate::code::{Change, Code, END, Node, UNPLACED};
 use crate::instruction::Label;
 use crate::opcode::{Opcode, OperandLayout};
 
@@ -22,7 +22,7 @@ pub(crate) struct Layout {
     segments: Vec<Segment>,
     /// The offsets of the other instructions, with short branches.
     inserted: Vec<u32>,
-    /// Where the decoded instructions changed, in order.
+    /// The changes of decoded instructions in order, where they were not.
     changes: Vec<Change>,
     /// In the order of the code.
     branches: Vec<Branch>,
@@ -167,9 +167,15 @@ impl Layout {
 
     fn write(&mut self, code: &Code) {
         let original = &code.original;
-        self.changes.clear();
-        self.changes.extend_from_slice(&original.changes);
-        self.changes.sort_unstable();
+        let mut sorted = std::mem::take(&mut self.changes);
+        let changes = if original.changes.is_sorted() {
+            &original.changes
+        } else {
+            sorted.clear();
+            sorted.extend_from_slice(&original.changes);
+            sorted.sort_unstable();
+            &sorted
+        };
         let inserted = code.nodes.len().saturating_sub(original.count as usize + 1);
         if self.inserted.len() < inserted {
             self.inserted.resize(inserted, 0);
@@ -185,16 +191,13 @@ impl Layout {
                     node: index,
                     shift: (at as u32).wrapping_sub(node.offset),
                 });
-                let (stop, next) = match next_from(&self.changes, &mut change, Change::at(index)) {
+                let (stop, next) = match next_from(changes, &mut change, Change::written(index)) {
                     None => (original.count + 1, END),
-                    Some(Change {
-                        node,
-                        what: What::Written,
-                    }) => (node, node),
-                    Some(Change {
-                        node,
-                        what: What::Followed,
-                    }) => (node + 1, code.node(node).map_or(END, |node| node.next)),
+                    Some(change) if change.is_followed() => {
+                        let node = change.node();
+                        (node + 1, code.node(node).map_or(END, |node| node.next))
+                    }
+                    Some(change) => (change.node(), change.node()),
                 };
                 if stop > index {
                     at = self.copy(code, index..stop, &mut branch, at);
@@ -210,6 +213,7 @@ impl Layout {
             at = self.write_one(code, index, node, at);
             index = node.next;
         }
+        self.changes = sorted;
         self.size = at as u64;
         self.end = at as u32;
     }
@@ -358,7 +362,7 @@ impl Layout {
                 }
             }
             for (index, branch) in rest.iter_mut().enumerate().skip(1) {
-                if branch.end - at > 0x100 {
+                if branch.end - at > 0x80 {
                     break;
                 }
                 if !branch.long && branch.target < at {

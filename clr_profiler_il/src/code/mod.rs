@@ -13,7 +13,7 @@ use crate::instruction::{Instruction, InstructionId, Label, Position};
 use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::Symbol;
 
-pub(crate) use original::{Change, Original, PADDING, What};
+pub(crate) use original::{Change, Original, PADDING};
 
 /// The node that stands for the end.
 pub(crate) const END: u32 = 0;
@@ -147,13 +147,13 @@ impl Code {
 
     /// A node to change its opcode, operand or prefixes.
     pub(crate) fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
-        self.original.note(index, What::Written);
+        self.original.note(Change::written(index));
         self.nodes.get_mut(index as usize)
     }
 
     /// Makes one node follow another.
     fn link(&mut self, previous: u32, next: u32) {
-        self.original.note(previous, What::Followed);
+        self.original.note(Change::followed(previous));
         if let Some(node) = self.nodes.get_mut(previous as usize) {
             node.next = next;
         }

@@ -23,28 +23,28 @@ pub(crate) struct Original {
     pub(crate) changes: Vec<Change>,
 }
 
-/// A decoded instruction for which the bytes are no longer all.
+/// A decoded instruction for which the bytes are no longer all. They are ordered as the instructions
+/// are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Change {
-    pub(crate) node: u32,
-    pub(crate) what: What,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum What {
-    /// It is not to be written as it was.
-    Written,
-    /// It is to be written as it was, but another one follows it.
-    Followed,
-}
+pub(crate) struct Change(u64);
 
 impl Change {
-    /// The least one at a node.
-    pub(crate) const fn at(node: u32) -> Self {
-        Self {
-            node,
-            what: What::Written,
-        }
+    /// The instruction is not to be written as it was.
+    pub(crate) const fn written(node: u32) -> Self {
+        Self((node as u64) << 1)
+    }
+
+    /// It is to be written as it was, but another one follows it.
+    pub(crate) const fn followed(node: u32) -> Self {
+        Self(((node as u64) << 1) | 1)
+    }
+
+    pub(crate) const fn node(self) -> u32 {
+        (self.0 >> 1) as u32
+    }
+
+    pub(crate) const fn is_followed(self) -> bool {
+        self.0 & 1 != 0
     }
 }
 
@@ -64,11 +64,11 @@ impl Original {
         node.wrapping_sub(1) < self.count
     }
 
-    /// Notes a change of an instruction, if it is one that was decoded.
+    /// Notes a change, if the instruction is one that was decoded.
     #[inline]
-    pub(super) fn note(&mut self, node: u32, what: What) {
-        if self.contains(node) {
-            self.changes.push(Change { node, what });
+    pub(super) fn note(&mut self, change: Change) {
+        if self.contains(change.node()) {
+            self.changes.push(change);
         }
     }
 

@@ -30,39 +30,51 @@ impl Code {
         let labels = self.labels.len() as u32;
         let symbols = self.symbols.len() as u32;
         let prefixes = self.prefixes.len() as u32;
-        let switches = self.switches.len();
 
-        self.prefixes.extend(other.prefixes.iter().map(|prefix| {
-            let mut prefix = *prefix;
-            if prefix.symbolic {
-                prefix.value += symbols;
-            }
-            prefix
+        // The nodes follow each other as they were appended; `link` joins both ends.
+        let nodes = other.nodes.iter().skip(1).zip(base..);
+        self.nodes.extend(nodes.map(|(node, index)| Node {
+            next: index + 1,
+            previous: index.wrapping_sub(1),
+            first_prefix: node.first_prefix + prefixes,
+            offset: NONE,
+            ..*node
         }));
+        self.link(previous, base);
+        self.link(last, before);
+        if !other.prefixes.is_empty() {
+            self.prefixes.extend(other.prefixes.iter().map(|prefix| {
+                let mut prefix = *prefix;
+                if prefix.symbolic {
+                    prefix.value += symbols;
+                }
+                prefix
+            }));
+        }
+        if !(other.labels.is_empty() && other.symbols.is_empty()) {
+            self.shift(base, other);
+        }
+        Some(Spliced {
+            first: base,
+            last,
+            labels,
+            symbols,
+        })
+    }
+
+    /// Makes the labels and symbols of nodes that were copied their own. The nodes begin at `base`
+    /// and stand where they belong.
+    fn shift(&mut self, base: u32, other: &Self) -> Option<()> {
+        let labels = self.labels.len() as u32;
+        let symbols = self.symbols.len() as u32;
+        let switches = self.switches.len();
         self.symbols.extend_from_slice(&other.symbols);
         let shifted = other.switches.iter().map(|label| Label(label.0 + labels));
         self.switches.extend(shifted);
 
-        let map = |index: u32| base + index - 1;
         let shift = |label: u32| if label == NONE { NONE } else { label + labels };
-        self.nodes.reserve(other.nodes.len());
-        for node in other.nodes.iter().skip(1) {
-            let mut node = Node {
-                next: if node.next == END {
-                    before
-                } else {
-                    map(node.next)
-                },
-                previous: if node.previous == END {
-                    previous
-                } else {
-                    map(node.previous)
-                },
-                labels: shift(node.labels),
-                first_prefix: node.first_prefix + prefixes,
-                offset: NONE,
-                ..*node
-            };
+        for node in self.nodes.get_mut(base as usize..)? {
+            node.labels = shift(node.labels);
             match node.opcode.operand_kind() {
                 OperandKind::Target | OperandKind::ShortTarget => node.operand += u64::from(labels),
                 OperandKind::Switch => {
@@ -72,18 +84,15 @@ impl Code {
                 _ if node.symbolic => node.operand += u64::from(symbols),
                 _ => {}
             }
-            self.nodes.push(node);
         }
-        self.link(previous, base);
-        self.link(last, before);
-
+        let before = self.nodes.last()?.next;
         for slot in &other.labels {
             let mut slot = *slot;
             slot.next = shift(slot.next);
             slot.at = match slot.at {
                 UNPLACED => UNPLACED,
                 END => UNPLACED,
-                at => map(at),
+                at => base + at - 1,
             };
             self.labels.push(slot);
         }
@@ -96,11 +105,6 @@ impl Code {
             *self.labels_mut(before)? = index;
             index = next;
         }
-        Some(Spliced {
-            first: base,
-            last,
-            labels,
-            symbols,
-        })
+        Some(())
     }
 }

@@ -1,5 +1,6 @@
 use super::{EditError, Labels, NotInstrumentable, Place, Side};
 use crate::body::{Layout, MethodBody};
+use crate::code::Node;
 use crate::fragment::Fragment;
 use crate::instruction::{InstructionId, Position};
 use crate::opcode::Opcode;
@@ -43,27 +44,39 @@ impl MethodBody {
     /// If the method leaves by a tail call or `jmp`, or the fragment has labels without a place.
     /// The body is then unchanged.
     pub fn before_ret(&mut self, fragment: &Fragment) -> Result<(), EditError> {
-        let mut rets: Vec<InstructionId> = Vec::new();
-        let refuse = |reason| Err(EditError::NotInstrumentable(reason));
-        for instruction in self.instructions() {
-            match instruction.opcode() {
-                Opcode::Ret => rets.push(instruction.id()),
-                Opcode::Jmp => return refuse(NotInstrumentable::Jmp(instruction.id())),
-                _ if instruction.node.prefix_count == 0 => {}
-                _ => {
-                    let prefixes = self.code.prefixes_of(instruction.node);
-                    if prefixes.iter().any(|prefix| prefix.opcode == Opcode::Tail) {
-                        return refuse(NotInstrumentable::TailCall(instruction.id()));
-                    }
-                }
+        self.returns_by_ret()?;
+        let left = self.added_stack.left;
+        for index in 1..self.code.nodes.len() as u32 {
+            let ret = |node: &&Node| node.opcode == Opcode::Ret && !node.removed;
+            if self.code.node(index).filter(ret).is_some() {
+                self.insert_before(InstructionId(index), Labels::Move, fragment)?;
+                // A path leads through one of them only.
+                let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
+                self.added_stack.left = left.saturating_add(change);
             }
         }
-        let left = self.added_stack.left;
-        for id in rets {
-            self.insert_before(id, Labels::Move, fragment)?;
-            // A path leads through one of them only.
-            let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
-            self.added_stack.left = left.saturating_add(change);
+        Ok(())
+    }
+
+    /// Whether the method leaves otherwise than by `ret` or an exception.
+    fn returns_by_ret(&self) -> Result<(), EditError> {
+        // Most methods have none of either, which this finds without many jumps.
+        let nodes = self.code.nodes.iter();
+        let suspect = nodes.fold(false, |suspect, node| {
+            suspect | (node.opcode == Opcode::Jmp) | (node.prefix_count > 0)
+        });
+        if !suspect {
+            return Ok(());
+        }
+        let refuse = |reason| Err(EditError::NotInstrumentable(reason));
+        for instruction in self.instructions() {
+            if instruction.opcode() == Opcode::Jmp {
+                return refuse(NotInstrumentable::Jmp(instruction.id()));
+            }
+            let prefixes = self.code.prefixes_of(instruction.node);
+            if prefixes.iter().any(|prefix| prefix.opcode == Opcode::Tail) {
+                return refuse(NotInstrumentable::TailCall(instruction.id()));
+            }
         }
         Ok(())
     }
