@@ -114,7 +114,7 @@ impl<'a> Printer<'a> {
         match self.places {
             Places::Offsets(layout) => {
                 write!(f, "IL_{:04x}", layout.offset(self.code, place))
-            },
+            }
             Places::Names(names) => f.write_str(names.get(&place).map_or("?", String::as_str)),
         }
     }

@@ -13,8 +13,8 @@ pub(crate) struct ReadsMetadata;
 /// Writes one fact; an error in place of the value.
 macro_rules! fact {
     ($name:literal, $value:expr) => {{
-        let ask = || Ok($value);
-        let value: Result<_> = ask();
+        #[allow(clippy::redundant_closure_call, reason = "where `?` in the value ends")]
+        let value: Result<_> = (|| Ok($value))();
         match value {
             Ok(value) => log::line(format_args!(concat!($name, ": {:?}"), value)),
             Err(error) => log::line(format_args!(concat!($name, ": {}"), error)),
