@@ -76,6 +76,7 @@ mod info;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod metadata;
 mod register;
+mod rewrite;
 mod setup;
 
 pub use callbacks::payload::{
@@ -95,6 +96,7 @@ pub use ids::{
 };
 pub use info::*;
 pub use metadata::*;
+pub use rewrite::{RewriteContext, RewriteError, Rewritten};
 pub use setup::Setup;
 pub use uuid::Uuid;
 

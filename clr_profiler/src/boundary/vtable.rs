@@ -75,6 +75,17 @@ macro_rules! finish {
     }};
 }
 
+/// What the library itself does with a callback, behind the profiler.
+macro_rules! afterwards {
+    (ModuleUnloadStarted, $object:ident, $module:ident) => {
+        // The id may become another module's, whether or not the profiler still gets callbacks.
+        if let Some(live) = $object.live.get() {
+            live.info.rewrites().forget(ModuleId::from_raw($module));
+        }
+    };
+    ($($other:tt)*) => {};
+}
+
 macro_rules! define_vtables {
     ($(
         interface $interface:ident: $base:ident
@@ -118,6 +129,7 @@ macro_rules! define_vtables {
                                 )*
                                 P::$rust(profiler, context $(, $arg)*)
                             });
+                            afterwards!($native, object $(, $raw)*);
                             finish!(Callback::$native, answer $(, $out)?)
                         }
                         thunk::<P>

@@ -16,6 +16,7 @@ use crate::boundary::{
 use crate::error::{Error, Hresult, Result};
 use crate::events::{EventMask, Loaded, problem_at_start, problem_with_change};
 use crate::ids::{FunctionId, ObjectId};
+use crate::rewrite::RewriteStore;
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
 
@@ -51,6 +52,8 @@ struct Runtime {
     state: AtomicU8,
     /// How many calls are under way, not counting those of threads that are in a callback.
     calls: AtomicU32,
+    /// The methods that were rewritten.
+    rewrites: RewriteStore,
 }
 
 const OPEN: u8 = 0;
@@ -180,6 +183,7 @@ impl ProfilerInfo {
             detaching: AtomicU8::new(0),
             state: AtomicU8::new(OPEN),
             calls: AtomicU32::new(0),
+            rewrites: RewriteStore::default(),
         })))
     }
 
@@ -291,6 +295,11 @@ impl ProfilerInfo {
         // SAFETY: the runtime's side is still there. What is released is the reference that
         // `newest` stands for; it is not used again, as the state says.
         drop(unsafe { IUnknown::from_raw(self.0.newest.as_raw()) });
+    }
+
+    /// What is remembered of the methods that were rewritten.
+    pub(crate) fn rewrites(&self) -> &RewriteStore {
+        &self.0.rewrites
     }
 
     /// What tells this runtime's handles from others.

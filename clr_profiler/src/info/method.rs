@@ -33,6 +33,10 @@ impl<'info> Method<'info> {
         })
     }
 
+    pub(crate) fn info(&self) -> &'info ProfilerInfo {
+        self.info
+    }
+
     /// The function that was asked about.
     pub fn function(&self) -> FunctionId {
         self.function

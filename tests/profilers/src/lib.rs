@@ -13,6 +13,8 @@ mod nested;
 mod reads_objects;
 mod rejit;
 mod replace_body;
+mod rewrites;
+mod rewrites_again;
 mod start;
 mod walks_heap;
 
@@ -44,6 +46,11 @@ register!(
     nested::SaysLate,
     reads_objects::ReadsObjects,
     replace_body::ReplacesBody,
+    rewrites::Announces,
+    rewrites::Breaks,
+    rewrites::Changes,
+    rewrites::WrapsAll,
+    rewrites_again::RewritesAgain,
     start::CancelsActivation,
     start::FailsToStart,
     start::Null,

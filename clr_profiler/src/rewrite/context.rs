@@ -1,0 +1,141 @@
+//! [`RewriteContext`]: what code that edits a body knows of the method.
+
+use std::fmt;
+
+use super::import::Importer;
+use super::resolver::MetadataResolver;
+use super::scope::Scope;
+use super::store::{self, Module};
+use super::subject::Subject;
+use crate::error::Result;
+use crate::ids::ModuleId;
+use crate::info::ProfilerInfo;
+use crate::metadata::MethodProps;
+use clr_profiler_il::signature::{MethodSig, TypeSig};
+use clr_profiler_il::symbol::{MethodSymbol, Resolver, TokenSource, TypeSymbol};
+use clr_profiler_il::token::{MethodDef, Token, TypeToken};
+use clr_profiler_il::wrap::MethodShape;
+
+/// The method whose body is being edited, and its module.
+///
+/// Code that edits seldom needs tokens: fragments hold symbols, which become tokens of the module
+/// when the body is encoded. Locals are the exception, for their types are in terms of the module:
+/// [`import_type`](Self::import_type).
+pub struct RewriteContext<'a> {
+    pub(super) scope: &'a Scope<'a>,
+    pub(super) module: &'a Module,
+    pub(super) resolver: MetadataResolver<'a, 'a>,
+    pub(super) subject: &'a Subject<'a>,
+    pub(super) map_offsets: bool,
+}
+
+impl<'a> RewriteContext<'a> {
+    /// The runtime.
+    pub fn info(&self) -> &'a ProfilerInfo {
+        self.scope.info()
+    }
+
+    /// The module that defines the method.
+    pub fn module(&self) -> ModuleId {
+        self.scope.module()
+    }
+
+    /// The method in its metadata.
+    pub fn token(&self) -> MethodDef {
+        self.subject.method
+    }
+
+    /// The full name; generic parameters by their names, since all instances share the body.
+    pub fn full_name(&self) -> &'a str {
+        self.subject.name()
+    }
+
+    /// Name, attributes and flags.
+    pub fn props(&self) -> &'a MethodProps {
+        &self.subject.props
+    }
+
+    /// The signature.
+    pub fn signature(&self) -> &'a MethodSig {
+        &self.subject.signature
+    }
+
+    /// What [`MethodBody::wrap`](crate::il::body::MethodBody::wrap) has to know of the method.
+    ///
+    /// # Errors
+    ///
+    /// That the method cannot be wrapped.
+    pub fn shape(&self) -> Result<MethodShape<'_>> {
+        const STATIC: u32 = 0x0010;
+        let props = self.props();
+        let shape = MethodShape::new(self.signature()).impl_flags(props.implementation)?;
+        let is_constructor = props.name == ".ctor"
+            && props.attributes & STATIC == 0
+            && !self.resolver.is_in_value_type(props.class.into());
+        Ok(if is_constructor {
+            shape.constructor(&self.resolver)
+        } else {
+            shape
+        })
+    }
+
+    /// Tells what stands behind the tokens of the module.
+    pub fn resolver(&self) -> &(dyn Resolver + 'a) {
+        &self.resolver
+    }
+
+    /// The token of a type in this module, such as `[System.Runtime]System.Exception`; what is not
+    /// there is added to the metadata.
+    ///
+    /// `[corelib]` stands for the core library by whichever name the module refers to it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, and what the metadata answer.
+    pub fn import_type(&mut self, name: &str) -> Result<TypeToken> {
+        self.importing(|importer| {
+            let token = importer.type_token(&TypeSymbol::new(name))?;
+            TypeToken::try_from(token).map_err(crate::Error::other)
+        })
+    }
+
+    /// A type in terms of this module, for locals and signatures: ``class [corelib]System.Exception``,
+    /// `int[]`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, and what the metadata answer.
+    pub fn type_sig(&mut self, text: &str) -> Result<TypeSig> {
+        self.importing(|importer| importer.type_sig(text))
+    }
+
+    /// The token of a method in this module; what is not there is added to the metadata.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, and what the metadata answer.
+    pub fn import_method(&mut self, method: &MethodSymbol) -> Result<Token> {
+        self.importing(|importer| importer.method(method))
+    }
+
+    /// Tells the runtime which offsets of the new body stand for which of the original, so that
+    /// debuggers and line numbers keep working.
+    pub fn map_offsets(&mut self, map: bool) -> &mut Self {
+        self.map_offsets = map;
+        self
+    }
+
+    fn importing<R>(&self, import: impl FnOnce(&mut Importer<'_, 'a>) -> Result<R>) -> Result<R> {
+        let mut tokens = store::lock(&self.module.tokens);
+        import(&mut Importer::new(self.scope, &mut tokens))
+    }
+}
+
+impl fmt::Debug for RewriteContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RewriteContext")
+            .field("method", &self.full_name())
+            .field("map_offsets", &self.map_offsets)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,145 @@
+//! [`RewriteError`]: why a method keeps its IL.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind};
+use clr_profiler_il::edit::{EditError, NotInstrumentable};
+
+/// Why a method was not rewritten; it runs with the IL that it had.
+///
+/// An [`Error`] of [`Method::rewrite`](crate::Method::rewrite) holds one:
+/// [`RewriteError::of`] finds it.
+#[derive(Clone)]
+pub struct RewriteError(Arc<Inner>);
+
+struct Inner {
+    method: String,
+    problem: String,
+    reason: Option<NotInstrumentable>,
+    listing: Option<String>,
+    hresult: crate::Hresult,
+}
+
+impl RewriteError {
+    #[cold]
+    pub(super) fn new(method: String, problem: impl fmt::Display) -> Self {
+        Self(Arc::new(Inner {
+            method,
+            problem: problem.to_string(),
+            reason: None,
+            listing: None,
+            hresult: crate::Hresult::E_FAIL,
+        }))
+    }
+
+    /// A problem that an error tells; the reason and the listing in it are kept.
+    #[cold]
+    pub(super) fn from_error(method: String, error: &Error) -> Self {
+        Self(Arc::new(Inner {
+            method,
+            problem: error.to_string(),
+            reason: reason_of(error),
+            listing: of_kind::<Refused>(error).map(|refused| refused.listing.clone()),
+            hresult: error.hresult(),
+        }))
+    }
+
+    /// The error of rewriting that an error is, if it is one.
+    pub fn of(error: &Error) -> Option<&Self> {
+        of_kind(error)
+    }
+
+    /// The method, by its full name.
+    pub fn method(&self) -> &str {
+        &self.0.method
+    }
+
+    /// Why the method cannot be instrumented, if that is the problem.
+    pub fn reason(&self) -> Option<NotInstrumentable> {
+        self.0.reason
+    }
+
+    /// The new body in text, if it was refused after it had been edited.
+    pub fn listing(&self) -> Option<&str> {
+        self.0.listing.as_deref()
+    }
+
+    /// What the runtime answered, if it was a call that failed.
+    pub fn hresult(&self) -> crate::Hresult {
+        self.0.hresult
+    }
+}
+
+/// The error of a certain type that an error wraps.
+fn of_kind<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
+    match error.kind() {
+        ErrorKind::Other(error) => error.downcast_ref(),
+        _ => None,
+    }
+}
+
+fn reason_of(error: &Error) -> Option<NotInstrumentable> {
+    if let Some(reason) = of_kind::<NotInstrumentable>(error) {
+        return Some(*reason);
+    }
+    match of_kind::<EditError>(error) {
+        Some(EditError::NotInstrumentable(reason)) => Some(*reason),
+        _ => None,
+    }
+}
+
+impl fmt::Display for RewriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was not rewritten: {}", self.0.method, self.0.problem)
+    }
+}
+
+impl fmt::Debug for RewriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RewriteError")
+            .field(&self.to_string())
+            .finish()
+    }
+}
+
+impl std::error::Error for RewriteError {}
+
+/// A new body that breaks a rule, with its text.
+pub(super) struct Refused {
+    pub(super) problem: String,
+    pub(super) listing: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// What an edit of a body refuses, for `?` in the code that edits.
+impl From<EditError> for Error {
+    fn from(error: EditError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl From<NotInstrumentable> for Error {
+    fn from(reason: NotInstrumentable) -> Self {
+        Self::other(reason)
+    }
+}
+
+impl From<RewriteError> for Error {
+    fn from(error: RewriteError) -> Self {
+        Self::other(error)
+    }
+}

@@ -1,0 +1,289 @@
+//! [`Importer`]: symbols become tokens of one module.
+
+use std::collections::HashMap;
+
+use super::scope::Scope;
+use super::signature_text::{method_sig, primitive_name, type_sig};
+use crate::error::{Error, Result};
+use clr_profiler_il::signature::{
+    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TypeSig, TypeSpecSig,
+};
+use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Symbol, TokenSource, TypeSymbol};
+use clr_profiler_il::token::{Token, TypeDef, TypeToken};
+
+/// What the core library may be called: it is one and the same, whichever a module refers to.
+const CORE_LIBRARIES: [&str; 4] = [
+    "System.Runtime",
+    "netstandard",
+    "mscorlib",
+    "System.Private.CoreLib",
+];
+/// Where the runtime's own types are.
+const CORE_LIBRARY: &str = "System.Private.CoreLib";
+/// What stands for whichever of them a module refers to.
+const ALIAS: &str = "corelib";
+
+/// The tokens that one module was asked for.
+#[derive(Default)]
+pub(super) struct Tokens {
+    assemblies: Option<Assemblies>,
+    types: HashMap<Box<str>, TypeToken>,
+    symbols: HashMap<Symbol, Token>,
+    stand_alone: HashMap<Vec<u8>, Token>,
+    type_specs: HashMap<Vec<u8>, TypeToken>,
+}
+
+/// The assembly of a module and those that it refers to.
+#[derive(Clone)]
+struct Assemblies {
+    own: Option<String>,
+    references: Vec<(String, Token)>,
+}
+
+/// Looks tokens up, and defines what is not there. Whoever has one holds the lock of the module.
+pub(super) struct Importer<'a, 'info> {
+    scope: &'a Scope<'info>,
+    tokens: &'a mut Tokens,
+}
+
+/// Where a type stands.
+#[derive(Clone, Copy)]
+enum Home {
+    /// In the module itself.
+    Here,
+    /// In an assembly that it refers to.
+    Assembly(Token),
+}
+
+impl<'a, 'info> Importer<'a, 'info> {
+    pub(super) fn new(scope: &'a Scope<'info>, tokens: &'a mut Tokens) -> Self {
+        Self { scope, tokens }
+    }
+
+    fn assemblies(&mut self) -> Result<&mut Assemblies> {
+        if self.tokens.assemblies.is_none() {
+            self.tokens.assemblies = Some(Assemblies {
+                own: self.scope.own_assembly()?,
+                references: self.scope.assembly_refs()?,
+            });
+        }
+        let missing = || Error::other("the assemblies of the module are not known");
+        self.tokens.assemblies.as_mut().ok_or_else(missing)
+    }
+
+    /// Where the types of an assembly are found by this module.
+    fn home(&mut self, assembly: &str) -> Result<Home> {
+        let scope = self.scope;
+        let assemblies = self.assemblies()?;
+        let is_own = |name: &str| {
+            let own = assemblies.own.as_deref();
+            own.is_some_and(|own| own.eq_ignore_ascii_case(name))
+        };
+        let reference = |name: &str| {
+            let mut references = assemblies.references.iter();
+            let same = references.find(|(reference, _)| reference.eq_ignore_ascii_case(name));
+            same.map(|(_, token)| *token)
+        };
+        let is_core = assembly == ALIAS || CORE_LIBRARIES.contains(&assembly);
+        if is_own(assembly) || (is_core && is_own(CORE_LIBRARY)) {
+            return Ok(Home::Here);
+        }
+        if let Some(token) = reference(assembly) {
+            return Ok(Home::Assembly(token));
+        }
+        if is_core {
+            // The one whose `System.Object` the module uses, for a facade need not have all types.
+            let core = CORE_LIBRARIES.iter().filter_map(|name| reference(name));
+            let core: Vec<Token> = core.collect();
+            for token in &core {
+                if scope.find_type_ref(*token, "System.Object")?.is_some() {
+                    return Ok(Home::Assembly(*token));
+                }
+            }
+            if let Some(token) = core.first() {
+                return Ok(Home::Assembly(*token));
+            }
+        }
+        if is_own(CORE_LIBRARY) {
+            return Err(Error::other(format!(
+                "the core library cannot refer to {assembly}: use what it has itself"
+            )));
+        }
+        let name = if assembly == ALIAS {
+            CORE_LIBRARIES[0]
+        } else {
+            assembly
+        };
+        let token = scope.define_assembly_ref(name)?;
+        assemblies.references.push((name.to_owned(), token));
+        Ok(Home::Assembly(token))
+    }
+
+    /// The token of `[Assembly]Namespace.Type/Nested`; without an assembly, a type of this module.
+    pub(super) fn named_type(&mut self, name: &str) -> Result<TypeToken> {
+        if let Some(token) = self.tokens.types.get(name) {
+            return Ok(*token);
+        }
+        let (home, path) = match name.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((assembly, path)) => (self.home(assembly)?, path),
+            None => (Home::Here, name),
+        };
+        let mut token: Option<TypeToken> = None;
+        for part in path.split('/') {
+            token = Some(match (home, token) {
+                (Home::Here, Some(TypeToken::Def(outer))) => {
+                    self.own_type(name, part, Some(outer))?
+                }
+                (Home::Here, _) => self.own_type(name, part, None)?,
+                (Home::Assembly(assembly), outer) => {
+                    let scope = outer.map_or(assembly, TypeToken::token);
+                    match self.scope.find_type_ref(scope, part)? {
+                        Some(token) => token.into(),
+                        None => self.scope.define_type_ref(scope, part)?.into(),
+                    }
+                }
+            });
+        }
+        let token = token.ok_or_else(|| Error::other(format!("{name} names no type")))?;
+        self.tokens.types.insert(name.into(), token);
+        Ok(token)
+    }
+
+    fn own_type(&self, whole: &str, name: &str, outer: Option<TypeDef>) -> Result<TypeToken> {
+        let found = self.scope.find_type_def(name, outer)?;
+        let missing = || {
+            Error::other(format!(
+                "the module defines no type {name} (of {whole}); one of another assembly is named \
+                 [Assembly]Namespace.Type"
+            ))
+        };
+        found.map(TypeToken::from).ok_or_else(missing)
+    }
+
+    /// The type that a text means.
+    pub(super) fn type_sig(&mut self, text: &str) -> Result<TypeSig> {
+        type_sig(text, &mut |name| self.named_type(name))
+    }
+
+    fn method_sig(&mut self, method: &MethodSymbol) -> Result<MethodSig> {
+        let mut read = method_sig(&method.signature, &mut |name| self.named_type(name))?;
+        read.generic_parameter_count = method.type_arguments.len() as u32;
+        Ok(read)
+    }
+
+    /// The token that type operands and parents of members have for a type.
+    fn type_operand(&mut self, text: &str) -> Result<TypeToken> {
+        let read = self.type_sig(text)?;
+        if let TypeSig::Class(token) | TypeSig::ValueType(token) = read {
+            return Ok(token);
+        }
+        if let Some(name) = primitive_name(&read) {
+            return self.named_type(&format!("[{ALIAS}]{name}"));
+        }
+        let blob = blob(TypeSpecSig { type_sig: read }.to_bytes())?;
+        if let Some(token) = self.tokens.type_specs.get(&blob) {
+            return Ok(*token);
+        }
+        let token = self.scope.define_type_spec(&blob)?.into();
+        self.tokens.type_specs.insert(blob, token);
+        Ok(token)
+    }
+
+    /// A member of a type: the definition where the module has it, else a reference.
+    fn member(&mut self, parent: TypeToken, name: &str, signature: &[u8]) -> Result<Token> {
+        if let TypeToken::Def(class) = parent {
+            let found = self.scope.find_member(class, name, signature)?;
+            return found.ok_or_else(|| {
+                Error::other(format!(
+                    "the type is the module's own, and has no {name} with this signature"
+                ))
+            });
+        }
+        let parent = parent.token();
+        match self.scope.find_member_ref(parent, name, signature)? {
+            Some(token) => Ok(token),
+            None => Ok(self
+                .scope
+                .define_member_ref(parent, name, signature)?
+                .into()),
+        }
+    }
+
+    /// The token of a symbol, asked for once.
+    fn remembered(
+        &mut self,
+        symbol: Symbol,
+        get: impl FnOnce(&mut Self) -> Result<Token>,
+    ) -> Result<Token> {
+        if let Some(token) = self.tokens.symbols.get(&symbol) {
+            return Ok(*token);
+        }
+        let token = get(self)
+            .map_err(|error| Error::other(format!("there is no token for {symbol}: {error}")))?;
+        self.tokens.symbols.insert(symbol, token);
+        Ok(token)
+    }
+
+    fn stand_alone(&mut self, blob: Vec<u8>) -> Result<Token> {
+        if let Some(token) = self.tokens.stand_alone.get(&blob) {
+            return Ok(*token);
+        }
+        let token = self.scope.define_stand_alone_sig(&blob)?.into();
+        self.tokens.stand_alone.insert(blob, token);
+        Ok(token)
+    }
+}
+
+/// A signature that can be read back, for nothing else checks it before the JIT does.
+fn blob(written: std::result::Result<Vec<u8>, SignatureError>) -> Result<Vec<u8>> {
+    written.map_err(Error::other)
+}
+
+impl TokenSource for Importer<'_, '_> {
+    type Error = Error;
+
+    fn method(&mut self, method: &MethodSymbol) -> Result<Token> {
+        self.remembered(Symbol::Method(method.clone()), |importer| {
+            let parent = importer.type_operand(&method.owner.name)?;
+            let signature = blob(importer.method_sig(method)?.to_bytes())?;
+            let token = importer.member(parent, &method.name, &signature)?;
+            if method.type_arguments.is_empty() {
+                return Ok(token);
+            }
+            let arguments = method.type_arguments.iter();
+            let arguments = arguments.map(|argument| importer.type_sig(argument));
+            let arguments = arguments.collect::<Result<_>>()?;
+            let arguments = blob(MethodSpecSig { arguments }.to_bytes())?;
+            Ok(importer.scope.define_method_spec(token, &arguments)?.into())
+        })
+    }
+
+    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token> {
+        self.remembered(Symbol::Type(name.clone()), |importer| {
+            Ok(importer.type_operand(&name.name)?.token())
+        })
+    }
+
+    fn field(&mut self, field: &FieldSymbol) -> Result<Token> {
+        self.remembered(Symbol::Field(field.clone()), |importer| {
+            let parent = importer.type_operand(&field.owner.name)?;
+            let field_type = importer.type_sig(&field.field_type)?;
+            let signature = blob(FieldSig { field_type }.to_bytes())?;
+            importer.member(parent, &field.name, &signature)
+        })
+    }
+
+    fn user_string(&mut self, text: &str) -> Result<Token> {
+        self.remembered(Symbol::String(text.into()), |importer| {
+            Ok(importer.scope.define_user_string(text)?.into())
+        })
+    }
+
+    fn signature(&mut self, signature: &MethodSig) -> Result<Token> {
+        self.stand_alone(blob(signature.to_bytes())?)
+    }
+
+    fn locals(&mut self, locals: &LocalsSig) -> Result<Token> {
+        self.stand_alone(blob(locals.to_bytes())?)
+    }
+}

@@ -1,0 +1,355 @@
+//! Rewriting the IL of living methods: [`Method::rewrite`] and [`FunctionControl::rewrite`].
+//!
+//! What happens, in this order: the method's own body is read and decoded, the profiler's code
+//! edits it, its symbols become tokens of the module, the bytes are checked as the JIT will read
+//! them, and the runtime is given them. Whatever fails on the way, the method keeps its IL.
+
+mod check;
+mod context;
+mod error;
+mod import;
+mod resolver;
+#[allow(unsafe_code, reason = "calls through the runtime's vtables")]
+mod scope;
+mod signature_text;
+mod store;
+mod subject;
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::events::EventMask;
+use crate::ids::{FunctionId, ModuleId};
+use crate::info::{
+    CorProfilerInfo, CorProfilerInfo5, CorProfilerInfo7, FunctionControl, IlMapEntry, Method,
+    ProfilerInfo,
+};
+use clr_profiler_il::body::{BodyError, EncodeError, MethodBody};
+use clr_profiler_il::token::MethodDef;
+
+pub use context::RewriteContext;
+pub use error::RewriteError;
+pub(crate) use store::RewriteStore;
+
+use import::Importer;
+use resolver::MetadataResolver;
+use scope::Scope;
+use store::{Module, Slot, Turn};
+use subject::{Subject, unnamed};
+
+/// A method body before and after it was rewritten.
+///
+/// To see it as text: [`before`](Self::before) and [`after`](Self::after) print.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    before: Arc<[u8]>,
+    after: Arc<[u8]>,
+    first: bool,
+}
+
+impl Rewritten {
+    /// Whether the work was done by this call; later calls for the same method, say for another
+    /// instance of generic code, find it done.
+    pub fn is_first(&self) -> bool {
+        self.first
+    }
+
+    /// Whether the new body is another one at all.
+    pub fn is_changed(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// The bytes of the method's own body.
+    pub fn before_bytes(&self) -> &[u8] {
+        &self.before
+    }
+
+    /// The bytes of the body that the runtime has been given.
+    pub fn after_bytes(&self) -> &[u8] {
+        &self.after
+    }
+
+    /// The method's own body.
+    ///
+    /// # Errors
+    ///
+    /// None, since it was decoded before; the signature is that of decoding.
+    pub fn before(&self) -> Result<MethodBody, BodyError> {
+        MethodBody::decode(&self.before)
+    }
+
+    /// The body that the runtime has been given.
+    ///
+    /// # Errors
+    ///
+    /// None, since it was decoded before; the signature is that of decoding.
+    pub fn after(&self) -> Result<MethodBody, BodyError> {
+        MethodBody::decode(&self.after)
+    }
+}
+
+impl fmt::Debug for Rewritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rewritten")
+            .field("before", &self.before.len())
+            .field("after", &self.after.len())
+            .field("first", &self.first)
+            .finish()
+    }
+}
+
+impl Method<'_> {
+    /// Edits the body of the method before it is compiled.
+    ///
+    /// For [`jit_compilation_started`](crate::Profiler::jit_compilation_started). The code gets the
+    /// body as the module has it, however often it is called, and what it makes is checked before
+    /// the runtime gets it; a body that is left as it was, is not set. All instances of a generic
+    /// method and all tiers of compilation share one body, so the code runs once for a method:
+    /// later calls return what the first made of it, its error included, and threads that come
+    /// meanwhile wait for it. What it makes must depend on the method alone.
+    ///
+    /// The profiler gets the events of modules from then on
+    /// ([`MONITOR_MODULE_LOADS`](EventMask::MONITOR_MODULE_LOADS)), and must keep them: when a
+    /// module is unloaded, what is remembered of its methods is dropped. A method that is inlined
+    /// into another one is seen there with the body that it has at that time: refuse it in
+    /// [`jit_inlining`](crate::Profiler::jit_inlining) where that matters. To change a method once
+    /// more, or one that was compiled already, there is
+    /// [`FunctionControl::rewrite`].
+    ///
+    /// Wraps `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the
+    /// method, or before; not during a collection. A profiler that has done so cannot be detached.
+    ///
+    /// # Errors
+    ///
+    /// A [`RewriteError`] that names the method: that it has no IL, what the code returned, which
+    /// rule its result breaks and where, and what the runtime answers.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::il::fragment::Fragment;
+    /// use clr_profiler::il::symbol::MethodSymbol;
+    ///
+    /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+    /// let write = MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (string)");
+    /// info.method(function)?.rewrite(|body, cx| {
+    ///     let text = format!("enter {}", cx.full_name());
+    ///     body.prologue(Fragment::new().ldstr(&text).call(&write))?;
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "SetILFunctionBody")]
+    pub fn rewrite(
+        &self,
+        edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
+    ) -> Result<Rewritten> {
+        let (info, module, method) = (self.info(), self.module(), self.token());
+        keep_seeing_unloads(info)?;
+        let remembered = info.rewrites().module(module);
+        let slot = remembered.method(method);
+        let working = match slot.turn(!at_work(), (module, method)) {
+            Turn::Work(working) => working,
+            Turn::Done(outcome) => {
+                let after = outcome?;
+                let before = slot.pristine(|| Ok::<_, Error>(after.to_vec()))?;
+                return Ok(Rewritten {
+                    before,
+                    after,
+                    first: false,
+                });
+            }
+            Turn::Busy => {
+                let problem = "it is being rewritten, and this thread is rewriting as well: the \
+                               code that edits must not lead to another rewrite";
+                return Err(RewriteError::new(unnamed(module, method), problem).into());
+            }
+        };
+        let set = |new: &NewBody, is_changed: bool| {
+            if is_changed {
+                info.set_il_function_body(module, method, &new.bytes)?;
+                set_map(info, self.function(), new);
+            }
+            Ok(())
+        };
+        let outcome = work(info, module, method, &remembered, &slot, edit, set);
+        working.finish(match &outcome {
+            Ok(rewritten) => Ok(rewritten.after.clone()),
+            Err(error) => Err(error.clone()),
+        });
+        Ok(outcome?)
+    }
+}
+
+impl FunctionControl<'_> {
+    /// Edits the body that a method gets by ReJIT.
+    ///
+    /// For [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), which names module and
+    /// method. The code gets the body as the module has it, whatever
+    /// [`Method::rewrite`] or an earlier ReJIT have made of it. It runs each time: every request of
+    /// a ReJIT may want something else. Otherwise it is as there.
+    ///
+    /// Wraps `ICorProfilerFunctionControl::SetILFunctionBody`.
+    ///
+    /// # Errors
+    ///
+    /// A [`RewriteError`] that names the method, as of [`Method::rewrite`]. The ReJIT then compiles
+    /// the method with the body that it has.
+    #[doc(alias = "SetILFunctionBody")]
+    pub fn rewrite(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
+    ) -> Result<Rewritten> {
+        keep_seeing_unloads(info)?;
+        let remembered = info.rewrites().module(module);
+        let slot = remembered.method(method);
+        // Also where the body is the method's own: it may be in the place of another one.
+        let set = |new: &NewBody, _is_changed: bool| {
+            self.set_il_function_body(&new.bytes)?;
+            if !new.map.is_empty() {
+                self.set_il_instrumented_code_map(&new.map)?;
+            }
+            Ok(())
+        };
+        Ok(work(info, module, method, &remembered, &slot, edit, set)?)
+    }
+}
+
+/// A body for the runtime.
+struct NewBody {
+    bytes: Vec<u8>,
+    /// Empty if it was not asked for.
+    map: Vec<IlMapEntry>,
+}
+
+/// Edits a method's own body, checks it and sets it.
+fn work(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    method: MethodDef,
+    remembered: &Module,
+    slot: &Slot,
+    edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
+    set: impl FnOnce(&NewBody, bool) -> Result<()>,
+) -> Result<Rewritten, RewriteError> {
+    let _mark = AtWork::mark();
+    let subject = Subject::new(info, module, method)
+        .map_err(|error| RewriteError::from_error(unnamed(module, method), &error))?;
+    let worked = slot.pristine(|| subject.current_body()).and_then(|before| {
+        let new = edited(&subject, remembered, &before, edit)?;
+        set(&new, *new.bytes != *before)?;
+        Ok(Rewritten {
+            before,
+            after: new.bytes.into(),
+            first: true,
+        })
+    });
+    worked.map_err(|error| RewriteError::from_error(subject.name().to_owned(), &error))
+}
+
+fn edited(
+    subject: &Subject<'_>,
+    remembered: &Module,
+    before: &[u8],
+    edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
+) -> Result<NewBody> {
+    let Subject { info, module, .. } = *subject;
+    let scope = Scope::open(info, module)?;
+    let mut body = MethodBody::decode(before).map_err(Error::other)?;
+    if body.locals_token().is_some() {
+        body.resolve_locals(&MetadataResolver(&scope))?;
+    }
+    let mut context = RewriteContext {
+        scope: &scope,
+        module: remembered,
+        resolver: MetadataResolver(&scope),
+        subject,
+        map_offsets: false,
+    };
+    edit(&mut body, &mut context)?;
+    let map = if context.map_offsets {
+        offset_map(&body)
+    } else {
+        Vec::new()
+    };
+    let mut bytes = Vec::with_capacity(before.len() * 2);
+    {
+        let mut tokens = store::lock(&remembered.tokens);
+        body.encode(&mut Importer::new(&scope, &mut tokens), &mut bytes)
+            .map_err(|error| match error {
+                EncodeError::Tokens(error) => error,
+                other => Error::other(other.to_string()),
+            })?;
+        if scope.take_changed() && info.version() >= 7 {
+            info.apply_metadata(module)?;
+        }
+    }
+    check::check(&bytes, &MetadataResolver(&scope))?;
+    Ok(NewBody { bytes, map })
+}
+
+fn offset_map(body: &MethodBody) -> Vec<IlMapEntry> {
+    let pairs = body.offset_map().into_iter();
+    pairs
+        .map(|pair| IlMapEntry {
+            old_offset: pair.old,
+            new_offset: pair.new,
+            is_accurate: true,
+        })
+        .collect()
+}
+
+/// Debuggers may do without: the body counts.
+fn set_map(info: &ProfilerInfo, function: FunctionId, new: &NewBody) {
+    if !new.map.is_empty() {
+        let _ = info.set_il_instrumented_code_map(function, true, &new.map);
+    }
+}
+
+/// Makes sure that the unloading of modules is reported, since what is remembered goes by them.
+fn keep_seeing_unloads(info: &ProfilerInfo) -> Result<()> {
+    let has_high = info.version() >= 5;
+    let events = if has_high {
+        info.event_mask2()?
+    } else {
+        info.event_mask()?
+    };
+    if events.contains(EventMask::MONITOR_MODULE_LOADS) {
+        return Ok(());
+    }
+    let events = events | EventMask::MONITOR_MODULE_LOADS;
+    if has_high {
+        info.set_event_mask2(events)
+    } else {
+        info.set_event_mask(events)
+    }
+}
+
+thread_local! {
+    /// How many rewrites this thread is in.
+    static AT_WORK: Cell<u32> = const { Cell::new(0) };
+}
+
+fn at_work() -> bool {
+    AT_WORK.get() > 0
+}
+
+struct AtWork;
+
+impl AtWork {
+    fn mark() -> Self {
+        AT_WORK.set(AT_WORK.get().saturating_add(1));
+        Self
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        AT_WORK.set(AT_WORK.get().saturating_sub(1));
+    }
+}

@@ -1,0 +1,150 @@
+//! [`MetadataResolver`]: what stands behind the tokens of a module.
+
+use super::scope::Scope;
+use super::signature_text::primitive_of;
+use clr_profiler_il::signature::{
+    FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig,
+};
+use clr_profiler_il::symbol::{Reference, Resolver, Symbol};
+use clr_profiler_il::token::{Token, TokenTable, TypeToken};
+
+/// Knows the tokens of one module; of symbols, no more than what their text says.
+pub(super) struct MetadataResolver<'a, 'info>(pub(super) &'a Scope<'info>);
+
+impl MetadataResolver<'_, '_> {
+    fn type_spec(&self, token: Token) -> Option<TypeSig> {
+        let blob = self.0.type_spec(token).ok()?;
+        Some(TypeSpecSig::parse(&blob).ok()?.type_sig)
+    }
+
+    /// The generic arguments of the type that declares a member.
+    fn type_arguments(&self, parent: Token) -> Vec<TypeSig> {
+        if parent.table() != TokenTable::TYPE_SPEC {
+            return Vec::new();
+        }
+        match self.type_spec(parent) {
+            Some(TypeSig::GenericInstance { arguments, .. }) => arguments,
+            _ => Vec::new(),
+        }
+    }
+
+    fn method_of(&self, token: Token) -> Option<MethodSig> {
+        let (token, method_arguments) = if token.table() == TokenTable::METHOD_SPEC {
+            let (generic, blob) = self.0.method_spec(token).ok()?;
+            (generic, MethodSpecSig::parse(&blob).ok()?.arguments)
+        } else {
+            (token, Vec::new())
+        };
+        let is_method = [TokenTable::METHOD_DEF, TokenTable::MEMBER_REF].contains(&token.table());
+        if !is_method {
+            return None;
+        }
+        let member = self.0.member(token).ok()?;
+        let method = MethodSig::parse(&member.signature).ok()?;
+        let type_arguments = self.type_arguments(member.parent);
+        // Both at once: what is put in is in terms of the caller's own parameters.
+        Some(method.substitute(&type_arguments, &method_arguments))
+    }
+
+    /// Whether a type that the module defines is a value type.
+    fn is_value_type(&self, class: Token) -> Option<bool> {
+        let (name, base) = self.0.type_name(class).ok()?;
+        if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
+            return Some(false);
+        }
+        let (base, _) = self.0.type_name(base).ok()?;
+        // `System.Enum` derives from `System.ValueType` and is a class.
+        Some(match base.as_str() {
+            "System.Enum" => true,
+            "System.ValueType" => name != "System.Enum",
+            _ => false,
+        })
+    }
+
+    /// The type behind a `TypeDef`, `TypeRef` or `TypeSpec`, where it can be told from this module.
+    fn type_of(&self, token: Token) -> Option<TypeSig> {
+        if token.table() == TokenTable::TYPE_SPEC {
+            return self.type_spec(token);
+        }
+        let class = TypeToken::try_from(token).ok()?;
+        if let TypeToken::Def(_) = class {
+            return Some(if self.is_value_type(token)? {
+                TypeSig::ValueType(class)
+            } else {
+                TypeSig::Class(class)
+            });
+        }
+        // Whether a type of another module is a value type is not known here.
+        primitive_of(&self.0.type_name(token).ok()?.0)
+    }
+
+    /// Whether the type that declares a method is a value type: then its constructors call none.
+    pub(super) fn is_in_value_type(&self, class: Token) -> bool {
+        self.is_value_type(class).unwrap_or(false)
+    }
+}
+
+impl Resolver for MetadataResolver<'_, '_> {
+    fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
+        match method {
+            Reference::Token(token) => self.method_of(token),
+            Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
+            Reference::Symbol(_) => None,
+        }
+    }
+
+    fn signature(&self, signature: Reference<'_>) -> Option<MethodSig> {
+        match signature {
+            Reference::Token(token) => MethodSig::parse(&self.0.stand_alone_sig(token).ok()?).ok(),
+            Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
+            Reference::Symbol(_) => None,
+        }
+    }
+
+    fn field(&self, field: Reference<'_>) -> Option<TypeSig> {
+        let Reference::Token(token) = field else {
+            return None;
+        };
+        let member = self.0.member(token).ok()?;
+        let field = FieldSig::parse(&member.signature).ok()?;
+        let arguments = self.type_arguments(member.parent);
+        Some(field.substitute(&arguments).field_type)
+    }
+
+    fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
+        match name {
+            Reference::Token(token) => self.type_of(token),
+            Reference::Symbol(_) => None,
+        }
+    }
+
+    fn declaring_type(&self, method: Reference<'_>) -> Option<TypeSig> {
+        let Reference::Token(mut token) = method else {
+            return None;
+        };
+        if token.table() == TokenTable::METHOD_SPEC {
+            token = self.0.method_spec(token).ok()?.0;
+        }
+        self.type_of(self.0.member(token).ok()?.parent)
+    }
+
+    fn is_constructor(&self, method: Reference<'_>) -> bool {
+        match method {
+            Reference::Token(token) => {
+                let table = token.table();
+                let is_method = table == TokenTable::METHOD_DEF || table == TokenTable::MEMBER_REF;
+                is_method
+                    && self
+                        .0
+                        .member(token)
+                        .is_ok_and(|member| member.name == ".ctor")
+            }
+            Reference::Symbol(Symbol::Method(method)) => &*method.name == ".ctor",
+            Reference::Symbol(_) => false,
+        }
+    }
+
+    fn locals(&self, token: Token) -> Option<LocalsSig> {
+        LocalsSig::parse(&self.0.stand_alone_sig(token).ok()?).ok()
+    }
+}

@@ -1,0 +1,66 @@
+//! [`Subject`]: the method that is rewritten.
+
+use std::cell::OnceCell;
+
+use crate::error::Result;
+use crate::ids::ModuleId;
+use crate::info::{CorProfilerInfo, ProfilerInfo};
+use crate::metadata::{Instantiation, Metadata, MetadataImport, MethodProps, method_name};
+use clr_profiler_il::edit::NotInstrumentable;
+use clr_profiler_il::signature::MethodSig;
+use clr_profiler_il::token::MethodDef;
+
+/// A method of a module with what its metadata say.
+pub(super) struct Subject<'a> {
+    pub(super) info: &'a ProfilerInfo,
+    pub(super) module: ModuleId,
+    pub(super) method: MethodDef,
+    pub(super) props: MethodProps,
+    pub(super) signature: MethodSig,
+    metadata: Metadata<'a>,
+    name: OnceCell<String>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(info: &'a ProfilerInfo, module: ModuleId, method: MethodDef) -> Result<Self> {
+        let metadata = info.module_metadata(module)?;
+        let props = metadata.method_props(method)?;
+        Ok(Self {
+            info,
+            module,
+            method,
+            signature: props.signature()?,
+            props,
+            metadata,
+            name: OnceCell::new(),
+        })
+    }
+
+    /// The full name.
+    pub(super) fn name(&self) -> &str {
+        self.name.get_or_init(|| {
+            let instantiation = Instantiation::default();
+            let name = method_name(&self.metadata, self.method, &self.props, instantiation);
+            name.unwrap_or_else(|_| unnamed(self.module, self.method))
+        })
+    }
+
+    /// The body that the runtime has now.
+    pub(super) fn current_body(&self) -> Result<Vec<u8>> {
+        let props = &self.props;
+        match NotInstrumentable::without_il(props.attributes, props.implementation, props.rva) {
+            None => self.info.il_function_body(self.module, self.method),
+            // Without a place in the file, the body may have been given at run time.
+            Some(reason @ NotInstrumentable::Extern) => self
+                .info
+                .il_function_body(self.module, self.method)
+                .map_err(|_| reason.into()),
+            Some(reason) => Err(reason.into()),
+        }
+    }
+}
+
+/// What a method is called whose name cannot be had.
+pub(super) fn unnamed(module: ModuleId, method: MethodDef) -> String {
+    format!("the method {method} of the module {:#x}", module.raw())
+}
