@@ -41,7 +41,10 @@
 //!   its name.
 //! - [`Metadata`] holds the names and signatures of a module, through [`MetadataImport`] and
 //!   [`MetadataImport2`].
-//! - [`il`] has tokens and signatures.
+//! - [`info.method(function)?.rewrite(..)`](Method::rewrite) edits the IL of a method before it is
+//!   compiled, [`FunctionControl::rewrite`] that of one that runs already; nothing invalid reaches
+//!   the runtime.
+//! - [`il`] has tokens, signatures, and the method bodies that are edited.
 //! - [`Error`] says which native call failed, why, and what to do.
 //!
 //! Everything that a profiler's author names in code is in the [`prelude`].
@@ -113,8 +116,9 @@ pub mod prelude {
         Error, EventMask, EventPipeEvent, EventPipeProviderId, Failure, FunctionControl,
         FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, Hresult, JitCacheResult,
         Metadata, MetadataImport, MetadataImport2, Method, ModuleId, MovedRanges, Object, ObjectId,
-        Profiler, ProfilerInfo, RejitId, Result, RootIds, Roots, Setup, SurvivingRanges,
-        SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements, profiler, register,
+        Profiler, ProfilerInfo, RejitId, Result, RewriteContext, RootIds, Roots, Setup,
+        SurvivingRanges, SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements,
+        profiler, register,
     };
     pub use crate::{
         AnySignature, AsSignature, CeeGeneration, DefaultValue, Dispenser, MetadataAssemblyEmit,

@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.Linq;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Threading;
 
 namespace Rewrites
@@ -76,6 +77,28 @@ namespace Rewrites
 
     internal static class Program
     {
+        // These have no IL.
+        [DllImport("no such library")]
+        private static extern int Native();
+
+        [MethodImpl(MethodImplOptions.InternalCall)]
+        private static extern int Internal();
+
+        private abstract class Abstract
+        {
+            public abstract int None();
+        }
+
+        private sealed class Concrete : Abstract
+        {
+            public override int None()
+            {
+                return 0;
+            }
+        }
+
+        private delegate int Made();
+
         // Profilers write here.
         public static int Calls;
         public static string Note = "none";
@@ -102,6 +125,8 @@ namespace Rewrites
             Console.WriteLine("iterator " + string.Join(",", Odd(9)));
             Console.WriteLine("switch " + string.Join(",", Enumerable.Range(0, 6).Select(Switch)));
             Console.WriteLine("threads " + Threads());
+            Made made = new Concrete().None;
+            Console.WriteLine("without IL " + new Concrete().None() + " " + made());
             Console.WriteLine("pointer " + Pointer());
             return 7;
         }

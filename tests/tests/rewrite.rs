@@ -80,6 +80,16 @@ fn a_program_that_is_wrapped_all_over_does_what_it_did() {
                 profiled.log
             );
         }
+        // Eight threads meet in `Shared`.
+        let mut edits: Vec<_> = profiled
+            .log
+            .lines()
+            .filter(|line| line.starts_with("editing "))
+            .collect();
+        let all = edits.len();
+        edits.sort_unstable();
+        edits.dedup();
+        assert_eq!(edits.len(), all, "{}", profiled.log);
         // Code of `string` and `object` is shared, `int` has code of its own for `double` and `char`.
         assert_eq!(
             count(profiled, "editing Rewrites.Box<T>.Show<U>(U)"),
@@ -118,6 +128,12 @@ fn what_would_break_the_program_is_refused_once_and_for_all() {
             "Shared edits 1, remembered true",
             "Switch edits 1, remembered true",
             "Throw edits 1, remembered true",
+            "Rewrites.Program+Abstract.None() was not rewritten: not instrumentable: the method is \
+             abstract",
+            "Native Some(PInvoke)",
+            "Internal Some(InternalCall)",
+            "None Some(Abstract)",
+            "Invoke Some(Runtime)",
         ] {
             assert_eq!(count(profiled, line), 1, "{line}\n{}", profiled.log);
         }
@@ -160,5 +176,22 @@ fn a_running_method_is_changed_reverted_and_changed_again() {
             profiled.log
         );
         assert!(!profiled.log.contains("error"), "{}", profiled.log);
+    });
+}
+
+#[test]
+fn a_module_that_is_loaded_once_more_is_rewritten_once_more() {
+    let scenario = Scenario::new("Unloads").profiler("C0DE0000-0000-4000-8000-0000000000A5");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(plain.stdout, "answer 41\nunloaded True\n".repeat(8));
+        assert_eq!(
+            profiled.stdout,
+            "asked\nanswer 42\nunloaded True\n".repeat(8),
+            "{}",
+            profiled.log
+        );
+        let edits = profiled.log.lines();
+        let edits = edits.filter(|line| line.starts_with("module "));
+        assert_eq!(edits.count(), 8, "{}", profiled.log);
     });
 }

@@ -49,6 +49,7 @@ register!(
     rewrites::Announces,
     rewrites::Breaks,
     rewrites::Changes,
+    rewrites::ChangesEach,
     rewrites::WrapsAll,
     rewrites_again::RewritesAgain,
     start::CancelsActivation,

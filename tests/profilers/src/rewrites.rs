@@ -194,6 +194,48 @@ impl Profiler for Changes {
     }
 }
 
+/// Changes a method of a module that is loaded and unloaded again and again.
+pub(crate) struct ChangesEach;
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A5")]
+impl Profiler for ChangesEach {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        Ok(Self)
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        if method.full_name()? != "Unloads.Program.Answer()" {
+            return Ok(());
+        }
+        let write = MethodSymbol::new(
+            "[System.Console]System.Console",
+            "WriteLine",
+            "void (string)",
+        );
+        method.rewrite(|body, cx| {
+            log::line(format_args!("module {:#x}", cx.module().raw()));
+            let local = body.add_local(clr_profiler::il::signature::TypeSig::I8)?;
+            body.prologue(
+                Fragment::new()
+                    .ldstr("asked")
+                    .call(&write)
+                    .ldc_i8(0)
+                    .stloc(local),
+            )?;
+            body.before_ret(Fragment::new().ldc_i4(1).add())?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
 /// Tries what must be refused.
 pub(crate) struct Breaks;
 
@@ -214,7 +256,12 @@ impl Profiler for Breaks {
         if method.assembly_name()? != "Rewrites" {
             return Ok(());
         }
-        let edit = match method.name()?.as_str() {
+        let name = method.name()?;
+        // The last one, when all types are loaded.
+        if name == "Pointer" {
+            return without_il(info, method.module());
+        }
+        let edit = match name.as_str() {
             "Answer" => {
                 // Takes a value from an empty stack.
                 |body: &mut clr_profiler::il::body::MethodBody| {
@@ -258,4 +305,34 @@ impl Profiler for Breaks {
         ));
         Ok(())
     }
+}
+
+/// Tries to rewrite what has no IL.
+fn without_il(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+    let metadata = info.module_metadata(module)?;
+    for row in 1.. {
+        let Some(token) = MethodDef::from_row(row) else {
+            break;
+        };
+        let Ok(props) = metadata.method_props(token) else {
+            break;
+        };
+        if !["Native", "Internal", "None", "Invoke"].contains(&props.name.as_str()) {
+            continue;
+        }
+        let function = info.function_from_token(module, token)?;
+        let rewritten = info.method(function)?.rewrite(|_, _| {
+            log::line("edited what is not there");
+            Ok(())
+        });
+        match rewritten {
+            Ok(_) => log::line("rewritten"),
+            Err(error) => {
+                log::line(&error);
+                let reason = RewriteError::of(&error).and_then(RewriteError::reason);
+                log::line(format_args!("{} {reason:?}", props.name));
+            }
+        }
+    }
+    Ok(())
 }
