@@ -103,6 +103,34 @@ fn a_program_that_is_wrapped_all_over_does_what_it_did() {
 }
 
 #[test]
+fn a_framework_that_is_wrapped_all_over_does_what_it_did() {
+    let scenario = Scenario::new("Rewrites")
+        .env("WRAP", "everything")
+        // Nothing comes precompiled.
+        .env("COMPlus_ReadyToRun", "0")
+        .env("DOTNET_ReadyToRun", "0")
+        .profiler("C0DE0000-0000-4000-8000-0000000000A1");
+    scenario.compare(|plain, profiled| {
+        let failed: Vec<_> = profiled
+            .log
+            .lines()
+            .filter(|line| line.contains("failed") || line.contains("panicked"))
+            .collect();
+        assert_eq!(profiled.output(), plain.output(), "{failed:#?}");
+        let wrapped = profiled.log.lines();
+        let wrapped = wrapped.filter(|line| line.starts_with("wrapped "));
+        let wrapped = wrapped.count();
+        assert!(wrapped > 1000, "{wrapped}");
+        // What is known to have nothing to wrap, and nothing else.
+        for line in failed {
+            let known = line.contains(" System.Object..ctor() was not rewritten: ")
+                || line.ends_with("not instrumentable: the method has no code of its own");
+            assert!(known, "{line}");
+        }
+    });
+}
+
+#[test]
 fn a_result_is_replaced() {
     let scenario = Scenario::new("Rewrites").profiler("C0DE0000-0000-4000-8000-0000000000A2");
     scenario.compare(|plain, profiled| {

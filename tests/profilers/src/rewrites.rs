@@ -101,14 +101,20 @@ impl Profiler for Announces {
     }
 }
 
-/// Wraps all methods of the program in code that changes nothing.
-pub(crate) struct WrapsAll;
+/// Wraps all methods of the program in code that changes nothing; with `WRAP=everything`, those of
+/// the framework, too.
+pub(crate) struct WrapsAll {
+    everything: bool,
+}
 
 #[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A1")]
 impl Profiler for WrapsAll {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
-        Ok(Self)
+        let wrap = std::env::var_os("WRAP");
+        Ok(Self {
+            everything: wrap.is_some_and(|wrap| wrap == "everything"),
+        })
     }
 
     fn jit_compilation_started(
@@ -118,7 +124,7 @@ impl Profiler for WrapsAll {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         let method = info.method(function)?;
-        if method.assembly_name()? != "Rewrites" {
+        if !self.everything && method.assembly_name()? != "Rewrites" {
             return Ok(());
         }
         log::line(format_args!("compiling {}", method.full_name()?));
