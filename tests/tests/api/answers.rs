@@ -119,7 +119,7 @@ impl Answers {
             answer.elements += answer.growth * before.min(2);
         }
         match &*name {
-            "IMetaDataImport::CloseEnum" => {
+            "IMetaDataImport::CloseEnum" | "IMetaDataAssemblyImport::CloseEnum" => {
                 let handle = call.argument(0);
                 self.seen(|seen| {
                     seen.enumerations
@@ -219,8 +219,13 @@ impl Answers {
         } else {
             0
         };
+        // Of several buffers only a text that is cut is worth a word of the runtime.
+        let text = buffers
+            .iter()
+            .find(|row| parameters[row.buffer].pointee == 2);
         for row in &buffers {
-            fits &= self.fill_buffer(call, row, answer, from, handle);
+            let fit = self.fill_buffer(call, row, answer, from, handle);
+            fits &= fit || text.is_some_and(|text| text.buffer != row.buffer);
         }
         fits
     }
@@ -288,7 +293,8 @@ impl Answers {
             });
             given == capacity
         } else {
-            elements <= capacity
+            // Nothing was asked for.
+            elements <= capacity || (out.is_null() && capacity == 0)
         }
     }
 

@@ -1,5 +1,7 @@
 //! What holds for every wrapper.
 
+use std::collections::HashSet;
+
 use clr_profiler::ErrorKind;
 use clr_profiler_sys as sys;
 use stand_in::{NativeMethod, methods};
@@ -55,6 +57,7 @@ fn assert_named(row: &Row, played: &Played) {
 
 #[test]
 fn what_the_runtime_gives_arrives() {
+    let mut wrong = Vec::new();
     for row in all_rows() {
         let given = play_well(row, Answer::default());
         let numbers = numbers_in(&given);
@@ -62,16 +65,16 @@ fn what_the_runtime_gives_arrives() {
         for (index, parameter) in method.facts.parameters.iter().enumerate() {
             if let Some(value) = shows(method, index) {
                 let hidden = row.hides.contains(&parameter.name);
-                let there = numbers.contains(&value);
-                assert!(
-                    there != hidden,
-                    "{}: {} = {value:#x} in {given}, hidden: {hidden}",
-                    row.native,
-                    parameter.name
-                );
+                if numbers.contains(&value) == hidden {
+                    wrong.push(format!(
+                        "{}: {} = {value:#x}, hidden: {hidden}, in {given:.300}",
+                        row.native, parameter.name
+                    ));
+                }
             }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// Checks the elements of a row's buffers in what its wrapper gave.
@@ -89,16 +92,14 @@ fn assert_elements(row: &Row, given: &str, elements: usize) {
             );
         } else if parameter.pointee >= 4 && buffer.given.is_some() {
             let type_name = parameter.type_name.trim_start_matches("*mut ");
-            let has = |index: usize| {
-                numbers.iter().any(|number| {
-                    let number = if is_token(type_name) || parameter.pointee == 8 {
-                        number & 0xFF_FFFF
-                    } else {
-                        *number
-                    };
-                    number == u64::from(FIRST) + index as u64
+            let numbers: HashSet<u64> = numbers
+                .iter()
+                .map(|number| {
+                    let is_whole = is_token(type_name) || parameter.pointee == 8;
+                    number & if is_whole { 0xFF_FFFF } else { u64::MAX }
                 })
-            };
+                .collect();
+            let has = |index: usize| numbers.contains(&(u64::from(FIRST) + index as u64));
             for index in 0..elements {
                 assert!(
                     has(index),
@@ -131,7 +132,8 @@ fn buffers_are_long_enough() {
 #[test]
 fn buffers_grow_with_what_they_are_for() {
     for row in all_rows().filter(|row| buffers(row).next().is_some()) {
-        if gives_in_parts(row.native) {
+        // Two buffers are filled by calls of their own, between which the other one grows.
+        if gives_in_parts(row.native) || buffers(row).count() > 1 {
             continue;
         }
         for first in [5, 300] {
