@@ -135,6 +135,9 @@ fn perform(
                     assert_eq!(row.native, "ICorProfilerInfo::GetModuleMetaData");
                 })?);
         }
+        Run::Writer(run) => {
+            return run(&info.module_metadata_for_writing(ModuleId::from_raw(0x51))?);
+        }
         _ => {}
     }
     IN_CALLBACK.set(Some((row.run, None)));
@@ -153,7 +156,7 @@ fn perform(
             }
             Run::Gc(_) => object.ObjectReferences(0x81, 0x61, 0, ptr::null()),
             Run::Object(_) => object.ObjectAllocated(0x81, 0x61),
-            Run::Info(_) | Run::Metadata(_) => unreachable!(),
+            Run::Info(_) | Run::Metadata(_) | Run::Writer(_) => unreachable!(),
         }
     };
     assert_eq!(answer, sys::S_OK);

@@ -1,5 +1,6 @@
 //! One row for each native method: the wrapper that calls it.
 
+mod emit;
 mod handed;
 mod hooks;
 mod info;
@@ -17,6 +18,7 @@ pub(crate) type Outcome = Result<String>;
 pub(crate) enum Run {
     Info(fn(&ProfilerInfo) -> Outcome),
     Metadata(fn(&Metadata<'_>) -> Outcome),
+    Writer(fn(&MetadataWriter<'_>) -> Outcome),
     /// In `get_rejit_parameters`.
     Control(fn(&FunctionControl<'_>) -> Outcome),
     /// In `get_assembly_references`.
@@ -74,7 +76,9 @@ pub(crate) fn all_rows() -> impl Iterator<Item = &'static Row> {
         hooks::ROWS,
         handed::CONTROL,
         handed::REFERENCES,
-        metadata::ROWS,
+        metadata::IMPORT,
+        metadata::TABLES,
+        emit::ROWS,
     ]
     .into_iter()
     .flatten()
