@@ -128,24 +128,26 @@ impl<'hook> LeaveInfo<'hook> {
 
 /// Takes the places of a call's arguments; to be used again for other calls.
 pub struct ArgumentBuffer {
-    /// As aligned as the structure that the runtime writes.
-    memory: Vec<COR_PRF_FUNCTION_ARGUMENT_RANGE>,
+    /// As aligned as the structure that the runtime writes, and without gaps: its ranges begin in
+    /// the middle of what a range would be, so all of the memory has to be initialised.
+    memory: Vec<u64>,
 }
 
 /// Where the places begin in what the runtime writes.
 const RANGES: usize = offset_of!(COR_PRF_FUNCTION_ARGUMENT_INFO, ranges);
 const RANGE: usize = size_of::<COR_PRF_FUNCTION_ARGUMENT_RANGE>();
+const WORD: usize = size_of::<u64>();
 const _: () = assert!(
-    RANGES <= RANGE
-        && align_of::<COR_PRF_FUNCTION_ARGUMENT_INFO>()
-            <= align_of::<COR_PRF_FUNCTION_ARGUMENT_RANGE>()
+    RANGES <= 2 * WORD
+        && align_of::<COR_PRF_FUNCTION_ARGUMENT_INFO>() <= align_of::<u64>()
+        && align_of::<COR_PRF_FUNCTION_ARGUMENT_RANGE>() <= align_of::<u64>()
 );
 
 impl ArgumentBuffer {
     /// A buffer that is big enough for most calls. It grows when need be.
     pub fn new() -> Self {
         Self {
-            memory: vec![EMPTY; 18],
+            memory: vec![0; 36],
         }
     }
 
@@ -158,25 +160,25 @@ impl ArgumentBuffer {
         // What is left of another call would be taken for this one's where the runtime writes
         // nothing, which is so unless arguments were asked for.
         if let Some(first) = self.memory.first_mut() {
-            *first = EMPTY;
+            *first = 0;
         }
-        let capacity = self.memory.len() * RANGE;
+        let capacity = self.memory.len() * WORD;
         let mut size = capacity as u32;
         let first = call(&mut size, self.memory.as_mut_ptr().cast());
         if let Err(error) = first {
             if size as usize <= capacity {
                 return Err(error);
             }
-            let needed = (size as usize).div_ceil(RANGE) + 1;
-            self.memory.resize(needed, EMPTY);
-            size = (needed * RANGE) as u32;
+            let needed = (size as usize).div_ceil(WORD);
+            self.memory.resize(needed, 0);
+            size = (needed * WORD) as u32;
             call(&mut size, self.memory.as_mut_ptr().cast())?;
         }
         let start = self.memory.as_ptr();
         // SAFETY: the buffer is at least as large and as aligned as the structure without ranges,
         // and all of it is initialised.
         let count = unsafe { (*start.cast::<COR_PRF_FUNCTION_ARGUMENT_INFO>()).numRanges } as usize;
-        let room = (self.memory.len() * RANGE - RANGES) / RANGE;
+        let room = (self.memory.len() * WORD - RANGES) / RANGE;
         // SAFETY: `room` ranges fit behind the beginning of the structure, all initialised; a
         // `MemoryRange` is a transparent wrapper, and the buffer is borrowed for its lifetime.
         Ok(unsafe {
@@ -187,11 +189,6 @@ impl ArgumentBuffer {
         })
     }
 }
-
-const EMPTY: COR_PRF_FUNCTION_ARGUMENT_RANGE = COR_PRF_FUNCTION_ARGUMENT_RANGE {
-    startAddress: 0,
-    length: 0,
-};
 
 impl Default for ArgumentBuffer {
     fn default() -> Self {
@@ -256,6 +253,24 @@ mod tests {
         buffer.fill(runtime(3)).unwrap();
         let none = buffer.fill(|_, _| Ok(Hresult::S_OK)).unwrap();
         assert!(none.is_empty());
+    }
+
+    #[test]
+    fn places_that_the_runtime_did_not_write_are_zero() {
+        let mut buffer = ArgumentBuffer::new();
+        let ranges = buffer.fill(|_, arguments| {
+            // SAFETY: the buffer has room for the structure.
+            unsafe { (*arguments).numRanges = 1000 };
+            Ok(Hresult::S_OK)
+        });
+        let ranges = ranges.unwrap();
+        // As many as fit behind the two numbers.
+        assert_eq!(ranges.len(), (36 * WORD - RANGES) / RANGE);
+        assert!(
+            ranges
+                .iter()
+                .all(|range| (range.start(), range.size()) == (0, 0))
+        );
     }
 
     #[test]
