@@ -3,8 +3,9 @@
 mod handlers;
 
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::edit::Labels;
 use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::instruction::Operand;
+use clr_profiler_il::instruction::{Operand, Position};
 use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::signature::{CallingConvention, LocalsSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, NoTokens, TypeSymbol};
@@ -209,6 +210,8 @@ fn everything_symbolic_there_and_back() {
     let (start, outside, end) = (fragment.label(), fragment.label(), fragment.label());
     fragment
         .mark(start)
+        .ldarg(2)
+        .stloc(1)
         .ldstr("\"two\"\nlines\t\\ 'é' \u{7f}\u{0}")
         .call(&method)
         .callvirt(MethodDef::from_row(3).unwrap())
@@ -313,6 +316,25 @@ fn people_write_it_their_way() {
         code("switch (\n  a, // first\n  a)\na: ret"),
         [0x45, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x2a]
     );
+}
+
+#[test]
+fn labels_go_with_code_that_is_inserted() {
+    for text in ["here: br here", "here: there: nop\nbr here\nbr there"] {
+        let mut body = parse(text);
+        let first = body.first().unwrap();
+        let mut nothing = Fragment::new();
+        nothing.ldnull().pop();
+        body.insert_before(first, Labels::Move, &nothing).unwrap();
+        let targets = body.instructions().flat_map(|one| one.targets());
+        let first = body.first().map(Position::Before);
+        assert!(
+            targets
+                .map(|label| body.position(label))
+                .all(|at| at == first),
+            "{body}"
+        );
+    }
 }
 
 #[test]
