@@ -218,8 +218,16 @@ fn a_module_that_is_loaded_once_more_is_rewritten_once_more() {
             "{}",
             profiled.log
         );
-        let edits = profiled.log.lines();
-        let edits = edits.filter(|line| line.starts_with("module "));
-        assert_eq!(edits.count(), 8, "{}", profiled.log);
+        // What belonged to a module goes when it is unloaded, if not always before the next one.
+        let remembered: Vec<usize> = profiled
+            .log
+            .lines()
+            .filter_map(|line| {
+                let (_, count) = line.split_once("rewritten_modules: ")?;
+                count.split(',').next()?.parse().ok()
+            })
+            .collect();
+        assert_eq!(remembered.len(), 8, "{}", profiled.log);
+        assert!(remembered.iter().all(|count| *count <= 3), "{remembered:?}");
     });
 }

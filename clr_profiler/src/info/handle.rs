@@ -396,6 +396,7 @@ impl fmt::Debug for ProfilerInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProfilerInfo")
             .field("version", &self.version())
+            .field("rewritten_modules", &self.0.rewrites.len())
             .finish_non_exhaustive()
     }
 }

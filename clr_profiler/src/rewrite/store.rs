@@ -56,6 +56,11 @@ impl RewriteStore {
         lock(&self.modules).entry(module).or_default().clone()
     }
 
+    /// How many modules something is remembered of.
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.modules).len()
+    }
+
     /// The module is being unloaded.
     pub(crate) fn forget(&self, module: ModuleId) {
         let forgotten = lock(&self.modules).remove(&module);

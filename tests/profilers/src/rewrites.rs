@@ -226,7 +226,8 @@ impl Profiler for ChangesEach {
             "void (string)",
         );
         method.rewrite(|body, cx| {
-            log::line(format_args!("module {:#x}", cx.module().raw()));
+            // The handle says of how many modules something is remembered.
+            log::line(format_args!("{:?}", cx.info()));
             let local = body.add_local(clr_profiler::il::signature::TypeSig::I8)?;
             body.prologue(
                 Fragment::new()
