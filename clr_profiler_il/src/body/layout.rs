@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::code::{Change, Code, END, Node, UNPLACED};
+use crate::code::{Change, Code, END, Node, PADDING, UNPLACED};
 use crate::instruction::Label;
 use crate::opcode::{Opcode, OperandLayout};
 
@@ -223,14 +223,11 @@ impl Layout {
         let original = &code.original;
         let start = original.offset(nodes.start, &code.nodes);
         let end = original.offset(nodes.end, &code.nodes);
-        let bytes = original.bytes.get(start..end).unwrap_or(&[]);
-        let behind = at + bytes.len();
-        if self.bytes.len() < behind {
-            make_room(&mut self.bytes, behind);
+        let behind = at + (end - start);
+        if self.bytes.len() < behind + PADDING {
+            make_room(&mut self.bytes, behind + PADDING);
         }
-        if let Some(room) = self.bytes.get_mut(at..behind) {
-            room.copy_from_slice(bytes);
-        }
+        copy_padded(&original.bytes, start, &mut self.bytes, at, end - start);
         while let Some(index) = next_from(&original.branches, branch, nodes.start)
             && index < nodes.end
             && let Some(node) = code.node(index)
@@ -441,6 +438,24 @@ fn next_from<T: Copy + PartialOrd>(values: &[T], cursor: &mut usize, from: T) ->
         *cursor += 1;
     }
     None
+}
+
+/// Copies bytes when [`PADDING`] more may be read and written. Few have all at once, which is faster
+/// than to look how many there are.
+#[inline]
+fn copy_padded(from: &[u8], start: usize, to: &mut [u8], at: usize, length: usize) {
+    if length <= PADDING {
+        let from = from.get(start..).and_then(|rest| rest.first_chunk());
+        let to = to.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
+        if let (Some(from), Some(to)) = (from, to) {
+            let from: &[u8; PADDING] = from;
+            *to = *from;
+        }
+    } else if let Some(from) = from.get(start..start + length)
+        && let Some(to) = to.get_mut(at..at + length)
+    {
+        to.copy_from_slice(from);
+    }
 }
 
 /// Puts bytes at a place, where there is room or room is made.

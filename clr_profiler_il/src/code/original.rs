@@ -1,7 +1,7 @@
 use super::Node;
 
 /// So many bytes can be read from the beginning of any instruction.
-pub(crate) const PADDING: usize = 8;
+pub(crate) const PADDING: usize = 32;
 
 /// What a body was decoded from, and where it is no longer like that.
 ///

@@ -46,26 +46,26 @@ impl MethodBody {
     pub fn before_ret(&mut self, fragment: &Fragment) -> Result<(), EditError> {
         self.returns_by_ret()?;
         let left = self.added_stack.left;
-        for index in 1..self.code.nodes.len() as u32 {
-            let ret = |node: &&Node| node.opcode == Opcode::Ret && !node.removed;
-            if self.code.node(index).filter(ret).is_some() {
-                self.insert_before(InstructionId(index), Labels::Move, fragment)?;
-                // A path leads through one of them only.
-                let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
-                self.added_stack.left = left.saturating_add(change);
-            }
+        let (mut from, end) = (1, self.code.nodes.len());
+        let is_ret = |node: &Node| node.opcode == Opcode::Ret && !node.removed;
+        while let Some(rest) = self.code.nodes.get(from..end)
+            && let Some(at) = rest.iter().position(is_ret)
+        {
+            let ret = from + at;
+            self.insert_before(InstructionId(ret as u32), Labels::Move, fragment)?;
+            // A path leads through one of them only.
+            let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
+            self.added_stack.left = left.saturating_add(change);
+            from = ret + 1;
         }
         Ok(())
     }
 
     /// Whether the method leaves otherwise than by `ret` or an exception.
     fn returns_by_ret(&self) -> Result<(), EditError> {
-        // Most methods have none of either, which this finds without many jumps.
-        let nodes = self.code.nodes.iter();
-        let suspect = nodes.fold(false, |suspect, node| {
-            suspect | (node.opcode == Opcode::Jmp) | (node.prefix_count > 0)
-        });
-        if !suspect {
+        // Most methods have neither a prefix nor `jmp`.
+        let jmp = |node: &Node| node.opcode == Opcode::Jmp;
+        if self.code.prefixes.is_empty() && !self.code.nodes.iter().any(jmp) {
             return Ok(());
         }
         let refuse = |reason| Err(EditError::NotInstrumentable(reason));
