@@ -118,7 +118,7 @@ impl Method<'_> {
     /// more, or one that was compiled already, there is
     /// [`FunctionControl::rewrite`].
     ///
-    /// Wraps `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the
+    /// Ends in `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the
     /// method, or before; not during a collection. A profiler that has done so cannot be detached.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ impl FunctionControl<'_> {
     /// [`Method::rewrite`] or an earlier ReJIT have made of it. It runs each time: every request of
     /// a ReJIT may want something else. Otherwise it is as there.
     ///
-    /// Wraps `ICorProfilerFunctionControl::SetILFunctionBody`.
+    /// Ends in `ICorProfilerFunctionControl::SetILFunctionBody`.
     ///
     /// # Errors
     ///
