@@ -134,7 +134,9 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and at
     /// least one of [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO),
     /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) and
-    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL).
+    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL). The runtime has to know
+    /// them already, which otherwise comes after `initialize`: call
+    /// [`info.set_event_mask2(setup.events())`](crate::CorProfilerInfo5::set_event_mask2) before.
     ///
     /// # Safety
     ///
@@ -143,7 +145,8 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// # Errors
     ///
-    /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
+    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` before those events were set, and as for
+    /// [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
     #[doc(alias = "SetEnterLeaveFunctionHooks3WithInfo")]
     unsafe fn set_enter_leave_function_hooks3_with_info(
         &self,
@@ -267,7 +270,8 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// answer is not used when the hook has returned.
     ///
     /// On .NET Core 3.1 the function does not return a structure of up to 16 bytes that has both
-    /// integers and floating-point numbers: there the call destroys the returned value.
+    /// integers and floating-point numbers: there the call destroys the returned value. Of a
+    /// structure in two integer registers it shows the first one only.
     ///
     /// # Errors
     ///
