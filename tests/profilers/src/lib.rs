@@ -1,5 +1,6 @@
 //! The profilers of the scenarios: each does one thing and says so in the scenario's log.
 
+mod calls;
 mod contexts;
 mod enumerates;
 mod every_callback;
@@ -21,6 +22,7 @@ mod walks_heap;
 use clr_profiler::prelude::*;
 
 register!(
+    calls::SeesCalls,
     contexts::AsksInCollection,
     contexts::HookPanics,
     contexts::LowEvents,
