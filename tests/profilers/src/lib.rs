@@ -13,6 +13,7 @@ mod native_code;
 mod nested;
 mod reads_objects;
 mod rejit;
+mod rejit_steps;
 mod replace_body;
 mod rewrites;
 mod rewrites_again;
@@ -33,6 +34,7 @@ register!(
     every_callback::Panics,
     every_callback::PanicsUntilRetired,
     rejit::Rejits,
+    rejit_steps::RejitSteps,
     enumerates::Enumerates,
     flag_rules::FlagRules,
     load_paths::CannotDetach,
