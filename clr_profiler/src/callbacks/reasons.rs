@@ -66,7 +66,8 @@ reasons! {
     }
     /// Why a garbage collection happens.
     GcReason = COR_PRF_GC_REASON {
-        /// The program or a profiler asked for it.
+        /// The program or a profiler asked for it; .NET Core 3.1 and .NET 8 say `Other` where the
+        /// program asks for a compacting one.
         Induced = COR_PRF_GC_INDUCED,
         /// The collector decided.
         Other = COR_PRF_GC_OTHER,

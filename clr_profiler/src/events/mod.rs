@@ -127,7 +127,9 @@ event_mask! {
     HIGH_MONITOR_LARGEOBJECT_ALLOCATED = high COR_PRF_HIGH_MONITOR_LARGEOBJECT_ALLOCATED;
     /// EventPipe sessions of the profiler, and providers.
     HIGH_MONITOR_EVENT_PIPE = high COR_PRF_HIGH_MONITOR_EVENT_PIPE;
-    /// Allocations in the pinned-object heap.
+    /// Allocations in the pinned-object heap. Together with
+    /// [`HIGH_MONITOR_LARGEOBJECT_ALLOCATED`](Self::HIGH_MONITOR_LARGEOBJECT_ALLOCATED): .NET 8 and
+    /// 10 report nothing where it is set alone.
     HIGH_MONITOR_PINNEDOBJECT_ALLOCATED = high COR_PRF_HIGH_MONITOR_PINNEDOBJECT_ALLOCATED;
 }
 
