@@ -1,5 +1,6 @@
 //! The profilers of the scenarios: each does one thing and says so in the scenario's log.
 
+mod allocations;
 mod calls;
 mod contexts;
 mod enumerates;
@@ -23,6 +24,7 @@ mod walks_heap;
 use clr_profiler::prelude::*;
 
 register!(
+    allocations::Allocations,
     calls::SeesCalls,
     contexts::AsksInCollection,
     contexts::HookPanics,
