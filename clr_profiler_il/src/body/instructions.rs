@@ -28,6 +28,7 @@ pub(super) fn read_instructions(
         size,
         count,
         branches,
+        long,
         starts,
         changes,
     } = &mut out.original;
@@ -47,6 +48,7 @@ pub(super) fn read_instructions(
         prefixes: &mut out.prefixes,
         switches: &mut out.switches,
         changes,
+        long,
         starts: starts.get_mut(..bytes.len()).unwrap_or(&mut []),
         branches,
         seen: 0,
@@ -93,6 +95,7 @@ struct Reader<'a> {
     prefixes: &'a mut Vec<PrefixSlot>,
     switches: &'a mut Vec<Label>,
     changes: &'a mut Vec<Change>,
+    long: &'a mut Vec<u32>,
     starts: &'a mut [u32],
     branches: &'a mut Vec<u32>,
     /// The classes of the instructions so far, with all bits of each.
@@ -181,10 +184,15 @@ impl Reader<'_> {
                     }
                     break (shortest, operand, end);
                 }
-                Class::ShortTarget => break (opcode, operand, end),
-                Class::Target => {
-                    // It may become short.
-                    self.changes.push(Change::written(index));
+                Class::ShortTarget | Class::Target => {
+                    if prefix_count > 0 {
+                        // The size does not tell the form.
+                        self.changes.push(Change::written(index));
+                    }
+                    if shape.class == Class::ShortTarget {
+                        break (opcode, operand, end);
+                    }
+                    self.long.push(index);
                     break (opcode, operand | LONG, end);
                 }
                 Class::Switch => {

@@ -6,6 +6,10 @@ use crate::opcode::{Opcode, OperandLayout};
 
 /// A branch in its short form has this many bytes; every branch has a code of one byte.
 const SHORT: usize = 2;
+/// And in its long form.
+const LONG: usize = 5;
+/// A short branch reaches no further.
+const SHORT_REACH: u32 = 128;
 /// What the long form has more.
 const GROWTH: usize = 3;
 
@@ -22,7 +26,7 @@ pub(crate) struct Layout {
     segments: Vec<Segment>,
     /// The offsets of the other instructions, with short branches.
     inserted: Vec<u32>,
-    /// The changes of decoded instructions in order, where they were not.
+    /// The changes of decoded instructions in order, where they are not so already.
     changes: Vec<Change>,
     /// In the order of the code.
     branches: Vec<Branch>,
@@ -34,7 +38,10 @@ pub(crate) struct Layout {
     symbolic: Vec<u32>,
     /// Branches that must become long.
     growing: Vec<u32>,
-    /// The offsets behind the long branches if they were short, in order.
+    /// How many were long and were left so, and the least of their distances.
+    long_count: u32,
+    nearest: u32,
+    /// The offsets behind the branches that became long, when they were short, in order.
     long: Vec<u32>,
     /// The size of the code with short branches.
     end: u32,
@@ -66,13 +73,13 @@ struct Branch {
 }
 
 impl Branch {
-    const fn new(node: u32, end: usize, target: usize) -> Self {
+    const fn new(node: u32, end: usize, target: usize, long: bool) -> Self {
         Self {
             node,
             end: end as u32,
             target: target as u32,
             distance: 0,
-            long: false,
+            long,
         }
     }
 }
@@ -80,24 +87,35 @@ impl Branch {
 impl Layout {
     /// Lays out all instructions with the shortest branches that reach.
     pub(crate) fn compute(&mut self, code: &Code) {
-        self.segments.clear();
-        self.branches.clear();
-        self.open.clear();
-        self.growing.clear();
-        self.switches.clear();
-        self.symbolic.clear();
         self.long.clear();
-        self.unplaced = None;
-        self.write(code);
-        if self.size > i32::MAX as u64 {
-            return;
+        let original = &code.original;
+        let mut changes = std::mem::take(&mut self.changes);
+        // Nearly always, the decoded branches are fine in the forms that they have.
+        if original.changes.is_sorted() {
+            self.write(code, &original.changes);
+        } else {
+            sort_into(&mut changes, &original.changes, &[]);
+            self.write(code, &changes);
         }
-        self.find_targets(code);
-        if !self.growing.is_empty() {
-            self.grow();
-            self.place_grown(code);
+        if self.size <= i32::MAX as u64 {
+            self.find_targets(code);
+            if !self.are_shortest() {
+                sort_into(&mut changes, &original.changes, &original.long);
+                self.write(code, &changes);
+                self.find_targets(code);
+                self.grow();
+                self.place_grown(code);
+            }
+            self.write_tables(code);
         }
-        self.write_tables(code);
+        self.changes = changes;
+    }
+
+    /// Whether all branches reach, and long ones would not reach if they and all others were short.
+    fn are_shortest(&self) -> bool {
+        self.growing.is_empty()
+            && (self.long_count == 0
+                || self.nearest > SHORT_REACH + self.long_count * GROWTH as u32)
     }
 
     pub(crate) const fn size(&self) -> u64 {
@@ -165,17 +183,18 @@ impl Layout {
         size as usize == prefixes.sum::<usize>() + SHORT
     }
 
-    fn write(&mut self, code: &Code) {
+    /// Writes all instructions: those that changed one by one, with short branches, and those between
+    /// as they were.
+    fn write(&mut self, code: &Code, changes: &[Change]) {
         let original = &code.original;
-        let mut sorted = std::mem::take(&mut self.changes);
-        let changes = if original.changes.is_sorted() {
-            &original.changes
-        } else {
-            sorted.clear();
-            sorted.extend_from_slice(&original.changes);
-            sorted.sort_unstable();
-            &sorted
-        };
+        self.segments.clear();
+        self.branches.clear();
+        self.open.clear();
+        self.growing.clear();
+        self.switches.clear();
+        self.symbolic.clear();
+        (self.long_count, self.nearest) = (0, u32::MAX);
+        self.unplaced = None;
         let inserted = code.nodes.len().saturating_sub(original.count as usize + 1);
         if self.inserted.len() < inserted {
             self.inserted.resize(inserted, 0);
@@ -213,7 +232,6 @@ impl Layout {
             at = self.write_one(code, index, node, at);
             index = node.next;
         }
-        self.changes = sorted;
         self.size = at as u64;
         self.end = at as u32;
     }
@@ -239,38 +257,43 @@ impl Layout {
                 self.switches.push((index, end as u32));
                 continue;
             }
+            let long = old_end - node.offset as usize == LONG;
             let place = code.place(Label(node.operand as u32));
             if nodes.contains(&place) {
                 // Here at hand; elsewhere it is to be searched.
                 let target = original.offset(place, &code.nodes) - start + at;
-                self.branches.push(Branch::new(index, end, target));
+                self.branches.push(Branch::new(index, end, target, long));
                 self.measure(self.branches.len() - 1);
             } else {
-                self.note_branch(index, end);
+                self.note_branch(index, end, long);
             }
         }
         behind
     }
 
     /// Adds a branch of which the target is not known yet.
-    fn note_branch(&mut self, node: u32, end: usize) {
+    fn note_branch(&mut self, node: u32, end: usize, long: bool) {
         self.open.push(self.branches.len() as u32);
-        self.branches.push(Branch::new(node, end, end));
+        self.branches.push(Branch::new(node, end, end, long));
     }
 
-    /// Writes the distance of a branch, or notes that it is out of reach in any case.
+    /// Writes the distance of a branch, or notes that it is out of reach.
     #[inline]
     fn measure(&mut self, index: usize) {
         let Some(branch) = self.branches.get_mut(index) else {
             return;
         };
         branch.distance = (branch.target as i32).wrapping_sub(branch.end as i32);
-        branch.long = i8::try_from(branch.distance).is_err();
+        let end = branch.end as usize;
         if branch.long {
-            self.growing.push(index as u32);
+            self.long_count += 1;
+            self.nearest = self.nearest.min(branch.distance.unsigned_abs());
+            put(&mut self.bytes, end - 4, branch.distance.to_le_bytes());
+        } else if let Ok(distance) = i8::try_from(branch.distance) {
+            put(&mut self.bytes, end - 1, distance.to_le_bytes());
         } else {
-            let distance = branch.distance as u8;
-            put(&mut self.bytes, branch.end as usize - 1, [distance]);
+            branch.long = true;
+            self.growing.push(index as u32);
         }
     }
 
@@ -289,7 +312,7 @@ impl Layout {
         match form.layout {
             OperandLayout::Short => {}
             OperandLayout::Long => put(&mut self.bytes, at - 8, node.operand.to_le_bytes()),
-            OperandLayout::Target => self.note_branch(index, at),
+            OperandLayout::Target => self.note_branch(index, at, false),
             OperandLayout::Switch => {
                 let count = code.switch(node.operand).len();
                 put(&mut self.bytes, at - 4, (count as u32).to_le_bytes());
@@ -426,6 +449,14 @@ impl Layout {
         }
         self.switches = switches;
     }
+}
+
+/// Puts changes and instructions to be written anew in order.
+fn sort_into(sorted: &mut Vec<Change>, changes: &[Change], written: &[u32]) {
+    sorted.clear();
+    sorted.extend_from_slice(changes);
+    sorted.extend(written.iter().map(|&node| Change::written(node)));
+    sorted.sort_unstable();
 }
 
 /// The first of some ordered values that is not below `from`, at `cursor` or behind it.

@@ -61,6 +61,8 @@ pub struct MethodBody {
     pub(crate) locals: Locals,
     pub(crate) code: Code,
     pub(crate) clauses: Vec<Clause>,
+    /// Memory for what an edit looks for, to be used again.
+    pub(crate) scratch: Vec<u32>,
 }
 
 /// What inserted code needs on the stack.
@@ -93,6 +95,7 @@ impl MethodBody {
             locals: Locals::default(),
             code: Code::new(),
             clauses: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 

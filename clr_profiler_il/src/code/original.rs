@@ -17,6 +17,8 @@ pub(crate) struct Original {
     pub(crate) count: u32,
     /// Their branches and switches, in order.
     pub(crate) branches: Vec<u32>,
+    /// Those of the branches that are long.
+    pub(crate) long: Vec<u32>,
     /// By offset, the node of the instruction that begins there. Where none begins, anything.
     pub(crate) starts: Vec<u32>,
     /// In any order, with repetitions.
@@ -55,6 +57,7 @@ impl Original {
         self.size = 0;
         self.count = 0;
         self.branches.clear();
+        self.long.clear();
         self.changes.clear();
     }
 

@@ -142,9 +142,18 @@ impl MethodBody {
         for &(_, label) in exits {
             self.known(label)?;
         }
-        let Some(spliced) = self.code.splice(before, &fragment.code) else {
-            return Ok(None);
-        };
+        Ok(self.insert_checked(before, place, fragment, exits))
+    }
+
+    /// Inserts code of which all is in order before a node.
+    pub(super) fn insert_checked(
+        &mut self,
+        before: u32,
+        place: Place,
+        fragment: &Fragment,
+        exits: &[(Label, Label)],
+    ) -> Option<Inserted> {
+        let spliced = self.code.splice(before, &fragment.code)?;
         // The fragment's own labels at this node were made just now.
         self.code.move_labels(before, spliced.first, |index, kind| {
             index < spliced.labels
@@ -169,10 +178,10 @@ impl MethodBody {
             self.clauses.splice(0..0, copies);
         }
         self.account(before, fragment);
-        Ok(Some(Inserted {
+        Some(Inserted {
             first: InstructionId(spliced.first),
             last: InstructionId(spliced.last),
-        }))
+        })
     }
 
     /// Puts code in the place of an instruction. Branches to it, and the bounds at it, go to the

@@ -1,6 +1,6 @@
+use super::insert::check;
 use super::{EditError, Labels, NotInstrumentable, Place, Side};
 use crate::body::{Layout, MethodBody};
-use crate::code::Node;
 use crate::fragment::Fragment;
 use crate::instruction::{InstructionId, Position};
 use crate::opcode::Opcode;
@@ -44,28 +44,43 @@ impl MethodBody {
     /// If the method leaves by a tail call or `jmp`, or the fragment has labels without a place.
     /// The body is then unchanged.
     pub fn before_ret(&mut self, fragment: &Fragment) -> Result<(), EditError> {
-        self.returns_by_ret()?;
-        let left = self.added_stack.left;
-        let (mut from, end) = (1, self.code.nodes.len());
-        let is_ret = |node: &Node| node.opcode == Opcode::Ret && !node.removed;
-        while let Some(rest) = self.code.nodes.get(from..end)
-            && let Some(at) = rest.iter().position(is_ret)
-        {
-            let ret = from + at;
-            self.insert_before(InstructionId(ret as u32), Labels::Move, fragment)?;
-            // A path leads through one of them only.
-            let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
-            self.added_stack.left = left.saturating_add(change);
-            from = ret + 1;
+        check(fragment, &[])?;
+        let mut rets = std::mem::take(&mut self.scratch);
+        let returns = self.find_rets(&mut rets);
+        if returns.is_ok() {
+            let left = self.added_stack.left;
+            for &ret in &rets {
+                let place = Place {
+                    position: Position::Before(InstructionId(ret)),
+                    labels: Labels::Move,
+                    side: Side::WithNext,
+                };
+                self.insert_checked(ret, place, fragment, &[]);
+                // A path leads through one of them only.
+                let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
+                self.added_stack.left = left.saturating_add(change);
+            }
         }
-        Ok(())
+        self.scratch = rets;
+        returns
     }
 
-    /// Whether the method leaves otherwise than by `ret` or an exception.
-    fn returns_by_ret(&self) -> Result<(), EditError> {
+    /// Finds all `ret` instructions; an error if the method leaves otherwise than by them or an
+    /// exception.
+    fn find_rets(&self, rets: &mut Vec<u32>) -> Result<(), EditError> {
+        rets.resize(self.code.nodes.len(), 0);
+        let (mut count, mut jmp) = (0, false);
+        for (index, node) in (0..).zip(&self.code.nodes) {
+            // Written in any case: a jump that cannot be foreseen would cost more.
+            if let Some(slot) = rets.get_mut(count) {
+                *slot = index;
+            }
+            count += usize::from((node.opcode == Opcode::Ret) & !node.removed);
+            jmp |= node.opcode == Opcode::Jmp;
+        }
+        rets.truncate(count);
         // Most methods have neither a prefix nor `jmp`.
-        let jmp = |node: &Node| node.opcode == Opcode::Jmp;
-        if self.code.prefixes.is_empty() && !self.code.nodes.iter().any(jmp) {
+        if self.code.prefixes.is_empty() && !jmp {
             return Ok(());
         }
         let refuse = |reason| Err(EditError::NotInstrumentable(reason));
