@@ -111,11 +111,29 @@ impl Layout {
         self.changes = changes;
     }
 
-    /// Whether all branches reach, and long ones would not reach if they and all others were short.
+    /// Whether all branches reach, and the long ones would not if they and all others were short.
     fn are_shortest(&self) -> bool {
+        let surely_far = SHORT_REACH + self.long_count * GROWTH as u32;
         self.growing.is_empty()
-            && (self.long_count == 0
-                || self.nearest > SHORT_REACH + self.long_count * GROWTH as u32)
+            && (self.nearest > surely_far
+                || self.branches.iter().enumerate().all(|(index, branch)| {
+                    !branch.long
+                        || branch.distance.unsigned_abs() > surely_far
+                        || i8::try_from(self.short_distance(index, branch)).is_err()
+                }))
+    }
+
+    /// From a branch to its target if all branches were short.
+    fn short_distance(&self, index: usize, branch: &Branch) -> i32 {
+        let between: &mut dyn Iterator<Item = &Branch> = if branch.distance < 0 {
+            let before = self.branches.get(..=index).unwrap_or(&[]).iter().rev();
+            &mut before.take_while(|other| other.end > branch.target)
+        } else {
+            let behind = self.branches.get(index + 1..).unwrap_or(&[]).iter();
+            &mut behind.take_while(|other| other.end <= branch.target)
+        };
+        let long = between.filter(|other| other.long).count();
+        branch.distance - branch.distance.signum() * (long * GROWTH) as i32
     }
 
     pub(crate) const fn size(&self) -> u64 {

@@ -32,7 +32,7 @@ impl Code {
         let prefixes = self.prefixes.len() as u32;
 
         // The nodes follow each other as they were appended; `link` joins both ends.
-        let nodes = other.nodes.iter().skip(1).zip(base..);
+        let nodes = other.nodes.get(1..).unwrap_or(&[]).iter().zip(base..);
         self.nodes.extend(nodes.map(|(node, index)| Node {
             next: index + 1,
             previous: index.wrapping_sub(1),
