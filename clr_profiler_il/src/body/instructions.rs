@@ -29,6 +29,7 @@ pub(super) fn read_instructions(
         count,
         branches,
         long,
+        exits,
         starts,
         changes,
     } = &mut out.original;
@@ -49,6 +50,7 @@ pub(super) fn read_instructions(
         switches: &mut out.switches,
         changes,
         long,
+        exits,
         starts: starts.get_mut(..bytes.len()).unwrap_or(&mut []),
         branches,
         seen: 0,
@@ -59,7 +61,10 @@ pub(super) fn read_instructions(
         if position >= bytes.len() {
             break;
         }
-        position = reader.instruction(position)?;
+        position = match bytes.get(position) {
+            Some(&byte) if byte == Opcode::Ret.code() as u8 => reader.ret(position),
+            _ => reader.instruction(position)?,
+        };
     }
     if position > bytes.len() {
         // The last one was not whole.
@@ -96,6 +101,7 @@ struct Reader<'a> {
     switches: &'a mut Vec<Label>,
     changes: &'a mut Vec<Change>,
     long: &'a mut Vec<u32>,
+    exits: &'a mut Vec<u32>,
     starts: &'a mut [u32],
     branches: &'a mut Vec<u32>,
     /// The classes of the instructions so far, with all bits of each.
@@ -140,6 +146,22 @@ impl Reader<'_> {
         position
     }
 
+    /// Reads a `ret` without prefixes.
+    fn ret(&mut self, position: usize) -> usize {
+        let index = self.nodes.len() as u32;
+        self.exits.push(index);
+        if let Some(start) = self.starts.get_mut(position) {
+            *start = index;
+        }
+        self.nodes.push(Node {
+            next: index + 1,
+            previous: index - 1,
+            offset: position as u32,
+            ..Node::new(Opcode::Ret, 0)
+        });
+        position + 1
+    }
+
     /// Notes which instructions are branches and switches.
     fn note_branches(&mut self) -> usize {
         let mut count = 0;
@@ -177,6 +199,10 @@ impl Reader<'_> {
             self.seen |= shape.class as u8;
             match shape.class {
                 Class::Plain => break (opcode, operand, end),
+                Class::Exit => {
+                    self.exits.push(index);
+                    break (opcode, operand, end);
+                }
                 Class::ShortVariable | Class::Variable => {
                     let shortest = opcode.for_variable(word as u16);
                     if shortest != opcode {

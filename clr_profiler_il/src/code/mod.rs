@@ -324,6 +324,20 @@ impl Code {
         pack_range(start, targets.len())
     }
 
+    /// The nodes of all `ret` and `jmp` instructions, also of removed ones, and some perhaps twice.
+    pub(crate) fn exits(&self) -> impl Iterator<Item = u32> {
+        let is_exit = |&index: &u32| {
+            let opcode = self.node(index).map(|node| node.opcode);
+            matches!(opcode, Some(Opcode::Ret | Opcode::Jmp))
+        };
+        // What was decoded is known, but for what was changed since.
+        let known = self.original.exits.iter().copied();
+        let changed = self.original.written();
+        let changed = changed.filter(|index| self.original.exits.binary_search(index).is_err());
+        let others = self.original.count + 1..self.nodes.len() as u32;
+        known.chain(changed).chain(others).filter(is_exit)
+    }
+
     /// Takes an instruction out; its labels go to the next one.
     pub(crate) fn unlink(&mut self, index: u32) {
         let Some(node) = self.nodes.get_mut(index as usize) else {

@@ -19,6 +19,8 @@ pub(crate) struct Original {
     pub(crate) branches: Vec<u32>,
     /// Those of the branches that are long.
     pub(crate) long: Vec<u32>,
+    /// The `ret` and `jmp` instructions, in order.
+    pub(crate) exits: Vec<u32>,
     /// By offset, the node of the instruction that begins there. Where none begins, anything.
     pub(crate) starts: Vec<u32>,
     /// In any order, with repetitions.
@@ -58,7 +60,16 @@ impl Original {
         self.count = 0;
         self.branches.clear();
         self.long.clear();
+        self.exits.clear();
         self.changes.clear();
+    }
+
+    /// The instructions that are not to be written as they were, perhaps repeatedly.
+    pub(super) fn written(&self) -> impl Iterator<Item = u32> {
+        let changes = self.changes.iter();
+        changes
+            .filter(|change| !change.is_followed())
+            .map(|change| change.node())
     }
 
     /// Whether a node is one that was decoded.

@@ -68,17 +68,18 @@ impl MethodBody {
     /// Finds all `ret` instructions; an error if the method leaves otherwise than by them or an
     /// exception.
     fn find_rets(&self, rets: &mut Vec<u32>) -> Result<(), EditError> {
-        rets.resize(self.code.nodes.len(), 0);
-        let (mut count, mut jmp) = (0, false);
-        for (index, node) in (0..).zip(&self.code.nodes) {
-            // Written in any case: a jump that cannot be foreseen would cost more.
-            if let Some(slot) = rets.get_mut(count) {
-                *slot = index;
+        rets.clear();
+        let mut jmp = false;
+        for index in self.code.exits() {
+            match self.code.node(index) {
+                Some(node) if node.removed => {}
+                Some(node) if node.opcode == Opcode::Ret => rets.push(index),
+                _ => jmp = true,
             }
-            count += usize::from((node.opcode == Opcode::Ret) & !node.removed);
-            jmp |= node.opcode == Opcode::Jmp;
         }
-        rets.truncate(count);
+        // One may be told twice.
+        rets.sort_unstable();
+        rets.dedup();
         // Most methods have neither a prefix nor `jmp`.
         if self.code.prefixes.is_empty() && !jmp {
             return Ok(());

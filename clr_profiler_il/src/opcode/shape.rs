@@ -12,7 +12,7 @@ pub(crate) struct Shape {
     /// The number of bytes of code and operand, without the table of a `switch`.
     pub(crate) length: u8,
     /// An instruction with a smaller operand is not plain: a number of an argument or local that has
-    /// a shorter form, or whatever is none of the first three classes.
+    /// a shorter form, or whatever is neither that nor plain nor a short branch.
     pub(crate) least: u8,
 }
 
@@ -29,8 +29,10 @@ pub(crate) enum Class {
     /// It has the two-byte form of a number that may fit into one.
     Variable = 3,
     Prefix = 4,
+    /// As with `Plain`, but it leaves the method: `ret` or `jmp`.
+    Exit = 5,
     /// There is no such code.
-    Unknown = 5,
+    Unknown = 6,
     /// It is a distance in one byte.
     ShortTarget = Self::BRANCHES,
     /// It is a distance in four bytes.
@@ -78,6 +80,7 @@ impl Shape {
         };
         let class = match kind {
             _ if opcode.is_prefix() => Class::Prefix,
+            _ if matches!(opcode, Opcode::Ret | Opcode::Jmp) => Class::Exit,
             OperandKind::Int64 | OperandKind::Float64 => Class::Long,
             OperandKind::ShortVariable => Class::ShortVariable,
             OperandKind::Variable => Class::Variable,
