@@ -25,12 +25,14 @@ struct ApiReadme;
 
 #[cfg(target_os = "linux")]
 pub mod coverage;
+mod example;
 mod process;
 mod recorder;
 mod running;
 mod runtimes;
 mod scenario;
 
+pub use example::{Example, Folder};
 pub use process::Finished;
 pub use running::Running;
 pub use runtimes::{Runtime, runtimes};

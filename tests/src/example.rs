@@ -1,0 +1,156 @@
+//! An example's executable, and folders for it to work in.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs, process};
+
+use crate::Runtime;
+
+/// An example of the workspace, started as its user starts it.
+#[derive(Debug, Clone, Copy)]
+pub struct Example(pub &'static str);
+
+impl Example {
+    /// The executable and, by the way, its library: built now, unless they are as new as the source.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be built.
+    pub fn executable(self) -> PathBuf {
+        static BUILT: Mutex<Option<HashMap<&'static str, PathBuf>>> = Mutex::new(None);
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        let built = built.get_or_insert_default();
+        built.entry(self.0).or_insert_with(|| self.build()).clone()
+    }
+
+    fn build(self) -> PathBuf {
+        // The tests' own folder: `target/debug/deps/NAME`.
+        let test = env::current_exe().expect("a test knows its path");
+        let folder = test
+            .parent()
+            .and_then(Path::parent)
+            .expect("a test is in `target/PROFILE/deps`");
+        let profile = if cfg!(debug_assertions) {
+            "dev"
+        } else {
+            "release"
+        };
+        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo
+            .args(["build", "-p", self.0, "--example", self.0])
+            .args(["--profile", profile, "--target-dir"])
+            .arg(folder.parent().expect("`target` is above `target/PROFILE`"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        let built = cargo.output().expect("cargo starts");
+        let words = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "{words}");
+        let file = format!("{}{}", self.0, env::consts::EXE_SUFFIX);
+        folder.join("examples").join(file)
+    }
+
+    /// The example on a runtime: first its own options, then a program with its arguments.
+    ///
+    /// # Panics
+    ///
+    /// If the program cannot be started there.
+    pub fn command(
+        self,
+        runtime: &Runtime,
+        options: &[&str],
+        program: &Path,
+        arguments: &[&str],
+    ) -> Command {
+        let plain = self.plain(runtime, program, arguments);
+        let mut command = Command::new(self.executable());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.args(options).arg("--");
+        let mut words = plain.get_args();
+        // A host is called with `exec`; a program that brings its runtime is called by its name.
+        if words.next() == Some(OsStr::new("exec")) {
+            command.env("CLR_PROFILER_DOTNET", plain.get_program());
+            command.args(words);
+        } else {
+            command.arg(plain.get_program()).args(plain.get_args());
+        }
+        command
+    }
+
+    /// The same program without a profiler, and without the example's variables.
+    ///
+    /// # Panics
+    ///
+    /// If the program cannot be started there.
+    pub fn plain(self, runtime: &Runtime, program: &Path, arguments: &[&str]) -> Command {
+        let launch = runtime.launch(program, arguments);
+        let mut command = launch.command().unwrap_or_else(|error| panic!("{error}"));
+        let prefix = format!("{}_", self.0.to_uppercase());
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with(&prefix) {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+}
+
+/// An empty folder of one test, removed in the end. Its name has a space and more than ASCII.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A folder that nobody else has.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be made.
+    #[expect(clippy::new_without_default, reason = "it makes a folder on the disk")]
+    pub fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("clr_profiler-{} ä{number}", process::id()));
+        fs::create_dir(&folder).expect("a temporary folder can be made");
+        Self(folder.canonicalize().expect("it was made"))
+    }
+
+    /// A path in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Everything in it, with sizes.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be read.
+    pub fn listing(&self) -> Vec<(PathBuf, u64)> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.0.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("the folder is there") {
+                let path = entry.expect("the folder can be read").path();
+                let about = fs::symlink_metadata(&path).expect("the file is there");
+                if about.is_dir() {
+                    folders.push(path.clone());
+                }
+                found.push((path, if about.is_dir() { 0 } else { about.len() }));
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
