@@ -105,6 +105,15 @@ impl Running {
     /// If it does not end.
     pub fn finish(mut self) -> Finished {
         drop(self.input.take());
+        self.wait()
+    }
+
+    /// Waits for its end; its input stays open. The log stays empty.
+    ///
+    /// # Panics
+    ///
+    /// If it does not end.
+    pub fn wait(mut self) -> Finished {
         let status = wait(&mut self.child);
         let mut stdout = std::mem::take(&mut self.stdout);
         for line in &self.lines {

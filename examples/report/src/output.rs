@@ -68,6 +68,9 @@ impl Output {
     ///
     /// The file cannot be written.
     pub fn append(&self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         match lines.as_mut() {
             Some(file) => file

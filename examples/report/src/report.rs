@@ -35,7 +35,11 @@ pub(crate) struct Request {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Report {
-    /// Calls `write` every `interval`, at each signal that ends most programs, and in the end.
+    /// Calls `write` every `interval`, if there is one, at each signal that ends most programs, and
+    /// in the end.
+    ///
+    /// From .NET 8 on, an exception that nobody catches and `Environment.FailFast` end a program so
+    /// that no signal handler runs: the last that was written before stays.
     ///
     /// An error of `write` is told on stderr, the first one only.
     ///
@@ -43,7 +47,7 @@ impl Report {
     ///
     /// The system refuses a thread, a pipe or a signal handler.
     pub fn start(
-        interval: Duration,
+        interval: Option<Duration>,
         write: impl Fn(Moment) -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<Request>();
@@ -63,7 +67,11 @@ impl Report {
                     Ok(()) | Err(_) => {}
                 };
                 loop {
-                    match inbox.recv_timeout(interval) {
+                    let request = match interval {
+                        Some(interval) => inbox.recv_timeout(interval),
+                        None => inbox.recv().map_err(RecvTimeoutError::from),
+                    };
+                    match request {
                         Ok(Request { moment, done }) => {
                             write(moment);
                             // Who asked may not have waited.
@@ -124,7 +132,7 @@ mod tests {
     fn meanwhile_and_once_in_the_end() {
         let moments = Arc::new(Mutex::new(Vec::new()));
         let (told, tells) = mpsc::channel();
-        let report = Report::start(Duration::from_millis(5), {
+        let report = Report::start(Some(Duration::from_millis(5)), {
             let moments = Arc::clone(&moments);
             move |moment| {
                 moments.lock().unwrap().push(moment);

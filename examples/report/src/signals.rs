@@ -18,8 +18,15 @@ use crate::Moment;
 use crate::report::{Request, ask};
 
 /// What ends a program that does not ask for it. `SIGABRT` comes after an exception that nobody
-/// caught, and after `Environment.FailFast`. Not `SIGTERM`: the runtime ends the program in order.
-const SIGNALS: [c_int; 4] = [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGABRT];
+/// caught, and after `Environment.FailFast`; newer runtimes than .NET Core 3.1 let it kill at once.
+/// After `SIGTERM` the runtime ends the program in order, unless the program does not let it.
+const SIGNALS: [c_int; 5] = [
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGQUIT,
+    libc::SIGHUP,
+    libc::SIGABRT,
+];
 
 /// How long a handler waits, in milliseconds.
 const PATIENCE: u32 = 5_000;

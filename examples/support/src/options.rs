@@ -43,6 +43,21 @@ pub enum Takes {
     /// The path of a file that the profiler adds to, handed over as an absolute one; the runner
     /// empties it first. Here is its name for `--help`.
     Output(&'static str),
+    /// As `Output`, with the file in the current folder that is written without the option: first
+    /// its name for `--help`, then that file.
+    Results(&'static str, &'static str),
+}
+
+impl Takes {
+    /// What the value is called, if there is one.
+    fn value(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Text(what) | Self::Path(what) | Self::Output(what) | Self::Results(what, _) => {
+                Some(what)
+            }
+        }
+    }
 }
 
 /// What a command line asks for.
@@ -107,31 +122,34 @@ impl Example {
             let Some(option) = self.options.iter().find(|option| option.name == name) else {
                 return Err(UsageError(self.unknown(&name)));
             };
-            let value = match (option.takes, attached) {
-                (Takes::Nothing, None) => "1".into(),
-                (Takes::Nothing, Some(_)) => {
+            let value = match (option.takes.value(), attached) {
+                (None, None) => "1".into(),
+                (None, Some(_)) => {
                     return Err(UsageError(format!("The option `{name}` takes no value.")));
                 }
-                (Takes::Text(what) | Takes::Path(what) | Takes::Output(what), attached) => {
-                    match attached.or_else(|| arguments.next()) {
-                        Some(value) if !value.is_empty() => value,
-                        _ => {
-                            return Err(UsageError(format!(
-                                "The option `{name}` needs a value: `{name} {what}`."
-                            )));
-                        }
+                (Some(what), attached) => match attached.or_else(|| arguments.next()) {
+                    Some(value) if !value.is_empty() => value,
+                    _ => {
+                        return Err(UsageError(format!(
+                            "The option `{name}` needs a value: `{name} {what}`."
+                        )));
                     }
-                }
+                },
             };
             let value = match option.takes {
                 // The program may start in another folder.
-                Takes::Path(_) | Takes::Output(_) => {
-                    std::path::absolute(&value).map_or(value, OsString::from)
-                }
+                Takes::Path(_) | Takes::Output(_) | Takes::Results(..) => absolute(value),
                 Takes::Nothing | Takes::Text(_) => value,
             };
             variables.push((option.variable, value));
         };
+        for option in self.options {
+            if let Takes::Results(_, file) = option.takes
+                && !variables.iter().any(|(name, _)| *name == option.variable)
+            {
+                variables.push((option.variable, absolute(file.into())));
+            }
+        }
         let program = program.map(PathBuf::from);
         Ok(Request::Run {
             variables,
@@ -140,11 +158,23 @@ impl Example {
         })
     }
 
+    /// The file of the results, if the variables name one.
+    pub(crate) fn results<'a>(&self, variables: &'a [(&str, OsString)]) -> Option<&'a OsStr> {
+        let takes_results = |name: &str| {
+            self.options
+                .iter()
+                .any(|option| option.variable == name && matches!(option.takes, Takes::Results(..)))
+        };
+        let named = variables.iter().rev().find(|(name, _)| takes_results(name));
+        named.map(|(_, file)| file.as_os_str())
+    }
+
     /// Whether the variable names a file that is to be emptied.
     pub(crate) fn is_output(&self, variable: &str) -> bool {
-        self.options
-            .iter()
-            .any(|option| option.variable == variable && matches!(option.takes, Takes::Output(_)))
+        self.options.iter().any(|option| {
+            let is_file = matches!(option.takes, Takes::Output(_) | Takes::Results(..));
+            is_file && option.variable == variable
+        })
     }
 
     /// The text of `--help`.
@@ -153,11 +183,9 @@ impl Example {
         let mut rows: Vec<(String, &str)> = self
             .options
             .iter()
-            .map(|option| match option.takes {
-                Takes::Nothing => (option.name.to_owned(), option.help),
-                Takes::Text(what) | Takes::Path(what) | Takes::Output(what) => {
-                    (format!("{} {what}", option.name), option.help)
-                }
+            .map(|option| match option.takes.value() {
+                None => (option.name.to_owned(), option.help),
+                Some(what) => (format!("{} {what}", option.name), option.help),
             })
             .collect();
         rows.push(("--help".to_owned(), "print this text"));
@@ -194,6 +222,11 @@ impl Example {
             None => format!("There is no option `{name}`. `--help` lists the options."),
         }
     }
+}
+
+/// The path as an absolute one, if there is one.
+fn absolute(path: OsString) -> OsString {
+    std::path::absolute(&path).map_or(path, OsString::from)
 }
 
 /// Splits `--name=value`; an argument that is not UTF-8 is split only if its name is.
@@ -334,6 +367,32 @@ mod tests {
             (&["-h"], Request::Help),
         ] {
             assert_eq!(parse(arguments).unwrap(), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn results_have_a_file_without_the_option() {
+        let example = Example {
+            options: &[ExampleOption {
+                name: "--output",
+                takes: Takes::Results("FILE", "table.txt"),
+                variable: "TABLE_OUTPUT",
+                help: "write there",
+            }],
+            ..EXAMPLE
+        };
+        let here = std::env::current_dir().unwrap();
+        for (arguments, file) in [
+            (&["x"][..], here.join("table.txt")),
+            (&["--output", "other", "x"], here.join("other")),
+            (&["--output=/dev/stderr", "x"], "/dev/stderr".into()),
+        ] {
+            let request = example.parse(arguments.iter().map(OsString::from)).unwrap();
+            let Request::Run { variables, .. } = &request else {
+                panic!("{request:?}");
+            };
+            assert_eq!(example.results(variables), Some(file.as_os_str()));
+            assert!(example.is_output("TABLE_OUTPUT"));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -85,6 +85,13 @@ fn launch(
         if example.is_output(name) {
             empty(Path::new(value))?;
         }
+    }
+    // Who reads the program's streams with another program gets them as they are.
+    if let Some(file) = example.results(&variables)
+        && io::stderr().is_terminal()
+    {
+        let line = format!("{}: results go to `{}`\n", example.name, file.display());
+        let _ = io::stderr().write_all(line.as_bytes());
     }
     Err(Error::from(launch.exec()))
 }

@@ -1,0 +1,206 @@
+//! Writes a line for each garbage collection of a .NET program: why, for how long it paused the
+//! program, and what is in the heap before and after.
+
+mod collection;
+mod summary;
+
+use std::env;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use clr_profiler::prelude::*;
+use report::{Output, Report};
+
+use collection::{Collection, Format, Heap};
+use summary::Summary;
+
+/// The profiler.
+struct GcMonitor {
+    state: Arc<Mutex<State>>,
+    output: Arc<Output>,
+    format: Format,
+    report: Report,
+}
+
+struct State {
+    started: Instant,
+    /// When the runtime began to suspend the program's threads, if it has.
+    paused: Option<Instant>,
+    /// The collections that go on: in a concurrent one of generation 2, others take place.
+    running: Vec<Collection>,
+    /// Those that have ended, and are to be written when the pause has.
+    ended: Vec<Collection>,
+    summary: Summary,
+    /// The counts of the last summary that was written.
+    summarised: Option<[u64; 3]>,
+}
+
+#[profiler(clsid = "0FC6B97D-3335-4EF1-B21E-308F717146F4")]
+impl Profiler for GcMonitor {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        // All that the callbacks below need, but for what survives.
+        setup.remove_events(EventMask::MONITOR_GC);
+        if env::var_os("GC_MONITOR_SURVIVORS").is_some() {
+            setup.add_events(EventMask::MONITOR_GC);
+        }
+        let output = Output::from_environment("GC_MONITOR_OUTPUT", "gc_monitor.txt");
+        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let format = match env::var_os("GC_MONITOR_JSON") {
+            Some(_) => Format::Json,
+            None => Format::Text,
+        };
+        let output = Arc::new(output);
+        let state = Arc::new(Mutex::new(State::new()));
+        let report = Report::start(None, {
+            let (state, output) = (Arc::clone(&state), Arc::clone(&output));
+            move |_| output.append(&lock(&state).end(format))
+        });
+        Ok(Self {
+            state,
+            output,
+            format,
+            report: report.map_err(|error| Error::other(error.to_string()))?,
+        })
+    }
+
+    fn runtime_suspend_started(&self, _gc: &GcScope, _reason: SuspendReason) -> Result<()> {
+        lock(&self.state).paused = Some(Instant::now());
+        Ok(())
+    }
+
+    fn runtime_suspend_aborted(&self, _gc: &GcScope) -> Result<()> {
+        lock(&self.state).paused = None;
+        Ok(())
+    }
+
+    // The program's threads run again: what is written now does not make the pause longer.
+    fn runtime_resume_finished(&self, _gc: &GcScope) -> Result<()> {
+        let mut state = lock(&self.state);
+        state.resumed();
+        self.write(&mut state)
+    }
+
+    fn garbage_collection_started(
+        &self,
+        gc: &GcScope,
+        generations: GenerationSet,
+        reason: GcReason,
+    ) -> Result<()> {
+        let before = Heap::of(&gc.generation_bounds()?);
+        lock(&self.state).began(generations, reason, before);
+        Ok(())
+    }
+
+    fn surviving_references2(&self, _gc: &GcScope, ranges: SurvivingRanges<'_>) -> Result<()> {
+        lock(&self.state).survived(ranges.iter().map(|range| range.len()).sum());
+        Ok(())
+    }
+
+    fn moved_references2(&self, _gc: &GcScope, ranges: MovedRanges<'_>) -> Result<()> {
+        lock(&self.state).survived(ranges.iter().map(|range| range.length).sum());
+        Ok(())
+    }
+
+    fn garbage_collection_finished(&self, gc: &GcScope) -> Result<()> {
+        let after = Heap::of(&gc.generation_bounds()?);
+        let mut state = lock(&self.state);
+        state.ended(after);
+        // The last part of a concurrent collection is not within a pause.
+        match state.paused {
+            Some(_) => Ok(()),
+            None => self.write(&mut state),
+        }
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
+        Ok(())
+    }
+}
+
+impl GcMonitor {
+    /// Writes the lines of those that have ended.
+    fn write(&self, state: &mut State) -> Result<()> {
+        let format = self.format;
+        let lines: String = state.complete().map(|ended| ended.line(format)).collect();
+        let written = self.output.append(&lines);
+        written.map_err(|error| Error::other(error.to_string()))
+    }
+}
+
+register!(GcMonitor);
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn new() -> Self {
+        Self {
+            started: Instant::now(),
+            paused: None,
+            running: Vec::new(),
+            ended: Vec::new(),
+            summary: Summary::default(),
+            summarised: None,
+        }
+    }
+
+    fn began(&mut self, generations: GenerationSet, reason: GcReason, before: Heap) {
+        self.running.push(Collection {
+            number: self.summary.begun(),
+            at: self.started.elapsed(),
+            generation: generations.oldest().unwrap_or(0),
+            reason,
+            // A concurrent one runs while the program does, but for its beginning and its end.
+            pause: Duration::ZERO,
+            before,
+            after: Heap::default(),
+            survived: None,
+        });
+    }
+
+    fn survived(&mut self, bytes: usize) {
+        if let Some(collection) = self.running.last_mut() {
+            *collection.survived.get_or_insert(0) += bytes as u64;
+        }
+    }
+
+    fn ended(&mut self, after: Heap) {
+        if let Some(mut collection) = self.running.pop() {
+            collection.after = after;
+            self.ended.push(collection);
+        }
+    }
+
+    fn resumed(&mut self) {
+        let Some(paused) = self.paused.take() else {
+            return;
+        };
+        let pause = paused.elapsed();
+        for collection in self.running.iter_mut().chain(&mut self.ended) {
+            collection.pause += pause;
+        }
+        if !(self.running.is_empty() && self.ended.is_empty()) {
+            self.summary.paused(pause);
+        }
+    }
+
+    /// Takes those that have ended; nothing of them is missing.
+    fn complete(&mut self) -> impl Iterator<Item = Collection> {
+        let Self { ended, summary, .. } = self;
+        ended
+            .drain(..)
+            .inspect(|collection| summary.add(collection))
+    }
+
+    /// The summary, at what may be the end; once, if nothing has changed since.
+    fn end(&mut self, format: Format) -> String {
+        let counts = Some(self.summary.counts());
+        if self.summarised == counts {
+            return String::new();
+        }
+        self.summarised = counts;
+        self.summary.text(format, self.started.elapsed())
+    }
+}

@@ -1,0 +1,6 @@
+//! The examples that watch a program, from their command lines to the results that they leave.
+
+#![cfg(unix)]
+
+mod endings;
+mod gc_monitor;
