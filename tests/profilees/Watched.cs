@@ -13,6 +13,7 @@ namespace Watched
             switch (args[0])
             {
                 case "collect": Collections.Run(); break;
+                case "fail": Failures.Run(); break;
                 default: Console.WriteLine("no such work"); return 2;
             }
             Console.WriteLine("worked");
@@ -60,6 +61,99 @@ namespace Watched
                 GC.Collect(generation);
             }
             GC.KeepAlive(Kept);
+        }
+    }
+
+    public class Failure<T> : Exception
+    {
+        public Failure(string message) : base(message) { }
+    }
+
+    // Exceptions in this order: each is caught as its message says.
+    public static class Failures
+    {
+        private class Silent : Exception { }
+
+        private class Broken
+        {
+            public static readonly int Value = Fail();
+
+            private static int Fail()
+            {
+                throw new ArgumentException("in a static constructor");
+            }
+        }
+
+        public static void Run()
+        {
+            try { throw new InvalidOperationException("at once"); }
+            catch (InvalidOperationException) { }
+
+            try { Through(3); }
+            catch (Failure<int>) { }
+
+            try
+            {
+                try { throw new Silent(); }
+                catch (Exception) { throw; }
+            }
+            catch (Silent) { }
+
+            try { throw new FormatException("by a filter\nof two lines"); }
+            catch (FormatException e) when (Throws(e)) { Console.WriteLine("never"); }
+            catch (FormatException) { }
+
+            try
+            {
+                try { throw new TimeoutException("given up for the next"); }
+                finally { Replace(); }
+            }
+            catch (NotSupportedException) { }
+            catch (TimeoutException) { Console.WriteLine("never"); }
+
+            try { Console.WriteLine(Broken.Value); }
+            catch (TypeInitializationException) { }
+
+            var threads = new Thread[4];
+            for (int i = 0; i < threads.Length; i++)
+            {
+                threads[i] = new Thread(Often);
+                threads[i].Start();
+            }
+            foreach (Thread thread in threads)
+            {
+                thread.Join();
+            }
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Through(int frames)
+        {
+            if (frames == 0)
+            {
+                throw new Failure<int>("through frames");
+            }
+            Through(frames - 1);
+            GC.KeepAlive(null);
+        }
+
+        private static bool Throws(Exception e)
+        {
+            throw new ApplicationException("in a filter");
+        }
+
+        private static void Replace()
+        {
+            throw new NotSupportedException("the next");
+        }
+
+        private static void Often()
+        {
+            for (int i = 0; i < 250; i++)
+            {
+                try { throw new Failure<string>("often"); }
+                catch (Failure<string>) { }
+            }
         }
     }
 }

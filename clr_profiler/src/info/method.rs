@@ -1,16 +1,14 @@
 //! [`Method`]: a method with its names and its IL, in one place.
 
+use super::names::class_names;
 use super::{CorProfilerInfo, CorProfilerInfo2, FunctionInfo2, ProfilerInfo};
 use crate::error::Result;
-use crate::ids::{ClassId, FunctionId, ModuleId};
+use crate::ids::{FunctionId, ModuleId};
+use crate::metadata::method_name;
 use crate::metadata::{
     Instantiation, Metadata, MetadataImportMembers, MetadataImportTypes, MethodProps,
 };
-use crate::metadata::{keyword, method_name, type_def_name};
 use clr_profiler_il::token::MethodDef;
-
-/// How deep generic arguments are named: `A<B<C<...>>>`.
-const ARGUMENT_DEPTH: u32 = 8;
 
 /// The method that a function is an instance of.
 ///
@@ -135,40 +133,5 @@ impl<'info> Method<'info> {
     pub fn set_il_body(&self, body: &[u8]) -> Result<()> {
         self.info
             .set_il_function_body(self.module(), self.token(), body)
-    }
-}
-
-fn class_names(info: &ProfilerInfo, classes: &[ClassId], depth: u32) -> Vec<String> {
-    classes
-        .iter()
-        .map(|class| class_name(info, *class, depth))
-        .collect()
-}
-
-/// The name of a loaded type; `?` for what the runtime does not tell.
-fn class_name(info: &ProfilerInfo, class: ClassId, depth: u32) -> String {
-    if depth >= ARGUMENT_DEPTH {
-        return "...".to_owned();
-    }
-    if let Ok(Some(array)) = info.array_class_info(class) {
-        let element = match array.element_class {
-            Some(element) => class_name(info, element, depth + 1),
-            None => "?".to_owned(),
-        };
-        return format!(
-            "{element}[{}]",
-            ",".repeat(array.rank.saturating_sub(1) as usize)
-        );
-    }
-    let named = info.class_id_info2(class).and_then(|facts| {
-        let Some(module) = facts.module else {
-            return Ok("?".to_owned());
-        };
-        let arguments = class_names(info, &facts.type_arguments, depth + 1);
-        type_def_name(&info.module_metadata(module)?, facts.token, &arguments)
-    });
-    match named {
-        Ok(name) => keyword(&name).to_owned(),
-        Err(_) => "?".to_owned(),
     }
 }

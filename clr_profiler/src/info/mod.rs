@@ -25,6 +25,7 @@ mod info8;
 mod info9;
 mod legacy;
 mod method;
+mod names;
 mod object;
 mod statics;
 

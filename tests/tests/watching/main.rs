@@ -3,4 +3,5 @@
 #![cfg(unix)]
 
 mod endings;
+mod exception_logger;
 mod gc_monitor;

@@ -1,0 +1,67 @@
+//! The full names of loaded types.
+
+use super::{CorProfilerInfo, CorProfilerInfo2, ProfilerInfo};
+use crate::error::{Error, Result};
+use crate::ids::ClassId;
+use crate::metadata::{keyword, type_def_name};
+
+/// How deep generic arguments are named: `A<B<C<...>>>`.
+const ARGUMENT_DEPTH: u32 = 8;
+
+impl ProfilerInfo {
+    /// The full name of a loaded type, such as `Shop.Cart<int>+Line[]`: with its namespace, the types
+    /// around it, its generic arguments, and the ranks of arrays.
+    ///
+    /// A generic argument that the runtime does not tell is `?`, and arguments that nest more than
+    /// eight deep end in `...`.
+    ///
+    /// Ends in `ICorProfilerInfo2::GetClassIDInfo2`, `ICorProfilerInfo::IsArrayClass` and
+    /// `IMetaDataImport::GetTypeDefProps`. **Context**: any callback that is not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers, such as `CORPROF_E_DATAINCOMPLETE` for a type that is being loaded.
+    pub fn class_full_name(&self, class: ClassId) -> Result<String> {
+        if let Some(array) = self.array_class_info(class)? {
+            return Ok(array_name(self, array.element_class, array.rank, 0));
+        }
+        type_name(self, class, 0)
+    }
+}
+
+pub(super) fn class_names(info: &ProfilerInfo, classes: &[ClassId], depth: u32) -> Vec<String> {
+    classes
+        .iter()
+        .map(|class| class_name(info, *class, depth))
+        .collect()
+}
+
+/// The name of a loaded type; `?` for what the runtime does not tell.
+fn class_name(info: &ProfilerInfo, class: ClassId, depth: u32) -> String {
+    if depth >= ARGUMENT_DEPTH {
+        return "...".to_owned();
+    }
+    if let Ok(Some(array)) = info.array_class_info(class) {
+        return array_name(info, array.element_class, array.rank, depth);
+    }
+    type_name(info, class, depth).unwrap_or_else(|_| "?".to_owned())
+}
+
+fn array_name(info: &ProfilerInfo, element: Option<ClassId>, rank: u32, depth: u32) -> String {
+    let element = match element {
+        Some(element) => class_name(info, element, depth + 1),
+        None => "?".to_owned(),
+    };
+    format!("{element}[{}]", ",".repeat(rank.saturating_sub(1) as usize))
+}
+
+/// The name of a type that is no array.
+fn type_name(info: &ProfilerInfo, class: ClassId, depth: u32) -> Result<String> {
+    let facts = info.class_id_info2(class)?;
+    let module = facts
+        .module
+        .ok_or_else(|| Error::other("the runtime does not tell the module of this type"))?;
+    let arguments = class_names(info, &facts.type_arguments, depth + 1);
+    let name = type_def_name(&info.module_metadata(module)?, facts.token, &arguments)?;
+    Ok(keyword(&name).to_owned())
+}

@@ -1,0 +1,52 @@
+//! Names, asked for once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clr_profiler::prelude::*;
+
+/// How many names of a kind are kept: a program can make types and methods without end.
+const LIMIT: usize = 20_000;
+
+/// The names of types and functions.
+#[derive(Default)]
+pub(crate) struct Names {
+    classes: Cache<ClassId>,
+    functions: Cache<FunctionId>,
+}
+
+type Cache<Id> = Mutex<HashMap<Id, Arc<str>>>;
+
+impl Names {
+    pub(crate) fn class(&self, info: &ProfilerInfo, class: ClassId) -> Arc<str> {
+        cached(&self.classes, class, || info.class_full_name(class))
+    }
+
+    pub(crate) fn function(&self, info: &ProfilerInfo, function: FunctionId) -> Arc<str> {
+        cached(&self.functions, function, || {
+            let named = info.method(function).and_then(|method| method.full_name());
+            // Without metadata: made with `DynamicMethod`.
+            named.or_else(|_| Ok(info.dynamic_function_info(function)?.name))
+        })
+    }
+}
+
+fn cached<Id: Copy + Eq + Hash>(
+    cache: &Cache<Id>,
+    id: Id,
+    name: impl FnOnce() -> Result<String>,
+) -> Arc<str> {
+    let lock = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(name) = lock().get(&id) {
+        return Arc::clone(name);
+    }
+    // Not while the names are locked: the runtime may take its own time to answer.
+    let name: Arc<str> = name().unwrap_or_else(|error| format!("? ({error})")).into();
+    let mut cache = lock();
+    if cache.len() >= LIMIT {
+        cache.clear();
+    }
+    cache.insert(id, Arc::clone(&name));
+    name
+}
