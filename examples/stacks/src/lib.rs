@@ -1,0 +1,12 @@
+//! What the example profilers share: stacks with weights, as a flame graph, for speedscope, and
+//! folded.
+//!
+//! A [`Stacks`] is a tree: stacks that begin alike share nodes, so it grows with the code of a
+//! program and not with the time that it runs. Frames are numbers of the profiler's choice; names
+//! are asked for when a file is written.
+
+mod files;
+mod tree;
+
+pub use files::{Unit, flame_graph, folded, speedscope};
+pub use tree::{Node, Stacks};
