@@ -80,6 +80,7 @@ mod info;
 mod metadata;
 mod register;
 mod rewrite;
+mod sampling;
 mod setup;
 
 pub use callbacks::payload::{
@@ -100,6 +101,7 @@ pub use ids::{
 pub use info::*;
 pub use metadata::*;
 pub use rewrite::{RewriteContext, RewriteError, Rewritten};
+pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;
 pub use uuid::Uuid;
 

@@ -69,6 +69,17 @@ unsafe impl Send for Runtime {}
 // SAFETY: as above; calls on several threads at once are what the object is made for.
 unsafe impl Sync for Runtime {}
 
+impl Runtime {
+    #[inline]
+    fn check_state(&self, call: &'static str) -> Result<()> {
+        match self.state.load(Ordering::SeqCst) {
+            OPEN => Ok(()),
+            SHUT_DOWN => Err(Error::rule(call, "the runtime has shut down")),
+            _ => Err(Error::rule(call, "the runtime has let the profiler go")),
+        }
+    }
+}
+
 impl Drop for Runtime {
     fn drop(&mut self) {
         if *self.state.get_mut() != CUT_OFF {
@@ -302,6 +313,19 @@ impl ProfilerInfo {
         &self.0.rewrites
     }
 
+    /// Keeps the runtime's side until what this returns is dropped, on the same thread.
+    pub(crate) fn hold(&self, call: &'static str) -> Result<Hold> {
+        self.0.calls.fetch_add(1, Ordering::SeqCst);
+        let hold = Hold(self.clone());
+        self.0.check_state(call)?;
+        Ok(hold)
+    }
+
+    /// Whether calls are refused from now on: the runtime has shut down or let the profiler go.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.state.load(Ordering::SeqCst) != OPEN
+    }
+
     /// What tells this runtime's handles from others.
     pub(crate) fn identity(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
@@ -384,11 +408,33 @@ impl ProfilerInfo {
             interface: unsafe { &*(&raw const self.0.newest).cast::<I>() },
             counted,
         };
-        match self.0.state.load(Ordering::SeqCst) {
-            OPEN => Ok(native),
-            SHUT_DOWN => Err(Error::rule(call, "the runtime has shut down")),
-            _ => Err(Error::rule(call, "the runtime has let the profiler go")),
+        self.0.check_state(call).map(|()| native)
+    }
+}
+
+/// Keeps the runtime's side from being deleted: for something that was begun and must be ended,
+/// whatever happens in between.
+pub(crate) struct Hold(ProfilerInfo);
+
+impl Hold {
+    pub(crate) fn info(&self) -> &ProfilerInfo {
+        &self.0
+    }
+
+    /// The native interface `I` for the call that ends it. It goes through after the shutdown, too.
+    pub(crate) fn native<I: InfoInterface>(&self, call: &'static str) -> Result<&I> {
+        let runtime = &*self.0.0;
+        if runtime.version < I::VERSION {
+            return Err(Error::unsupported(call, I::VERSION, runtime.version));
         }
+        // SAFETY: as in `ProfilerInfo::native`; `newest` is not released while this call counts.
+        Ok(unsafe { &*(&raw const runtime.newest).cast::<I>() })
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.0.calls.fetch_sub(1, Ordering::Release);
     }
 }
 

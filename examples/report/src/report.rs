@@ -48,7 +48,7 @@ impl Report {
     /// The system refuses a thread, a pipe or a signal handler.
     pub fn start(
         interval: Option<Duration>,
-        write: impl Fn(Moment) -> io::Result<()> + Send + 'static,
+        mut write: impl FnMut(Moment) -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<Request>();
         thread::Builder::new()

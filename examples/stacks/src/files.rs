@@ -183,7 +183,10 @@ mod tests {
     #[test]
     fn the_flame_graph_has_the_frames() {
         let svg = written(|out| flame_graph(&stacks(), "Time", Unit::Samples, name, out));
-        assert!(svg.contains("Main(string[]) (100 samples, 100.00%)"), "{svg}");
+        assert!(
+            svg.contains("Main(string[]) (100 samples, 100.00%)"),
+            "{svg}"
+        );
         assert!(svg.contains("A:B (30 samples, 30.00%)"), "{svg}");
         assert!(svg.contains("&lt;3&gt;"), "{svg}");
         let empty = Stacks::with_limit(1);

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod cpu_sampler;
 mod endings;
 mod exception_logger;
 mod gc_monitor;

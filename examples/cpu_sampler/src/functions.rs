@@ -1,0 +1,77 @@
+//! Functions as numbers that outlive them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use clr_profiler::prelude::*;
+
+/// The number of frames without managed code: the runtime itself, or a library that it calls.
+pub(crate) const NATIVE: u64 = 0;
+
+/// How many names there are at most: a program can make methods without end.
+const LIMIT: usize = 200_000;
+/// The number of those that are one too many.
+const OTHERS: u64 = 1;
+
+/// Gives each function a number, and asks for its name once.
+#[derive(Clone)]
+pub(crate) struct Functions {
+    known: HashMap<FunctionId, Known>,
+    numbers: HashMap<Arc<str>, u64>,
+    names: Vec<Arc<str>>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    number: u64,
+    /// None for dynamic methods, whose ids are used again without notice; their names are not told
+    /// apart either.
+    module: Option<ModuleId>,
+}
+
+impl Functions {
+    pub(crate) fn new() -> Self {
+        let names = vec!["[native]".into(), "[other methods]".into()];
+        Self {
+            known: HashMap::new(),
+            numbers: HashMap::new(),
+            names,
+        }
+    }
+
+    /// The number of a function that is there.
+    pub(crate) fn number(&mut self, info: &ProfilerInfo, function: FunctionId) -> u64 {
+        if let Some(known) = self.known.get(&function) {
+            return known.number;
+        }
+        let method = info.method(function);
+        let module = method.as_ref().ok().map(|method| method.module());
+        let name = method.and_then(|method| method.full_name());
+        let name: Arc<str> = match name {
+            Ok(name) => name.into(),
+            Err(_) => "[dynamic]".into(),
+        };
+        let number = match self.numbers.get(&name) {
+            Some(number) => *number,
+            None if self.names.len() >= LIMIT => OTHERS,
+            None => {
+                let number = self.names.len() as u64;
+                self.names.push(Arc::clone(&name));
+                self.numbers.insert(name, number);
+                number
+            }
+        };
+        self.known.insert(function, Known { number, module });
+        number
+    }
+
+    /// The functions of this module are gone; their ids can become those of others.
+    pub(crate) fn forget(&mut self, module: ModuleId) {
+        self.known.retain(|_, known| known.module != Some(module));
+    }
+
+    pub(crate) fn name(&self, number: u64) -> Arc<str> {
+        let name = self.names.get(number as usize);
+        name.map_or_else(|| "?".into(), Arc::clone)
+    }
+}

@@ -1,0 +1,100 @@
+//! Shows where a .NET program spends processor time.
+
+mod functions;
+mod options;
+mod profile;
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use clr_profiler::prelude::*;
+use clr_profiler::{Sampler, SamplerOptions};
+use report::{Moment, Report};
+
+use options::Options;
+use profile::Profile;
+
+/// How often the results are written while the program runs.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// The profiler.
+struct CpuSampler {
+    sampler: Arc<Sampler>,
+    profile: Arc<Mutex<Profile>>,
+    report: Report,
+}
+
+#[profiler(clsid = "B859E288-AEB7-4E25-98DD-4D6A1B242B70")]
+impl Profiler for CpuSampler {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+        let options = Options::from_environment()?;
+        let profile = Arc::new(Mutex::new(Profile::new(options.by_wall)));
+        let mut how = SamplerOptions::default();
+        how.interval = options.interval;
+        how.idle_threads = options.by_wall;
+        let sampler = Arc::new(Sampler::start(info, how, {
+            let (info, profile) = (info.clone(), Arc::clone(&profile));
+            move |sample| lock(&profile).add(&info, sample)
+        })?);
+        let interval = match options.progress {
+            true => Duration::from_secs(1),
+            false => INTERVAL,
+        };
+        let report = Report::start(Some(interval), {
+            let (profile, sampler) = (Arc::clone(&profile), Arc::clone(&sampler));
+            let mut written = None;
+            move |moment| {
+                if options.progress {
+                    // If stderr is closed, nobody wants to know.
+                    let _ = writeln!(std::io::stderr(), "cpu_sampler: {}", Progress(&sampler));
+                }
+                let is_due = written.is_none_or(|at: Instant| at.elapsed() >= INTERVAL);
+                if moment == Moment::Meanwhile && !(is_due && options.output.is_replaceable()) {
+                    return Ok(());
+                }
+                written = Some(Instant::now());
+                // A copy: writing takes longer than the time between two looks.
+                let profile = lock(&profile).clone();
+                options
+                    .output
+                    .replace(|file| profile.write(options.form, sampler.totals(), file))
+            }
+        });
+        Ok(Self {
+            sampler,
+            profile,
+            report: report.map_err(|error| Error::other(error.to_string()))?,
+        })
+    }
+
+    // What it defines is asked for before it goes.
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.sampler.wait_for_delivery();
+        lock(&self.profile).forget(module);
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        let stopped = self.sampler.stop();
+        self.report.finish();
+        stopped
+    }
+}
+
+register!(CpuSampler);
+
+/// How far it is, for people.
+struct Progress<'a>(&'a Sampler);
+
+impl std::fmt::Display for Progress<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let totals = self.0.totals();
+        write!(f, "{} samples in {} looks", totals.samples, totals.looks)
+    }
+}
+
+fn lock(profile: &Mutex<Profile>) -> MutexGuard<'_, Profile> {
+    profile.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,98 @@
+using System;
+using System.Runtime.CompilerServices;
+using System.Threading;
+
+// Uses processors for a while, in known shares: 70 % in `Hot<int>.Seventy`, 20 % below thirty calls
+// of `Deep`, 10 % in `Ten`. `Spins.dll THREADS ROUNDS`: all threads together
+// make so many rounds of a million steps. A thread more waits.
+namespace Spins
+{
+    public static class Program
+    {
+        // What the optimizer cannot know.
+        private static int sink;
+
+        public static int Main(string[] args)
+        {
+            int count = int.Parse(args[0]);
+            int rounds = int.Parse(args[1]) / count;
+            var waiting = new Thread(Wait) { IsBackground = true };
+            waiting.Start();
+            var threads = new Thread[count];
+            for (int i = 0; i < count; i++)
+            {
+                threads[i] = new Thread(() => Spin(rounds));
+                threads[i].Start();
+            }
+            foreach (Thread thread in threads)
+            {
+                thread.Join();
+            }
+            Console.WriteLine("spun");
+            return 0;
+        }
+
+        private static void Wait()
+        {
+            Thread.Sleep(Timeout.Infinite);
+        }
+
+        private static void Spin(int rounds)
+        {
+            for (int round = 0; round < rounds; round++)
+            {
+                Hot<int>.Seventy();
+                Deep(30);
+                Ten();
+            }
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.NoOptimization)]
+        private static void Deep(int depth)
+        {
+            if (depth == 0)
+            {
+                Twenty();
+                return;
+            }
+            Deep(depth - 1);
+            sink++;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.NoOptimization)]
+        private static void Twenty()
+        {
+            int value = sink;
+            for (int i = 0; i < 200000; i++)
+            {
+                value = value * 1103515245 + 12345;
+            }
+            sink = value;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.NoOptimization)]
+        private static void Ten()
+        {
+            int value = sink;
+            for (int i = 0; i < 100000; i++)
+            {
+                value = value * 1103515245 + 12345;
+            }
+            sink = value;
+        }
+
+        public static class Hot<T>
+        {
+            [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.NoOptimization)]
+            public static void Seventy()
+            {
+                int value = sink;
+                for (int i = 0; i < 700000; i++)
+                {
+                    value = value * 1103515245 + 12345;
+                }
+                sink = value;
+            }
+        }
+    }
+}
