@@ -26,6 +26,7 @@ struct ApiReadme;
 #[cfg(target_os = "linux")]
 pub mod coverage;
 mod example;
+mod guide;
 mod process;
 mod recorder;
 mod running;

@@ -1,0 +1,136 @@
+//! The code of the guide in `docs/src`: each block of each chapter is a documentation test.
+
+/// One line a chapter: a name for its tests.
+#[cfg(any(test, doctest))]
+macro_rules! chapters {
+    ($($name:ident = $file:literal;)*) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!(concat!("../../docs/src/", $file))]
+            struct $name;
+        )*
+
+        /// The files of the chapters.
+        #[cfg(test)]
+        const CHAPTERS: &[&str] = &[$($file),*];
+    };
+}
+
+#[cfg(any(test, doctest))]
+chapters! {
+    FirstProfiler = "first-profiler.md";
+    CallbacksAndEvents = "callbacks-and-events.md";
+    Metadata = "metadata.md";
+    ObjectsAndGc = "objects-and-gc.md";
+    ThreadsAndLocks = "threads-and-locks.md";
+    Errors = "errors.md";
+    RewritingIl = "rewriting-il.md";
+    MetadataEmission = "metadata-emission.md";
+    Rejit = "rejit.md";
+    AttachAndDetach = "attach-and-detach.md";
+    Deploying = "deploying.md";
+    Troubleshooting = "troubleshooting.md";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::CHAPTERS;
+
+    const SUMMARY: &str = "SUMMARY.md";
+
+    fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src")
+    }
+
+    fn text(path: &Path) -> String {
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// The lines that are not in a block of code.
+    fn prose(text: &str) -> impl Iterator<Item = &str> {
+        let mut in_code = false;
+        text.lines().filter(move |line| {
+            let is_fence = line.trim_start().starts_with("```");
+            in_code ^= is_fence;
+            !in_code && !is_fence
+        })
+    }
+
+    /// Where the links of a text lead.
+    fn links(text: &str) -> Vec<String> {
+        let after = prose(text).flat_map(|line| line.split("](").skip(1));
+        after
+            .filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()))
+            .collect()
+    }
+
+    /// By what a link names a heading: lower case, without punctuation, with hyphens for spaces.
+    fn anchors(text: &str) -> Vec<String> {
+        let headings = prose(text).filter_map(|line| line.strip_prefix('#'));
+        headings
+            .map(|heading| {
+                let name = heading.trim_start_matches('#').trim().to_lowercase();
+                let kept = name.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+                kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn each_chapter_is_in_the_summary_and_its_code_is_compiled() {
+        let files: BTreeSet<String> = fs::read_dir(folder())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != SUMMARY)
+            .collect();
+        let in_summary = links(&text(&folder().join(SUMMARY)));
+        assert_eq!(in_summary, CHAPTERS, "the order is that of the summary");
+        let listed: BTreeSet<String> = in_summary.into_iter().collect();
+        assert_eq!(files, listed);
+    }
+
+    #[test]
+    fn links_lead_somewhere() {
+        let mut broken = Vec::new();
+        for file in CHAPTERS.iter().chain(&[SUMMARY]) {
+            let here = text(&folder().join(file));
+            for link in links(&here) {
+                let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+                if path.starts_with("https://") {
+                    continue;
+                }
+                let target = folder().join(if path.is_empty() { file } else { path });
+                let is_there = target.exists()
+                    && (anchor.is_empty() || anchors(&text(&target)).iter().any(|a| a == anchor));
+                if !is_there {
+                    broken.push(format!("{file}: {link}"));
+                }
+            }
+        }
+        assert_eq!(broken, [""; 0]);
+    }
+
+    #[test]
+    fn every_block_of_code_says_what_it_is() {
+        for file in CHAPTERS {
+            let mut in_code = false;
+            for (number, line) in text(&folder().join(file)).lines().enumerate() {
+                let Some(kind) = line.trim_start().strip_prefix("```") else {
+                    continue;
+                };
+                in_code = !in_code;
+                // A block without a language is one of Rust for rustdoc.
+                let known = ["rust", "rust,no_run", "text", "sh", "toml", "csharp", "dockerfile"];
+                assert!(
+                    !in_code || known.contains(&kind),
+                    "{file}:{}: {line}",
+                    number + 1
+                );
+            }
+        }
+    }
+}
