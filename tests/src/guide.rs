@@ -74,7 +74,9 @@ mod tests {
         headings
             .map(|heading| {
                 let name = heading.trim_start_matches('#').trim().to_lowercase();
-                let kept = name.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+                let kept = name
+                    .chars()
+                    .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
                 kept.map(|c| if c == ' ' { '-' } else { c }).collect()
             })
             .collect()
@@ -93,24 +95,57 @@ mod tests {
         assert_eq!(files, listed);
     }
 
-    #[test]
-    fn links_lead_somewhere() {
-        let mut broken = Vec::new();
-        for file in CHAPTERS.iter().chain(&[SUMMARY]) {
-            let here = text(&folder().join(file));
-            for link in links(&here) {
-                let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
-                if path.starts_with("https://") {
-                    continue;
-                }
-                let target = folder().join(if path.is_empty() { file } else { path });
-                let is_there = target.exists()
-                    && (anchor.is_empty() || anchors(&text(&target)).iter().any(|a| a == anchor));
-                if !is_there {
-                    broken.push(format!("{file}: {link}"));
+    /// The texts of the repository: those at its top, those of its packages, and the guide.
+    fn texts() -> Vec<PathBuf> {
+        const DEPTH: u32 = 3;
+
+        fn collect(folder: &Path, depth: u32, found: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().and_then(|name| name.to_str());
+                // What cargo has built, and what does not belong to the repository.
+                let is_foreign = name.is_none_or(|name| name == "target" || name.starts_with('.'));
+                if path.is_dir() && depth > 0 && !is_foreign {
+                    collect(&path, depth - 1, found);
+                } else if path.extension().is_some_and(|extension| extension == "md") {
+                    found.push(path);
                 }
             }
         }
+
+        let mut found = Vec::new();
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        collect(&top, DEPTH, &mut found);
+        found
+    }
+
+    /// What is wrong with the links of a text.
+    fn broken_links(file: &Path) -> Vec<String> {
+        let mut broken = Vec::new();
+        for link in links(&text(file)) {
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            if path.starts_with("https://") {
+                continue;
+            }
+            let target = match path {
+                "" => file.to_owned(),
+                path => file.with_file_name("").join(path),
+            };
+            let is_there = target.exists()
+                && (anchor.is_empty() || anchors(&text(&target)).iter().any(|a| a == anchor));
+            if !is_there {
+                broken.push(format!("{}: {link}", file.display()));
+            }
+        }
+        broken
+    }
+
+    #[test]
+    fn links_lead_somewhere() {
+        let texts = texts();
+        // All chapters, the summary, and what stands at the top and in the packages.
+        assert!(texts.len() > CHAPTERS.len() + 10, "{texts:#?}");
+        let broken: Vec<String> = texts.iter().flat_map(|file| broken_links(file)).collect();
         assert_eq!(broken, [""; 0]);
     }
 
@@ -124,7 +159,15 @@ mod tests {
                 };
                 in_code = !in_code;
                 // A block without a language is one of Rust for rustdoc.
-                let known = ["rust", "rust,no_run", "text", "sh", "toml", "csharp", "dockerfile"];
+                let known = [
+                    "rust",
+                    "rust,no_run",
+                    "text",
+                    "sh",
+                    "toml",
+                    "csharp",
+                    "dockerfile",
+                ];
                 assert!(
                     !in_code || known.contains(&kind),
                     "{file}:{}: {line}",

@@ -1,0 +1,199 @@
+//! The profilers of the guide do what the guide says, on each runtime.
+
+#![cfg(target_os = "linux")]
+
+use std::{env, fs, process};
+
+use clr_profiler_launcher::Attach;
+use clr_profiler_tests::{Finished, Scenario, runtimes};
+
+const MY_PROFILER: &str = "7E3D2B60-52C1-4B0E-9C64-0B3A5D1F8E21";
+const ALLOCATIONS: &str = "5B1C6C1E-8A0D-4E0E-9B8F-0C4A3D7E1B02";
+const EXCEPTIONS: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F703";
+const COLLECTIONS: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F704";
+const CAREFUL: &str = "5F0C8E1B-2D3A-4B6C-9E7F-0A1B2C3D4E05";
+const ONLY_SHOP: &str = "5F0C8E1B-2D3A-4B6C-9E7F-0A1B2C3D4E06";
+const COUNTER: &str = "8D1E5F70-3B2C-4A6D-8C9E-1F2A3B4C5D07";
+const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
+const BESIDE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605109";
+const ANNOUNCE: &str = "9C2E4D50-1F6B-4A7E-B3D8-6A5B4C3D2E0A";
+const HELPER: &str = "2D7F9B31-8E4C-4A15-9D60-7C8B9A0F1E0B";
+const SWITCH: &str = "6B1A2C3D-4E5F-4061-8293-A4B5C6D7E80C";
+
+fn scenario(program: &str) -> Scenario {
+    Scenario::new(program).library("guide_profilers")
+}
+
+/// Runs the program without and with the profiler: it ends and prints as before, no callback has
+/// failed, and this is true of what the profiler wrote.
+fn watches(scenario: &Scenario, assert: impl Fn(&Finished)) {
+    scenario.compare(|plain, profiled| {
+        let exit = |finished: &Finished| (finished.status.code(), finished.stdout.clone());
+        assert_eq!(exit(profiled), exit(plain), "{}", profiled.stderr);
+        assert!(!profiled.stderr.contains("failed"), "{}", profiled.stderr);
+        assert_eq!(profiled.log, "");
+        assert(profiled);
+    });
+}
+
+fn says(finished: &Finished, line: &str) {
+    let said = finished.stderr.lines().any(|said| said == line);
+    assert!(said, "{line}: {}", finished.stderr);
+}
+
+#[test]
+fn a_first_profiler() {
+    watches(&scenario("Hello").profiler(MY_PROFILER), |profiled| {
+        says(profiled, "[jit] Hello.Main()");
+    });
+}
+
+#[test]
+fn events_are_inferred_added_and_taken_away() {
+    let scenario = scenario("Allocates").profiler(ALLOCATIONS);
+    watches(&scenario, |profiled| {
+        // A header, the type, the content.
+        says(profiled, "24 bytes");
+    });
+    watches(&scenario.env("NO_ALLOCATIONS", "1"), |profiled| {
+        assert_eq!(profiled.stderr, "");
+    });
+}
+
+#[test]
+fn objects_are_read() {
+    watches(&scenario("Basics").profiler(EXCEPTIONS), |profiled| {
+        let of = |message: &str| {
+            let mut lines = profiled.stderr.lines();
+            lines.any(|line| line.starts_with("0x02") && line.ends_with(message))
+        };
+        assert!(of(": 1"), "{}", profiled.stderr);
+    });
+}
+
+#[test]
+fn collections_are_counted() {
+    watches(&scenario("Allocates").profiler(COLLECTIONS), |profiled| {
+        let count = profiled.stderr.trim().strip_suffix(" collections");
+        let count: u32 = count.and_then(|count| count.parse().ok()).unwrap_or(0);
+        assert!(count >= 3, "{}", profiled.stderr);
+    });
+}
+
+#[test]
+fn a_start_that_fails_is_told_and_one_that_does_not_is_not() {
+    let log = env::temp_dir().join(format!("clr_profiler-guide-{}", process::id()));
+    let careful = scenario("Hello").profiler(CAREFUL);
+    let works = careful.clone().env("CAREFUL_LOG", log.to_str().unwrap());
+    watches(&works, |profiled| {
+        assert_eq!(profiled.stderr, "");
+        let modules = fs::read_to_string(&log).unwrap();
+        assert!(
+            modules.lines().any(|line| line.ends_with("Hello.dll")),
+            "{modules}"
+        );
+        fs::remove_file(&log).unwrap();
+    });
+    careful.compare(|plain, profiled| {
+        assert_eq!(profiled.stdout, plain.stdout);
+        let told = "careful: initialize failed: environment variable not found\n";
+        assert_eq!(profiled.stderr, told);
+        let diagnostics = "does not run, the program does: initialize failed: ";
+        assert!(profiled.log.contains(diagnostics), "{}", profiled.log);
+    });
+}
+
+#[test]
+fn a_profiler_declines_a_process() {
+    let scenario = scenario("Basics").profiler(ONLY_SHOP);
+    watches(&scenario, |profiled| {
+        assert_eq!(profiled.stderr, "to stderr\n");
+    });
+}
+
+#[test]
+fn a_thread_of_its_own_prints() {
+    let scenario = scenario("Basics")
+        .profiler(COUNTER)
+        // Nothing comes precompiled.
+        .env("COMPlus_ReadyToRun", "0")
+        .env("DOTNET_ReadyToRun", "0");
+    watches(&scenario, |profiled| {
+        says(profiled, "System.Private.CoreLib: 100");
+    });
+}
+
+#[test]
+fn attached_it_catches_up() {
+    let scenario = scenario("Waits");
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        Attach::new(program.id())
+            .profiler(scenario.profiler_library(LATE))
+            .client_data("Work")
+            .send()
+            .unwrap();
+        assert_eq!(program.ask("work 7"), "worked 777");
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(5));
+        let mut lines = finished.stderr.lines();
+        let found =
+            lines.any(|line| line.starts_with("there already: ") && line.ends_with("Waits.dll"));
+        assert!(found, "{}", finished.stderr);
+        assert!(!finished.stderr.contains("failed"), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn beside_another_profiler() {
+    let scenario = scenario("Waits")
+        .profiler(MY_PROFILER)
+        .notification_profiler(BESIDE);
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let finished = scenario.start(runtime).finish();
+        says(&finished, "[jit] Waits.Program.Main()");
+        let mut lines = finished.stderr.lines();
+        let beside = lines.any(|line| line.ends_with("Waits.dll"));
+        assert_eq!(beside, runtime.major >= 5, "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn a_rewritten_method_says_so() {
+    let scenario = scenario("Hello").profiler(ANNOUNCE);
+    scenario.compare(|plain, profiled| {
+        let expected = format!("enter Hello.Main()\n{}", plain.stdout);
+        assert_eq!(profiled.output(), (plain.status.code(), &expected[..], ""));
+    });
+}
+
+#[test]
+fn a_method_that_was_added_is_called() {
+    let scenario = scenario("Metadata").profiler(HELPER);
+    scenario.compare(|plain, profiled| {
+        assert_eq!(plain.output(), (Some(4), "32\n", ""));
+        assert_eq!(profiled.output(), (Some(8), "32\n", ""));
+    });
+}
+
+#[test]
+fn a_method_that_runs_is_changed() {
+    let scenario = scenario("Waits")
+        .profiler(SWITCH)
+        .env("SWITCH_METHOD", "Waits.Program.Work7()");
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        let changed = (0..10_000).any(|_| program.ask("work 7") == "worked 778");
+        let finished = program.finish();
+        assert!(changed, "{}", finished.stderr);
+        assert_eq!(
+            (finished.status.code(), &finished.stderr[..]),
+            (Some(5), "")
+        );
+    }
+}
