@@ -49,6 +49,9 @@
 //!
 //! Everything that a profiler's author names in code is in the [`prelude`].
 //!
+//! The guide, in the repository's folder `docs/src`, goes through all of this chapter by chapter, from
+//! a first profiler to deploying and troubleshooting.
+//!
 //! # What can go wrong, and what happens then
 //!
 //! A callback that returns an error or panics does not disturb the program: it goes on as if the
