@@ -2,7 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
-use std::{env, fs, process};
+use std::time::Duration;
+use std::{env, fs, process, thread};
 
 use clr_profiler_launcher::Attach;
 use clr_profiler_tests::{Finished, Scenario, runtimes};
@@ -14,6 +15,7 @@ const COLLECTIONS: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F704";
 const CAREFUL: &str = "5F0C8E1B-2D3A-4B6C-9E7F-0A1B2C3D4E05";
 const ONLY_SHOP: &str = "5F0C8E1B-2D3A-4B6C-9E7F-0A1B2C3D4E06";
 const COUNTER: &str = "8D1E5F70-3B2C-4A6D-8C9E-1F2A3B4C5D07";
+const SAMPLER: &str = "8D1E5F70-3B2C-4A6D-8C9E-1F2A3B4C5D0D";
 const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
 const BESIDE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605109";
 const ANNOUNCE: &str = "9C2E4D50-1F6B-4A7E-B3D8-6A5B4C3D2E0A";
@@ -121,6 +123,25 @@ fn a_thread_of_its_own_prints() {
     watches(&scenario, |profiled| {
         says(profiled, "System.Private.CoreLib: 100");
     });
+}
+
+#[test]
+fn stacks_are_sampled() {
+    let scenario = scenario("Waits").profiler(SAMPLER);
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        // It waits for a line.
+        thread::sleep(Duration::from_millis(1500));
+        assert_eq!(program.ask("work 3"), "worked 333");
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(5), "{}", finished.stderr);
+        let mut stacks = finished.stderr.lines();
+        let reads = " < System.Console.ReadLine() < Waits.Program.Main()";
+        let waits = stacks.any(|stack| stack.contains(reads));
+        assert!(waits, "{}", finished.stderr);
+    }
 }
 
 #[test]
