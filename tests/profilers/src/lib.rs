@@ -5,6 +5,7 @@ mod calls;
 mod contexts;
 mod enumerates;
 mod every_callback;
+mod exceptions;
 mod flag_rules;
 mod load_paths;
 mod log;
@@ -19,6 +20,7 @@ mod replace_body;
 mod rewrites;
 mod rewrites_again;
 mod start;
+mod statics;
 mod walks_heap;
 
 use clr_profiler::prelude::*;
@@ -38,6 +40,7 @@ register!(
     rejit::Rejits,
     rejit_steps::RejitSteps,
     enumerates::Enumerates,
+    exceptions::Exceptions,
     flag_rules::FlagRules,
     load_paths::CannotDetach,
     load_paths::Detaches,
@@ -63,5 +66,6 @@ register!(
     start::Null,
     start::PanicsAtStart,
     start::WritesFacts,
+    statics::Statics,
     walks_heap::WalksHeap,
 );

@@ -1,0 +1,111 @@
+//! Writes what happens to exceptions, in order.
+
+use clr_profiler::prelude::*;
+
+use crate::log;
+
+/// Writes a line for each callback that has to do with an exception.
+pub(crate) struct Exceptions;
+
+fn line(
+    info: &ProfilerInfo,
+    what: &str,
+    function: FunctionId,
+    clause_expected: bool,
+) -> Result<()> {
+    let name = info.method(function)?.full_name()?;
+    if !clause_expected {
+        log::line(format_args!("{what} {name}"));
+        return Ok(());
+    }
+    // The clause is part of the code of its function.
+    match info.notified_exception_clause_info()? {
+        Some(clause) => {
+            let inside = info.function_from_ip(clause.program_counter)? == function;
+            let has_frame = clause.frame_pointer != 0;
+            log::line(format_args!(
+                "{what} {name} {:?} {inside} {has_frame}",
+                clause.kind
+            ));
+        }
+        None => log::line(format_args!("{what} {name} without a clause")),
+    }
+    Ok(())
+}
+
+fn type_of(info: &ProfilerInfo, object: ObjectId<'_>) -> Result<String> {
+    let facts = info.class_id_info2(info.class_from_object(object)?)?;
+    let module = facts.module.ok_or_else(|| Error::other("no module"))?;
+    Ok(info
+        .module_metadata(module)?
+        .type_def_props(facts.token)?
+        .name)
+}
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000083")]
+impl Profiler for Exceptions {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        Ok(Self)
+    }
+
+    fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
+        log::line(format_args!("thrown {}", type_of(info, thrown)?));
+        Ok(())
+    }
+
+    fn exception_search_function_enter(&self, info: &ProfilerInfo, f: FunctionId) -> Result<()> {
+        line(info, "search", f, false)
+    }
+
+    fn exception_search_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
+        log::line("search leave");
+        Ok(())
+    }
+
+    fn exception_search_filter_enter(&self, info: &ProfilerInfo, f: FunctionId) -> Result<()> {
+        line(info, "filter", f, true)
+    }
+
+    fn exception_search_filter_leave(&self, _info: &ProfilerInfo) -> Result<()> {
+        log::line("filter leave");
+        Ok(())
+    }
+
+    fn exception_search_catcher_found(&self, info: &ProfilerInfo, f: FunctionId) -> Result<()> {
+        line(info, "found", f, false)
+    }
+
+    fn exception_unwind_function_enter(&self, info: &ProfilerInfo, f: FunctionId) -> Result<()> {
+        line(info, "unwind", f, false)
+    }
+
+    fn exception_unwind_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
+        log::line("unwind leave");
+        Ok(())
+    }
+
+    fn exception_unwind_finally_enter(&self, info: &ProfilerInfo, f: FunctionId) -> Result<()> {
+        line(info, "finally", f, true)
+    }
+
+    fn exception_unwind_finally_leave(&self, _info: &ProfilerInfo) -> Result<()> {
+        log::line("finally leave");
+        Ok(())
+    }
+
+    fn exception_catcher_enter(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        thrown: ObjectId<'_>,
+    ) -> Result<()> {
+        let thrown = type_of(info, thrown)?;
+        line(info, &format!("catch {thrown}"), function, true)
+    }
+
+    fn exception_catcher_leave(&self, _info: &ProfilerInfo) -> Result<()> {
+        log::line("catch leave");
+        Ok(())
+    }
+}
