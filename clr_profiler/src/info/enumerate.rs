@@ -31,7 +31,7 @@ pub(super) trait NativeEnumerator: Sized {
     /// Goes back to the start.
     fn reset(&self) -> Result<()>;
 
-    /// A second enumerator that stands at the same place.
+    /// A second enumerator of the same items; where it stands is for the runtime to decide.
     fn duplicate(&self) -> Result<Option<Self>>;
 }
 
@@ -41,6 +41,8 @@ pub(super) struct Items<E: NativeEnumerator> {
     /// Items that were asked for already: those in `left`.
     batch: [E::Raw; BATCH],
     left: Range<usize>,
+    /// How many items the source has given or left out since it stood at its start.
+    passed: u32,
     /// Whether the end was reached, or an error.
     ended: bool,
 }
@@ -52,6 +54,7 @@ impl<E: NativeEnumerator> Items<E> {
             source,
             batch: [E::Raw::default(); BATCH],
             left: 0..0,
+            passed: 0,
         }
     }
 
@@ -63,7 +66,10 @@ impl<E: NativeEnumerator> Items<E> {
             }
             match self.source.as_ref()?.next(&mut self.batch) {
                 Ok(0) => self.ended = true,
-                Ok(given) => self.left = 0..given.min(BATCH),
+                Ok(given) => {
+                    self.left = 0..given.min(BATCH);
+                    self.passed = self.passed.saturating_add(self.left.len() as u32);
+                }
                 Err(error) => {
                     self.ended = true;
                     return Some(Err(error));
@@ -83,23 +89,34 @@ impl<E: NativeEnumerator> Items<E> {
         self.left.start += known;
         let rest = u32::try_from(items - known).unwrap_or(u32::MAX);
         match &self.source {
-            Some(source) if rest > 0 => source.skip(rest),
-            _ => Ok(()),
+            Some(source) if rest > 0 => source.skip(rest)?,
+            _ => return Ok(()),
         }
+        self.passed = self.passed.saturating_add(rest);
+        Ok(())
     }
 
     fn reset(&mut self) -> Result<()> {
         self.left = 0..0;
+        self.passed = 0;
         self.ended = self.source.is_none();
         self.source.as_ref().map_or(Ok(()), E::reset)
     }
 
     fn duplicate(&self) -> Result<Self> {
         let source = self.source.as_ref();
+        let source = source.map_or(Ok(None), E::duplicate)?;
+        // The copies that runtimes give stand at the start, and not, as documented, where the
+        // original does.
+        if let Some(source) = source.as_ref().filter(|_| self.passed > 0) {
+            source.reset()?;
+            source.skip(self.passed)?;
+        }
         Ok(Self {
-            source: source.map_or(Ok(None), E::duplicate)?,
+            source,
             batch: self.batch,
             left: self.left.clone(),
+            passed: self.passed,
             ended: self.ended,
         })
     }
@@ -301,6 +318,7 @@ mod tests {
         end: u32,
         batch: usize,
         fails: bool,
+        copies_start_anew: bool,
     }
 
     impl NativeEnumerator for Numbers {
@@ -335,7 +353,11 @@ mod tests {
         }
 
         fn duplicate(&self) -> Result<Option<Self>> {
-            Ok(Some(self.clone()))
+            let second = self.clone();
+            if self.copies_start_anew {
+                second.next.set(0);
+            }
+            Ok(Some(second))
         }
     }
 
@@ -345,6 +367,7 @@ mod tests {
             end,
             batch,
             fails,
+            copies_start_anew: false,
         }))
     }
 
@@ -371,6 +394,24 @@ mod tests {
         none.reset().unwrap();
         assert_eq!(none.count().unwrap(), 0);
         assert!(none.duplicate().unwrap().next().is_none());
+    }
+
+    #[test]
+    fn a_copy_stands_where_the_original_does_whatever_the_runtime_does() {
+        for copies_start_anew in [false, true] {
+            for (given, left_out) in [(0, 0), (1, 0), (0, 40), (33, 3), (100, 5)] {
+                let mut items = numbers(100, 32, false);
+                items.source.as_mut().unwrap().copies_start_anew = copies_start_anew;
+                for _ in 0..given {
+                    items.next().unwrap().unwrap();
+                }
+                items.skip(left_out).unwrap();
+                let mut copy = items.duplicate().unwrap();
+                assert_eq!(rest(&mut copy), rest(&mut items), "{given} {left_out}");
+                copy.reset().unwrap();
+                assert_eq!(rest(&mut copy).len(), 100);
+            }
+        }
     }
 
     #[test]
