@@ -3,16 +3,19 @@
 mod allocations;
 mod calls;
 mod contexts;
+mod dynamics;
 mod enumerates;
 mod every_callback;
 mod exceptions;
 mod flag_rules;
+mod inlines;
 mod load_paths;
 mod log;
 mod metadata_read;
 mod metadata_write;
 mod native_code;
 mod nested;
+mod old_and_new;
 mod reads_objects;
 mod rejit;
 mod rejit_steps;
@@ -21,6 +24,7 @@ mod rewrites;
 mod rewrites_again;
 mod start;
 mod statics;
+mod transitions;
 mod walks_heap;
 
 use clr_profiler::prelude::*;
@@ -32,6 +36,7 @@ register!(
     contexts::HookPanics,
     contexts::LowEvents,
     contexts::Reenters,
+    dynamics::Dynamics,
     every_callback::Counts,
     every_callback::CountsChosen,
     every_callback::Fails,
@@ -42,6 +47,7 @@ register!(
     enumerates::Enumerates,
     exceptions::Exceptions,
     flag_rules::FlagRules,
+    inlines::Inlines,
     load_paths::CannotDetach,
     load_paths::Detaches,
     load_paths::Notified,
@@ -53,6 +59,7 @@ register!(
     native_code::NativeCode,
     nested::Nests,
     nested::SaysLate,
+    old_and_new::OldAndNew,
     reads_objects::ReadsObjects,
     replace_body::ReplacesBody,
     rewrites::Announces,
@@ -67,5 +74,6 @@ register!(
     start::PanicsAtStart,
     start::WritesFacts,
     statics::Statics,
+    transitions::Transitions,
     walks_heap::WalksHeap,
 );

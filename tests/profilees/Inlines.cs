@@ -1,0 +1,64 @@
+// Small methods that say into which method they were inlined. None ends with a call: what is
+// called last takes the place of its caller.
+using System;
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using System.Threading;
+
+namespace Inlines
+{
+    internal static class Program
+    {
+        private static int Main()
+        {
+            Say();
+            // A profiler is told of the name.
+            var thread = new Thread(() => { }) { Name = "again" };
+            thread.Start();
+            thread.Join();
+            Say();
+            return 8;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Say()
+        {
+            Console.WriteLine(CallsFree() + " " + CallsKept() + " " + CallsBoth());
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static string CallsFree()
+        {
+            return Free() + "!";
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static string CallsKept()
+        {
+            return Kept() + "!";
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static string CallsBoth()
+        {
+            return Free() + Kept() + "!";
+        }
+
+        private static string Free()
+        {
+            return Who() + ",";
+        }
+
+        private static string Kept()
+        {
+            return Who() + ",";
+        }
+
+        // The method that has a frame of its own.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static string Who()
+        {
+            return new StackTrace().GetFrame(1).GetMethod().Name;
+        }
+    }
+}

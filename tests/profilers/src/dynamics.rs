@@ -1,0 +1,310 @@
+//! Follows methods and modules that no file holds, and what is unloaded.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use clr_profiler::ModuleFlags;
+use clr_profiler::prelude::*;
+
+use crate::log;
+
+/// Writes what happens in `Dynamic`, and asks when its threads get names.
+#[derive(Default)]
+pub(crate) struct Dynamics {
+    /// Modules, assemblies and types by id, while they are there: what is unloaded has no name.
+    names: Mutex<BTreeMap<usize, String>>,
+    made: Mutex<Option<FunctionId>>,
+}
+
+impl Dynamics {
+    fn names(&self) -> MutexGuard<'_, BTreeMap<usize, String>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn made(&self) -> MutexGuard<'_, Option<FunctionId>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unloading(&self, what: &str, id: usize) {
+        if let Some(name) = self.names().get(&id) {
+            log::line(format_args!("unload {what} {name}"));
+        }
+    }
+
+    fn unloaded(&self, what: &str, id: usize, status: Hresult) {
+        if let Some(name) = self.names().remove(&id) {
+            log::line(format_args!("unloaded {what} {name} {status}"));
+        }
+    }
+}
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000088")]
+impl Profiler for Dynamics {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        setup.add_events(EventMask::ENABLE_REJIT);
+        Ok(Self::default())
+    }
+
+    fn dynamic_method_jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+        il: &[u8],
+    ) -> Result<()> {
+        let facts = info.dynamic_function_info(function)?;
+        if facts.name == "TwiceAdded" {
+            *self.made() = Some(function);
+            log::line(format_args!(
+                "compiling {} {:x?} {:x?}, dynamic {}, module {}",
+                facts.name,
+                facts.signature,
+                il,
+                info.is_function_dynamic(function)?,
+                facts.module.is_some()
+            ));
+            match info.function_info(function) {
+                Ok(_) => log::line("it has metadata"),
+                Err(error) => log::line(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn dynamic_method_jit_compilation_finished(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        if *self.made() == Some(function) {
+            let code = info.code_info(function)?;
+            let (owner, _) = info.function_from_ip3(code.start)?;
+            log::line(format_args!(
+                "compiled {status}, found by its code {} {}",
+                owner == function,
+                info.function_from_ip(code.start).is_err()
+            ));
+        }
+        Ok(())
+    }
+
+    fn dynamic_method_unloaded(&self, _info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+        let mut made = self.made();
+        if *made == Some(function) {
+            *made = None;
+            log::line("gone TwiceAdded");
+        }
+        Ok(())
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        if method.assembly_name()? == "Built" {
+            let (_, flags) = info.module_info2(method.module())?;
+            log::line(format_args!(
+                "compiling {}, dynamic {}, of a module that is built {}",
+                method.full_name()?,
+                info.is_function_dynamic(function)?,
+                flags.contains(ModuleFlags::DYNAMIC)
+            ));
+        }
+        Ok(())
+    }
+
+    fn module_attached_to_assembly(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        assembly: AssemblyId,
+    ) -> Result<()> {
+        let facts = info.assembly_info(assembly)?;
+        if facts.name == "Dynamic" {
+            let (_, flags) = info.module_info2(module)?;
+            if flags.contains(ModuleFlags::COLLECTIBLE) {
+                log::line("attached a module that can go");
+                self.names().insert(module.raw(), facts.name.clone());
+                self.names().insert(assembly.raw(), facts.name);
+            }
+        }
+        Ok(())
+    }
+
+    fn class_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        class: ClassId,
+        _status: Hresult,
+    ) -> Result<()> {
+        let Some(module) = info.class_id_info2(class)?.module else {
+            return Ok(());
+        };
+        if self.names().contains_key(&module.raw()) {
+            let token = info.class_id_info2(class)?.token;
+            let name = info.module_metadata(module)?.type_def_props(token)?.name;
+            self.names().insert(class.raw(), name);
+        }
+        Ok(())
+    }
+
+    fn class_unload_started(&self, _info: &ProfilerInfo, class: ClassId) -> Result<()> {
+        self.unloading("class", class.raw());
+        Ok(())
+    }
+
+    fn class_unload_finished(
+        &self,
+        _info: &ProfilerInfo,
+        class: ClassId,
+        status: Hresult,
+    ) -> Result<()> {
+        self.unloaded("class", class.raw(), status);
+        Ok(())
+    }
+
+    fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        if self.names().contains_key(&module.raw()) {
+            match info.module_metadata(module) {
+                Ok(_) => log::line("its metadata is still there"),
+                Err(error) => log::line(error),
+            }
+        }
+        self.unloading("module", module.raw());
+        Ok(())
+    }
+
+    fn module_unload_finished(
+        &self,
+        _info: &ProfilerInfo,
+        module: ModuleId,
+        status: Hresult,
+    ) -> Result<()> {
+        self.unloaded("module", module.raw(), status);
+        Ok(())
+    }
+
+    fn assembly_unload_started(&self, _info: &ProfilerInfo, assembly: AssemblyId) -> Result<()> {
+        self.unloading("assembly", assembly.raw());
+        Ok(())
+    }
+
+    fn assembly_unload_finished(
+        &self,
+        _info: &ProfilerInfo,
+        assembly: AssemblyId,
+        status: Hresult,
+    ) -> Result<()> {
+        self.unloaded("assembly", assembly.raw(), status);
+        Ok(())
+    }
+
+    fn module_in_memory_symbols_updated(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+    ) -> Result<()> {
+        let facts = info.module_info(module)?;
+        log::line(format_args!("symbols announced, path {:?}", facts.name));
+        Ok(())
+    }
+
+    fn rejit_error(
+        &self,
+        _info: &ProfilerInfo,
+        _module: ModuleId,
+        _method: MethodDef,
+        function: Option<FunctionId>,
+        status: Hresult,
+    ) -> Result<()> {
+        log::line(format_args!(
+            "rejit: {status}, function {}",
+            function.is_some()
+        ));
+        Ok(())
+    }
+
+    fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
+        match name {
+            "built" => built(info),
+            "symbols" => symbols(info),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Asks about the module that is built at run time.
+fn built(info: &ProfilerInfo) -> Result<()> {
+    for module in info.modules()? {
+        let module = module?;
+        let (facts, flags) = info.module_info2(module)?;
+        if !flags.contains(ModuleFlags::DYNAMIC) {
+            continue;
+        }
+        log::line(format_args!("built {:?}", facts.base_address));
+        if let Err(error) = info.in_memory_symbols_length(module) {
+            log::line(error);
+        }
+        if let Err(error) = info.read_in_memory_symbols(module, 0, &mut [0; 4]) {
+            log::line(error);
+        }
+        let metadata = info.module_metadata(module)?;
+        let class = metadata.find_type_def_by_name("Sums", None)?;
+        let method = metadata.methods(class).next();
+        let method = method.ok_or_else(|| Error::other("Sums has no method"))??;
+        let info = info.clone();
+        let worker = thread::spawn(move || {
+            info.initialize_current_thread()?;
+            info.request_rejit(&[(module, method)])
+        });
+        match worker.join() {
+            Ok(outcome) => log::line(format_args!("requested {outcome:?}")),
+            Err(_) => log::line("the worker panicked"),
+        }
+    }
+    Ok(())
+}
+
+/// Reads the symbols that modules have in memory.
+fn symbols(info: &ProfilerInfo) -> Result<()> {
+    let mut without = 0;
+    for module in info.modules()? {
+        let module = module?;
+        let (_, flags) = info.module_info2(module)?;
+        if flags.contains(ModuleFlags::DYNAMIC) {
+            continue;
+        }
+        let length = info.in_memory_symbols_length(module)?;
+        if length == 0 {
+            without += 1;
+            if without == 1
+                && let Err(error) = info.read_in_memory_symbols(module, 0, &mut [0; 4])
+            {
+                log::line(format_args!("without: {error}"));
+            }
+            continue;
+        }
+        let all = info.in_memory_symbols(module)?;
+        let given: Vec<u8> = (0..300u32).map(|number| number as u8).collect();
+        let mut part = [0; 4];
+        let read = info.read_in_memory_symbols(module, 298, &mut part)?;
+        log::line(format_args!(
+            "symbols {length}, as given {}, the end {read} {:?}, on disk {}",
+            all == given,
+            part.get(..read),
+            flags.contains(ModuleFlags::DISK)
+        ));
+        if let Err(error) = info.read_in_memory_symbols(module, 301, &mut part) {
+            log::line(format_args!("behind: {error}"));
+        }
+    }
+    log::line(format_args!("without symbols {}", without > 2));
+    Ok(())
+}
