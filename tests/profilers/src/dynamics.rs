@@ -15,6 +15,8 @@ pub(crate) struct Dynamics {
     /// Modules, assemblies and types by id, while they are there: what is unloaded has no name.
     names: Mutex<BTreeMap<usize, String>>,
     made: Mutex<Option<FunctionId>>,
+    /// The method of the module that is built at run time.
+    built: Mutex<Option<(ModuleId, MethodDef)>>,
 }
 
 impl Dynamics {
@@ -66,7 +68,7 @@ impl Profiler for Dynamics {
                 facts.module.is_some()
             ));
             match info.function_info(function) {
-                Ok(_) => log::line("it has metadata"),
+                Ok(facts) => log::line(format_args!("{:?} {}", facts.token, facts.class.is_some())),
                 Err(error) => log::line(error),
             }
         }
@@ -116,6 +118,8 @@ impl Profiler for Dynamics {
                 info.is_function_dynamic(function)?,
                 flags.contains(ModuleFlags::DYNAMIC)
             ));
+            let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            *built = Some((method.module(), method.token()));
         }
         Ok(())
     }
@@ -233,41 +237,37 @@ impl Profiler for Dynamics {
 
     fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
         match name {
-            "built" => built(info),
+            "built" => {
+                let method = *self.built.lock().unwrap_or_else(PoisonError::into_inner);
+                built(
+                    info,
+                    method.ok_or_else(|| Error::other("nothing was built"))?,
+                )
+            }
             "symbols" => symbols(info),
             _ => Ok(()),
         }
     }
 }
 
-/// Asks about the module that is built at run time.
-fn built(info: &ProfilerInfo) -> Result<()> {
-    for module in info.modules()? {
-        let module = module?;
-        let (facts, flags) = info.module_info2(module)?;
-        if !flags.contains(ModuleFlags::DYNAMIC) {
-            continue;
-        }
-        log::line(format_args!("built {:?}", facts.base_address));
-        if let Err(error) = info.in_memory_symbols_length(module) {
-            log::line(error);
-        }
-        if let Err(error) = info.read_in_memory_symbols(module, 0, &mut [0; 4]) {
-            log::line(error);
-        }
-        let metadata = info.module_metadata(module)?;
-        let class = metadata.find_type_def_by_name("Sums", None)?;
-        let method = metadata.methods(class).next();
-        let method = method.ok_or_else(|| Error::other("Sums has no method"))??;
-        let info = info.clone();
-        let worker = thread::spawn(move || {
-            info.initialize_current_thread()?;
-            info.request_rejit(&[(module, method)])
-        });
-        match worker.join() {
-            Ok(outcome) => log::line(format_args!("requested {outcome:?}")),
-            Err(_) => log::line("the worker panicked"),
-        }
+/// Asks about the module that is built at run time, and for a method of it to be compiled again.
+fn built(info: &ProfilerInfo, method: (ModuleId, MethodDef)) -> Result<()> {
+    let (facts, _) = info.module_info2(method.0)?;
+    log::line(format_args!("built {:?}", facts.base_address));
+    if let Err(error) = info.in_memory_symbols_length(method.0) {
+        log::line(error);
+    }
+    if let Err(error) = info.read_in_memory_symbols(method.0, 0, &mut [0; 4]) {
+        log::line(error);
+    }
+    let info = info.clone();
+    let worker = thread::spawn(move || {
+        info.initialize_current_thread()?;
+        info.request_rejit(&[method])
+    });
+    match worker.join() {
+        Ok(outcome) => log::line(format_args!("requested {outcome:?}")),
+        Err(_) => log::line("the worker panicked"),
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ mod enumerates;
 mod every_callback;
 mod exceptions;
 mod flag_rules;
+mod handles;
 mod inlines;
 mod load_paths;
 mod log;
@@ -16,6 +17,8 @@ mod metadata_write;
 mod native_code;
 mod nested;
 mod old_and_new;
+mod old_hooks;
+mod pipes;
 mod reads_objects;
 mod rejit;
 mod rejit_steps;
@@ -47,6 +50,7 @@ register!(
     enumerates::Enumerates,
     exceptions::Exceptions,
     flag_rules::FlagRules,
+    handles::Handles,
     inlines::Inlines,
     load_paths::CannotDetach,
     load_paths::Detaches,
@@ -60,6 +64,8 @@ register!(
     nested::Nests,
     nested::SaysLate,
     old_and_new::OldAndNew,
+    old_hooks::OldHooks,
+    pipes::Pipes,
     reads_objects::ReadsObjects,
     replace_body::ReplacesBody,
     rewrites::Announces,

@@ -133,11 +133,13 @@ pub trait CorProfilerInfo: Sealed {
 
     /// The method that a function is an instance of. [`ProfilerInfo::method`] builds on it.
     ///
+    /// Dynamic methods have no metadata: their token is nil.
+    ///
     /// Wraps `ICorProfilerInfo::GetFunctionInfo`. **Context**: any, also during a collection.
     ///
     /// # Errors
     ///
-    /// `E_INVALIDARG` for dynamic methods, which have no metadata.
+    /// What the runtime answers.
     #[doc(alias = "GetFunctionInfo")]
     fn function_info(&self, function: FunctionId) -> Result<FunctionInfo> {
         let (mut class, mut module, mut token) = (0, 0, 0);

@@ -63,8 +63,10 @@ pub trait CorProfilerInfo12: Sealed {
 
     /// Adds a provider to a session that runs.
     ///
-    /// It is meant for
-    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created).
+    /// Turns on providers of that name that are made from then on. One that is there already stays as
+    /// it is, even the one that
+    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
+    /// those that are known beforehand when the session is started.
     ///
     /// Wraps `ICorProfilerInfo12::EventPipeAddProviderToSession`. **Context**: not during a
     /// collection.
