@@ -8,7 +8,7 @@ const INVALID: &str = "ICorProfilerInfo7::ReadInMemorySymbols failed with E_INVA
      an id or a token that this runtime does not know, or flags that do not go together";
 
 /// What is told of one load context, from its module's load to its assembly's end.
-fn unloaded(tells_beginning: bool) -> impl Iterator<Item = &'static str> {
+fn unloaded<'line>(tells_beginning: bool) -> impl Iterator<Item = &'line str> {
     [
         "attached a module that can go",
         "unload assembly Dynamic",
