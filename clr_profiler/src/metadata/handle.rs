@@ -25,6 +25,8 @@ pub struct Metadata<'info> {
     pub(super) import: sys::IMetaDataImport2,
     /// Whether it was opened from a file or memory, and so has a storage that can be asked for.
     pub(super) has_storage: bool,
+    /// Whether it takes no lock, and so can be marked.
+    pub(super) has_marks: bool,
     info: PhantomData<&'info ()>,
 }
 
@@ -64,6 +66,7 @@ impl<'info> Metadata<'info> {
         Self {
             import,
             has_storage: false,
+            has_marks: false,
             info: PhantomData,
         }
     }
@@ -152,6 +155,9 @@ pub trait Sealed {
 
     #[doc(hidden)]
     fn has_storage(&self) -> bool;
+
+    #[doc(hidden)]
+    fn has_marks(&self) -> bool;
 }
 
 impl Sealed for Metadata<'_> {
@@ -161,6 +167,10 @@ impl Sealed for Metadata<'_> {
 
     fn has_storage(&self) -> bool {
         self.has_storage
+    }
+
+    fn has_marks(&self) -> bool {
+        self.has_marks
     }
 }
 

@@ -12,6 +12,7 @@ mod handles;
 mod inlines;
 mod load_paths;
 mod log;
+mod metadata_emit;
 mod metadata_read;
 mod metadata_write;
 mod native_code;
@@ -58,6 +59,7 @@ register!(
     load_paths::NotifiedToo,
     load_paths::Watches,
     load_paths::WatchesAllocations,
+    metadata_emit::EmitsMetadata,
     metadata_read::ReadsMetadata,
     metadata_write::WritesMetadata,
     native_code::NativeCode,

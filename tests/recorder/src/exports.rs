@@ -1,4 +1,4 @@
-//! The two functions that the runtime looks for.
+//! The two functions that the runtime looks for, and the one that profilers look for in the runtime.
 
 use std::ffi::c_void;
 
@@ -28,6 +28,29 @@ pub unsafe extern "system" fn DllGetClassObject(
     let answer = unsafe { (real.get_class_object)(class, iid, out) };
     if answer.0 >= 0 && !out.is_null() && !iid.is_null() {
         // SAFETY: the library has put the interface that was asked for there, or null.
+        unsafe { proxy::exchange_by_iid(out, &*iid) };
+    }
+    answer
+}
+
+/// Gives the dispenser of metadata that the runtime gives: to a profiler this library is the runtime.
+///
+/// # Safety
+///
+/// `class` and `iid` are GUIDs, and `out` is a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn MetaDataGetDispenser(
+    class: *const GUID,
+    iid: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    let Some(get) = library::dispenser_of_runtime() else {
+        return MODULE_NOT_FOUND;
+    };
+    // SAFETY: the arguments are those of the caller.
+    let answer = unsafe { get(class, iid, out) };
+    if answer.0 >= 0 && !out.is_null() && !iid.is_null() {
+        // SAFETY: the runtime has put the interface that was asked for there, or null.
         unsafe { proxy::exchange_by_iid(out, &*iid) };
     }
     answer

@@ -18,4 +18,4 @@ mod proxy;
 mod record;
 mod rules;
 
-pub use exports::{DllCanUnloadNow, DllGetClassObject};
+pub use exports::{DllCanUnloadNow, DllGetClassObject, MetaDataGetDispenser};

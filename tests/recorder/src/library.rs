@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, c_void};
 use std::os::unix::ffi::OsStringExt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, mem, ptr};
 
 use clr_profiler_sys::{GUID, HRESULT};
@@ -10,6 +11,9 @@ use clr_profiler_sys::{GUID, HRESULT};
 type GetClassObject =
     unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 type CanUnloadNow = unsafe extern "system" fn() -> HRESULT;
+
+pub(crate) type GetDispenser =
+    unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 
 /// What the real library exports.
 pub(crate) struct Real {
@@ -49,6 +53,47 @@ fn load(path: &CStr) -> Option<Real> {
             can_unload_now: symbol(c"DllCanUnloadNow")
                 .map(|address| mem::transmute::<*mut c_void, CanUnloadNow>(address)),
         })
+    }
+}
+
+/// A function of the runtime, once it has handed something in.
+static RUNTIME: AtomicUsize = AtomicUsize::new(0);
+
+/// Remembers where the runtime is, by an interface of its own.
+///
+/// # Safety
+///
+/// `object` is null or a COM interface of the runtime.
+pub(crate) unsafe fn runtime_has(object: *mut c_void) {
+    if !object.is_null() {
+        // SAFETY: as the caller promises: it begins with its vtable, whose slots are functions.
+        let code = unsafe { **object.cast::<*const usize>() };
+        RUNTIME.store(code, Ordering::Relaxed);
+    }
+}
+
+/// `MetaDataGetDispenser` of the runtime.
+pub(crate) fn dispenser_of_runtime() -> Option<GetDispenser> {
+    let code: *const c_void = ptr::with_exposed_provenance(RUNTIME.load(Ordering::Relaxed));
+    // SAFETY: any address may be asked for; the name is the loader's. With RTLD_NOLOAD nothing is
+    // loaded: what is found is the runtime, which stays, and where it is part of the program, the
+    // program. The symbol of that name is a function of that type.
+    unsafe {
+        let mut about: libc::Dl_info = mem::zeroed();
+        if libc::dladdr(code, &mut about) == 0 || about.dli_fname.is_null() {
+            return None;
+        }
+        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+        let mut library = libc::dlopen(about.dli_fname, flags);
+        if library.is_null() {
+            library = libc::dlopen(ptr::null(), flags);
+        }
+        if library.is_null() {
+            return None;
+        }
+        let symbol = libc::dlsym(library, c"MetaDataGetDispenser".as_ptr());
+        libc::dlclose(library);
+        mem::transmute::<*mut c_void, Option<GetDispenser>>(symbol)
     }
 }
 

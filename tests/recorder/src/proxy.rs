@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clr_profiler_sys::GUID;
 use stand_in::{Call, Face, Handler, Interface, forward, interface_of};
 
+use crate::library;
 use crate::record::recording;
 use crate::rules::{self, Rule};
 
@@ -51,6 +52,8 @@ fn exchange_arguments(call: &Call<'_>, rules: &[Rule], words: &mut [usize]) {
                 interface,
             } => {
                 let given: *mut c_void = call.pointer(argument);
+                // SAFETY: only the runtime hands interfaces in, and this is one.
+                unsafe { library::runtime_has(given) };
                 words[call.method.position(argument)] =
                     proxy_of(given, interface).expose_provenance();
             }

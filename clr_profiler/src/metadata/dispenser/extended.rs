@@ -1,5 +1,7 @@
 //! `IMetaDataDispenserEx`.
 
+use std::sync::atomic::Ordering;
+
 use super::{Dispenser, Sealed, scope};
 use crate::error::{Error, Result};
 use crate::metadata::convert::{cast, wide};
@@ -61,6 +63,9 @@ struct Variant {
     rest: [u32; 3],
 }
 
+/// `MDThreadSafetyOn`.
+const THREAD_SAFE: u32 = 1;
+
 /// `VT_UI4` of a `VARIANT`.
 const UNSIGNED: u16 = 19;
 
@@ -89,12 +94,16 @@ pub trait MetadataDispenserEx: Sealed {
     /// `E_INVALIDARG` for options that this runtime does not know.
     #[doc(alias = "SetOption")]
     fn set_option(&self, option: DispenserOption, value: u32) -> Result<()> {
-        let value = Variant::of(value);
+        let native = Variant::of(value);
         native_call!(
             self.native(),
-            IMetaDataDispenserEx::SetOption(option.id(), (&raw const value).cast())
-        )
-        .map(drop)
+            IMetaDataDispenserEx::SetOption(option.id(), (&raw const native).cast())
+        )?;
+        if option == DispenserOption::ThreadSafety {
+            self.thread_safe()
+                .store(value & THREAD_SAFE != 0, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// The value of an option.
@@ -144,7 +153,7 @@ pub trait MetadataDispenserEx: Sealed {
                 &mut raw,
             )
         )?;
-        scope(CALL, raw)
+        scope(self, CALL, raw)
     }
 
     /// The folder of the runtime.

@@ -6,6 +6,7 @@ mod library;
 use std::ffi::c_void;
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::convert::{length, wide_path};
 use super::handle::{Metadata, MetadataWriter};
@@ -24,6 +25,8 @@ pub struct Dispenser {
     native: sys::IMetaDataDispenserEx,
     /// Whether it is that of .NET Framework, which implements all of it.
     is_framework: bool,
+    /// Whether what it opens locks itself.
+    is_thread_safe: AtomicBool,
 }
 
 impl ProfilerInfo {
@@ -44,8 +47,9 @@ impl ProfilerInfo {
             self.version() < 3 || self.runtime_information()?.kind == RuntimeKind::Framework;
         // Held while its address is used: the runtime may let the profiler go.
         let native = self.native::<sys::ICorProfilerInfo>(CALL, crate::info::Reach::Collection)?;
-        let vtable: *const sys::ICorProfilerInfo_Vtbl = native.vtable();
-        let get = library::find(vtable.cast()).ok_or_else(|| {
+        // A function of it: tables may be made while the runtime runs, code is in the library.
+        let code = native.vtable().base__.QueryInterface;
+        let get = library::find(code as *const c_void).ok_or_else(|| {
             Error::rule_with_code(
                 CALL,
                 "the library of this runtime does not export it",
@@ -70,6 +74,7 @@ impl ProfilerInfo {
             // SAFETY: the answer is a reference to the interface that was asked for.
             native: unsafe { sys::IMetaDataDispenserEx::from_raw(dispenser) },
             is_framework,
+            is_thread_safe: AtomicBool::new(false),
         })
     }
 }
@@ -86,12 +91,19 @@ pub trait Sealed {
     fn native(&self) -> &sys::IMetaDataDispenserEx;
 
     #[doc(hidden)]
+    fn thread_safe(&self) -> &AtomicBool;
+
+    #[doc(hidden)]
     fn framework_only(&self, call: &'static str) -> Result<()>;
 }
 
 impl Sealed for Dispenser {
     fn native(&self) -> &sys::IMetaDataDispenserEx {
         &self.native
+    }
+
+    fn thread_safe(&self) -> &AtomicBool {
+        &self.is_thread_safe
     }
 
     /// Refuses what .NET (Core) does not implement: some versions end the process there.
@@ -108,15 +120,25 @@ impl Sealed for Dispenser {
     }
 }
 
-/// What a call gave as metadata.
-fn scope<'m>(call: &'static str, raw: *mut c_void) -> Result<Metadata<'m>> {
+/// What a call of a dispenser gave as metadata.
+fn scope<'m>(
+    dispenser: &(impl Sealed + ?Sized),
+    call: &'static str,
+    raw: *mut c_void,
+) -> Result<Metadata<'m>> {
     // SAFETY: every caller has asked for this interface and gives the reference away.
-    unsafe { Metadata::from_raw(call, raw) }
+    let mut metadata = unsafe { Metadata::from_raw(call, raw) }?;
+    metadata.has_marks = !dispenser.thread_safe().load(Ordering::Relaxed);
+    Ok(metadata)
 }
 
-/// What a call gave as metadata that has a storage.
-fn stored<'m>(call: &'static str, raw: *mut c_void) -> Result<Metadata<'m>> {
-    let mut metadata = scope(call, raw)?;
+/// What a call of a dispenser gave as metadata that has a storage.
+fn stored<'m>(
+    dispenser: &(impl Sealed + ?Sized),
+    call: &'static str,
+    raw: *mut c_void,
+) -> Result<Metadata<'m>> {
+    let mut metadata = scope(dispenser, call, raw)?;
     metadata.has_storage = true;
     Ok(metadata)
 }
@@ -149,7 +171,7 @@ pub trait MetadataDispenser: Sealed {
                 &mut raw,
             )
         )?;
-        scope(CALL, raw)?.into_writer(CALL)
+        scope(self, CALL, raw)?.into_writer(CALL)
     }
 
     /// Opens the metadata of a file, for reading.
@@ -161,7 +183,7 @@ pub trait MetadataDispenser: Sealed {
     /// `COR_E_BADIMAGEFORMAT` and others for files without metadata; `HRESULT`s of the file system.
     #[doc(alias = "OpenScope")]
     fn open_scope(&self, file: &Path) -> Result<Metadata<'static>> {
-        open(self.native(), file, sys::ofRead)
+        open(self, file, sys::ofRead)
     }
 
     /// Opens the metadata of a file, to be changed and saved elsewhere.
@@ -172,8 +194,7 @@ pub trait MetadataDispenser: Sealed {
     ///
     /// Those of [`open_scope`](Self::open_scope).
     fn open_scope_for_writing(&self, file: &Path) -> Result<MetadataWriter<'static>> {
-        open(self.native(), file, sys::ofRead | sys::ofWrite)?
-            .into_writer("IMetaDataDispenser::OpenScope")
+        open(self, file, sys::ofRead | sys::ofWrite)?.into_writer("IMetaDataDispenser::OpenScope")
     }
 
     /// Opens a copy of metadata that is in memory: what a `save_to_memory` gave, or an image.
@@ -198,19 +219,19 @@ pub trait MetadataDispenser: Sealed {
                 &mut raw,
             )
         )?;
-        stored(CALL, raw)
+        stored(self, CALL, raw)
     }
 }
 
 impl MetadataDispenser for Dispenser {}
 
-fn open(native: &sys::IMetaDataDispenserEx, file: &Path, flags: u32) -> Result<Metadata<'static>> {
+fn open(dispenser: &(impl Sealed + ?Sized), file: &Path, flags: u32) -> Result<Metadata<'static>> {
     const CALL: &str = "IMetaDataDispenser::OpenScope";
     let file = wide_path(CALL, file)?;
     let mut raw = std::ptr::null_mut();
     native_call!(
-        native,
+        dispenser.native(),
         IMetaDataDispenser::OpenScope(file.as_ptr(), flags, &sys::IMetaDataImport2::IID, &mut raw,)
     )?;
-    stored(CALL, raw)
+    stored(dispenser, CALL, raw)
 }

@@ -238,15 +238,16 @@ pub trait MetadataEmitTypes: SealedWriter {
         methods: &EventMethods<'_>,
     ) -> Result<()> {
         let others = terminated(methods.others);
+        // Here, other than for properties, a nil token stays what it is, and `KEEP` would be taken.
         native_call!(
             self.emit(),
             IMetaDataEmit::SetEventProps(
                 event.raw(),
                 attributes.unwrap_or(KEEP),
-                event_type.map_or(KEEP, TypeToken::raw),
-                methods.add_on.map_or(KEEP, MethodDef::raw),
-                methods.remove_on.map_or(KEEP, MethodDef::raw),
-                methods.fire.map_or(KEEP, MethodDef::raw),
+                raw_or_nil(event_type),
+                method_or_nil(methods.add_on),
+                method_or_nil(methods.remove_on),
+                method_or_nil(methods.fire),
                 others.as_ptr()
             )
         )

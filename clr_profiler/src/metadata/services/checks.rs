@@ -12,15 +12,16 @@ use clr_profiler_sys as sys;
 
 /// The interface to the marks, where it can be used.
 ///
-/// In .NET Core 3.1 marking an item of a loaded module does not return.
+/// `MarkToken` takes the lock of the metadata and then asks what takes it again, so that it does not
+/// return where there is one: in loaded modules, and where `ThreadSafety` is on.
 fn filter(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataFilter> {
-    if metadata.has_storage() {
+    if metadata.has_marks() {
         cast(metadata.import(), call)
     } else {
         Err(Error::rule_with_code(
             call,
-            "items of a loaded module cannot be marked: open the module's file with \
-             `info.metadata_dispenser()`",
+            "items of a loaded module cannot be marked, nor those of metadata that locks itself: \
+             open the module's file with `info.metadata_dispenser()`, without `ThreadSafety`",
             sys::E_NOTIMPL,
         ))
     }
@@ -28,8 +29,9 @@ fn filter(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::
 
 /// What `IMetaDataFilter` offers: marks on the items that count.
 ///
-/// Only for metadata that a [`Dispenser`](crate::Dispenser) has opened, and where the runtime has
-/// the interface.
+/// Only for metadata that a [`Dispenser`](crate::Dispenser) has opened without
+/// [`ThreadSafety`](crate::DispenserOption::ThreadSafety), and where the runtime has the interface.
+/// As long as nothing was marked, everything counts as marked.
 #[doc(alias = "IMetaDataFilter")]
 pub trait MetadataFilter: Sealed {
     /// Takes all marks away.

@@ -1,0 +1,132 @@
+//! The manifest: the assembly, its files, exported types and resources.
+
+use clr_profiler::prelude::*;
+use clr_profiler::{AssemblyVersion, NewAssembly, NewAssemblyRef};
+
+use super::say;
+
+pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
+    let mut new = NewAssembly {
+        name: "Defined",
+        version: AssemblyVersion {
+            major: 1,
+            minor: 2,
+            build: 3,
+            revision: 4,
+            culture: String::new(),
+        },
+        public_key: &[],
+        hash_algorithm: 0x8004,
+        flags: 0,
+    };
+    let assembly = writer.define_assembly(&new)?;
+    let show = |what: &str| -> Result<()> {
+        let props = writer.assembly_props(assembly)?;
+        say!(
+            on,
+            "assembly {what}: {} {}.{} {:?} {:#x} {:?}",
+            props.name,
+            props.version.major,
+            props.version.revision,
+            props.version.culture,
+            props.hash_algorithm,
+            props.public_key
+        );
+        Ok(())
+    };
+    show("defined")?;
+    new.name = "Changed";
+    new.version.culture = "de".to_owned();
+    new.version.revision = 9;
+    new.public_key = &[7, 8, 9];
+    writer.set_assembly_props(assembly, &new)?;
+    show("changed")?;
+    say!(
+        on,
+        "assembly found: {}",
+        writer.assembly_from_scope()? == Some(assembly)
+    );
+    Ok(())
+}
+
+pub(super) fn parts(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
+    let mut new = NewAssemblyRef {
+        name: "Some.Other",
+        hash: &[1, 2],
+        ..NewAssemblyRef::default()
+    };
+    let reference = writer.define_assembly_ref(&new)?;
+    new.name = "Yet.Another";
+    new.version.build = 5;
+    new.hash = &[3];
+    new.public_key_or_token = &[1, 2, 3, 4, 5, 6, 7, 8];
+    writer.set_assembly_ref_props(reference, &new)?;
+    let props = writer.assembly_ref_props(reference)?;
+    say!(
+        on,
+        "reference: {} {} {:?} {:?}",
+        props.name,
+        props.version.build,
+        props.hash,
+        props.public_key_or_token
+    );
+
+    let file = writer.define_file("part.netmodule", &[1, 2, 3], 0)?;
+    let props = writer.file_props(file)?;
+    say!(on, "file: {} {:?} {}", props.name, props.hash, props.flags);
+    writer.set_file_props(file, &[4], 1)?;
+    let props = writer.file_props(file)?;
+    say!(
+        on,
+        "file changed: {} {:?} {}",
+        props.name,
+        props.hash,
+        props.flags
+    );
+    let files: Vec<_> = writer.files()?.collect::<Result<_>>()?;
+    say!(on, "files: {}", files.contains(&file));
+
+    let there = TypeDef::from_row(7).ok_or_else(|| Error::other("no such row"))?;
+    let exported = writer.define_exported_type("Elsewhere.Type", file, Some(there), 1)?;
+    let props = writer.exported_type_props(exported)?;
+    say!(
+        on,
+        "exported: {} {} {} {:#x}",
+        props.name,
+        props.implementation == file.into(),
+        props.type_def == Some(there),
+        props.flags
+    );
+    writer.set_exported_type_props(exported, reference, None, 0x20_0000)?;
+    let props = writer.exported_type_props(exported)?;
+    say!(
+        on,
+        "exported changed: {} {} {:#x}, found {}",
+        props.name,
+        props.implementation == reference.into(),
+        props.flags,
+        writer.find_exported_type_by_name("Elsewhere.Type", None)? == exported
+    );
+
+    let resource = writer.define_manifest_resource("Some.Texts", None, 16, 1)?;
+    let props = writer.manifest_resource_props(resource)?;
+    say!(
+        on,
+        "resource: {} {} {}",
+        props.name,
+        props.offset,
+        props.flags
+    );
+    writer.set_manifest_resource_props(resource, Some(file.into()), 0, 2)?;
+    let props = writer.manifest_resource_props(resource)?;
+    say!(
+        on,
+        "resource changed: {} {} {} {}, found {}",
+        props.name,
+        props.implementation == file.into(),
+        props.offset,
+        props.flags,
+        writer.find_manifest_resource_by_name("Some.Texts")? == resource
+    );
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! Native functions, marshalling, custom attributes and security.
+
+use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig};
+use clr_profiler::prelude::*;
+
+use super::{class, framework_type, say};
+
+pub(super) fn native_functions(
+    on: &str,
+    writer: &MetadataWriter<'_>,
+    _: &Metadata<'_>,
+) -> Result<()> {
+    let class = class(writer, "Emitted.Calls")?;
+    let signature = MethodSig::new(TypeSig::I4, Vec::new());
+    let method = writer.define_method(Some(class), "Native", 0x2016, &signature, 0, 0x80)?;
+    let library = writer.define_module_ref("libone")?;
+    let other = writer.define_module_ref("libother")?;
+    let show = |what: &str| -> Result<()> {
+        match writer.pinvoke_map(method)? {
+            None => say!(on, "P/Invoke {what}: none"),
+            Some(map) => {
+                let library = map.import_dll.map(|it| writer.module_ref_props(it));
+                say!(
+                    on,
+                    "P/Invoke {what}: {} {:#x} {:?}",
+                    map.import_name,
+                    map.flags,
+                    library.transpose()?
+                );
+            }
+        }
+        Ok(())
+    };
+    show("before")?;
+    writer.define_pinvoke_map(method, 0x202, "one", library)?;
+    show("defined")?;
+    writer.set_pinvoke_map(method, Some(0x244), Some("other"), Some(other))?;
+    show("changed")?;
+    writer.set_pinvoke_map(method, None, None, None)?;
+    show("kept")?;
+    writer.delete_pinvoke_map(method)?;
+    show("deleted")?;
+    let mut names = Vec::new();
+    for module in writer.module_refs() {
+        names.push(writer.module_ref_props(module?)?);
+    }
+    names.retain(|name| name.starts_with("libo"));
+    say!(on, "libraries: {names:?}");
+    Ok(())
+}
+
+pub(super) fn marshalling(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
+    let class = class(writer, "Emitted.Marshalled")?;
+    let signature = FieldSig {
+        field_type: TypeSig::String,
+    };
+    let field = writer.define_field(Some(class), "Text", 6, &signature, None)?;
+    say!(on, "marshal before: {:?}", writer.field_marshal(field)?);
+    writer.set_field_marshal(field, &[0x17, 0x20])?;
+    say!(on, "marshal: {:?}", writer.field_marshal(field)?);
+    writer.set_field_marshal(field, &[0x14])?;
+    say!(on, "marshal changed: {:?}", writer.field_marshal(field)?);
+    writer.delete_field_marshal(field)?;
+    say!(on, "marshal deleted: {:?}", writer.field_marshal(field)?);
+    Ok(())
+}
+
+fn constructor(
+    writer: &MetadataWriter<'_>,
+    of: &str,
+    parameters: Vec<TypeSig>,
+) -> Result<MemberRef> {
+    let class = framework_type(writer, of)?;
+    let mut signature = MethodSig::new(TypeSig::Void, parameters);
+    signature.has_this = true;
+    writer.define_member_ref(class, ".ctor", &MemberRefSig::Method(signature))
+}
+
+pub(super) fn custom(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
+    const OBSOLETE: &str = "System.ObsoleteAttribute";
+    let class = class(writer, "Emitted.Attributed")?;
+    let constructor = constructor(writer, OBSOLETE, vec![TypeSig::String])?;
+    let value = |text: &[u8]| -> Vec<u8> {
+        let length = [text.len() as u8];
+        [&[1, 0][..], &length, text, &[0, 0]].concat()
+    };
+    let attribute = writer.define_custom_attribute(class, constructor, &value(b"old"))?;
+    let show = |what: &str| -> Result<()> {
+        let props = writer.custom_attribute_props(attribute)?;
+        let named = writer.custom_attribute_by_name(class, OBSOLETE)?;
+        say!(
+            on,
+            "attribute {what}: {:?} {} {} {}",
+            props.value,
+            props.owner == class.into(),
+            props.constructor == constructor.into(),
+            named == Some(props.value.clone())
+        );
+        Ok(())
+    };
+    show("defined")?;
+    writer.set_custom_attribute_value(attribute, &value(b"older"))?;
+    show("changed")?;
+    let all = writer.custom_attributes(Some(class.into()), Some(constructor.into()));
+    say!(
+        on,
+        "attributes: {}",
+        all.collect::<Result<Vec<_>>>()? == [attribute]
+    );
+    Ok(())
+}
+
+pub(super) fn security(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
+    const DEMAND: u32 = 2;
+    let class = class(writer, "Emitted.Secured")?;
+    let permission = writer.define_permission_set(class, DEMAND, b"<first/>")?;
+    let props = writer.permission_set_props(permission)?;
+    say!(
+        on,
+        "permissions {}: {:?}",
+        props.action,
+        String::from_utf8_lossy(&props.permissions)
+    );
+    let same = writer.set_permission_set_props(class, DEMAND, b"<second/>")?;
+    let props = writer.permission_set_props(permission)?;
+    say!(
+        on,
+        "permissions changed {}: {:?} {}",
+        props.action,
+        String::from_utf8_lossy(&props.permissions),
+        same == permission
+    );
+    let sets = writer.permission_sets(Some(class.into()), Some(DEMAND));
+    say!(
+        on,
+        "permission sets: {}",
+        sets.collect::<Result<Vec<_>>>()? == [permission]
+    );
+    let none = writer.set_permission_set_props(class, 3, b"<none/>");
+    say!(on, "permissions of another action: {}", none.is_err());
+    Ok(())
+}
+
+pub(super) fn security_attributes(
+    on: &str,
+    writer: &MetadataWriter<'_>,
+    _: &Metadata<'_>,
+) -> Result<()> {
+    const ATTRIBUTE: &str = "System.Security.Permissions.SecurityPermissionAttribute";
+    let class = class(writer, "Emitted.SecuredToo")?;
+    let action = framework_type(writer, "System.Security.Permissions.SecurityAction")?;
+    let action = TypeSig::ValueType(action.into());
+    let constructor = constructor(writer, ATTRIBUTE, vec![action])?;
+    let value = [1, 0, 2, 0, 0, 0, 0, 0];
+    writer.define_security_attribute_set(class, &[(constructor, &value)])?;
+    for set in writer.permission_sets(Some(class.into()), None) {
+        let props = writer.permission_set_props(set?)?;
+        say!(
+            on,
+            "security attributes {}: {:?}",
+            props.action,
+            props.permissions.first()
+        );
+    }
+    Ok(())
+}
