@@ -63,6 +63,7 @@
 //!   cannot be passed where a type is wanted.
 //! - [`signature`]: the blobs of methods, fields, locals, properties and type specifications, with
 //!   everything in them: modifiers, function pointers, generics, arrays with bounds, varargs.
+//! - [`attribute`]: the values of custom attributes.
 //! - [`opcode`]: the table of all instructions.
 //! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
@@ -122,6 +123,7 @@
     )
 )]
 
+pub mod attribute;
 pub mod body;
 mod code;
 pub mod edit;

@@ -177,7 +177,7 @@ impl ArrayShape {
 macro_rules! primitives {
     ($($variant:ident = $code:literal, $keyword:literal $($assembler:literal)?, $name:literal;)*) => {
         impl TypeSig {
-            pub(super) const fn from_primitive(element_type: u8) -> Option<Self> {
+            pub(crate) const fn from_primitive(element_type: u8) -> Option<Self> {
                 match element_type {
                     $($code => Some(Self::$variant),)*
                     _ => None,
