@@ -2,6 +2,7 @@
 //! native interface.
 
 mod assembly;
+mod attribute;
 mod convert;
 mod dispenser;
 mod emit;

@@ -29,6 +29,8 @@ mod column {
     pub(super) const METHOD_IMPL_FLAGS: usize = 1;
     pub(super) const METHOD_NAME: usize = 3;
     pub(super) const METHOD_SPEC_METHOD: usize = 0;
+    pub(super) const ATTRIBUTE_CONSTRUCTOR: usize = 1;
+    pub(super) const ATTRIBUTE_VALUE: usize = 2;
 }
 
 /// An assembly, or another module with metadata, in the bytes of its file.
@@ -258,6 +260,18 @@ impl<'a> Assembly<'a> {
     pub fn type_spec(&self, token: Token) -> Result<TypeSpecSig> {
         let blob = self.signature_in(TokenTable::TYPE_SPEC, token)?;
         Ok(TypeSpecSig::parse(blob)?)
+    }
+
+    /// The constructor and the value of each custom attribute.
+    ///
+    /// An item is an error if its row or its blob is broken.
+    pub fn custom_attributes(&self) -> impl Iterator<Item = Result<(Token, &'a [u8])>> {
+        let tables = &self.metadata.tables;
+        tables.tokens(TokenTable::CUSTOM_ATTRIBUTE).map(|token| {
+            let constructor = tables.coded(token, column::ATTRIBUTE_CONSTRUCTOR)?;
+            let value = tables.cell(token, column::ATTRIBUTE_VALUE)?;
+            Ok((constructor, self.metadata.blob(value)?))
+        })
     }
 
     /// Namespace and name of a `TypeDef` or a `TypeRef`.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use clr_profiler_il::attribute::EnumType;
 use clr_profiler_il::signature::{LocalsSig, MethodSig, TypeSig};
 use clr_profiler_il::symbol::{self, CallShape, Reference, Resolver};
 use clr_profiler_il::token::{Token, TokenTable, TypeToken};
@@ -283,6 +284,16 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
     }
 }
 
+/// The names of a type as reflection writes it: of the type, with `/` between it and the types
+/// around it, and of its assembly.
+fn reflected(name: &str) -> (String, Option<&str>) {
+    let (class, assembly) = match name.split_once(',') {
+        Some((class, rest)) => (class, Some(rest.split(',').next().unwrap_or(rest).trim())),
+        None => (name, None),
+    };
+    (class.trim().replace('+', "/"), assembly)
+}
+
 /// Tells what the tokens in the bodies of one assembly mean.
 #[derive(Debug)]
 pub struct Tokens<'f, 'a> {
@@ -296,6 +307,30 @@ pub struct Tokens<'f, 'a> {
 }
 
 impl Tokens<'_, '_> {
+    /// The type of the values of an enumeration.
+    #[must_use]
+    pub fn underlying(&self, of: &EnumType) -> Option<TypeSig> {
+        let (member, token) = match of {
+            EnumType::Token(token) => self.framework.definition(self.member, token.token())?,
+            EnumType::Name(name) => {
+                let (class, assembly) = reflected(name);
+                let here = self.member.name()?;
+                // Without an assembly it is this one or the core library.
+                match assembly {
+                    Some(assembly) => self.framework.find(assembly, &class)?,
+                    None => self
+                        .framework
+                        .find(&here, &class)
+                        .or_else(|| self.framework.find("System.Private.CoreLib", &class))?,
+                }
+            }
+        };
+        match member.assembly.type_kind(token).ok()? {
+            TypeKind::Enum(underlying) => Some(underlying),
+            _ => None,
+        }
+    }
+
     /// The type that declares a `MethodDef`, a `FieldDef`, a `MemberRef` or a `MethodSpec`.
     #[must_use]
     pub fn owner(&self, member: Token) -> Option<TypeSig> {

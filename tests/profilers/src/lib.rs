@@ -20,6 +20,7 @@ mod nested;
 mod old_and_new;
 mod old_hooks;
 mod pipes;
+mod reads_attributes;
 mod reads_objects;
 mod rejit;
 mod rejit_steps;
@@ -68,6 +69,7 @@ register!(
     old_and_new::OldAndNew,
     old_hooks::OldHooks,
     pipes::Pipes,
+    reads_attributes::ReadsAttributes,
     reads_objects::ReadsObjects,
     replace_body::ReplacesBody,
     rewrites::Announces,

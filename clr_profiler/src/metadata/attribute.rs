@@ -1,0 +1,229 @@
+//! Custom attributes with their values, by the name of their type.
+
+use super::assembly::MetadataAssemblyImport;
+use super::handle::Metadata;
+use super::import::{MetadataImportAttributes, MetadataImportMembers, MetadataImportTypes};
+use crate::error::{Error, Result};
+use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType};
+use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
+use clr_profiler_il::token::{MemberRef, MethodDef, Token, TypeDef, TypeRef, TypeToken};
+
+/// In the attributes of a field: it is static.
+const STATIC: u32 = 0x10;
+/// How deep types are nested, at most.
+const DEEPEST: usize = 64;
+
+impl Metadata<'_> {
+    /// The arguments of an item's custom attribute, by the full name of its type; the first one where
+    /// there are several.
+    ///
+    /// Names of nested types have a `+` in them, those of generic ones their arity:
+    /// `` Shop.Outer+Labels`1 ``. Values of enumerations that this module does not define cannot be
+    /// read: [`attribute_with`](Self::attribute_with) asks how wide they are.
+    /// [`custom_attribute_by_name`](crate::MetadataImport) gives the bytes. **Context**: not during a
+    /// collection.
+    ///
+    /// # Errors
+    ///
+    /// An enumeration of another module; a value that breaks a rule of ECMA-335 II.23.3; what the
+    /// metadata answers.
+    ///
+    /// ```
+    /// use clr_profiler::prelude::*;
+    ///
+    /// fn is_old(metadata: &Metadata<'_>, method: MethodDef) -> Result<bool> {
+    ///     Ok(metadata.attribute(method, "System.ObsoleteAttribute")?.is_some())
+    /// }
+    /// ```
+    pub fn attribute(
+        &self,
+        owner: impl Into<Token>,
+        type_name: &str,
+    ) -> Result<Option<AttributeValue>> {
+        self.attribute_with(owner, type_name, |_| None)
+    }
+
+    /// As [`attribute`](Self::attribute); `elsewhere` says of which type the values of an enumeration
+    /// of another module are. It gets the name as it is written: where a named or boxed argument has
+    /// it, with the assembly.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`attribute`](Self::attribute), for enumerations that `elsewhere` does not know.
+    pub fn attribute_with(
+        &self,
+        owner: impl Into<Token>,
+        type_name: &str,
+        mut elsewhere: impl FnMut(&str) -> Option<TypeSig>,
+    ) -> Result<Option<AttributeValue>> {
+        for attribute in self.custom_attributes(Some(owner.into()), None) {
+            let props = self.custom_attribute_props(attribute?)?;
+            let (class, signature) = self.constructor(props.constructor)?;
+            let (name, arguments) = self.attribute_type(class)?;
+            if name != type_name {
+                continue;
+            }
+            let mut parameters = signature.params;
+            for parameter in &mut parameters {
+                substitute(parameter, &arguments);
+            }
+            let mut failed = None;
+            let value = AttributeValue::decode(&props.value, &parameters, |of| {
+                let found = self.underlying(of, &mut elsewhere);
+                found.unwrap_or_else(|error| {
+                    failed = Some(error);
+                    None
+                })
+            });
+            return match (value, failed) {
+                (_, Some(error)) => Err(error),
+                (Ok(value), None) => Ok(Some(value)),
+                (Err(error), None) => Err(self.explained(type_name, &error)),
+            };
+        }
+        Ok(None)
+    }
+
+    fn explained(
+        &self,
+        type_name: &str,
+        error: &clr_profiler_il::attribute::AttributeError,
+    ) -> Error {
+        const CALL: &str = "Metadata::attribute";
+        match error.kind() {
+            AttributeErrorKind::UnknownEnum(of) => {
+                let name = match of {
+                    EnumType::Token(token) => self.class_name(*token),
+                    EnumType::Name(name) => Ok(name.to_string()),
+                };
+                Error::invalid(
+                    CALL,
+                    format_args!(
+                        "{type_name} has a value of the enumeration {}, which is of another module: \
+                         say of which type it is with `attribute_with`",
+                        name.unwrap_or_else(|_| of.to_string())
+                    ),
+                )
+            }
+            _ => Error::invalid(CALL, format_args!("{type_name}: {error}")),
+        }
+    }
+
+    /// Type and signature of an attribute's constructor.
+    fn constructor(&self, constructor: Token) -> Result<(TypeToken, MethodSig)> {
+        if let Ok(method) = MethodDef::try_from(constructor) {
+            let props = self.method_props(method)?;
+            return Ok((props.class.into(), props.signature()?));
+        }
+        let props =
+            self.member_ref_props(MemberRef::try_from(constructor).map_err(Error::other)?)?;
+        let class = TypeToken::try_from(props.parent).map_err(Error::other)?;
+        match props.signature()? {
+            MemberRefSig::Method(signature) => Ok((class, signature)),
+            MemberRefSig::Field(_) => Err(Error::invalid(
+                "IMetaDataImport::GetCustomAttributeProps",
+                format_args!("the constructor {constructor} is a field"),
+            )),
+        }
+    }
+
+    /// The name of an attribute's type, and what its generic parameters stand for.
+    fn attribute_type(&self, class: TypeToken) -> Result<(String, Vec<TypeSig>)> {
+        if let TypeToken::Spec(specification) = class
+            && let TypeSig::GenericInstance {
+                definition,
+                arguments,
+                ..
+            } = self.type_spec(specification)?.type_sig
+        {
+            return Ok((self.class_name(definition)?, arguments));
+        }
+        Ok((self.class_name(class)?, Vec::new()))
+    }
+
+    /// The full name of a type, as reflection writes it.
+    fn class_name(&self, class: TypeToken) -> Result<String> {
+        let mut parts = Vec::new();
+        let mut next = Some(class);
+        while let Some(class) = next
+            && parts.len() < DEEPEST
+        {
+            let name;
+            (name, next) = match class {
+                TypeToken::Def(class) => (
+                    self.type_def_props(class)?.name,
+                    self.nested_class_props(class)?.map(TypeToken::Def),
+                ),
+                TypeToken::Ref(class) => {
+                    let props = self.type_ref_props(class)?;
+                    let outer = TypeRef::try_from(props.resolution_scope).ok();
+                    let outer = outer.filter(|outer| !outer.is_nil());
+                    (props.name, outer.map(TypeToken::Ref))
+                }
+                TypeToken::Spec(class) => (Token::from(class).to_string(), None),
+            };
+            parts.push(name);
+        }
+        parts.reverse();
+        Ok(parts.join("+"))
+    }
+
+    /// The type of an enumeration's values.
+    fn underlying(
+        &self,
+        of: &EnumType,
+        elsewhere: &mut impl FnMut(&str) -> Option<TypeSig>,
+    ) -> Result<Option<TypeSig>> {
+        match of {
+            EnumType::Token(TypeToken::Def(class)) => self.values_of(*class),
+            EnumType::Token(class) => Ok(elsewhere(&self.class_name(*class)?)),
+            EnumType::Name(name) => match self.defined(name) {
+                Some(class) => self.values_of(class),
+                None => Ok(elsewhere(name)),
+            },
+        }
+    }
+
+    /// The type of this module with this name, which has no assembly behind it or this one.
+    fn defined(&self, name: &str) -> Option<TypeDef> {
+        let (name, assembly) = match name.split_once(',') {
+            Some((name, assembly)) => (name, assembly.split(',').next()),
+            None => (name, None),
+        };
+        if let Some(assembly) = assembly {
+            let this = self.assembly_from_scope().ok()??;
+            if self.assembly_props(this).ok()?.name != assembly.trim() {
+                return None;
+            }
+        }
+        let mut class = None;
+        for part in name.split('+') {
+            class = Some(self.find_type_def_by_name(part, class).ok()?);
+        }
+        class
+    }
+
+    /// The type of the only field of an enumeration that is not static.
+    fn values_of(&self, class: TypeDef) -> Result<Option<TypeSig>> {
+        for field in self.fields(class) {
+            let props = self.field_props(field?)?;
+            if props.attributes & STATIC == 0 {
+                return Ok(Some(props.signature()?.field_type));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Puts what a generic parameter stands for in its place.
+fn substitute(parameter: &mut TypeSig, arguments: &[TypeSig]) {
+    match parameter {
+        TypeSig::Var(number) => {
+            if let Some(argument) = arguments.get(*number as usize) {
+                *parameter = argument.clone();
+            }
+        }
+        TypeSig::SzArray(element) => substitute(element, arguments),
+        _ => {}
+    }
+}
