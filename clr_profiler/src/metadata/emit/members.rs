@@ -137,6 +137,9 @@ pub trait MetadataEmitMembers: SealedWriter {
     /// Adds a field to a type; `None` adds it outside of types. `attributes` is `CorFieldAttr`,
     /// ECMA-335 II.23.1.5; `value` that of a literal.
     ///
+    /// A field outside of types makes the runtime refuse a module that is loaded: its metadata is
+    /// corrupt to it.
+    ///
     /// Wraps `IMetaDataEmit::DefineField`. **Context**: not during a collection.
     ///
     /// # Errors

@@ -136,7 +136,7 @@ fn fill(call: &'static str, start: *mut u8, bytes: &[u8]) -> Result<()> {
 
 /// What `ICeeGen` offers: strings, method bodies and other sections of an image in memory.
 ///
-/// Addresses are relative to the image (RVAs). Only .NET Framework and .NET Core up to 5 know the
+/// Addresses are relative to the image (RVAs). .NET Core 3.1, .NET 8 and .NET 10 do not have the
 /// interface.
 #[doc(alias = "ICeeGen")]
 pub trait CeeGeneration: sealed::Sealed {
