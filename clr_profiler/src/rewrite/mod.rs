@@ -4,9 +4,11 @@
 //! edits it, its symbols become tokens of the module, the bytes are checked as the JIT will read
 //! them, and the runtime is given them. Whatever fails on the way, the method keeps its IL.
 
+mod calli;
 mod check;
 mod context;
 mod error;
+mod guard;
 mod import;
 mod resolver;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
@@ -29,8 +31,12 @@ use crate::info::{
 use clr_profiler_il::body::{BodyError, EncodeError, MethodBody};
 use clr_profiler_il::token::MethodDef;
 
+pub use calli::{
+    NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue, on_native_panic,
+};
 pub use context::RewriteContext;
 pub use error::RewriteError;
+pub use guard::ReentrancyGuard;
 pub(crate) use store::RewriteStore;
 
 use import::Importer;

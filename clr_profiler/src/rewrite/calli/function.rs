@@ -1,0 +1,185 @@
+//! Functions of Rust as IL calls them.
+
+use std::ptr::NonNull;
+
+use super::panics;
+use super::value::{NativeReturn, NativeValue};
+use clr_profiler_il::signature::TypeSig;
+
+/// Keeps the traits to this crate.
+pub trait Sealed<Signature> {
+    #[doc(hidden)]
+    fn trampoline(self) -> usize;
+
+    #[doc(hidden)]
+    fn params() -> Vec<TypeSig>;
+
+    #[doc(hidden)]
+    fn return_type() -> TypeSig;
+}
+
+/// Keeps the traits to this crate.
+pub trait SealedPointer: Copy {
+    #[doc(hidden)]
+    fn address(self) -> usize;
+
+    #[doc(hidden)]
+    fn params() -> Vec<TypeSig>;
+
+    #[doc(hidden)]
+    fn return_type() -> TypeSig;
+}
+
+/// A function, or a closure that captures nothing, of up to eight [`NativeValue`]s that returns one
+/// or nothing.
+///
+/// All such functions have it; `Signature` keeps their numbers of parameters apart.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be called from IL",
+    note = "a function of at most eight integers, floats and pointers can, which returns one or \
+            nothing"
+)]
+pub trait NativeFunction<Signature>: Sealed<Signature> + Copy + Send + Sync + 'static {}
+
+/// A pointer to a function of the C ABI, of up to eight [`NativeValue`]s, that returns one or
+/// nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a pointer to a function that IL can call",
+    note = "name the type: `function as extern \"C\" fn(i32) -> i32`"
+)]
+pub trait NativeFunctionPointer: SealedPointer {}
+
+/// The one value of a function's type.
+///
+/// To be called only by trampolines: they exist where `NativeCall::new` was given such a value.
+#[allow(unsafe_code, reason = "a value without bytes is read from nowhere")]
+fn the_one<F: Copy + Send + Sync + 'static>() -> F {
+    const { assert!(size_of::<F>() == 0) };
+    // SAFETY: a value without bytes can be read from any aligned address. One exists, since
+    // `NativeCall::new` got it before the trampoline's address was known to anyone; it can be
+    // copied, as often as one likes, on each thread, and lives for ever, as `F`'s bounds say.
+    unsafe { NonNull::<F>::dangling().read() }
+}
+
+/// One row is a number of parameters: each becomes a trampoline of the C ABI, and the traits for
+/// functions and for pointers to functions.
+macro_rules! functions {
+    ($($trampoline:ident($($argument:ident: $type:ident),*);)*) => {$(
+        extern "C" fn $trampoline<F, R, $($type),*>($($argument: $type),*) -> R
+        where
+            F: Fn($($type),*) -> R + Copy + Send + Sync + 'static,
+            R: NativeReturn,
+        {
+            panics::guarded(|| the_one::<F>()($($argument),*))
+        }
+
+        impl<F, R, $($type),*> Sealed<fn($($type),*) -> R> for F
+        where
+            F: Fn($($type),*) -> R + Copy + Send + Sync + 'static,
+            R: NativeReturn,
+            $($type: NativeValue,)*
+        {
+            fn trampoline(self) -> usize {
+                $trampoline::<F, R, $($type),*> as extern "C" fn($($type),*) -> R as usize
+            }
+
+            fn params() -> Vec<TypeSig> {
+                vec![$($type::type_sig()),*]
+            }
+
+            fn return_type() -> TypeSig {
+                R::type_sig()
+            }
+        }
+
+        impl<F, R, $($type),*> NativeFunction<fn($($type),*) -> R> for F
+        where
+            F: Fn($($type),*) -> R + Copy + Send + Sync + 'static,
+            R: NativeReturn,
+            $($type: NativeValue,)*
+        {
+        }
+
+        impl<R, $($type),*> SealedPointer for extern "C" fn($($type),*) -> R
+        where
+            R: NativeReturn,
+            $($type: NativeValue,)*
+        {
+            fn address(self) -> usize {
+                self as usize
+            }
+
+            fn params() -> Vec<TypeSig> {
+                vec![$($type::type_sig()),*]
+            }
+
+            fn return_type() -> TypeSig {
+                R::type_sig()
+            }
+        }
+
+        impl<R, $($type),*> NativeFunctionPointer for extern "C" fn($($type),*) -> R
+        where
+            R: NativeReturn,
+            $($type: NativeValue,)*
+        {
+        }
+    )*};
+}
+
+functions! {
+    call_0();
+    call_1(a: A);
+    call_2(a: A, b: B);
+    call_3(a: A, b: B, c: C);
+    call_4(a: A, b: B, c: C, d: D);
+    call_5(a: A, b: B, c: C, d: D, e: E);
+    call_6(a: A, b: B, c: C, d: D, e: E, f: G);
+    call_7(a: A, b: B, c: C, d: D, e: E, f: G, g: H);
+    call_8(a: A, b: B, c: C, d: D, e: E, f: G, g: H, h: I);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls a trampoline as IL would.
+    #[allow(unsafe_code, reason = "an address becomes a function again")]
+    fn called<F: NativeFunction<fn(i32, f64) -> i64>>(function: F, a: i32, b: f64) -> i64 {
+        let address = function.trampoline() as *const ();
+        // SAFETY: the trampoline of this trait has this type.
+        let function: extern "C" fn(i32, f64) -> i64 = unsafe { std::mem::transmute(address) };
+        function(a, b)
+    }
+
+    #[test]
+    fn arguments_and_results_pass() {
+        assert_eq!(
+            called(|a: i32, b: f64| i64::from(a) + b as i64, 40, 2.9),
+            42
+        );
+        fn negate(a: i32, b: f64) -> i64 {
+            -i64::from(a) * b as i64
+        }
+        assert_eq!(called(negate, 5, 3.0), -15);
+    }
+
+    #[test]
+    fn a_panic_gives_zero_and_is_told() {
+        use std::sync::Mutex;
+        static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        panics::on_native_panic(|message| TOLD.lock().unwrap().push(message.to_owned()));
+        let result = called(
+            |a: i32, _: f64| if a == 7 { panic!("no seven") } else { 1 },
+            7,
+            0.0,
+        );
+        assert_eq!(result, 0);
+        // A hook that panics is no way out either.
+        panics::on_native_panic(|_| panic!("in the hook"));
+        assert_eq!(called(|_: i32, _: f64| panic!("again"), 7, 0.0), 0);
+        let told = TOLD.lock().unwrap();
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("no seven"), "{told:?}");
+    }
+}
