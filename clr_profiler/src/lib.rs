@@ -106,8 +106,8 @@ pub use metadata::*;
 pub use rewrite::{RewriteContext, RewriteError, Rewritten};
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use rewrite::{
-    NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue, ReentrancyGuard,
-    RewriteContext, RewriteError, Rewritten, on_native_panic,
+    HelperAssembly, NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue,
+    ReentrancyGuard, RewriteContext, RewriteError, Rewritten, on_native_panic,
 };
 pub use setup::Setup;
 pub use uuid::Uuid;

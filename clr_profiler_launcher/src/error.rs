@@ -143,6 +143,13 @@ pub enum Error {
         /// The character.
         character: char,
     },
+    /// An assembly cannot be a startup hook.
+    BadStartupHook {
+        /// The assembly.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// More notification profilers than the runtime takes.
     TooManyNotificationProfilers {
         /// How many.
@@ -386,6 +393,12 @@ impl fmt::Display for Error {
                 "The path of the profiler library, `{}`, has a `{character}`. In the list of \
                  notification profilers, which the .NET runtime reads, the path would end there. \
                  Move the library to another folder.",
+                path.display()
+            ),
+            Self::BadStartupHook { path, problem } => write!(
+                f,
+                "`{}` cannot be a startup hook: {problem}. The .NET runtime would not start the \
+                 program.",
                 path.display()
             ),
             Self::TooManyNotificationProfilers { count, limit } => write!(

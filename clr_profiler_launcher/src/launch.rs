@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::hooks;
 use crate::{DotnetHost, Error, ProfilerLibrary, Program, ProgramKind, Result};
 
 /// What to start under which profiler, built like [`std::process::Command`].
@@ -34,6 +35,7 @@ pub struct Launch {
     folder: Option<PathBuf>,
     profiler: Option<ProfilerLibrary>,
     notification_profilers: Vec<ProfilerLibrary>,
+    startup_hooks: Vec<PathBuf>,
     host: Option<DotnetHost>,
 }
 
@@ -86,6 +88,7 @@ impl Launch {
             folder: None,
             profiler: None,
             notification_profilers: Vec::new(),
+            startup_hooks: Vec::new(),
             host: None,
         }
     }
@@ -143,6 +146,18 @@ impl Launch {
         self
     }
 
+    /// An assembly that the runtime loads before the program's `Main`, where it calls
+    /// `StartupHook.Initialize()` of it: a static method without parameters, of an internal class
+    /// without a namespace. .NET Core 3.0 and newer; several can be added.
+    ///
+    /// A profiler's managed helper can be loaded so: in the program it is there from the start. The
+    /// variable `DOTNET_STARTUP_HOOKS` names it; hooks that are there already, by
+    /// [`env`](Self::env) or in this process's environment, run behind those that are added here.
+    pub fn startup_hook(&mut self, assembly: impl AsRef<Path>) -> &mut Self {
+        self.startup_hooks.push(assembly.as_ref().to_owned());
+        self
+    }
+
     /// The host for an assembly, and the runtime for an executable that looks for one; by default
     /// [`DotnetHost::find`].
     pub fn dotnet(&mut self, host: DotnetHost) -> &mut Self {
@@ -163,8 +178,8 @@ impl Launch {
     /// # Errors
     ///
     /// Those of [`Program::open`], [`ProfilerLibrary::check`] and [`DotnetHost::find`], and
-    /// [`Error::DiagnosticsDisabled`], [`Error::TooManyNotificationProfilers`] or
-    /// [`Error::PathNotListable`].
+    /// [`Error::DiagnosticsDisabled`], [`Error::TooManyNotificationProfilers`],
+    /// [`Error::PathNotListable`] or [`Error::BadStartupHook`].
     pub fn command(&self) -> Result<Command> {
         let program = Program::open(&self.program)?;
         let mut command = match program.kind() {
@@ -199,6 +214,10 @@ impl Launch {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
             };
+        }
+        if !self.startup_hooks.is_empty() {
+            let before = self.variable(hooks::VARIABLE);
+            command.env(hooks::VARIABLE, hooks::list(&self.startup_hooks, before)?);
         }
         for prefix in PREFIXES {
             for setting in SETTINGS {

@@ -32,6 +32,7 @@
 mod attach;
 mod clsid;
 mod error;
+mod hooks;
 mod image;
 mod launch;
 mod library;

@@ -328,3 +328,41 @@ fn exec_becomes_the_program() {
         assert!(err.ends_with("from stdin\n"), "{err}");
     }
 }
+
+#[test]
+fn startup_hooks_come_before_those_that_are_there() {
+    let folder = Folder::new();
+    let mut launch = Launch::new(folder.app("App"));
+    launch.dotnet(host(&folder));
+    let one = folder.app("One");
+    let other = folder.app("Other");
+    launch.startup_hook(&one).startup_hook(&other);
+    let expected = format!("DOTNET_STARTUP_HOOKS={}:{}", one.display(), other.display());
+    let hooks = |launch: &Launch| {
+        let output = launch.command().unwrap().output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mut lines = text.lines().map(ToOwned::to_owned);
+        lines.find(|line| line.starts_with("DOTNET_STARTUP_HOOKS="))
+    };
+    assert_eq!(hooks(&launch), Some(expected.clone()));
+    launch.env("DOTNET_STARTUP_HOOKS", "/there/before.dll");
+    assert_eq!(
+        hooks(&launch),
+        Some(format!("{expected}:/there/before.dll"))
+    );
+
+    for bad in [
+        folder.file("text.dll", "no assembly"),
+        folder.path().join("missing.dll"),
+        folder.app("with:colon"),
+    ] {
+        let mut launch = Launch::new(folder.app("App"));
+        launch.dotnet(host(&folder)).startup_hook(&bad);
+        let error = launch.command().unwrap_err();
+        assert!(matches!(error, Error::BadStartupHook { .. }), "{error}");
+        assert!(
+            error.to_string().contains(&*bad.to_string_lossy()),
+            "{error}"
+        );
+    }
+}

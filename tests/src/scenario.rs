@@ -33,18 +33,25 @@ pub struct Scenario {
     library: String,
     clsid: Option<String>,
     notification_clsids: Vec<String>,
+    startup_hooks: Vec<PathBuf>,
 }
 
 impl Scenario {
     /// The program `profilees/NAME.dll`.
     pub fn new(profilee_name: &str) -> Self {
+        Self::at(profilee(profilee_name))
+    }
+
+    /// A program somewhere else.
+    pub fn at(program: PathBuf) -> Self {
         Self {
-            program: profilee(profilee_name),
+            program,
             arguments: Vec::new(),
             variables: Vec::new(),
             library: "scenario_profilers".to_owned(),
             clsid: None,
             notification_clsids: Vec::new(),
+            startup_hooks: Vec::new(),
         }
     }
 
@@ -73,6 +80,13 @@ impl Scenario {
     #[must_use]
     pub fn notification_profiler(mut self, clsid: &str) -> Self {
         self.notification_clsids.push(clsid.to_owned());
+        self
+    }
+
+    /// An assembly that the runtime runs before the program.
+    #[must_use]
+    pub fn startup_hook(mut self, assembly: PathBuf) -> Self {
+        self.startup_hooks.push(assembly);
         self
     }
 
@@ -135,6 +149,9 @@ impl Scenario {
         }
         for (name, value) in &self.variables {
             launch.env(name, value);
+        }
+        for hook in &self.startup_hooks {
+            launch.startup_hook(hook);
         }
         if let Some(clsid) = clsid {
             launch.profiler(self.profiler_library(clsid));

@@ -125,7 +125,10 @@ impl<'a> RewriteContext<'a> {
         self
     }
 
-    fn importing<R>(&self, import: impl FnOnce(&mut Importer<'_, 'a>) -> Result<R>) -> Result<R> {
+    pub(super) fn importing<R>(
+        &self,
+        import: impl FnOnce(&mut Importer<'_, 'a>) -> Result<R>,
+    ) -> Result<R> {
         let mut tokens = store::lock(&self.module.tokens);
         import(&mut Importer::new(self.scope, &mut tokens))
     }

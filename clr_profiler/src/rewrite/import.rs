@@ -5,11 +5,15 @@ use std::collections::HashMap;
 use super::scope::Scope;
 use super::signature_text::{method_sig, primitive_name, type_sig};
 use crate::error::{Error, Result};
+use crate::info::CorProfilerInfo;
+use crate::metadata::{
+    AssemblyProps, AssemblyVersion, MetadataAssemblyEmit, MetadataAssemblyImport, NewAssemblyRef,
+};
 use clr_profiler_il::signature::{
     FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TypeSig, TypeSpecSig,
 };
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Symbol, TokenSource, TypeSymbol};
-use clr_profiler_il::token::{Token, TypeDef, TypeToken};
+use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
 /// What the core library may be called: it is one and the same, whichever a module refers to.
 const CORE_LIBRARIES: [&str; 4] = [
@@ -117,6 +121,50 @@ impl<'a, 'info> Importer<'a, 'info> {
         let token = scope.define_assembly_ref(name)?;
         assemblies.references.push((name.to_owned(), token));
         Ok(Home::Assembly(token))
+    }
+
+    /// Has the module refer to an assembly by all that it states of itself.
+    pub(super) fn refer_to(&mut self, assembly: &AssemblyProps) -> Result<()> {
+        let (info, module) = (self.scope.info(), self.scope.module());
+        let assemblies = self.assemblies()?;
+        let is_called = |name: &str| name.eq_ignore_ascii_case(&assembly.name);
+        if assemblies.own.as_deref().is_some_and(is_called) {
+            return Ok(());
+        }
+        let mut references = assemblies.references.iter();
+        if let Some((name, token)) = references.find(|(name, _)| is_called(name)) {
+            let token = AssemblyRef::try_from(*token).map_err(Error::other)?;
+            let version = info
+                .module_metadata(module)?
+                .assembly_ref_props(token)?
+                .version;
+            // Version 0.0.0.0 is that of a symbol, which means any.
+            if version == assembly.version || version == AssemblyVersion::default() {
+                return Ok(());
+            }
+            return Err(Error::other(format!(
+                "the module refers to another assembly called {name}, version {}.{}.{}.{}",
+                version.major, version.minor, version.build, version.revision
+            )));
+        }
+        if assemblies.own.as_deref() == Some(CORE_LIBRARY) {
+            return Err(Error::other(format!(
+                "the core library cannot refer to {}: use what it has itself",
+                assembly.name
+            )));
+        }
+        let writer = info.module_metadata_for_writing(module)?;
+        let token = writer.define_assembly_ref(&NewAssemblyRef {
+            name: &assembly.name,
+            version: assembly.version.clone(),
+            public_key_or_token: &assembly.public_key,
+            // The whole key, if there is one, and nothing else.
+            flags: u32::from(!assembly.public_key.is_empty()),
+            ..NewAssemblyRef::default()
+        })?;
+        let reference = (assembly.name.clone(), token.into());
+        assemblies.references.push(reference);
+        Ok(())
     }
 
     /// The token of `[Assembly]Namespace.Type/Nested`; without an assembly, a type of this module.

@@ -9,6 +9,7 @@ mod check;
 mod context;
 mod error;
 mod guard;
+mod helper;
 mod import;
 mod resolver;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
@@ -37,6 +38,7 @@ pub use calli::{
 pub use context::RewriteContext;
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
+pub use helper::HelperAssembly;
 pub(crate) use store::RewriteStore;
 
 use import::Importer;

@@ -10,11 +10,13 @@ mod exceptions;
 mod flag_rules;
 mod handles;
 mod inlines;
+mod helped;
 mod load_paths;
 mod log;
 mod metadata_emit;
 mod metadata_read;
 mod metadata_write;
+mod native_calls;
 mod native_code;
 mod nested;
 mod old_and_new;
@@ -54,6 +56,7 @@ register!(
     flag_rules::FlagRules,
     handles::Handles,
     inlines::Inlines,
+    helped::Helped,
     load_paths::CannotDetach,
     load_paths::Detaches,
     load_paths::Notified,
@@ -63,6 +66,8 @@ register!(
     metadata_emit::EmitsMetadata,
     metadata_read::ReadsMetadata,
     metadata_write::WritesMetadata,
+    native_calls::NativeCalls,
+    native_calls::TimesCalls,
     native_code::NativeCode,
     nested::Nests,
     nested::SaysLate,

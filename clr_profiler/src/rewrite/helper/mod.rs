@@ -1,0 +1,324 @@
+//! [`HelperAssembly`]: managed code of the profiler's own.
+
+mod image;
+mod loader;
+mod tables;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::RewriteContext;
+use crate::error::{Error, Result};
+use crate::ids::ModuleId;
+use crate::info::{AssemblyReferenceProvider, CorProfilerInfo, CorProfilerInfo3, ProfilerInfo};
+use crate::metadata::AssemblyProps;
+
+/// An assembly of the profiler's own, which rewritten code calls: what is tedious in IL is written
+/// in C# there.
+///
+/// # How the runtime finds it
+///
+/// The program knows nothing of it, so the runtime must be led to it. There are three ways:
+///
+/// | | needs | for |
+/// |---|---|---|
+/// | [`open`](Self::open) and [`load_into`](Self::load_into) | nothing | the normal case |
+/// | [`startup_hook`](Self::startup_hook) | an environment variable, which a launcher sets; .NET Core 3.0 or newer | helpers that have to run before `Main` |
+/// | [`beside`](Self::beside) | a file in the program's folder | programs that are deployed with the helper |
+///
+/// Each looks at the file and fails if it is not there or is no assembly, so that no method comes
+/// to depend on what cannot be loaded. Behind the first call of code in a helper that is missing
+/// after all, the program gets a `FileNotFoundException`.
+///
+/// # How code refers to it
+///
+/// [`RewriteContext::refer_to`] gives the module a reference with the name, version and key that
+/// the file states; symbols then name its types as `[Helper]Namespace.Type`. The core library
+/// cannot refer to other assemblies: its methods call [functions of the
+/// profiler](super::NativeCall) instead.
+///
+/// What the helper calls can be instrumented itself, and call the helper again: see
+/// [`ReentrancyGuard`](super::ReentrancyGuard).
+///
+/// ```
+/// use clr_profiler::HelperAssembly;
+/// use clr_profiler::il::fragment::Fragment;
+/// use clr_profiler::il::symbol::MethodSymbol;
+/// use clr_profiler::prelude::*;
+///
+/// struct Tracer {
+///     helper: HelperAssembly,
+/// }
+///
+/// #[profiler(clsid = "3F7C4B0A-6A57-4B7E-9E0C-0A5D8C3B8E11")]
+/// impl Profiler for Tracer {
+///     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+///         let helper = HelperAssembly::open("/opt/tracer/Helper.dll")?;
+///         Ok(Self { helper })
+///     }
+///
+///     fn module_load_finished(
+///         &self,
+///         info: &ProfilerInfo,
+///         module: ModuleId,
+///         _status: Hresult,
+///     ) -> Result<()> {
+///         if info.module_info(module)?.name.ends_with("App.dll") {
+///             self.helper.load_into(info, module)?;
+///         }
+///         Ok(())
+///     }
+///
+///     fn jit_compilation_started(
+///         &self,
+///         info: &ProfilerInfo,
+///         function: FunctionId,
+///         _is_safe_to_block: bool,
+///     ) -> Result<()> {
+///         let method = info.method(function)?;
+///         if method.assembly_name()? == "App" {
+///             let enter = MethodSymbol::new("[Helper]Logger", "Enter", "void (string)");
+///             method.rewrite(|body, cx| {
+///                 cx.refer_to(&self.helper)?;
+///                 body.prologue(Fragment::new().ldstr(cx.full_name()).call(&enter))?;
+///                 Ok(())
+///             })?;
+///         }
+///         Ok(())
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug)]
+pub struct HelperAssembly {
+    path: PathBuf,
+    props: AssemblyProps,
+    /// Whether the runtime was seen to have it.
+    is_loaded: Arc<AtomicBool>,
+}
+
+/// Where .NET looks for code to run before a program.
+const STARTUP_HOOKS: &str = "DOTNET_STARTUP_HOOKS";
+
+impl HelperAssembly {
+    /// The assembly in a file, which [`load_into`](Self::load_into) will have loaded.
+    ///
+    /// A relative path is seen from the folder in which the program runs now.
+    ///
+    /// # Errors
+    ///
+    /// That the file cannot be read, or is no .NET assembly: a native library, a module without a
+    /// manifest, or something else.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let problem = |problem: &dyn std::fmt::Display| {
+            Error::other(format!(
+                "the helper assembly {} cannot be used: {problem}",
+                path.display()
+            ))
+        };
+        let file = std::fs::read(path).map_err(|error| problem(&error))?;
+        let props = image::read(&file).map_err(|error| problem(&error))?;
+        Ok(Self {
+            path: std::path::absolute(path).map_err(|error| problem(&error))?,
+            props,
+            is_loaded: Arc::default(),
+        })
+    }
+
+    /// The assembly of this name that is a startup hook: `DOTNET_STARTUP_HOOKS` names it by its
+    /// path.
+    ///
+    /// The runtime loads it before the program's `Main`, and calls `StartupHook.Initialize()` of it,
+    /// a static method without parameters of an internal class without a namespace: that has to be
+    /// there, and may be empty. `Launch::startup_hook` of `clr_profiler_launcher` sets the variable.
+    /// The runtime starts the program with this variable, so it counts in all the processes that
+    /// the program starts, too.
+    ///
+    /// # Errors
+    ///
+    /// That the variable names no assembly of this name; those of [`open`](Self::open).
+    pub fn startup_hook(name: &str) -> Result<Self> {
+        let hooks = std::env::var_os(STARTUP_HOOKS).unwrap_or_default();
+        let hook = std::env::split_paths(&hooks)
+            .find(|path| path.is_absolute() && path.file_stem() == Some(OsStr::new(name)));
+        let hook = hook.ok_or_else(|| {
+            Error::other(format!(
+                "no startup hook is called {name}: start the program with the whole path of \
+                 {name}.dll in {STARTUP_HOOKS}, which is {hooks:?}"
+            ))
+        })?;
+        Self::open(hook)
+    }
+
+    /// The assembly of this name in the folder of the program, whose path is that of its main
+    /// assembly ([`module_info`](CorProfilerInfo::module_info) tells it).
+    ///
+    /// # Errors
+    ///
+    /// That the runtime will not find it there: the program has a list of its assemblies,
+    /// `*.deps.json`, in which it is missing, or its file is called differently. Those of
+    /// [`open`](Self::open).
+    pub fn beside(program: impl AsRef<Path>, name: &str) -> Result<Self> {
+        let program = program.as_ref();
+        let file = format!("{name}.dll");
+        let helper = Self::open(program.with_file_name(&file))?;
+        if !helper.props.name.eq_ignore_ascii_case(name) {
+            return Err(Error::other(format!(
+                "the assembly in {} is called {}: beside a program, the runtime finds files by the \
+                 names of their assemblies",
+                helper.path.display(),
+                helper.props.name
+            )));
+        }
+        let list = program.with_extension("deps.json");
+        if let Ok(listed) = std::fs::read_to_string(&list)
+            && !lists(&listed, &file)
+        {
+            return Err(Error::other(format!(
+                "{} does not list {file}, so the runtime will not find it beside the program: add \
+                 it there, or use HelperAssembly::load_into",
+                list.display()
+            )));
+        }
+        Ok(helper)
+    }
+
+    /// The whole path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Name, version and public key, as the file states them.
+    pub fn props(&self) -> &AssemblyProps {
+        &self.props
+    }
+
+    /// Has a module of the program load the helper, before anything else in that module runs or is
+    /// compiled.
+    ///
+    /// For [`module_load_finished`](crate::Profiler::module_load_finished), once for each module
+    /// whose methods shall call the helper: the first one loads it, and for the others that is done.
+    /// The code comes into the initialiser of the module, which gets one if it has none, and calls
+    /// `Assembly.LoadFrom`: the helper is loaded into the default context, and what it refers to
+    /// is found beside it. If loading fails at run time, the program goes on; [`is_loaded`](Self::is_loaded) says so.
+    ///
+    /// Ends in `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `module_load_finished` of the
+    /// module, for its types must not have been loaded.
+    ///
+    /// # Errors
+    ///
+    /// A path that is no Unicode; what the metadata and the runtime answer.
+    pub fn load_into(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        loader::load_into(self, info, module)
+    }
+
+    /// Whether the runtime has loaded the helper by now.
+    ///
+    /// With [`load_into`](Self::load_into) and [`startup_hook`](Self::startup_hook) that is so when
+    /// methods of the program are compiled, with [`beside`](Self::beside) when the first method that
+    /// calls it has been compiled.
+    ///
+    /// Looks through the [modules](CorProfilerInfo3::modules) until the answer is yes, which is
+    /// remembered. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    pub fn is_loaded(&self, info: &ProfilerInfo) -> Result<bool> {
+        if self.is_loaded.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let own = std::fs::canonicalize(&self.path).ok();
+        for module in info.modules()? {
+            // A module that is being loaded or was unloaded has no name.
+            let Ok(module) = info.module_info(module?) else {
+                continue;
+            };
+            let path = Path::new(&module.name);
+            let is_it = path.file_name() == self.path.file_name()
+                && (path == self.path
+                    || (own.is_some() && std::fs::canonicalize(path).ok() == own));
+            if is_it {
+                self.is_loaded.store(true, Ordering::Relaxed);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Announces, while an assembly of the program is being loaded, that it will refer to the
+    /// helper.
+    ///
+    /// For [`get_assembly_references`](crate::Profiler::get_assembly_references). No way of loading
+    /// depends on it; where precompiled code of several assemblies is shared, the runtime takes it
+    /// into account. By [`AssemblyReferenceProvider::add`].
+    ///
+    /// # Errors
+    ///
+    /// What the runtime answers.
+    #[doc(alias = "AddAssemblyReference")]
+    pub fn announce(&self, references: &AssemblyReferenceProvider<'_>) -> Result<()> {
+        let version = &self.props.version;
+        let version = [
+            version.major,
+            version.minor,
+            version.build,
+            version.revision,
+        ];
+        references.add(&self.props.name, version)
+    }
+}
+
+/// Whether the list of a program's assemblies has a file: its name stands in quotes, with or without
+/// folders before it.
+fn lists(list: &str, file: &str) -> bool {
+    let list = list.to_ascii_lowercase();
+    let end = format!("{}\"", file.to_ascii_lowercase());
+    let mut found = list.match_indices(&end);
+    found.any(|(at, _)| {
+        let before = list.get(..at).unwrap_or_default();
+        before.ends_with('"') || before.ends_with('/')
+    })
+}
+
+impl RewriteContext<'_> {
+    /// Lets this module refer to a helper, so that symbols can name what is in it:
+    /// `[Helper]Namespace.Type`.
+    ///
+    /// Once for a module is enough; more does no harm.
+    ///
+    /// # Errors
+    ///
+    /// That the module refers to another version of an assembly of this name, or is part of the
+    /// core library, which cannot refer to others; what the metadata answer.
+    pub fn refer_to(&mut self, helper: &HelperAssembly) -> Result<()> {
+        self.importing(|importer| importer.refer_to(&helper.props))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_files_by_their_whole_name() {
+        let list = r#"{"runtime": {"lib/net8.0/Other.dll": {}, "Own.dll": {}}}"#;
+        assert!(lists(list, "own.dll"));
+        assert!(lists(list, "Other.dll"));
+        assert!(!lists(list, "her.dll"));
+        assert!(!lists(list, "Own"));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        let own = std::env::current_exe().unwrap();
+        let error = HelperAssembly::open(&own).unwrap_err().to_string();
+        assert!(error.contains(&*own.to_string_lossy()), "{error}");
+        assert!(HelperAssembly::open("/nowhere/Helper.dll").is_err());
+        assert!(HelperAssembly::startup_hook("Nobody").is_err());
+        assert!(HelperAssembly::beside(own, "Helper").is_err());
+    }
+}

@@ -1,0 +1,72 @@
+// Does a little, so that code of a helper assembly can be seen between.
+using System;
+using System.Runtime.CompilerServices;
+
+namespace Helped
+{
+    internal class Item
+    {
+        private readonly int number;
+
+        public Item(int number)
+        {
+            this.number = number;
+        }
+
+        public override string ToString()
+        {
+            if (number == 13)
+                throw new InvalidOperationException("not this one");
+            return "item " + number;
+        }
+    }
+
+    internal static class Program
+    {
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Inner(int value)
+        {
+            if (value < 0)
+                throw new ArgumentException("negative");
+            return value + 1;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Outer(int value)
+        {
+            return Inner(value) * 2;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Take(Item item)
+        {
+        }
+
+        private static int Main()
+        {
+            Console.WriteLine("outer " + Outer(20));
+            try
+            {
+                Outer(-1);
+            }
+            catch (ArgumentException)
+            {
+                Console.WriteLine("caught");
+            }
+            foreach (int number in new[] { 1, 13, 2 })
+            {
+                try
+                {
+                    Take(new Item(number));
+                    Console.WriteLine("took " + number);
+                }
+                catch (InvalidOperationException exception)
+                {
+                    Console.WriteLine(exception.Message);
+                }
+            }
+            Console.WriteLine(new Item(3).ToString());
+            return 5;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// What rewritten code of the scenarios calls: the program knows nothing of it. It writes to the
+// scenario's log. Its public key is there to be matched; nothing is signed with it.
+using System;
+using System.IO;
+using System.Reflection;
+
+[assembly: AssemblyVersion("1.2.3.4")]
+
+public static class Logger
+{
+    [ThreadStatic] public static int Inside;
+    private static int depth;
+
+    private static void Line(string text)
+    {
+        File.AppendAllText(Environment.GetEnvironmentVariable("SCENARIO_LOG"), text + "\n");
+    }
+
+    public static void Enter(string name)
+    {
+        Line(new string(' ', depth++) + "> " + name);
+    }
+
+    public static void Leave(string name)
+    {
+        Line(new string(' ', --depth) + "< " + name);
+    }
+
+    // Calls code of the program.
+    public static void Saw(object argument)
+    {
+        Line("saw " + argument);
+    }
+
+    public static int Nothing(int value)
+    {
+        return value;
+    }
+}
+
+internal class StartupHook
+{
+    public static void Initialize()
+    {
+        if (Environment.GetEnvironmentVariable("SCENARIO_LOG") != null)
+            Logger.Saw("the start");
+    }
+}

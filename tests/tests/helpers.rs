@@ -1,0 +1,248 @@
+//! Rewritten code calls functions of the profiler, and managed code of a helper assembly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clr_profiler::HelperAssembly;
+use clr_profiler_tests::{Finished, Scenario, profilee};
+
+/// A folder that vanishes.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("clr_profiler-helpers-{}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn copy(&self, file: &Path) -> PathBuf {
+        let copy = self.0.join(file.file_name().unwrap());
+        fs::copy(file, &copy).unwrap();
+        copy
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn helper() -> PathBuf {
+    profilee("helper/Helper")
+}
+
+fn native_calls(mode: &str) -> Scenario {
+    Scenario::new("NativeCalls")
+        .profiler("C0DE0000-0000-4000-8000-0000000000B1")
+        .env("NATIVE_CALLS", mode)
+}
+
+const PLAIN: &str = "0.25\n1\n1\n1\n1\n-1\n";
+const FROM_RUST: &str = "196681.875\n44\n-2\n0\n40\n160000\n";
+
+#[test]
+fn results_and_counts_come_from_functions_of_the_profiler() {
+    native_calls("plain").compare(|plain, profiled| {
+        assert_eq!(plain.output(), (Some(6), PLAIN, ""));
+        assert_eq!(
+            profiled.output(),
+            (Some(6), FROM_RUST, ""),
+            "{}",
+            profiled.log
+        );
+        // One panic, which the program did not notice but for the result of zero.
+        assert_eq!(profiled.log.lines().count(), 1, "{}", profiled.log);
+        assert!(
+            profiled.log.starts_with("told no 3 (at "),
+            "{}",
+            profiled.log
+        );
+    });
+}
+
+#[test]
+fn calls_without_transition_do_the_same_where_the_runtime_knows_them() {
+    native_calls("quick").on_each_runtime(|runtime, profiled| {
+        if runtime.major >= 5 {
+            assert_eq!(
+                profiled.output(),
+                (Some(6), FROM_RUST, ""),
+                "{}",
+                profiled.log
+            );
+            return;
+        }
+        let expected = PLAIN.replace("1\n1\n-1\n", "0\n40\n-1\n");
+        assert_eq!(profiled.output(), (Some(6), &*expected, ""));
+        let refused = "was not rewritten: a native call without transition needs .NET 5 or newer: \
+                       call it with one";
+        let lines = profiled.log.lines();
+        assert_eq!(lines.filter(|line| line.ends_with(refused)).count(), 4);
+    });
+}
+
+/// What calls of `Outer` and `Inner` leave in the helper's log.
+const CALLS: [&str; 8] = [
+    "> Outer", " > Inner", " < Inner", "< Outer", "> Outer", " > Inner", " < Inner", "< Outer",
+];
+
+fn assert_called(plain: &Finished, profiled: &Finished, before: &[&str], at_start: bool) {
+    assert_eq!(
+        plain.output(),
+        (
+            Some(5),
+            "outer 42\ncaught\ntook 1\ntook 13\ntook 2\nitem 3\n",
+            ""
+        )
+    );
+    assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
+    let mut expected: Vec<String> = before.iter().map(ToString::to_string).collect();
+    let hooked = before.len() == 1;
+    expected.push(format!("helper Helper 1.2.3.4 key 160 loaded {hooked}"));
+    expected.push(format!("at Main loaded {at_start}"));
+    expected.extend(CALLS.map(ToOwned::to_owned));
+    let logged: Vec<&str> = profiled.log.lines().collect();
+    assert_eq!(logged, expected);
+}
+
+#[test]
+fn a_helper_is_loaded_by_the_module_that_needs_it() {
+    let scenario = Scenario::new("Helped")
+        .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+        .env("HELPER_WAY", "load")
+        .env("HELPER", helper().to_str().unwrap());
+    scenario.compare(|plain, profiled| assert_called(plain, profiled, &[], true));
+}
+
+#[test]
+fn a_helper_is_loaded_as_a_startup_hook() {
+    let scenario = Scenario::new("Helped")
+        .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+        .env("HELPER_WAY", "hook")
+        .startup_hook(helper());
+    scenario.compare(|plain, profiled| {
+        assert_called(plain, profiled, &["saw the start"], true);
+    });
+}
+
+#[test]
+fn a_helper_is_found_beside_the_program() {
+    let folder = Folder::new("beside");
+    let program = folder.copy(&profilee("Helped"));
+    folder.copy(&profilee("Helped").with_extension("runtimeconfig.json"));
+    folder.copy(&helper());
+    let scenario = Scenario::at(program)
+        .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+        .env("HELPER_WAY", "beside");
+    scenario.compare(|plain, profiled| assert_called(plain, profiled, &[], false));
+}
+
+#[test]
+fn a_helper_that_is_missing_is_noticed_before_anything_needs_it() {
+    for (way, problem) in [
+        ("load", "the helper assembly  cannot be used: "),
+        ("hook", "no startup hook is called Helper: "),
+        ("beside", "/Helper.dll cannot be used: "),
+    ] {
+        let scenario = Scenario::new("Helped")
+            .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+            .env("HELPER_WAY", way);
+        scenario.compare(|plain, profiled| {
+            assert_eq!(profiled.output(), plain.output());
+            assert_eq!(profiled.log.lines().count(), 1, "{}", profiled.log);
+            assert!(profiled.log.contains(problem), "{}", profiled.log);
+        });
+    }
+}
+
+#[test]
+fn what_a_helper_calls_does_not_call_it_again() {
+    for guard in ["native", "field"] {
+        let scenario = Scenario::new("Helped")
+            .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+            .env("HELPED", guard)
+            .env("HELPER_WAY", "load")
+            .env("HELPER", helper().to_str().unwrap());
+        scenario.on_each_runtime(|_, profiled| {
+            // The helper asks the 13th item for its text, which throws: that the second item is
+            // seen says that the guard was left by the exception.
+            assert_eq!(
+                profiled.output(),
+                (
+                    Some(5),
+                    "outer 42\ncaught\ntook 1\nnot this one\ntook 2\nitem 3\n",
+                    ""
+                ),
+                "{}",
+                profiled.log
+            );
+            let lines: Vec<_> = profiled.log.lines().skip(2).collect();
+            assert_eq!(lines, ["saw item 1", "saw item 2", "saw item 3"]);
+        });
+    }
+}
+
+#[test]
+fn a_file_that_is_no_assembly_is_refused_wherever_it_breaks() {
+    let folder = Folder::new("broken");
+    let file = folder.copy(&helper());
+    let whole = fs::read(&file).unwrap();
+    let props = HelperAssembly::open(&file).unwrap().props().clone();
+    assert_eq!((&*props.name, props.version.major), ("Helper", 1));
+    let read = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        HelperAssembly::open(&file).map(|helper| helper.props().clone())
+    };
+    let mut cut = 0;
+    for end in (0..whole.len()).step_by(3) {
+        match read(&whole[..end]) {
+            Ok(read) => assert_eq!(read, props, "{end}"),
+            Err(_) => cut += 1,
+        }
+    }
+    assert!(cut > 500, "{cut}");
+    let mut other = whole.clone();
+    for at in 0..whole.len() {
+        for value in [0x7f, 0xff] {
+            other[at] = value;
+            // It may mean something else now, but it is read to an end.
+            let _ = read(&other);
+        }
+        other[at] = whole[at];
+    }
+    for (bytes, problem) in [
+        (&b""[..], "it is no PE file"),
+        (b"MZ", "it ends in the middle"),
+        (b"\x7fELF", "it is no PE file"),
+    ] {
+        let error = read(bytes).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
+fn a_program_with_a_list_must_list_its_helper() {
+    let folder = Folder::new("listed");
+    let program = folder.copy(&profilee("Helped"));
+    folder.copy(&helper());
+    assert!(HelperAssembly::beside(&program, "Helper").is_ok());
+    let list = program.with_extension("deps.json");
+    fs::write(
+        &list,
+        r#"{"targets": {"x": {"Helped/1": {"runtime": {"Helped.dll": {}}}}}}"#,
+    )
+    .unwrap();
+    let error = HelperAssembly::beside(&program, "Helper").unwrap_err();
+    assert!(
+        error.to_string().contains("does not list Helper.dll"),
+        "{error}"
+    );
+    fs::write(&list, r#"{"runtime": {"Helper.dll": {}}}"#).unwrap();
+    assert!(HelperAssembly::beside(&program, "Helper").is_ok());
+    fs::rename(folder.0.join("Helper.dll"), folder.0.join("Other.dll")).unwrap();
+    let error = HelperAssembly::beside(&program, "Other").unwrap_err();
+    assert!(error.to_string().contains("is called Helper"), "{error}");
+}
