@@ -44,6 +44,8 @@
 //! - [`info.method(function)?.rewrite(..)`](Method::rewrite) edits the IL of a method before it is
 //!   compiled, [`FunctionControl::rewrite`] that of one that runs already; nothing invalid reaches
 //!   the runtime.
+//! - Rewritten code calls functions of the profiler by [`NativeCall`], managed code of its own by
+//!   [`HelperAssembly`], and does not call itself behind a [`ReentrancyGuard`].
 //! - [`il`] has tokens, signatures, and the method bodies that are edited.
 //! - [`Error`] says which native call failed, why, and what to do.
 //!
@@ -123,11 +125,11 @@ pub mod prelude {
         CorProfilerInfo11, CorProfilerInfo12, CorProfilerInfo13, CorProfilerInfo14,
         CorProfilerInfo15, CorProfilerInfoHooks, CorProfilerInfoLegacy, CorProfilerInfoStatics,
         Error, EventMask, EventPipeEvent, EventPipeProviderId, Failure, FunctionControl,
-        FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, Hresult, JitCacheResult,
-        Metadata, MetadataImport, MetadataImport2, Method, ModuleId, MovedRanges, Object, ObjectId,
-        Profiler, ProfilerInfo, RejitId, Result, RewriteContext, RootIds, Roots, Setup,
-        SurvivingRanges, SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements,
-        profiler, register,
+        FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, HelperAssembly, Hresult,
+        JitCacheResult, Metadata, MetadataImport, MetadataImport2, Method, ModuleId, MovedRanges,
+        NativeCall, Object, ObjectId, Profiler, ProfilerInfo, ReentrancyGuard, RejitId, Result,
+        RewriteContext, RootIds, Roots, Setup, SurvivingRanges, SuspendReason, ThreadId,
+        TransitionReason, Value, WeakTableElements, profiler, register,
     };
     pub use crate::{
         AnySignature, AsSignature, CeeGeneration, DefaultValue, Dispenser, MetadataAssemblyEmit,

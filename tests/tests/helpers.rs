@@ -4,30 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clr_profiler::HelperAssembly;
-use clr_profiler_tests::{Finished, Scenario, profilee};
+use clr_profiler_tests::{Finished, Folder, Scenario, profilee};
 
-/// A folder that vanishes.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let name = format!("clr_profiler-helpers-{}-{name}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn copy(&self, file: &Path) -> PathBuf {
-        let copy = self.0.join(file.file_name().unwrap());
-        fs::copy(file, &copy).unwrap();
-        copy
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// Copies a file into a folder.
+fn copied(folder: &Folder, file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let copy = folder.path(name);
+    fs::copy(file, &copy).unwrap();
+    copy
 }
 
 fn helper() -> PathBuf {
@@ -132,10 +116,13 @@ fn a_helper_is_loaded_as_a_startup_hook() {
 
 #[test]
 fn a_helper_is_found_beside_the_program() {
-    let folder = Folder::new("beside");
-    let program = folder.copy(&profilee("Helped"));
-    folder.copy(&profilee("Helped").with_extension("runtimeconfig.json"));
-    folder.copy(&helper());
+    let folder = Folder::new();
+    let program = copied(&folder, &profilee("Helped"));
+    copied(
+        &folder,
+        &profilee("Helped").with_extension("runtimeconfig.json"),
+    );
+    copied(&folder, &helper());
     let scenario = Scenario::at(program)
         .profiler("C0DE0000-0000-4000-8000-0000000000B0")
         .env("HELPER_WAY", "beside");
@@ -189,8 +176,8 @@ fn what_a_helper_calls_does_not_call_it_again() {
 
 #[test]
 fn a_file_that_is_no_assembly_is_refused_wherever_it_breaks() {
-    let folder = Folder::new("broken");
-    let file = folder.copy(&helper());
+    let folder = Folder::new();
+    let file = copied(&folder, &helper());
     let whole = fs::read(&file).unwrap();
     let props = HelperAssembly::open(&file).unwrap().props().clone();
     assert_eq!((&*props.name, props.version.major), ("Helper", 1));
@@ -225,9 +212,9 @@ fn a_file_that_is_no_assembly_is_refused_wherever_it_breaks() {
 
 #[test]
 fn a_program_with_a_list_must_list_its_helper() {
-    let folder = Folder::new("listed");
-    let program = folder.copy(&profilee("Helped"));
-    folder.copy(&helper());
+    let folder = Folder::new();
+    let program = copied(&folder, &profilee("Helped"));
+    copied(&folder, &helper());
     assert!(HelperAssembly::beside(&program, "Helper").is_ok());
     let list = program.with_extension("deps.json");
     fs::write(
@@ -242,7 +229,7 @@ fn a_program_with_a_list_must_list_its_helper() {
     );
     fs::write(&list, r#"{"runtime": {"Helper.dll": {}}}"#).unwrap();
     assert!(HelperAssembly::beside(&program, "Helper").is_ok());
-    fs::rename(folder.0.join("Helper.dll"), folder.0.join("Other.dll")).unwrap();
+    fs::rename(folder.path("Helper.dll"), folder.path("Other.dll")).unwrap();
     let error = HelperAssembly::beside(&program, "Other").unwrap_err();
     assert!(error.to_string().contains("is called Helper"), "{error}");
 }

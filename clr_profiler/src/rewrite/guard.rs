@@ -95,7 +95,6 @@ impl RewriteContext<'_> {
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
-    /// use clr_profiler::ReentrancyGuard;
     /// use clr_profiler::il::symbol::MethodSymbol;
     /// use clr_profiler::il::wrap::Wrap;
     ///

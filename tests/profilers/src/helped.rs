@@ -6,7 +6,6 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
-use clr_profiler::{HelperAssembly, ReentrancyGuard};
 
 use crate::log;
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::Wrap;
+use clr_profiler::on_native_panic;
 use clr_profiler::prelude::*;
-use clr_profiler::{HelperAssembly, NativeCall, ReentrancyGuard, on_native_panic};
 
 use crate::log;
 

@@ -35,7 +35,6 @@ pub use value::{NativeReturn, NativeValue};
 /// # use clr_profiler::prelude::*;
 /// use std::sync::atomic::{AtomicI64, Ordering};
 ///
-/// use clr_profiler::NativeCall;
 /// use clr_profiler::il::fragment::Fragment;
 ///
 /// static SUM: AtomicI64 = AtomicI64::new(0);

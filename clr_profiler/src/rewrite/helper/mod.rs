@@ -43,7 +43,6 @@ use crate::metadata::AssemblyProps;
 /// [`ReentrancyGuard`](super::ReentrancyGuard).
 ///
 /// ```
-/// use clr_profiler::HelperAssembly;
 /// use clr_profiler::il::fragment::Fragment;
 /// use clr_profiler::il::symbol::MethodSymbol;
 /// use clr_profiler::prelude::*;
