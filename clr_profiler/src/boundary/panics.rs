@@ -59,7 +59,12 @@ fn message_of(payload: &(dyn Any + Send)) -> &str {
 
 /// Runs user code; a panic becomes its message.
 pub(crate) fn catch<R>(user_code: impl FnOnce() -> R) -> Result<R, String> {
-    DEPTH.set(DEPTH.get() + 1);
+    DEPTH.with(|depth| caught(depth, user_code))
+}
+
+/// Looking the depth up takes longer than all the rest, so it is done once.
+fn caught<R>(depth: &Cell<u32>, user_code: impl FnOnce() -> R) -> Result<R, String> {
+    depth.set(depth.get() + 1);
     // What user code left behind broken is its own: all that it shares with us is behind `&`, in
     // types that a panic cannot leave half-changed.
     let outcome = catch_unwind(AssertUnwindSafe(user_code));
@@ -76,7 +81,7 @@ pub(crate) fn catch<R>(user_code: impl FnOnce() -> R) -> Result<R, String> {
         }
         message
     });
-    DEPTH.set(DEPTH.get() - 1);
+    depth.set(depth.get() - 1);
     outcome
 }
 

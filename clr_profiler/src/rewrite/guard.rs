@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
+use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::symbol::FieldSymbol;
 
 use super::{NativeCall, RewriteContext};
@@ -26,32 +28,34 @@ use crate::error::{Error, Result};
 /// | is one for | all modules, the framework's too | all modules that can refer to the helper |
 /// | the first use on a thread | allocates nothing | can allocate and run managed code |
 ///
-/// [`new`](Self::new) is the one to take; docs/performance.md has what both cost.
+/// [`new`](Self::new) is the one to take.
 #[derive(Clone, Debug)]
 pub struct ReentrancyGuard(Way);
 
 #[derive(Clone, Debug)]
 enum Way {
-    /// A bit of the thread's [`INSIDE`].
-    Bit(u64),
+    /// One of the thread's bytes in [`INSIDE`].
+    Byte(u32),
     Field(FieldSymbol),
 }
 
+/// How many guards there can be.
+const GUARDS: u32 = 64;
+
 thread_local! {
-    /// Inside of which guards this thread is, a bit each. Without a destructor it can be used until
-    /// the thread is gone.
-    static INSIDE: Cell<u64> = const { Cell::new(0) };
+    /// Inside of which guards this thread is: 1 in the byte of each. Without a destructor it can be
+    /// used until the thread is gone.
+    static INSIDE: [Cell<u8>; GUARDS as usize] = const { [const { Cell::new(0) }; GUARDS as usize] };
 }
 
-/// 1 where the thread was not inside, and is from now on.
-extern "C" fn enter(guard: u64) -> i32 {
-    let inside = INSIDE.get();
-    INSIDE.set(inside | guard);
-    i32::from(inside & guard == 0)
-}
-
-extern "C" fn leave(guard: u64) {
-    INSIDE.set(INSIDE.get() & !guard);
+/// Where the byte of a guard is for this thread, which alone uses it, and lives longer than any call
+/// of a method on it. The code that asks reads and writes it by itself: looking it up is what takes
+/// time.
+extern "C" fn byte_of(guard: u32) -> *mut u8 {
+    INSIDE.with(|inside| {
+        let byte = inside.get(guard as usize);
+        byte.map_or(std::ptr::null_mut(), Cell::as_ptr)
+    })
 }
 
 impl ReentrancyGuard {
@@ -61,13 +65,13 @@ impl ReentrancyGuard {
     ///
     /// That 64 were made already: one for a purpose is enough, kept where the profiler is.
     pub fn new() -> Result<Self> {
-        static GUARDS: AtomicU32 = AtomicU32::new(0);
-        let next = |number| (number < u64::BITS).then_some(number + 1);
-        let number = GUARDS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let next = |number| (number < GUARDS).then_some(number + 1);
+        let number = MADE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         let number = number.map_err(|_| {
             Error::other("there are 64 guards already: make one in `initialize` and keep it")
         })?;
-        Ok(Self(Way::Bit(1 << number)))
+        Ok(Self(Way::Byte(number)))
     }
 
     /// A guard in a static field of type `int`, which is `[ThreadStatic]`: 1 on threads that are
@@ -87,11 +91,12 @@ impl RewriteContext<'_> {
     /// The stack must be empty where the code is put, and is afterwards: a
     /// [`prologue`](crate::il::body::MethodBody::prologue) and the parts of a
     /// [`Wrap`](crate::il::wrap::Wrap) are such places; before the `ret` of a method that returns
-    /// something there is the result on the stack. It is good for methods of this module.
+    /// something there is the result on the stack. It is good for this body alone, which gets a local
+    /// for it.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// That the body has no room for another local; what the metadata answer.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -103,10 +108,10 @@ impl RewriteContext<'_> {
     /// let leave = MethodSymbol::new("[Helper]Logger", "Leave", "void ()");
     /// info.method(function)?.rewrite(|body, cx| {
     ///     let name = cx.full_name().to_owned();
-    ///     let enter = cx.guarded(guard, |code| {
+    ///     let enter = cx.guarded(body, guard, |code| {
     ///         code.ldstr(&name).call(&enter);
     ///     })?;
-    ///     let leave = cx.guarded(guard, |code| {
+    ///     let leave = cx.guarded(body, guard, |code| {
     ///         code.call(&leave);
     ///     })?;
     ///     let wrap = Wrap::new()
@@ -124,6 +129,7 @@ impl RewriteContext<'_> {
     /// ```
     pub fn guarded(
         &mut self,
+        body: &mut MethodBody,
         guard: &ReentrancyGuard,
         code: impl FnOnce(&mut Fragment),
     ) -> Result<Fragment> {
@@ -131,11 +137,14 @@ impl RewriteContext<'_> {
         let skip = all.label();
         let mut left = Fragment::new();
         match &guard.0 {
-            Way::Bit(bit) => {
-                let enter = self.quick(NativeCall::raw(enter as extern "C" fn(u64) -> i32))?;
-                let leave = self.quick(NativeCall::raw(leave as extern "C" fn(u64)))?;
-                all.ldc_i8(bit.cast_signed()).append(&enter).brfalse(skip);
-                left.ldc_i8(bit.cast_signed()).append(&leave);
+            Way::Byte(number) => {
+                let byte_of = NativeCall::raw(byte_of as extern "C" fn(u32) -> *mut u8);
+                let byte_of = self.quick(byte_of)?;
+                let byte = body.add_local(TypeSig::NativeInt)?;
+                all.ldc_i4(number.cast_signed()).append(&byte_of);
+                all.stloc(byte).ldloc(byte).ldind_u1().brtrue(skip);
+                all.ldloc(byte).ldc_i4(1).stind_i1();
+                left.ldloc(byte).ldc_i4(0).stind_i1();
             }
             Way::Field(field) => {
                 all.ldsfld(field).brtrue(skip).ldc_i4(1).stsfld(field);
@@ -154,7 +163,7 @@ impl RewriteContext<'_> {
     #[allow(unsafe_code, reason = "the promise of a call without transition")]
     fn quick(&mut self, call: NativeCall) -> Result<Fragment> {
         let call = if self.can_suppress_transitions()? {
-            // SAFETY: `enter` and `leave` change a number of the thread, and do nothing else.
+            // SAFETY: `byte_of` looks for the address of a thread's variable, and does nothing else.
             unsafe { call.without_transition() }
         } else {
             call
@@ -168,18 +177,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guards_know_their_own_thread_and_themselves() {
-        let (one, other) = (1 << 62, 1 << 63);
-        assert_eq!(enter(one), 1);
-        assert_eq!(enter(one), 0);
-        assert_eq!(enter(other), 1);
-        std::thread::spawn(move || assert_eq!(enter(one), 1))
-            .join()
-            .unwrap();
-        leave(one);
-        assert_eq!(enter(one), 1);
-        assert_eq!(enter(other), 0);
-        leave(one);
-        leave(other);
+    fn each_guard_has_a_byte_of_each_thread() {
+        let [one, other] = [byte_of(62), byte_of(63)];
+        assert_eq!((one, other), (byte_of(62), byte_of(63)));
+        assert_ne!(one, other);
+        let here = one as usize;
+        let there = std::thread::spawn(|| byte_of(62) as usize);
+        assert_ne!(there.join().unwrap(), here);
+        assert!(byte_of(GUARDS).is_null());
     }
 }

@@ -125,7 +125,7 @@ impl Profiler for Helped {
                     cx.refer_to(helper)?;
                     let mut code = Fragment::new();
                     code.ldarg(0).call(&saw);
-                    let code = cx.guarded(&self.guard, |guarded| {
+                    let code = cx.guarded(body, &self.guard, |guarded| {
                         guarded.append(&code);
                     })?;
                     body.prologue(&code)?;

@@ -200,7 +200,7 @@ impl Profiler for TimesCalls {
                         "Field" => ReentrancyGuard::in_field(inside),
                         _ => self.guard.clone(),
                     };
-                    cx.guarded(&guard, |code| {
+                    cx.guarded(body, &guard, |code| {
                         code.nop();
                     })?
                 }
