@@ -105,12 +105,12 @@ pub use ids::{
 };
 pub use info::*;
 pub use metadata::*;
-pub use rewrite::{RewriteContext, RewriteError, Rewritten};
-pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use rewrite::{
-    HelperAssembly, NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue,
-    ReentrancyGuard, RewriteContext, RewriteError, Rewritten, on_native_panic,
+    Boxed, BoxedArguments, Boxing, HelperAssembly, NativeCall, NativeFunction,
+    NativeFunctionPointer, NativeReturn, NativeValue, ReentrancyGuard, RewriteContext,
+    RewriteError, Rewritten, Unboxable, on_native_panic,
 };
+pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;
 pub use uuid::Uuid;
 

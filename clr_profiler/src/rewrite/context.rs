@@ -9,8 +9,8 @@ use super::store::{self, Module};
 use super::subject::Subject;
 use crate::error::Result;
 use crate::ids::ModuleId;
-use crate::info::ProfilerInfo;
-use crate::metadata::MethodProps;
+use crate::info::{CorProfilerInfo, ProfilerInfo};
+use crate::metadata::{MetadataImport2, MethodProps};
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::{MethodSymbol, Resolver, TokenSource, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, Token, TypeToken};
@@ -107,6 +107,55 @@ impl<'a> RewriteContext<'a> {
     /// What is wrong with the text, and what the metadata answer.
     pub fn type_sig(&mut self, text: &str) -> Result<TypeSig> {
         self.importing(|importer| importer.type_sig(text))
+    }
+
+    /// The type that declares the method, in terms of this module: of a generic type, the instance
+    /// of its own parameters, ``Cart`1<!0>``.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn this_type(&self) -> Result<TypeSig> {
+        let class = self.props().class;
+        let is_value_type = self.resolver.is_in_value_type(class.into());
+        let metadata = self.info().module_metadata(self.module())?;
+        let mut arguments = Vec::new();
+        for (number, parameter) in (0..).zip(metadata.generic_params(class)) {
+            parameter?;
+            arguments.push(TypeSig::Var(number));
+        }
+        let definition = class.into();
+        Ok(match (arguments.is_empty(), is_value_type) {
+            (false, is_value_type) => TypeSig::GenericInstance {
+                is_value_type,
+                definition,
+                arguments,
+            },
+            (true, true) => TypeSig::ValueType(definition),
+            (true, false) => TypeSig::Class(definition),
+        })
+    }
+
+    /// The type of the value that `ret` takes. Of a runtime-async method, this is not what the
+    /// signature says.
+    ///
+    /// # Errors
+    ///
+    /// That the method is a runtime-async one with another result than such methods have.
+    pub fn return_type(&self) -> Result<TypeSig> {
+        let shape = MethodShape::new(self.signature());
+        let shape = shape.impl_flags(self.props().implementation)?;
+        Ok(shape.return_type().clone())
+    }
+
+    /// The token that an instruction on a type names, such as `box`: of a primitive, the type of the
+    /// core library; of instances of generic types, arrays and parameters, a `TypeSpec`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn type_operand(&mut self, type_sig: &TypeSig) -> Result<TypeToken> {
+        self.importing(|importer| importer.operand_of(type_sig.clone()))
     }
 
     /// The token of a method in this module; what is not there is added to the metadata.

@@ -222,6 +222,11 @@ impl<'a, 'info> Importer<'a, 'info> {
     /// The token that type operands and parents of members have for a type.
     fn type_operand(&mut self, text: &str) -> Result<TypeToken> {
         let read = self.type_sig(text)?;
+        self.operand_of(read)
+    }
+
+    /// The same for a type in terms of the module.
+    pub(super) fn operand_of(&mut self, read: TypeSig) -> Result<TypeToken> {
         if let TypeSig::Class(token) | TypeSig::ValueType(token) = read {
             return Ok(token);
         }

@@ -4,6 +4,7 @@
 //! edits it, its symbols become tokens of the module, the bytes are checked as the JIT will read
 //! them, and the runtime is given them. Whatever fails on the way, the method keeps its IL.
 
+mod boxing;
 mod calli;
 mod check;
 mod context;
@@ -32,6 +33,7 @@ use crate::info::{
 use clr_profiler_il::body::{BodyError, EncodeError, MethodBody};
 use clr_profiler_il::token::MethodDef;
 
+pub use boxing::{Boxed, BoxedArguments, Boxing, Unboxable};
 pub use calli::{
     NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue, on_native_panic,
 };

@@ -12,7 +12,7 @@ use super::RewriteError;
 use super::import::Tokens;
 use super::subject::unnamed;
 use crate::ids::ModuleId;
-use clr_profiler_il::token::MethodDef;
+use clr_profiler_il::token::{MethodDef, TypeToken};
 
 /// A lock whose holder may have panicked: what it guards is changed in one step each time.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -31,6 +31,8 @@ pub(super) struct Module {
     methods: Mutex<HashMap<MethodDef, Arc<Slot>>>,
     /// The lock of the module's metadata.
     pub(super) tokens: Mutex<Tokens>,
+    /// Whether values of these types live on the stack alone.
+    pub(super) by_ref_like: Mutex<HashMap<TypeToken, bool>>,
 }
 
 /// One method.
