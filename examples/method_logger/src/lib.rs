@@ -1,0 +1,214 @@
+//! Has the methods of a .NET program call a logger, which is written in C#.
+
+mod options;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::signature::{FieldSig, TypeSig};
+use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
+use clr_profiler::il::wrap::{Caught, Wrap};
+use clr_profiler::prelude::*;
+
+use options::Options;
+
+/// The profiler.
+struct MethodLogger {
+    options: Options,
+    helper: HelperAssembly,
+    /// Keeps the logger from logging itself.
+    guard: ReentrancyGuard,
+    /// The modules of the program; those of the framework are left alone.
+    modules: Mutex<HashMap<ModuleId, bool>>,
+}
+
+#[profiler(clsid = "35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF")]
+impl Profiler for MethodLogger {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        let options = Options::from_environment()?;
+        setup.on_failure({
+            let il = options.il.clone();
+            move |failure| il.say(format_args!("failed: {failure}"))
+        });
+        Ok(Self {
+            helper: HelperAssembly::open(&options.helper)?,
+            guard: ReentrancyGuard::new()?,
+            modules: Mutex::default(),
+            options,
+        })
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        _: Hresult,
+    ) -> Result<()> {
+        let Some(assembly) = info.module_info(module)?.assembly else {
+            return Ok(());
+        };
+        let name = info.assembly_info(assembly)?.name;
+        let own = &self.helper.props().name;
+        let is_framework = ["System", "Microsoft.", "mscorlib", "netstandard", "Interop"];
+        if name == *own || is_framework.iter().any(|start| name.starts_with(start)) {
+            return Ok(());
+        }
+        self.helper.load_into(info, module)?;
+        if self.options.count {
+            add_counter(info, module)?;
+        }
+        self.modules().insert(module, true);
+        Ok(())
+    }
+
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.modules().remove(&module);
+        Ok(())
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        if !self.modules().contains_key(&method.module()) {
+            return Ok(());
+        }
+        let name = method.full_name()?;
+        let filter = self.options.filter.as_ref();
+        // The module's initialiser, which is in no type, is what loads the logger.
+        if filter.is_some_and(|part| !name.contains(part)) || name.starts_with("..") {
+            return Ok(());
+        }
+        match method.rewrite(|body, cx| self.edit(body, cx)) {
+            Ok(rewritten) if rewritten.is_first() => {
+                self.options.il.say(format_args!(
+                    "{name}\nbefore:\n{}\nafter:\n{}\n",
+                    shown(rewritten.before()),
+                    shown(rewritten.after()),
+                ));
+            }
+            Ok(_) => {}
+            Err(error) => self
+                .options
+                .il
+                .say(format_args!("{name}\nrefused: {error}\n")),
+        }
+        Ok(())
+    }
+}
+
+impl MethodLogger {
+    fn modules(&self) -> std::sync::MutexGuard<'_, HashMap<ModuleId, bool>> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn edit(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+        cx.refer_to(&self.helper)?;
+        let name = cx.full_name().to_owned();
+        let enter = MethodSymbol::new("[Logger]Logger", "Enter", "void (int32, string, object)");
+        let leave = MethodSymbol::new("[Logger]Logger", "Leave", "void (string)");
+        let mut wrap = Wrap::new();
+
+        // What Enter gets: a constant or a count, the name, and the first argument.
+        let mut arguments = Fragment::new();
+        match self.options.count {
+            true => arguments.append(&next_count()),
+            false => arguments.ldc_i4(-1),
+        };
+        arguments.ldstr(&name);
+        let first = u16::from(cx.signature().has_this);
+        match cx.signature().params.is_empty() {
+            true => arguments.ldnull(),
+            false => arguments.append(&cx.box_argument(first)?.code),
+        };
+        let entered = cx.guarded(body, &self.guard, |code| {
+            code.append(&arguments).call(&enter);
+        })?;
+        let left = cx.guarded(body, &self.guard, |code| {
+            code.ldstr(&name).call(&leave);
+        })?;
+
+        if self.options.time {
+            let now = MethodSymbol::new("[Logger]Logger", "Now", "int64 ()");
+            let took = MethodSymbol::new("[Logger]Logger", "Took", "void (string, int64)");
+            let start = body.add_local(TypeSig::I8)?;
+            let ended = cx.guarded(body, &self.guard, |code| {
+                code.ldstr(&name).ldloc(start).call(&took);
+            })?;
+            wrap = wrap
+                .before(move |code, _| {
+                    code.append(&entered).call(&now).stloc(start);
+                })
+                .finally(move |code, _| {
+                    code.append(&ended);
+                });
+        } else {
+            wrap = wrap.before(move |code, _| {
+                code.append(&entered);
+            });
+        }
+        if self.options.swallow {
+            let swallowed =
+                MethodSymbol::new("[Logger]Logger", "Swallowed", "void (string, object)");
+            wrap = wrap.on_exception(
+                "[corelib]System.Exception",
+                Caught::Swallow,
+                move |code, _, exception| {
+                    code.ldstr(&name).ldloc(exception).call(&swallowed);
+                },
+            );
+        }
+        wrap = wrap.finally(move |code, _| {
+            code.append(&left);
+        });
+        body.wrap(&wrap, &cx.shape()?)?;
+        Ok(())
+    }
+}
+
+register!(MethodLogger);
+
+/// The type that counts a module's calls.
+const COUNTER: &str = "MethodLogger.Counter";
+
+/// Adds the type to a module, before any of its types is loaded.
+fn add_counter(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+    /// `abstract sealed beforefieldinit`, as static classes are; not visible elsewhere.
+    const STATIC_CLASS: u32 = 0x0010_0180;
+    /// `static assembly`.
+    const STATIC: u32 = 0x0013;
+    let metadata = info.module_metadata(module)?;
+    // Every type that there is comes from it in the end, so it is referred to already.
+    let object = metadata
+        .type_refs()
+        .filter_map(std::result::Result::ok)
+        .find(|class| {
+            let props = metadata.type_ref_props(*class);
+            props.is_ok_and(|props| props.name == "System.Object")
+        });
+    let object = object.ok_or_else(|| Error::other("the module refers to no System.Object"))?;
+    let writer = info.module_metadata_for_writing(module)?;
+    let counter = writer.define_type_def(COUNTER, STATIC_CLASS, Some(object.into()), &[])?;
+    let count = FieldSig {
+        field_type: TypeSig::I4,
+    };
+    writer.define_field(Some(counter), "Calls", STATIC, &count, None)?;
+    Ok(())
+}
+
+/// Code that counts and leaves the new count.
+fn next_count() -> Fragment {
+    let calls = FieldSymbol::new(COUNTER, "Calls", "int32");
+    let mut code = Fragment::new();
+    code.ldsfld(&calls).ldc_i4(1).add().dup().stsfld(&calls);
+    code
+}
+
+fn shown<E: std::fmt::Display>(body: std::result::Result<MethodBody, E>) -> String {
+    body.map_or_else(|error| error.to_string(), |body| body.to_string())
+}

@@ -1,0 +1,58 @@
+//! What the runner hands over, through environment variables.
+
+use std::env;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clr_profiler::{Error, Result};
+use report::Output;
+
+/// Which methods, and what they get.
+pub(crate) struct Options {
+    pub(crate) filter: Option<String>,
+    pub(crate) il: Arc<Il>,
+    pub(crate) helper: PathBuf,
+    pub(crate) time: bool,
+    pub(crate) count: bool,
+    pub(crate) swallow: bool,
+}
+
+/// The file for what was rewritten, if one is wanted.
+pub(crate) struct Il(Option<Output>);
+
+impl Il {
+    pub(crate) fn say(&self, text: fmt::Arguments<'_>) {
+        if let Some(output) = &self.0 {
+            // The program is not to suffer from a full disk.
+            let _ = output.append(&format!("{text}\n"));
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn from_environment() -> Result<Self> {
+        let filter = env::var_os("METHOD_LOGGER_FILTER").map(|filter| {
+            filter
+                .into_string()
+                .map_err(|_| Error::other("METHOD_LOGGER_FILTER is not UTF-8"))
+        });
+        let il = env::var_os("METHOD_LOGGER_IL").map(|path| Output::open(path.into()));
+        let il = il
+            .transpose()
+            .map_err(|error| Error::other(error.to_string()))?;
+        // Beside this source, unless the profiler has gone elsewhere.
+        let helper = match env::var_os("METHOD_LOGGER_HELPER") {
+            Some(path) => path.into(),
+            None => concat!(env!("CARGO_MANIFEST_DIR"), "/helper/Logger.dll").into(),
+        };
+        Ok(Self {
+            filter: filter.transpose()?,
+            il: Arc::new(Il(il)),
+            helper,
+            time: env::var_os("METHOD_LOGGER_TIME").is_some(),
+            count: env::var_os("METHOD_LOGGER_COUNT").is_some(),
+            swallow: env::var_os("METHOD_LOGGER_SWALLOW").is_some(),
+        })
+    }
+}
