@@ -1,0 +1,47 @@
+//! What the runner hands over, through environment variables.
+
+use std::env;
+use std::path::PathBuf;
+
+use clr_profiler::{Error, Result};
+
+/// Which methods, and how.
+pub(crate) struct Options {
+    pub(crate) filter: Option<String>,
+    pub(crate) output: PathBuf,
+    pub(crate) helper: PathBuf,
+    pub(crate) native: bool,
+    pub(crate) framework: bool,
+}
+
+impl Options {
+    pub(crate) fn from_environment() -> Result<Self> {
+        let filter = env::var_os("RETURN_INSPECTOR_FILTER").map(|filter| {
+            filter
+                .into_string()
+                .map_err(|_| Error::other("RETURN_INSPECTOR_FILTER is not UTF-8"))
+        });
+        let path = |variable: &str, otherwise: &str| match env::var_os(variable) {
+            Some(path) => path.into(),
+            None => otherwise.into(),
+        };
+        let native = env::var_os("RETURN_INSPECTOR_NATIVE").is_some();
+        let framework = env::var_os("RETURN_INSPECTOR_FRAMEWORK").is_some();
+        if framework && !native {
+            return Err(Error::other(
+                "--framework needs --native: the core library cannot call a helper assembly",
+            ));
+        }
+        Ok(Self {
+            filter: filter.transpose()?,
+            output: path("RETURN_INSPECTOR_OUTPUT", "returns.txt"),
+            // Beside this source, unless the profiler has gone elsewhere.
+            helper: path(
+                "RETURN_INSPECTOR_HELPER",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/helper/Inspector.dll"),
+            ),
+            native,
+            framework,
+        })
+    }
+}
