@@ -1,0 +1,34 @@
+//! The examples that rewrite a program, from their command lines to what the program then does.
+
+#![cfg(unix)]
+
+mod method_logger;
+mod return_inspector;
+
+use std::fs;
+use std::path::PathBuf;
+
+use clr_profiler_tests::{Example, Finished, Folder, Runtime};
+
+/// The bundled sample, to its end: without a profiler, and with what the example wrote.
+fn sample(
+    example: Example,
+    runtime: &Runtime,
+    options: &[&str],
+    variables: &[(&str, &str)],
+) -> (Finished, Finished) {
+    let program = PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/support/samples/Sample.dll"
+    ));
+    let folder = Folder::new();
+    let file = folder.path("results");
+    let mut all = options.to_vec();
+    all.extend(["--output", file.to_str().unwrap()]);
+    let plain = Finished::of(example.plain(runtime, &program, &[]));
+    let mut command = example.command(runtime, &all, &program, &[]);
+    command.envs(variables.iter().copied());
+    let mut finished = Finished::of(command);
+    finished.log = fs::read_to_string(file).unwrap();
+    (plain, finished)
+}
