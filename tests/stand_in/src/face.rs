@@ -71,7 +71,7 @@ impl Face {
     /// it is gone, whatever references there are.
     pub fn new(interface: &'static Interface, handler: Box<dyn Handler>) -> Self {
         Self {
-            vtable: interface.vtable.as_ptr(),
+            vtable: interface.vtable.as_ptr().cast(),
             interface,
             handler,
         }

@@ -4,6 +4,7 @@
 //! caller's stack arguments, whatever registers are left; on AArch64 its address is passed.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clr_profiler_sys as sys;
 use sys::facts::INTERFACES;
@@ -101,7 +102,7 @@ pub struct Interface {
     /// The method of each slot, those of all parents included.
     pub slots: Vec<&'static NativeMethod>,
     /// The thunk of each slot.
-    pub(crate) vtable: Vec<usize>,
+    pub(crate) vtable: &'static [AtomicUsize],
 }
 
 impl Interface {
@@ -150,6 +151,12 @@ const UNKNOWN: &[Method] = &[
     unknown("Release", 2, "ULONG", &[]),
 ];
 
+/// Where all vtables stand, one behind the other.
+///
+/// As part of this library's own image: who asks the loader whose a vtable is gets an answer, as
+/// with those of a runtime.
+static VTABLES: [AtomicUsize; 8192] = [const { AtomicUsize::new(0) }; 8192];
+
 struct Tables {
     methods: Vec<&'static NativeMethod>,
     interfaces: Vec<Interface>,
@@ -161,6 +168,7 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(|| {
         let mut methods: Vec<&'static NativeMethod> = Vec::new();
         let mut interfaces: Vec<Interface> = Vec::new();
+        let mut room = &VTABLES[..];
         let mut add = |name, iid, parent, own: &'static [Method]| {
             let mut slots: Vec<&'static NativeMethod> = interfaces
                 .iter()
@@ -173,10 +181,12 @@ fn tables() -> &'static Tables {
                 methods.push(method);
                 slots.push(method);
             }
-            let vtable = slots
-                .iter()
-                .map(|method| thunks::thunk(method.facts.slot, method.words))
-                .collect();
+            let vtable;
+            (vtable, room) = room.split_at(slots.len());
+            for (slot, method) in vtable.iter().zip(&slots) {
+                let thunk = thunks::thunk(method.facts.slot, method.words);
+                slot.store(thunk, Ordering::Relaxed);
+            }
             interfaces.push(Interface {
                 name,
                 iid,

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::{mem, ptr};
 
 use clr_profiler_sys as sys;
 use stand_in::{Call, NativeMethod, Object, Offers};
 use sys::HRESULT;
 
 use crate::buffers::{BUFFERS, Buffer};
+use crate::callbacks::call_back;
 use crate::values::{bytes_of, is_pointer};
 
 /// How one call is answered.
@@ -131,10 +132,7 @@ impl Answers {
             }
             "IMethodMalloc::Alloc" => {
                 return match answer.outputs {
-                    Outputs::Filled => {
-                        let words = vec![0_u64; call.argument(0).div_ceil(8)];
-                        words.leak().as_mut_ptr().expose_provenance()
-                    }
+                    Outputs::Filled => room(call.argument(0)),
                     _ => 0,
                 };
             }
@@ -144,7 +142,7 @@ impl Answers {
             return Call::hresult(answer.hresult);
         }
         if answer.outputs == Outputs::Filled && answer.hresult.is_ok() {
-            call_back(call, &name, answer.elements);
+            call_back(call, &name, &answer);
         }
         let fits = self.fill(call, &name, &answer);
         let next = gives_in_parts(&name);
@@ -191,13 +189,20 @@ impl Answers {
                     _ => ptr::null_mut(),
                 };
                 given.expose_provenance().to_ne_bytes().to_vec()
-            } else if name.contains("GetInprocInspection") {
+            } else if let Some(interface) = untyped(name) {
                 let given = if zero {
                     ptr::null_mut()
                 } else {
-                    self.give("IUnknown")
+                    self.give(interface)
                 };
                 given.expose_provenance().to_ne_bytes().to_vec()
+            } else if let Some(length) = written_to(name, index)
+                && !zero
+            {
+                room(call.argument(length)).to_ne_bytes().to_vec()
+            } else if pointee == "COR_PRF_RUNTIME_TYPE" && name != self.method {
+                // .NET Framework, which implements all of it.
+                sys::COR_PRF_DESKTOP_CLR.to_ne_bytes().to_vec()
             } else if matches!(pointee, "ASSEMBLYMETADATA") {
                 // It says itself what buffers it has.
                 continue;
@@ -258,7 +263,10 @@ impl Answers {
         if !out.is_null() {
             let type_name = pointee_of(call.method, row.buffer).unwrap_or_default();
             for index in 0..given {
-                let bytes = if parameter.pointee == 2 {
+                let bytes = if untyped(row.method).is_some() {
+                    let object = self.give("IMetaDataImport2");
+                    object.expose_provenance().to_ne_bytes().to_vec()
+                } else if parameter.pointee == 2 {
                     let end = from + index + 1 == elements;
                     (if end { 0 } else { answer.unit }).to_ne_bytes().to_vec()
                 } else {
@@ -313,8 +321,8 @@ impl Answers {
     }
 
     /// A reference to a new object with this interface, and all that go with it.
-    fn give(&self, interface: &'static str) -> *mut c_void {
-        let offers = if interface.starts_with("IMetaData") {
+    pub(crate) fn give(&self, interface: &'static str) -> *mut c_void {
+        let offers = if interface.starts_with("IMetaData") && !interface.contains("Dispenser") {
             Offers::new([
                 "IMetaDataImport2",
                 "IMetaDataEmit2",
@@ -322,6 +330,10 @@ impl Answers {
                 "IMetaDataAssemblyEmit",
                 "IMetaDataTables2",
                 "IMetaDataInfo",
+                "IMetaDataFilter",
+                "IMetaDataValidate",
+                "IMetaDataWinMDImport",
+                "ICeeGen",
             ])
         } else {
             Offers::new([interface])
@@ -337,39 +349,38 @@ pub(crate) fn gives_in_parts(name: &str) -> bool {
     name.ends_with("Enum::Next") || name.contains("::Enum") || name.ends_with("ReadInMemorySymbols")
 }
 
-/// Calls the callback that a walk was given, once for each element.
-fn call_back(call: &Call<'_>, name: &str, elements: usize) {
-    // A callback and its data are passed as they are: as words.
-    let function = |parameter| ptr::with_exposed_provenance::<c_void>(call.argument(parameter));
-    for index in 0..elements {
-        let id = FIRST as usize + index;
-        // SAFETY: the callback has the type that the method's parameter has, is not null, and may
-        // be called on this thread until the method returns; the data is what comes with it.
-        let goes_on = unsafe {
-            match name {
-                "ICorProfilerInfo2::DoStackSnapshot" => {
-                    let callback: sys::StackSnapshotCallback = mem::transmute(function(1));
-                    callback(id, 0x77, 0x78, 0, ptr::null_mut(), call.pointer(3)) == sys::S_OK
-                }
-                "ICorProfilerInfo10::EnumerateObjectReferences" => {
-                    let callback: sys::ObjectReferenceCallback = mem::transmute(function(1));
-                    let mut reference = id;
-                    callback(0x81, &mut reference, call.pointer(2)).as_bool()
-                }
-                "ICorProfilerInfo15::EnumerateGCHeapObjects" => {
-                    let callback: sys::ObjectCallback = mem::transmute(function(0));
-                    callback(id, call.pointer(1)).as_bool()
-                }
-                _ => return,
-            }
-        };
-        assert!(goes_on, "{name}: the walk was ended at {index}");
+/// The interface that an output declared as a `void` has.
+fn untyped(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "ICorProfilerInfo::GetInprocInspectionInterface"
+        | "ICorProfilerInfo::GetInprocInspectionIThisThread" => "IUnknown",
+        "ICeeGen::GetIMapTokenIface" => "IMapToken",
+        "IMetaDataAssemblyImport::FindAssembliesByName" => "IMetaDataImport2",
+        _ => return None,
+    })
+}
+
+/// The parameter that says how much room the caller gets to write to, where an output is that.
+fn written_to(name: &str, parameter: usize) -> Option<usize> {
+    match (name, parameter) {
+        ("ICeeGen::AllocateMethodBuffer", 1) => Some(0),
+        ("ICeeGen::GetSectionBlock", 3) => Some(1),
+        _ => None,
     }
+}
+
+/// Memory of exactly this length that nobody else has.
+fn room(bytes: usize) -> usize {
+    vec![0_u8; bytes].leak().as_mut_ptr().expose_provenance()
 }
 
 /// What an output points to; none where it is no output.
 pub(crate) fn pointee_of(method: &NativeMethod, parameter: usize) -> Option<&'static str> {
     let facts = &method.facts.parameters[parameter];
+    if method.interface == "ICeeGen" && facts.type_name == "LPWSTR" {
+        // Declared as if it were written to.
+        return None;
+    }
     match facts.type_name {
         "LPWSTR" | "LPCWSTR" => Some("WCHAR"),
         type_name => {

@@ -142,7 +142,15 @@ pub(crate) const BUFFERS: &[Buffer] = &[
         3,
         Some(4),
     ),
+    of("IMetaDataEmit::TranslateSigWithScope", 8, 9, Some(10)),
+    of(
+        "IMetaDataAssemblyImport::FindAssembliesByName",
+        3,
+        4,
+        Some(5),
+    ),
     // Declared as if they were read, but they are written to.
+    of("IMetaDataDispenserEx::FindAssembly", 4, 5, Some(6)),
     of("IMetaDataImport::GetEventProps", 2, 3, Some(4)),
     of("IMetaDataImport::GetPropertyProps", 2, 3, Some(4)),
     of(

@@ -12,8 +12,10 @@
 
 mod answers;
 mod buffers;
+mod callbacks;
 mod checks;
 mod complete;
+mod implemented;
 mod rows;
 mod stage;
 mod values;

@@ -4,15 +4,20 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr;
 
+use clr_profiler::Dispenser;
 use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
 use stand_in::Offers;
-use sys::{GUID, ICorProfilerCallback11, Interface};
+use sys::{GUID, HRESULT, ICorProfilerCallback11, Interface};
 
 use crate::answers::{Answer, Answers};
+use crate::callbacks::let_go;
+use crate::implemented::live;
 use crate::rows::{Outcome, Row, Run};
 
 thread_local! {
+    /// Who answers for the dispenser that is asked for.
+    static ANSWERS: RefCell<Option<Answers>> = const { RefCell::new(None) };
     /// The handle that the profiler of this thread got.
     static INFO: RefCell<Option<ProfilerInfo>> = const { RefCell::new(None) };
     /// What is to be run in the next callback, and what came of it.
@@ -113,6 +118,8 @@ pub(crate) fn play(row: &Row, answer: Answer) -> Played {
         answers.seen(|seen| seen.started = true);
         perform(row, &info, &object, &answers)
     };
+    let_go();
+    assert_eq!(live(), 0, "{}: objects of the caller's", row.native);
     let given = answers.seen(|seen| std::mem::take(&mut seen.given));
     for object in &given {
         assert_eq!(object.references(), 1, "{}: {object:?}", row.native);
@@ -138,6 +145,8 @@ fn perform(
         Run::Writer(run) => {
             return run(&info.module_metadata_for_writing(ModuleId::from_raw(0x51))?);
         }
+        Run::Dispenser(run) => return run(&dispenser(info, answers)?),
+        Run::Stored(run) => return run(&dispenser(info, answers)?.open_scope_on_memory(&[])?),
         _ => {}
     }
     IN_CALLBACK.set(Some((row.run, None)));
@@ -156,12 +165,39 @@ fn perform(
             }
             Run::Gc(_) => object.ObjectReferences(0x81, 0x61, 0, ptr::null()),
             Run::Object(_) => object.ObjectAllocated(0x81, 0x61),
-            Run::Info(_) | Run::Metadata(_) | Run::Writer(_) => unreachable!(),
+            _ => unreachable!("{:?} needs no callback", row.run),
         }
     };
     assert_eq!(answer, sys::S_OK);
     let (_, outcome) = IN_CALLBACK.take().expect("it was put there");
     outcome.unwrap_or_else(|| panic!("{}: the callback did not come", row.native))
+}
+
+/// The dispenser of the runtime that gives these answers.
+fn dispenser(info: &ProfilerInfo, answers: &Answers) -> Result<Dispenser> {
+    ANSWERS.set(Some(answers.clone()));
+    let dispenser = info.metadata_dispenser();
+    ANSWERS.set(None);
+    dispenser
+}
+
+/// What the library of a runtime exports; `build.rs` lets this program do so.
+#[unsafe(no_mangle)]
+unsafe extern "system" fn MetaDataGetDispenser(
+    class: *const GUID,
+    interface: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    ANSWERS.with_borrow(|answers| {
+        let answers = answers.as_ref().expect("a row asks");
+        // SAFETY: the caller passes two GUIDs and a place for a pointer.
+        unsafe {
+            assert_eq!(*class, sys::CLSID_CorMetaDataDispenser);
+            assert_eq!(*interface, sys::IMetaDataDispenserEx::IID);
+            out.write(answers.give("IMetaDataDispenserEx"));
+        }
+    });
+    sys::S_OK
 }
 
 /// A profiler's object.

@@ -1,22 +1,26 @@
 //! The interfaces that write metadata.
 
+use std::io::Write;
 use std::path::Path;
 
+use clr_profiler::il::signature::MethodSig;
 use clr_profiler::prelude::*;
 use clr_profiler::{EventMethods, NewAssembly, NewAssemblyRef, PropertyMethods};
 
 use super::metadata::{METHOD_SIG, event, field, generic_param, module, property};
 use super::{class, method, rows, token};
+use crate::implemented::handler;
 
 rows! { ROWS: Writer;
     "IMetaDataEmit::SetModuleProps" => |it| it.set_module_props("m");
     "IMetaDataEmit::Save" => |it| it.save(Path::new("/nowhere"));
+    "IMetaDataEmit::SaveToStream" => |it| saved(|out| it.save_to_stream(out));
     "IMetaDataEmit::GetSaveSize" => |it| it.save_size(0);
     "IMetaDataEmit::SaveToMemory" => |it| it.save_to_memory();
     "IMetaDataEmit::DeleteToken" => |it| it.delete_token(method());
-    "IMetaDataEmit::SetHandler" => |it| it.set_handler(None);
+    "IMetaDataEmit::SetHandler" => |it| it.set_handler(Some(&handler()));
     "IMetaDataEmit::ApplyEditAndContinue" => |it| it.apply_edit_and_continue(it);
-    "IMetaDataEmit::Merge" => |it| it.merge(it, None, None);
+    "IMetaDataEmit::Merge" => |it| it.merge(it, Some(&handler()), Some(&handler()));
     "IMetaDataEmit::MergeEnd" => |it| it.merge_end();
     "IMetaDataEmit::DefineTypeDef" => |it| it.define_type_def("N.C", 0, None, &[]);
     "IMetaDataEmit::DefineNestedType" => |it| it.define_nested_type("C", 0, None, &[], class());
@@ -45,6 +49,7 @@ rows! { ROWS: Writer;
     "IMetaDataEmit::DefineModuleRef" => |it| it.define_module_ref("m");
     "IMetaDataEmit::GetTokenFromSig" => |it| it.token_from_sig(METHOD_SIG);
     "IMetaDataEmit::GetTokenFromTypeSpec" => |it| it.token_from_type_spec(TYPE_SIG);
+    "IMetaDataEmit::TranslateSigWithScope" => |it| it.translate_sig_with_scope::<MethodSig>(it, &[], METHOD_SIG);
     "IMetaDataEmit::DefineUserString" => |it| it.define_user_string_utf16(&[0x78]);
     "IMetaDataEmit::DefineCustomAttribute" => |it| it.define_custom_attribute(class(), method(), &[1, 0, 0, 0]);
     "IMetaDataEmit::SetCustomAttributeValue" => |it| it.set_custom_attribute_value(token(0x0C00_0001), &[1, 0, 0, 0]);
@@ -59,6 +64,7 @@ rows! { ROWS: Writer;
     "IMetaDataEmit2::DefineMethodSpec" => |it| it.define_method_spec(method(), SPEC_SIG);
     "IMetaDataEmit2::GetDeltaSaveSize" => |it| it.delta_save_size(0);
     "IMetaDataEmit2::SaveDelta" => |it| it.save_delta(Path::new("/nowhere"));
+    "IMetaDataEmit2::SaveDeltaToStream" => |it| saved(|out| it.save_delta_to_stream(out));
     "IMetaDataEmit2::SaveDeltaToMemory" => |it| it.save_delta_to_memory();
     "IMetaDataEmit2::DefineGenericParam" => |it| it.define_generic_param(class(), 0, 0, "T", &[]);
     "IMetaDataEmit2::SetGenericParamProps" => |it| it.set_generic_param_props(generic_param(), 0, Some("T"), None);
@@ -73,6 +79,12 @@ rows! { ROWS: Writer;
     "IMetaDataAssemblyEmit::SetExportedTypeProps" => |it| it.set_exported_type_props(token(0x2700_0001), class(), None, 0);
     "IMetaDataAssemblyEmit::DefineManifestResource" => |it| it.define_manifest_resource("r", None, 0, 0);
     "IMetaDataAssemblyEmit::SetManifestResourceProps" => |it| it.set_manifest_resource_props(token(0x2800_0001), None, 0, 0);
+}
+
+fn saved(save: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    save(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// `int`.

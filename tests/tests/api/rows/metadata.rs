@@ -4,6 +4,7 @@ use clr_profiler::AnySignature;
 use clr_profiler::prelude::*;
 
 use super::{all, class, method, rows, token};
+use crate::implemented::handler;
 
 // Lengths of values and lists are not shown, nor is a truth as a number or a key that is no column.
 rows! { IMPORT: Metadata;
@@ -90,6 +91,10 @@ rows! { IMPORT: Metadata;
     "IMetaDataAssemblyImport::GetManifestResourceProps" => |it| it.manifest_resource_props(token(0x2800_0001));
     "IMetaDataAssemblyImport::FindExportedTypeByName" => |it| it.find_exported_type_by_name("N.C", None);
     "IMetaDataAssemblyImport::FindManifestResourceByName" => |it| it.find_manifest_resource_by_name("r");
+    "IMetaDataAssemblyImport::FindAssembliesByName" => |it| it.find_assemblies_by_name(Some("/base"), None, "A");
+    "IMetaDataValidate::ValidatorInit" => |it| it.validator_init(1, &handler());
+    "IMetaDataValidate::ValidateMetaData" => |it| it.validate_metadata();
+    "IMetaDataWinMDImport::GetUntransformedTypeRefProps" => |it| it.untransformed_type_ref_props(type_ref());
 }
 
 rows! { TABLES: Metadata;

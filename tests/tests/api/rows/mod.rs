@@ -1,5 +1,7 @@
 //! One row for each native method: the wrapper that calls it.
 
+mod cee_gen;
+mod dispenser;
 mod emit;
 mod handed;
 mod hooks;
@@ -8,6 +10,7 @@ mod metadata;
 
 use std::fmt::Debug;
 
+use clr_profiler::Dispenser;
 use clr_profiler::prelude::*;
 
 /// What a wrapper gave, as text.
@@ -19,6 +22,10 @@ pub(crate) enum Run {
     Info(fn(&ProfilerInfo) -> Outcome),
     Metadata(fn(&Metadata<'_>) -> Outcome),
     Writer(fn(&MetadataWriter<'_>) -> Outcome),
+    /// The dispenser of .NET Framework.
+    Dispenser(fn(&Dispenser) -> Outcome),
+    /// Metadata that a dispenser has opened.
+    Stored(fn(&Metadata<'_>) -> Outcome),
     /// In `get_rejit_parameters`.
     Control(fn(&FunctionControl<'_>) -> Outcome),
     /// In `get_assembly_references`.
@@ -79,6 +86,9 @@ pub(crate) fn all_rows() -> impl Iterator<Item = &'static Row> {
         metadata::IMPORT,
         metadata::TABLES,
         emit::ROWS,
+        dispenser::ROWS,
+        dispenser::STORED,
+        cee_gen::ROWS,
     ]
     .into_iter()
     .flatten()
