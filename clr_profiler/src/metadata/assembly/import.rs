@@ -10,7 +10,6 @@ use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
 use clr_profiler_sys as sys;
-use sys::Interface;
 
 /// A file of an assembly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -408,7 +407,8 @@ pub trait MetadataAssemblyImport: Sealed {
         let name = wide(CALL, name)?;
         let start =
             |path: &Option<Vec<u16>>| path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr());
-        let found = read_array(|capacity, count, buffer: *mut usize| {
+        // As references, so that those of a buffer that was too small are given back.
+        let found = read_array(|capacity, count, buffer: *mut Option<sys::IUnknown>| {
             native_call!(
                 &import,
                 IMetaDataAssemblyImport::FindAssembliesByName(
@@ -423,18 +423,9 @@ pub trait MetadataAssemblyImport: Sealed {
         })?;
         found
             .into_iter()
-            .map(|raw| {
-                let raw: *mut std::ffi::c_void = std::ptr::with_exposed_provenance_mut(raw);
-                let object: Option<sys::IUnknown> = if raw.is_null() {
-                    None
-                } else {
-                    // SAFETY: the runtime gives a reference to each assembly that it found.
-                    Some(unsafe { sys::IUnknown::from_raw(raw) })
-                };
-                match object {
-                    Some(object) => Ok(Metadata::from_native(cast(&object, CALL)?)),
-                    None => Err(crate::error::Error::invalid(CALL, "an assembly is missing")),
-                }
+            .map(|object| match object {
+                Some(object) => Ok(Metadata::from_native(cast(&object, CALL)?)),
+                None => Err(crate::error::Error::invalid(CALL, "an assembly is missing")),
             })
             .collect()
     }
