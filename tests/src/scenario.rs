@@ -99,7 +99,16 @@ impl Scenario {
 
     /// Runs the program on each runtime under the profiler.
     pub fn on_each_runtime(&self, assert: impl Fn(&Runtime, &Finished)) {
-        for runtime in runtimes() {
+        self.on_each_runtime_where(|_| true, assert);
+    }
+
+    /// Runs the program under the profiler on each runtime of which this is true.
+    pub fn on_each_runtime_where(
+        &self,
+        is_wanted: impl Fn(&Runtime) -> bool,
+        assert: impl Fn(&Runtime, &Finished),
+    ) {
+        for runtime in runtimes().iter().filter(|runtime| is_wanted(runtime)) {
             println!("on {}", runtime.name);
             assert(runtime, &self.run(runtime, self.clsid.as_deref()));
         }

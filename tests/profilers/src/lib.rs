@@ -32,6 +32,7 @@ mod rewrites_again;
 mod start;
 mod statics;
 mod transitions;
+mod stress;
 mod walks_heap;
 
 use clr_profiler::prelude::*;
@@ -83,6 +84,7 @@ register!(
     rewrites::ChangesEach,
     rewrites::WrapsAll,
     rewrites_again::RewritesAgain,
+    stress::Stress,
     start::CancelsActivation,
     start::FailsToStart,
     start::Null,

@@ -1,0 +1,204 @@
+// Does everything at once for as many seconds as it is told: compiles, allocates, throws, starts
+// threads, loads and unloads, collects. It checks its own results, and says nothing that depends on
+// time.
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Reflection;
+using System.Reflection.Emit;
+using System.Runtime.CompilerServices;
+using System.Runtime.Loader;
+using System.Threading;
+
+namespace Stress
+{
+    internal sealed class Thrown : Exception
+    {
+        internal readonly int Depth;
+
+        internal Thrown(int depth)
+        {
+            Depth = depth;
+        }
+    }
+
+    public sealed class Node<T>
+    {
+        public T Value;
+        public Node<T> Next;
+    }
+
+    public static class Program
+    {
+        private static volatile bool over;
+
+        private static int Main(string[] arguments)
+        {
+            int seconds = arguments.Length > 0 ? int.Parse(arguments[0]) : 1;
+            Announce("begin");
+            var clock = Stopwatch.StartNew();
+            var work = new Func<int, bool>[] { Compile, Instantiate, Allocate, Throw, Start, Load, Collect };
+            var right = new bool[work.Length];
+            var done = new bool[work.Length];
+            var threads = new Thread[work.Length];
+            for (int i = 0; i < work.Length; i++)
+            {
+                int index = i;
+                threads[i] = new Thread(() =>
+                {
+                    bool all = true;
+                    for (int n = 0; !over; n++)
+                    {
+                        all &= work[index](n);
+                        done[index] = true;
+                    }
+                    right[index] = all;
+                });
+                threads[i].Start();
+            }
+            Thread.Sleep(Math.Max(0, seconds * 1000 - (int)clock.ElapsedMilliseconds));
+            over = true;
+            foreach (Thread thread in threads)
+                thread.Join();
+            for (int i = 0; i < work.Length; i++)
+                Console.WriteLine(work[i].Method.Name + " right " + right[i] + " done " + done[i]);
+            Announce("end");
+            return 11;
+        }
+
+        // The name of a thread tells the profiler.
+        private static void Announce(string what)
+        {
+            var thread = new Thread(() => Thread.CurrentThread.Name = what);
+            thread.Start();
+            thread.Join();
+        }
+
+        private static bool Compile(int n)
+        {
+            var method = new DynamicMethod("Made" + n, typeof(int), new[] { typeof(int) });
+            ILGenerator il = method.GetILGenerator();
+            il.Emit(OpCodes.Ldarg_0);
+            il.Emit(OpCodes.Ldc_I4, n);
+            il.Emit(OpCodes.Add);
+            il.Emit(OpCodes.Ret);
+            return ((Func<int, int>)method.CreateDelegate(typeof(Func<int, int>)))(3) == n + 3;
+        }
+
+        // Each of some hundred instantiations is loaded and compiled once.
+        private static bool Instantiate(int n)
+        {
+            Type type = typeof(int);
+            Type[] kinds = { typeof(Node<>), typeof(List<>), typeof(Nullable<>) };
+            int path = n % 400;
+            for (int depth = 0; depth < 5; depth++, path /= 3)
+            {
+                Type next = kinds[path % 3];
+                bool isNullable = next == typeof(Nullable<>);
+                if (isNullable && !(type.IsValueType && Nullable.GetUnderlyingType(type) == null))
+                    next = typeof(Node<>);
+                type = next.MakeGenericType(type);
+            }
+            MethodInfo open = typeof(Program).GetMethod("Depth");
+            return (int)open.MakeGenericMethod(type).Invoke(null, new object[] { n }) == n;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static int Depth<T>(int n)
+        {
+            return new T[n % 7].Length == n % 7 ? n : -1;
+        }
+
+        private static bool Allocate(int n)
+        {
+            Node<string> first = null;
+            for (int i = 0; i < 1000; i++)
+                first = new Node<string> { Value = "node " + i, Next = first };
+            var large = new byte[100000 + n % 1000];
+            large[n % large.Length] = 1;
+            int count = 0;
+            for (Node<string> node = first; node != null; node = node.Next)
+                count += node.Value.Length;
+            return count == 7890 && large.Length == 100000 + n % 1000;
+        }
+
+        private static bool Throw(int n)
+        {
+            int wanted = n % 20, finallys = 0;
+            try
+            {
+                Fall(wanted, ref finallys);
+                return false;
+            }
+            catch (Thrown thrown) when (thrown.Depth == 0)
+            {
+                return finallys == wanted;
+            }
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Fall(int depth, ref int finallys)
+        {
+            if (depth == 0)
+                throw new Thrown(0);
+            try
+            {
+                Fall(depth - 1, ref finallys);
+            }
+            finally
+            {
+                finallys++;
+            }
+        }
+
+        private static bool Start(int n)
+        {
+            int sum = 0;
+            var threads = new Thread[3];
+            for (int i = 0; i < threads.Length; i++)
+            {
+                int add = i + 1;
+                (threads[i] = new Thread(() => Interlocked.Add(ref sum, add))).Start();
+            }
+            foreach (Thread thread in threads)
+                thread.Join();
+            return sum == 6;
+        }
+
+        private static bool Load(int n)
+        {
+            WeakReference loaded = Use(n);
+            for (int i = 0; loaded.IsAlive && i < 100; i++)
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+            }
+            return !loaded.IsAlive;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static WeakReference Use(int number)
+        {
+            var context = new AssemblyLoadContext("number " + number, true);
+            Assembly again = context.LoadFromAssemblyPath(typeof(Program).Assembly.Location);
+            MethodInfo answer = again.GetType("Stress.Program").GetMethod("Answer");
+            bool right = (int)answer.Invoke(null, new object[] { number }) == number + 41;
+            context.Unload();
+            return new WeakReference(right ? (object)context : typeof(Program));
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static int Answer(int n)
+        {
+            return new Node<int> { Value = n }.Value + 41;
+        }
+
+        private static bool Collect(int n)
+        {
+            var tracked = new Node<int> { Value = n };
+            GC.Collect(n % 3, GCCollectionMode.Forced, true, n % 2 == 0);
+            Thread.Sleep(1);
+            return tracked.Value == n;
+        }
+    }
+}
