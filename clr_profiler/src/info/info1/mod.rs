@@ -1,13 +1,15 @@
 //! `ICorProfilerInfo`.
 
+mod bodies;
 mod malloc;
+mod modules;
 mod types;
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use super::ProfilerInfo;
-use super::code::{CodeRange, IlMapEntry, IlToNative, il_to_native, native_il_map};
+use super::code::{CodeRange, IlMapEntry, IlToNative, il_to_native};
 use super::handle::Sealed;
 use crate::error::{Error, Hresult, Result};
 use crate::events::EventMask;
@@ -15,12 +17,10 @@ use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId,
 };
 use crate::metadata::{Metadata, MetadataWriter};
-use crate::native::{read_array, read_text, typed};
-use clr_profiler_il::body::encoded_length;
+use crate::native::{read_array, typed};
 use clr_profiler_il::token::{MethodDef, TypeDef};
-use clr_profiler_sys as sys;
-use sys::Interface;
 
+pub(super) use bodies::check_body;
 pub use malloc::MethodMalloc;
 pub use types::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, FunctionInfo, ModuleInfo,
@@ -324,25 +324,7 @@ pub trait CorProfilerInfo: Sealed {
     /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded.
     #[doc(alias = "GetModuleInfo")]
     fn module_info(&self, module: ModuleId) -> Result<ModuleInfo> {
-        let (mut base, mut assembly) = (std::ptr::null(), 0);
-        let info = self.handle();
-        let name = read_text(|capacity, length, buffer| {
-            ask!(steady info,
-                ICorProfilerInfo::GetModuleInfo(
-                    module.raw(),
-                    &mut base,
-                    capacity,
-                    length,
-                    buffer,
-                    &mut assembly,
-                )
-            )
-        })?;
-        Ok(ModuleInfo {
-            base_address: (!base.is_null()).then(|| base.addr()),
-            name,
-            assembly: AssemblyId::optional(assembly),
-        })
+        modules::module_info(self.handle(), module)
     }
 
     /// The metadata of a module, for reading.
@@ -401,21 +383,7 @@ pub trait CorProfilerInfo: Sealed {
     /// runtime implements.
     #[doc(alias = "GetILFunctionBody")]
     fn il_function_body(&self, module: ModuleId, method: MethodDef) -> Result<Vec<u8>> {
-        let (mut start, mut size) = (std::ptr::null(), 0);
-        let info = self.handle();
-        ask!(steady info,
-            ICorProfilerInfo::GetILFunctionBody(module.raw(), method.raw(), &mut start, &mut size)
-        )?;
-        if start.is_null() {
-            return Err(Error::invalid(
-                "ICorProfilerInfo::GetILFunctionBody",
-                "the runtime gave no method body",
-            ));
-        }
-        // SAFETY: the runtime says that the body of `size` bytes stands at `start`; it is part of
-        // the loaded image or of memory from the module's allocator, neither of which is freed
-        // while the module is loaded.
-        Ok(unsafe { std::slice::from_raw_parts(start, size as usize) }.to_vec())
+        bodies::il_function_body(self.handle(), module, method)
     }
 
     /// The method that a function is an instance of, with the metadata that names it.
@@ -431,26 +399,7 @@ pub trait CorProfilerInfo: Sealed {
         &self,
         function: FunctionId,
     ) -> Result<(MethodDef, Metadata<'_>)> {
-        const CALL: &str = "ICorProfilerInfo::GetTokenAndMetaDataFromFunction";
-        let (mut import, mut token) = (std::ptr::null_mut(), 0);
-        let info = self.handle();
-        ask!(
-            steady info,
-            ICorProfilerInfo::GetTokenAndMetaDataFromFunction(
-                function.raw(),
-                &sys::IMetaDataImport2::IID,
-                &mut import,
-                &mut token,
-            )
-        )?;
-        if import.is_null() {
-            return Err(Error::invalid(CALL, "the runtime gave no metadata"));
-        }
-        // SAFETY: the runtime gives a reference to the interface that was asked for. It is that of
-        // the module, which the handle below has for all of its versions.
-        drop(unsafe { sys::IMetaDataImport2::from_raw(import) });
-        let module = self.function_info(function)?.module;
-        Ok((typed(CALL, token)?, self.module_metadata(module)?))
+        modules::token_and_metadata_from_function(self.handle(), function)
     }
 
     /// Replaces the method body: header, IL and exception clauses, in the form of ECMA-335 II.25.4.
@@ -467,23 +416,7 @@ pub trait CorProfilerInfo: Sealed {
     /// past their end. What the instructions do is not checked here.
     #[doc(alias = "SetILFunctionBody")]
     fn set_il_function_body(&self, module: ModuleId, method: MethodDef, body: &[u8]) -> Result<()> {
-        const CALL: &str = "ICorProfilerInfo::SetILFunctionBody";
-        check_body(CALL, body)?;
-        let allocator = self.il_function_body_allocator(module)?;
-        let memory = allocator.alloc(body.len())?;
-        if !memory.as_ptr().addr().is_multiple_of(4) {
-            return Err(Error::invalid(
-                "IMethodMalloc::Alloc",
-                "the memory for a method body does not begin at a multiple of four",
-            ));
-        }
-        memory.copy_from_slice(body);
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo::SetILFunctionBody(module.raw(), method.raw(), memory.as_ptr())
-        )?;
-        Ok(())
+        bodies::set_il_function_body(self.handle(), module, method, body)
     }
 
     /// The allocator of a module's method bodies.
@@ -497,18 +430,7 @@ pub trait CorProfilerInfo: Sealed {
     /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.
     #[doc(alias = "GetILFunctionBodyAllocator")]
     fn il_function_body_allocator(&self, module: ModuleId) -> Result<MethodMalloc<'_>> {
-        let info = self.handle();
-        let mut allocator = None;
-        ask!(
-            info,
-            ICorProfilerInfo::GetILFunctionBodyAllocator(module.raw(), &mut allocator)
-        )?;
-        allocator.map(MethodMalloc::new).ok_or_else(|| {
-            Error::invalid(
-                "ICorProfilerInfo::GetILFunctionBodyAllocator",
-                "the runtime gave no allocator",
-            )
-        })
+        bodies::il_function_body_allocator(self.handle(), module)
     }
 
     /// Says which offsets of a replaced method body stand for which of the original, for debuggers.
@@ -529,18 +451,7 @@ pub trait CorProfilerInfo: Sealed {
         start_jit: bool,
         map: &[IlMapEntry],
     ) -> Result<()> {
-        let map = native_il_map(map);
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo::SetILInstrumentedCodeMap(
-                function.raw(),
-                start_jit.into(),
-                map.len() as u32,
-                map.as_ptr(),
-            )
-        )?;
-        Ok(())
+        bodies::set_il_instrumented_code_map(self.handle(), function, start_jit, map)
     }
 
     /// Name and process of an application domain.
@@ -552,21 +463,7 @@ pub trait CorProfilerInfo: Sealed {
     /// `CORPROF_E_DATAINCOMPLETE` while the domain is being created.
     #[doc(alias = "GetAppDomainInfo")]
     fn app_domain_info(&self, app_domain: AppDomainId) -> Result<AppDomainInfo> {
-        let mut process_id = 0;
-        let info = self.handle();
-        let name = read_text(|capacity, length, buffer| {
-            ask!(
-                info,
-                ICorProfilerInfo::GetAppDomainInfo(
-                    app_domain.raw(),
-                    capacity,
-                    length,
-                    buffer,
-                    &mut process_id,
-                )
-            )
-        })?;
-        Ok(AppDomainInfo { name, process_id })
+        modules::app_domain_info(self.handle(), app_domain)
     }
 
     /// Name, application domain and manifest module of an assembly.
@@ -579,25 +476,7 @@ pub trait CorProfilerInfo: Sealed {
     /// `CORPROF_E_DATAINCOMPLETE` while the assembly is being loaded.
     #[doc(alias = "GetAssemblyInfo")]
     fn assembly_info(&self, assembly: AssemblyId) -> Result<AssemblyInfo> {
-        let (mut app_domain, mut module) = (0, 0);
-        let info = self.handle();
-        let name = read_text(|capacity, length, buffer| {
-            ask!(steady info,
-                ICorProfilerInfo::GetAssemblyInfo(
-                    assembly.raw(),
-                    capacity,
-                    length,
-                    buffer,
-                    &mut app_domain,
-                    &mut module,
-                )
-            )
-        })?;
-        Ok(AssemblyInfo {
-            name,
-            app_domain: AppDomainId::optional(app_domain),
-            module: ModuleId::optional(module),
-        })
+        modules::assembly_info(self.handle(), assembly)
     }
 
     /// The events that the runtime reports, of the lower half of the mask.
@@ -643,18 +522,3 @@ pub trait CorProfilerInfo: Sealed {
 }
 
 impl CorProfilerInfo for ProfilerInfo {}
-
-/// Refuses bytes that are not one whole method body.
-pub(super) fn check_body(call: &'static str, body: &[u8]) -> Result<()> {
-    match encoded_length(body) {
-        Ok(length) if length == body.len() => Ok(()),
-        Ok(length) => Err(Error::invalid(
-            call,
-            format_args!(
-                "the method body has {length} bytes by its header, {} were given",
-                body.len()
-            ),
-        )),
-        Err(error) => Err(Error::invalid(call, error)),
-    }
-}

@@ -1,0 +1,105 @@
+//! Method bodies: the calls behind the methods.
+
+use super::MethodMalloc;
+use crate::error::{Error, Result};
+use crate::ids::{FunctionId, ModuleId};
+use crate::info::ProfilerInfo;
+use crate::info::code::{IlMapEntry, native_il_map};
+use clr_profiler_il::body::encoded_length;
+use clr_profiler_il::token::MethodDef;
+
+pub(super) fn il_function_body(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    method: MethodDef,
+) -> Result<Vec<u8>> {
+    let (mut start, mut size) = (std::ptr::null(), 0);
+    ask!(steady info,
+        ICorProfilerInfo::GetILFunctionBody(module.raw(), method.raw(), &mut start, &mut size)
+    )?;
+    if start.is_null() {
+        return Err(Error::invalid(
+            "ICorProfilerInfo::GetILFunctionBody",
+            "the runtime gave no method body",
+        ));
+    }
+    // SAFETY: the runtime says that the body of `size` bytes stands at `start`; it is part of
+    // the loaded image or of memory from the module's allocator, neither of which is freed
+    // while the module is loaded.
+    Ok(unsafe { std::slice::from_raw_parts(start, size as usize) }.to_vec())
+}
+
+pub(super) fn set_il_function_body(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    method: MethodDef,
+    body: &[u8],
+) -> Result<()> {
+    const CALL: &str = "ICorProfilerInfo::SetILFunctionBody";
+    check_body(CALL, body)?;
+    let allocator = il_function_body_allocator(info, module)?;
+    let memory = allocator.alloc(body.len())?;
+    if !memory.as_ptr().addr().is_multiple_of(4) {
+        return Err(Error::invalid(
+            "IMethodMalloc::Alloc",
+            "the memory for a method body does not begin at a multiple of four",
+        ));
+    }
+    memory.copy_from_slice(body);
+    ask!(
+        info,
+        ICorProfilerInfo::SetILFunctionBody(module.raw(), method.raw(), memory.as_ptr())
+    )?;
+    Ok(())
+}
+
+pub(super) fn il_function_body_allocator(
+    info: &ProfilerInfo,
+    module: ModuleId,
+) -> Result<MethodMalloc<'_>> {
+    let mut allocator = None;
+    ask!(
+        info,
+        ICorProfilerInfo::GetILFunctionBodyAllocator(module.raw(), &mut allocator)
+    )?;
+    allocator.map(MethodMalloc::new).ok_or_else(|| {
+        Error::invalid(
+            "ICorProfilerInfo::GetILFunctionBodyAllocator",
+            "the runtime gave no allocator",
+        )
+    })
+}
+
+pub(super) fn set_il_instrumented_code_map(
+    info: &ProfilerInfo,
+    function: FunctionId,
+    start_jit: bool,
+    map: &[IlMapEntry],
+) -> Result<()> {
+    let map = native_il_map(map);
+    ask!(
+        info,
+        ICorProfilerInfo::SetILInstrumentedCodeMap(
+            function.raw(),
+            start_jit.into(),
+            map.len() as u32,
+            map.as_ptr(),
+        )
+    )?;
+    Ok(())
+}
+
+/// Refuses bytes that are not one whole method body.
+pub(in crate::info) fn check_body(call: &'static str, body: &[u8]) -> Result<()> {
+    match encoded_length(body) {
+        Ok(length) if length == body.len() => Ok(()),
+        Ok(length) => Err(Error::invalid(
+            call,
+            format_args!(
+                "the method body has {length} bytes by its header, {} were given",
+                body.len()
+            ),
+        )),
+        Err(error) => Err(Error::invalid(call, error)),
+    }
+}
