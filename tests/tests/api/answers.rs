@@ -9,6 +9,7 @@ use clr_profiler_sys as sys;
 use stand_in::{Call, NativeMethod, Object, Offers};
 use sys::HRESULT;
 
+use crate::allocations::uncounted;
 use crate::buffers::{BUFFERS, Buffer};
 use crate::callbacks::call_back;
 use crate::values::{bytes_of, is_pointer};
@@ -99,7 +100,9 @@ impl Answers {
     /// An object that is answered for in the same way.
     pub(crate) fn object(&self, offers: Offers) -> Arc<Object> {
         let answers = self.clone();
-        let object = Arc::new(Object::new(offers, move |call| answers.call(call)));
+        let object = Arc::new(Object::new(offers, move |call| {
+            uncounted(|| answers.call(call))
+        }));
         self.seen(|seen| seen.given.push(Arc::clone(&object)));
         object
     }

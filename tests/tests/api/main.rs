@@ -10,6 +10,7 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 
+mod allocations;
 mod answers;
 mod buffers;
 mod callbacks;

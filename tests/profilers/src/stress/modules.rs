@@ -58,11 +58,11 @@ pub(super) fn app_domains_containing_module(
 }
 
 pub(super) fn modules(info: &ProfilerInfo, state: &State, _: &mut Random) -> Outcome {
-    let all = || {
+    // One that nothing uses any more is left out some time before it is unloaded.
+    with_runtime(state, |runtime| {
         let all = info.modules()?.collect::<Result<Vec<_>>>()?;
-        Ok(state.modules.iter().all(|module| all.contains(&module.id)))
-    };
-    Some(all())
+        Ok(runtime.modules.iter().all(|module| all.contains(module)))
+    })
 }
 
 pub(super) fn threads(info: &ProfilerInfo, _: &State, _: &mut Random) -> Outcome {

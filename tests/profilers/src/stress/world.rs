@@ -82,6 +82,8 @@ pub(super) struct Runtime {
     pub(super) app_domain: AppDomainId,
     pub(super) app_domain_name: String,
     pub(super) large: u32,
+    /// The modules that were there before anything was unloaded.
+    pub(super) modules: Vec<ModuleId>,
 }
 
 /// How many functions and classes are kept: the first ones.
@@ -131,6 +133,7 @@ impl World {
             app_domain,
             app_domain_name: info.app_domain_info(app_domain)?.name,
             large: info.loh_object_size_threshold()?,
+            modules: self.lasting(),
         };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.runtime = Some(runtime);
