@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use clr_profiler::RuntimeInformation;
 use clr_profiler::prelude::*;
+use clr_profiler_sys as sys;
 
 /// What is known, and what was found out since.
 #[derive(Default)]
@@ -160,6 +161,11 @@ impl World {
     pub(super) fn function_compiled(&self, info: &ProfilerInfo, id: FunctionId) -> Result<()> {
         let facts = info.function_info(id)?;
         let method = info.method(id)?;
+        let body = match method.il_body() {
+            // The runtime compiles methods of its own making, too.
+            Err(error) if error.hresult().0 == sys::CORPROF_E_FUNCTION_NOT_IL.0 => return Ok(()),
+            body => body?,
+        };
         let function = Function {
             id,
             module: facts.module,
@@ -167,7 +173,7 @@ impl World {
             token: facts.token,
             name: method.name()?,
             full_name: method.full_name()?,
-            body: method.il_body()?,
+            body,
             is_generic: is_generic(info, &facts)?,
         };
         self.note(|notes| notes.functions.push(function));
