@@ -95,6 +95,9 @@ pub trait CorProfilerInfo3: Sealed {
     /// The ReJIT ids are all 0 here:
     /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) knows them.
     ///
+    /// Not while dynamic methods may be collected: .NET Core 3.1 and .NET 8 look at those that are
+    /// just being freed, and crash. .NET 10 was not seen to.
+    ///
     /// Wraps `ICorProfilerInfo3::EnumJITedFunctions`. **Context**: not during a collection.
     ///
     /// # Errors

@@ -11,6 +11,8 @@ use clr_profiler::RuntimeInformation;
 use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
 
+use super::functions::has_all_functions;
+
 /// What is known, and what was found out since.
 #[derive(Default)]
 pub(super) struct World {
@@ -138,7 +140,12 @@ impl World {
         };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.runtime = Some(runtime);
-        Ok(())
+        // Now that nothing is freed, all runtimes can be asked for it.
+        if has_all_functions(info, &state)? {
+            Ok(())
+        } else {
+            Err(Error::other("a compiled function is not enumerated"))
+        }
     }
 
     /// The modules that are there before anything is unloaded.
