@@ -1,6 +1,8 @@
 //! How many references there are to what the runtime gave.
 
 use std::ffi::c_void;
+use std::thread;
+use std::time::Duration;
 
 use clr_profiler::prelude::*;
 use clr_profiler_sys::{IUnknown, IUnknown_Vtbl, Interface};
@@ -34,7 +36,15 @@ impl References {
         ));
         let mut balanced = 0;
         for (module, before) in &self.metadata {
-            let now = of_metadata(info, *module)?;
+            let mut now = of_metadata(info, *module)?;
+            // A callback on a thread of the runtime's may still hold one for a moment.
+            for _ in 0..100 {
+                if now == *before {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(10));
+                now = of_metadata(info, *module)?;
+            }
             if now == *before {
                 balanced += 1;
             } else {
