@@ -1,0 +1,82 @@
+//! Writes seeds for the fuzzers: `seeds FOLDER` puts those of each into `FOLDER/NAME`.
+//!
+//! Beside the hand-made ones these are bodies and signatures of .NET 8, one of each kind: what has
+//! the same opcodes in the same order is one kind.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use assembly_reader::Assembly;
+use clr_profiler_il::body::MethodBody;
+use examples_support::{Pinned, runtime};
+use il_oracles::{ORACLES, seeds};
+
+/// Of each assembly, and as long as they are at most.
+const MOST: usize = 40;
+const LONGEST: usize = 1024;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args_os().nth(1).ok_or("usage: seeds FOLDER")?;
+    let folder = PathBuf::from(folder);
+    for (name, _) in ORACLES {
+        for seed in seeds::of(name) {
+            write(&folder.join(name), &seed)?;
+        }
+    }
+    let executable = runtime::fetch(&Pinned::NET_8)?;
+    let shared = executable
+        .with_file_name("shared")
+        .join("Microsoft.NETCore.App")
+        .join(Pinned::NET_8.version);
+    let mut kinds = HashSet::new();
+    for entry in std::fs::read_dir(shared)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "dll") {
+            collect(&folder, &std::fs::read(&path)?, &mut kinds)?;
+        }
+    }
+    Ok(())
+}
+
+fn collect(folder: &Path, file: &[u8], kinds: &mut HashSet<u64>) -> Result<(), Box<dyn Error>> {
+    let assembly = Assembly::open(file)?;
+    let mut count = 0;
+    for method in assembly.methods() {
+        let Some(bytes) = method?.body.filter(|body| body.len() <= LONGEST) else {
+            continue;
+        };
+        let body = MethodBody::decode(bytes)?;
+        let mut hasher = DefaultHasher::new();
+        body.clauses().count().hash(&mut hasher);
+        for one in body.instructions() {
+            one.opcode().code().hash(&mut hasher);
+        }
+        if count == MOST || !kinds.insert(hasher.finish()) {
+            continue;
+        }
+        count += 1;
+        write(&folder.join("decode"), bytes)?;
+        write(&folder.join("round_trip"), bytes)?;
+        write(&folder.join("text"), body.to_string().as_bytes())?;
+        if bytes.len() < 256 {
+            let script: Vec<u8> = (0..200_u32).map(|at| (at * 167 >> 3) as u8).collect();
+            let input = [&[0xff, bytes.len() as u8][..], bytes, &script].concat();
+            write(&folder.join("edit"), &input)?;
+        }
+    }
+    for signature in assembly.signatures().take(MOST * 8) {
+        write(&folder.join("signature"), signature?.blob)?;
+    }
+    Ok(())
+}
+
+/// One file; its name tells the content, so that the same is written once.
+fn write(folder: &Path, seed: &[u8]) -> Result<(), Box<dyn Error>> {
+    let mut hasher = DefaultHasher::new();
+    seed.hash(&mut hasher);
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join(format!("{:016x}", hasher.finish())), seed)?;
+    Ok(())
+}

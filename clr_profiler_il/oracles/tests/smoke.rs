@@ -1,0 +1,69 @@
+//! Every oracle with its seeds and with variations of them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use il_oracles::random::Random;
+use il_oracles::{ORACLES, seeds};
+
+/// How many variations each oracle is given, unless `IL_ORACLE_RUNS` says.
+const RUNS: usize = 3000;
+
+fn run(name: &str, oracle: il_oracles::Oracle, input: &[u8]) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| oracle(input))) {
+        eprintln!("{name} of {input:02x?}");
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn smoke(name: &str) {
+    let (_, oracle) = ORACLES.iter().find(|(other, _)| *other == name).unwrap();
+    let seeds = seeds::of(name);
+    for seed in &seeds {
+        run(name, *oracle, seed);
+    }
+    let runs = std::env::var("IL_ORACLE_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
+    let mut random = Random::new(runs as u64);
+    let mut pool = seeds;
+    for _ in 0..runs {
+        let [one, other] = [random.below(pool.len()), random.below(pool.len())];
+        let input = match random.below(8) {
+            0 => {
+                let length = random.below(80);
+                random.bytes(length)
+            }
+            _ => random.vary(&pool[one], &pool[other]),
+        };
+        run(name, *oracle, &input);
+        // Variations of variations.
+        if pool.len() < 400 && input.len() < 1000 {
+            pool.push(input);
+        } else if input.len() < 1000 {
+            pool[one] = input;
+        }
+    }
+}
+
+#[test]
+fn decode() {
+    smoke("decode");
+}
+
+#[test]
+fn round_trip() {
+    smoke("round_trip");
+}
+
+#[test]
+fn edit() {
+    smoke("edit");
+}
+
+#[test]
+fn signature() {
+    smoke("signature");
+}
+
+#[test]
+fn text() {
+    smoke("text");
+}
