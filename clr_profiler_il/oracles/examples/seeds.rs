@@ -61,7 +61,7 @@ fn collect(folder: &Path, file: &[u8], kinds: &mut HashSet<u64>) -> Result<(), B
         write(&folder.join("round_trip"), bytes)?;
         write(&folder.join("text"), body.to_string().as_bytes())?;
         if bytes.len() < 256 {
-            let script: Vec<u8> = (0..200_u32).map(|at| (at * 167 >> 3) as u8).collect();
+            let script: Vec<u8> = (0..200_u32).map(|at| ((at * 167) >> 3) as u8).collect();
             let input = [&[0xff, bytes.len() as u8][..], bytes, &script].concat();
             write(&folder.join("edit"), &input)?;
         }

@@ -2,7 +2,8 @@ use std::collections::HashMap;
 
 use clr_profiler_il::signature::{LocalsSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{
-    FieldSymbol, MethodSymbol, Reference, Resolver, Symbol, TokenSource, TypeKind, TypeSymbol,
+    CallShape, FieldSymbol, MethodSymbol, Reference, Resolver, Symbol, TokenSource, TypeKind,
+    TypeSymbol,
 };
 use clr_profiler_il::token::{Token, TypeToken};
 
@@ -108,6 +109,14 @@ impl Resolver for Meanings {
             Reference::Token(token) => Some(some_method(token.row())),
             Reference::Symbol(Symbol::Method(method)) => method.sig(&mut TokenNames).ok(),
             Reference::Symbol(_) => None,
+        }
+    }
+
+    fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
+        match method {
+            // Without reading all of the text each time.
+            Reference::Symbol(Symbol::Method(method)) => Some(method.shape()),
+            other => self.method(other).as_ref().map(CallShape::from),
         }
     }
 

@@ -148,7 +148,7 @@ impl Code {
         }
         // Most of the labels stand somewhere.
         for label in pending {
-            if number_of(input) % 16 != 0 {
+            if !number_of(input).is_multiple_of(16) {
                 code.places.insert(label, code.len());
                 code.fragment.mark(label);
             }

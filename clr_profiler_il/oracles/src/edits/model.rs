@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use clr_profiler_il::body::{HandlerKind, MethodBody};
-use clr_profiler_il::edit::{Inserted, Labels, Side};
+use clr_profiler_il::edit::{Inserted, Labels, Place, Side};
 use clr_profiler_il::instruction::{InstructionId, Label, Position};
 
 use super::code::Code;
@@ -81,13 +81,13 @@ impl Model {
     pub(crate) fn insert(
         &mut self,
         body: &MethodBody,
-        before: Option<InstructionId>,
-        labels: Labels,
-        side: Side,
+        at: Place,
         code: &Code,
         inserted: Option<Inserted>,
         exit: Option<Label>,
     ) {
+        let Place { labels, side, .. } = at;
+        let before = place(at.position);
         let count = code.fragment.instructions().count();
         let Some(inserted) = inserted else {
             assert_eq!(count, 0, "nothing was inserted");

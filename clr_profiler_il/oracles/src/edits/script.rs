@@ -23,6 +23,8 @@ pub(crate) struct Script<'a> {
     /// All edits so far were of a kind that leaves a sound body sound.
     is_careful: bool,
     wraps: u8,
+    /// What was declared and what was needed before this edit.
+    stack: Option<(u32, u32)>,
 }
 
 impl<'a> Script<'a> {
@@ -32,6 +34,7 @@ impl<'a> Script<'a> {
             stack_is_known,
             is_careful: true,
             wraps: 0,
+            stack: None,
         }
     }
 
@@ -51,7 +54,9 @@ impl<'a> Script<'a> {
         let ids = model.ids();
         let number = usize::from(input.arbitrary::<u16>().unwrap_or_default());
         let id = ids.get(number % ids.len().max(1)).copied();
-        let needed = self.needed_stack(body);
+        if self.stack.is_none() {
+            self.stack = self.needed_stack(body);
+        }
         match (choice, id) {
             (0..=2, Some(id)) => before(body, model, id, &Code::balanced(input)),
             (3, _) => prologue(body, model, &Code::balanced(input)),
@@ -70,7 +75,8 @@ impl<'a> Script<'a> {
         if choice == 8 {
             *model = Model::of(body);
         }
-        if let (Some(before), Some(after)) = (needed, self.needed_stack(body)) {
+        let needed = self.needed_stack(body);
+        if let (Some(before), Some(after)) = (std::mem::replace(&mut self.stack, needed), needed) {
             // What was declared for enough is enough.
             let (had, was) = before;
             let (has, is) = after;
@@ -111,9 +117,7 @@ impl<'a> Script<'a> {
             .expect("code without labels");
         model.insert(
             body,
-            Some(id),
-            Labels::Move,
-            Side::WithNext,
+            at(Some(id), Labels::Move, Side::WithNext),
             &code,
             inserted,
             None,
@@ -183,15 +187,21 @@ impl<'a> Script<'a> {
     }
 }
 
+fn at(before: Option<InstructionId>, labels: Labels, side: Side) -> Place {
+    Place {
+        position: before.map_or(Position::End, Position::Before),
+        labels,
+        side,
+    }
+}
+
 fn before(body: &mut MethodBody, model: &mut Model, id: InstructionId, code: &Code) {
     let inserted = body
         .insert_before(id, Labels::Move, &code.fragment)
         .expect("code without labels");
     model.insert(
         body,
-        Some(id),
-        Labels::Move,
-        Side::WithNext,
+        at(Some(id), Labels::Move, Side::WithNext),
         code,
         inserted,
         None,
@@ -205,9 +215,7 @@ fn prologue(body: &mut MethodBody, model: &mut Model, code: &Code) {
     let inserted = inserted(body, body.len() - count, 0);
     model.insert(
         body,
-        first,
-        Labels::Stay,
-        Side::WithPrevious,
+        at(first, Labels::Stay, Side::WithPrevious),
         code,
         inserted,
         None,
@@ -244,14 +252,12 @@ fn before_ret(body: &mut MethodBody, model: &mut Model, code: &Code) {
     }
     let count = code.fragment.instructions().count();
     for ret in rets {
-        let at = body.instructions().position(|one| one.id() == ret);
-        let index = at.expect("a ret") - count;
+        let index = body.instructions().position(|one| one.id() == ret);
+        let index = index.expect("a ret") - count;
         let inserted = inserted(body, count, index);
         model.insert(
             body,
-            Some(ret),
-            Labels::Move,
-            Side::WithNext,
+            at(Some(ret), Labels::Move, Side::WithNext),
             code,
             inserted,
             None,
@@ -293,9 +299,7 @@ fn careless(
                 Ok(inserted) => {
                     model.insert(
                         body,
-                        Some(id),
-                        Labels::Move,
-                        Side::WithNext,
+                        at(Some(id), Labels::Move, Side::WithNext),
                         &code,
                         inserted,
                         None,
@@ -312,9 +316,7 @@ fn careless(
                 Ok(inserted) => {
                     model.insert(
                         body,
-                        next,
-                        Labels::Stay,
-                        Side::WithPrevious,
+                        at(next, Labels::Stay, Side::WithPrevious),
                         &code,
                         inserted,
                         None,
@@ -343,8 +345,11 @@ fn anywhere(
 ) {
     let code = Code::any(input);
     let at_end = input.ratio(1, 8).unwrap_or_default();
-    let at = if at_end { None } else { Some(id) };
-    let position = at.map_or(Position::End, Position::Before);
+    let position = if at_end {
+        Position::End
+    } else {
+        Position::Before(id)
+    };
     let labels = match input.arbitrary().unwrap_or_default() {
         true => Labels::Move,
         false => Labels::Stay,
@@ -363,7 +368,7 @@ fn anywhere(
     model.place_label(exit, Some(id));
     let exits: Vec<_> = code.exit.iter().map(|&label| (label, exit)).collect();
     match body.insert(place, &code.fragment, &exits) {
-        Ok(inserted) => model.insert(body, at, labels, side, &code, inserted, Some(exit)),
+        Ok(inserted) => model.insert(body, place, &code, inserted, Some(exit)),
         Err(error) => refused(error, &code),
     }
     let ids = model.ids();
