@@ -14,7 +14,7 @@ set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 output=$(realpath -- "${2:-$here}")
 references=$(for file in "$1"/System*.dll; do
-    case $file in *.Native.*) ;; *) printf ' -r:%s' "$file" ;; esac
+    case $file in *.Native.* | *.WindowsRuntime.dll) ;; *) printf ' -r:%s' "$file" ;; esac
 done)
 for source in "$here"/*.cs; do
     name=$(basename -- "$source" .cs)

@@ -29,6 +29,7 @@ mod rejit_steps;
 mod replace_body;
 mod rewrites;
 mod rewrites_again;
+mod scrambles;
 mod start;
 mod statics;
 mod transitions;
@@ -85,6 +86,7 @@ register!(
     rewrites::WrapsAll,
     rewrites_again::RewritesAgain,
     stress::Stress,
+    scrambles::Scrambles,
     start::CancelsActivation,
     start::FailsToStart,
     start::Null,
