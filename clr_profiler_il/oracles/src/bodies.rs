@@ -157,7 +157,9 @@ fn there_and_back(body: &MethodBody, length: Option<usize>) -> Vec<u8> {
     assert_eq!(encoded_length(&out), Ok(out.len()));
     let again = MethodBody::decode(&out).unwrap_or_else(|error| panic!("{error}\n{body}"));
     assert_eq!(Listing::of(&again), Listing::of(body));
-    assert_eq!(again.max_stack(), body.max_stack());
+    // A tiny header declares eight values.
+    let least = if out[0] & 3 == 2 { 8 } else { 0 };
+    assert_eq!(again.max_stack(), body.max_stack().max(least));
     let mut same = vec![0xcc];
     let mut buffers = EncodeBuffers::new();
     again

@@ -4,6 +4,7 @@ mod edits;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use clr_profiler::RewriteError;
 use clr_profiler::prelude::*;
 
 use crate::log;
@@ -56,7 +57,11 @@ impl Profiler for Scrambles {
                 log::line(format_args!("rewritten {}", method.full_name()?));
             }
             Ok(_) => {}
-            Err(error) => log::line(format_args!("refused {}: {error}", method.full_name()?)),
+            Err(error) => {
+                log::line(format_args!("refused {}: {error}", method.full_name()?));
+                let listing = RewriteError::of(&error).and_then(RewriteError::listing);
+                log::line(listing.unwrap_or_default());
+            }
         }
         Ok(())
     }

@@ -108,12 +108,21 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
 
     fn insert(&mut self) -> Result<()> {
         let (id, code) = (self.any()?, self.nothing()?);
+        // Behind what goes elsewhere nothing would reach the code, and its stack would be empty.
+        let is_reached = self.falls_into(id);
         let labels = match self.random.below(2) {
-            0 => Labels::Move,
-            _ => Labels::Stay,
+            0 if is_reached => Labels::Stay,
+            _ => Labels::Move,
         };
         self.body.insert_before(id, labels, &code)?;
         Ok(())
+    }
+
+    /// Whether control goes on to this instruction from the one before it.
+    fn falls_into(&self, id: InstructionId) -> bool {
+        let mut before = self.body.instructions().take_while(|one| one.id() != id);
+        let last = before.by_ref().last();
+        last.is_some_and(|last| !last.opcode().ends_block())
     }
 
     /// `dup; pop` behind what leaves a value.
@@ -151,6 +160,11 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         else {
             return Ok(());
         };
+        // What only branches from behind reach has an empty stack (III.1.7.5).
+        let is_empty = |at| matches!(at, Position::Before(id) if self.empty.contains(&id));
+        if !self.body.position(target).is_some_and(is_empty) {
+            return Ok(());
+        }
         let mut code = Fragment::new();
         let exit = code.label();
         code.br(exit);
