@@ -11,8 +11,8 @@ use clr_profiler_il::text::diff;
 use clr_profiler_il::verify::MethodContext;
 
 /// How long an input is, and how much time it may take. Ten nanoseconds for each pair of bytes would
-/// be minutes.
-const LENGTH: usize = 200_000;
+/// be more than half a minute.
+const LENGTH: usize = 60_000;
 const MOST: Duration = Duration::from_secs(10);
 
 /// Runs something and looks at the clock.
@@ -236,9 +236,9 @@ fn texts_of_one_piece() {
 #[test]
 fn bytes_of_one_piece() {
     for first in 0..=0xff_u8 {
-        for second in [0, 1, 8, 0x12, 0x1d, 0x2a, 0x45, 0xff] {
+        for second in [0, 8, 0x2a] {
             let piece = [first, second];
-            let bytes = piece.repeat(LENGTH / 20);
+            let bytes = piece.repeat(LENGTH / 12);
             timed(&format!("{piece:x?}: signature"), || {
                 let _ = MethodSig::parse(&bytes);
                 let _ = TypeSpecSig::parse(&bytes);
