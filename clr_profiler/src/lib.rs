@@ -78,6 +78,8 @@ mod callbacks;
 mod error;
 mod events;
 mod failure;
+#[allow(unsafe_code, reason = "code that compiled methods call")]
+mod hooks;
 mod ids;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod info;
@@ -99,6 +101,7 @@ pub use clr_profiler_macros::profiler;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
 pub use failure::{Failure, FailureCause};
+pub use hooks::{CallHooks, HookFailure, HookKinds, HookedFunction, HookedFunctions};
 pub use ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId,
     ModuleId, ObjectId, RejitId, ThreadId,

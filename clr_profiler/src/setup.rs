@@ -2,11 +2,17 @@
 
 use std::fmt;
 
+use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::failure::Failure;
+use crate::hooks::{self, CallHooks, HookedFunctions};
+use crate::ids::FunctionId;
+use crate::info::ProfilerInfo;
 
 /// A hook that is told of failed callbacks.
 pub(crate) type FailureHook = Box<dyn Fn(&Failure) + Send + Sync>;
+/// What hands hooks to the runtime once it knows the events.
+type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()>>;
 
 /// What `initialize` decides about the profiler: events, and what happens when a callback fails.
 ///
@@ -24,6 +30,7 @@ pub struct Setup {
     pub(crate) events: EventMask,
     pub(crate) on_failure: Option<FailureHook>,
     pub(crate) panic_limit: u32,
+    hooks: Option<SetHooks>,
 }
 
 impl Setup {
@@ -35,6 +42,89 @@ impl Setup {
             events,
             on_failure: None,
             panic_limit: Self::DEFAULT_PANIC_LIMIT,
+            hooks: None,
+        }
+    }
+
+    /// Has hooks called when functions begin and end, at the lowest possible cost.
+    ///
+    /// `filter` is asked once for each function, when that is compiled: it returns what is to be
+    /// kept for the function, or `None` for one that has no hooks and costs nothing. The hooks get
+    /// what it returned; so do you, for all functions, from the answer of this call.
+    ///
+    /// The hooks are set when `initialize` has succeeded. Functions that the compiler inlines have
+    /// none unless there is [`EventMask::DISABLE_INLINING`]; precompiled code is not used.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use clr_profiler::prelude::*;
+    /// use clr_profiler::{CallHooks, HookedFunction, HookedFunctions};
+    ///
+    /// struct Counts;
+    ///
+    /// // SAFETY: `enter` touches nothing but an atomic.
+    /// unsafe impl CallHooks for Counts {
+    ///     type Function = AtomicU64;
+    ///
+    ///     fn enter(&self, calls: &'static HookedFunction<AtomicU64>) {
+    ///         calls.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    /// }
+    ///
+    /// # fn initialize(setup: &mut Setup) -> Result<HookedFunctions<AtomicU64>> {
+    /// let functions = setup.hooks(Counts, |info, function| {
+    ///     let name = info.method(function)?.full_name()?;
+    ///     Ok(name.starts_with("Shop.").then(AtomicU64::default))
+    /// })?;
+    /// # Ok(functions)
+    /// # }
+    /// ```
+    ///
+    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3` and
+    /// `ICorProfilerInfo3::SetFunctionIDMapper2`. **Context**: `initialize`, at start-up. **Events**:
+    /// [`MONITOR_ENTERLEAVE`](EventMask::MONITOR_ENTERLEAVE), which this asks for.
+    ///
+    /// # Errors
+    ///
+    /// Where this `Setup` has hooks already. What is wrong otherwise is told when `initialize` has
+    /// returned, which then counts as failed: the library has set hooks before (a process has one
+    /// set of them), there are events that go with hooks with info only, the profiler was attached
+    /// or is a notification profiler, or the processor is neither x86-64 nor 64-bit ARM.
+    #[doc(alias = "SetEnterLeaveFunctionHooks3")]
+    #[doc(alias = "SetFunctionIDMapper2")]
+    pub fn hooks<H, F>(&mut self, hooks: H, filter: F) -> Result<HookedFunctions<H::Function>>
+    where
+        H: CallHooks,
+        F: Fn(&ProfilerInfo, FunctionId) -> Result<Option<H::Function>> + Send + Sync + 'static,
+    {
+        let functions = HookedFunctions::new();
+        let answer = functions.clone();
+        self.add_hooks(
+            "Setup::hooks",
+            EventMask::MONITOR_ENTERLEAVE,
+            Box::new(move |info, events| hooks::install(info, events, hooks, filter, functions)),
+        )?;
+        Ok(answer)
+    }
+
+    fn add_hooks(&mut self, call: &'static str, events: EventMask, set: SetHooks) -> Result<()> {
+        if self.hooks.is_some() {
+            return Err(Error::rule(
+                call,
+                "there are hooks already; a process has one set of them",
+            ));
+        }
+        self.hooks = Some(set);
+        self.add_events(events);
+        Ok(())
+    }
+
+    /// Sets the hooks, if there are any, after the events.
+    pub(crate) fn set_hooks(&mut self, info: &ProfilerInfo) -> Result<()> {
+        match self.hooks.take() {
+            Some(set) => set(info, self.events),
+            None => Ok(()),
         }
     }
 

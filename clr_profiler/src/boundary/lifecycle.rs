@@ -146,7 +146,10 @@ fn try_start<P: ProfilerClass>(
     object.live.set(live).map_err(|_| twice())?;
     // From the next call on, events come, also on other threads.
     object.advance(Phase::Active);
-    info.start(setup.events).inspect_err(|_| {
+    let started = info
+        .start(setup.events)
+        .and_then(|()| setup.set_hooks(&info));
+    started.inspect_err(|_| {
         object.advance(Phase::Retired);
     })
 }
@@ -165,6 +168,7 @@ pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_voi
                 Err(message) => failed(live, Callback::Shutdown, FailureCause::Panic(message)),
             }
         }
+        crate::hooks::retire();
         live.info.close();
     }
     sys::S_OK

@@ -20,4 +20,4 @@ pub(crate) use guard::{
     with_fresh_objects,
 };
 pub use lifecycle::ProfilerClass;
-pub(crate) use panics::catch;
+pub(crate) use panics::{catch, message_of_panic};

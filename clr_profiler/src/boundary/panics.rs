@@ -8,6 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
+use crate::hooks::is_hook;
+
 thread_local! {
     /// How many guards are on this thread's stack.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
@@ -24,7 +26,7 @@ pub(super) fn silence() {
     SET.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if DEPTH.get() == 0 {
+            if DEPTH.get() == 0 && !is_hook() {
                 previous(panic);
             } else {
                 remember(panic);
@@ -68,21 +70,32 @@ fn caught<R>(depth: &Cell<u32>, user_code: impl FnOnce() -> R) -> Result<R, Stri
     // What user code left behind broken is its own: all that it shares with us is behind `&`, in
     // types that a panic cannot leave half-changed.
     let outcome = catch_unwind(AssertUnwindSafe(user_code));
-    let outcome = outcome.map_err(|payload| {
-        let remembered =
-            LAST.try_with(|last| last.try_borrow_mut().ok().and_then(|mut m| m.take()));
-        let message = remembered
-            .ok()
-            .flatten()
-            .unwrap_or_else(|| message_of(&*payload).to_owned());
-        // A payload may panic again when it is dropped; then that one is leaked.
-        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            std::mem::forget(second);
-        }
-        message
-    });
+    let outcome = outcome.map_err(message_of_caught);
     depth.set(depth.get() - 1);
     outcome
+}
+
+/// The message of a panic that was caught.
+fn message_of_caught(payload: Box<dyn Any + Send>) -> String {
+    let remembered = LAST.try_with(|last| last.try_borrow_mut().ok().and_then(|mut m| m.take()));
+    let message = remembered
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| message_of(&*payload).to_owned());
+    // A payload may panic again when it is dropped; then that one is leaked.
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(second);
+    }
+    message
+}
+
+/// The message of a panic that was caught without [`catch`].
+#[cold]
+pub(crate) fn message_of_panic(payload: Box<dyn Any + Send>) -> String {
+    DEPTH.set(DEPTH.get() + 1);
+    let message = message_of_caught(payload);
+    DEPTH.set(DEPTH.get() - 1);
+    message
 }
 
 #[cfg(test)]

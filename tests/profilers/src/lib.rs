@@ -11,6 +11,7 @@ mod flag_rules;
 mod handles;
 mod inlines;
 mod helped;
+mod hooks_fast;
 mod load_paths;
 mod log;
 mod metadata_emit;
@@ -59,6 +60,9 @@ register!(
     handles::Handles,
     inlines::Inlines,
     helped::Helped,
+    hooks_fast::CountsCalls,
+    hooks_fast::HooksPanic,
+    hooks_fast::WrongHooks,
     load_paths::CannotDetach,
     load_paths::Detaches,
     load_paths::Notified,

@@ -1,0 +1,98 @@
+//! x86-64 with the System V calling convention: Linux, macOS, FreeBSD.
+//!
+//! The number of the function is in `r14` at its beginning, in `rdi` at its end; the stack is
+//! aligned as for any call.
+
+use core::arch::naked_asm;
+
+use crate::hooks::fast::{CallHooks, entered, left, tail_called};
+use crate::info::FunctionIDOrClientID;
+
+/// Keeps what holds arguments (`rdi rsi rdx rcx r8 r9`, `xmm0` to `xmm7`) or tells how many there
+/// are (`rax`), and calls `$function` with the number in `$number`.
+macro_rules! keep_arguments {
+    ($number:literal, $function:path) => {
+        naked_asm!(
+            ".cfi_startproc",
+            "push rax",
+            "push rdi",
+            "push rsi",
+            "push rdx",
+            "push rcx",
+            "push r8",
+            "push r9",
+            "sub rsp, 128",
+            ".cfi_def_cfa_offset 192",
+            "movups [rsp], xmm0",
+            "movups [rsp + 16], xmm1",
+            "movups [rsp + 32], xmm2",
+            "movups [rsp + 48], xmm3",
+            "movups [rsp + 64], xmm4",
+            "movups [rsp + 80], xmm5",
+            "movups [rsp + 96], xmm6",
+            "movups [rsp + 112], xmm7",
+            concat!("mov rdi, ", $number),
+            "call {function}",
+            "movups xmm0, [rsp]",
+            "movups xmm1, [rsp + 16]",
+            "movups xmm2, [rsp + 32]",
+            "movups xmm3, [rsp + 48]",
+            "movups xmm4, [rsp + 64]",
+            "movups xmm5, [rsp + 80]",
+            "movups xmm6, [rsp + 96]",
+            "movups xmm7, [rsp + 112]",
+            "add rsp, 128",
+            ".cfi_def_cfa_offset 64",
+            "pop r9",
+            "pop r8",
+            "pop rcx",
+            "pop rdx",
+            "pop rsi",
+            "pop rdi",
+            "pop rax",
+            ".cfi_def_cfa_offset 8",
+            "ret",
+            ".cfi_endproc",
+            function = sym $function,
+        )
+    };
+}
+
+#[unsafe(naked)]
+pub(super) unsafe extern "system" fn enter<H: CallHooks>(_number: FunctionIDOrClientID) {
+    keep_arguments!("r14", entered::<H>)
+}
+
+/// A tail call comes when the arguments of the other function may be there already.
+#[unsafe(naked)]
+pub(super) unsafe extern "system" fn tailcall<H: CallHooks>(_number: FunctionIDOrClientID) {
+    keep_arguments!("rdi", tail_called::<H>)
+}
+
+/// Keeps what holds a returned value: `rax rdx`, `xmm0` and `xmm1`; and `rcx`, in which newer
+/// runtimes return the rest of an asynchronous method.
+#[unsafe(naked)]
+pub(super) unsafe extern "system" fn leave<H: CallHooks>(_number: FunctionIDOrClientID) {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rax",
+        "push rdx",
+        "push rcx",
+        "sub rsp, 32",
+        ".cfi_def_cfa_offset 64",
+        "movups [rsp], xmm0",
+        "movups [rsp + 16], xmm1",
+        "call {function}",
+        "movups xmm0, [rsp]",
+        "movups xmm1, [rsp + 16]",
+        "add rsp, 32",
+        ".cfi_def_cfa_offset 32",
+        "pop rcx",
+        "pop rdx",
+        "pop rax",
+        ".cfi_def_cfa_offset 8",
+        "ret",
+        ".cfi_endproc",
+        function = sym left::<H>,
+    )
+}
