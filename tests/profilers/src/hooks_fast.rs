@@ -23,9 +23,13 @@ impl Calls {
         let Ok(name) = info.method(function).and_then(|method| method.full_name()) else {
             return Ok(None);
         };
-        let is_counted = ["Hooked.Shapes.S", "Hooked.Program.Count", "Hooked.Program.Tail"]
-            .iter()
-            .any(|start| name.starts_with(start))
+        let is_counted = [
+            "Hooked.Shapes.S",
+            "Hooked.Program.Count",
+            "Hooked.Program.Tail",
+        ]
+        .iter()
+        .any(|start| name.starts_with(start))
             || name.contains(".Area(");
         let is_main = name.starts_with("Hooked.Program.Counts(");
         Ok((is_counted && !is_main).then(|| Self {
@@ -230,7 +234,9 @@ impl Profiler for HooksPanic {
             if name.starts_with("Hooked.Program.Main(") {
                 return Err(Error::other("nor that one"));
             }
-            Ok(name.starts_with("Hooked.Program.CountThreads(").then_some(()))
+            Ok(name
+                .starts_with("Hooked.Program.CountThreads(")
+                .then_some(()))
         })?;
         Ok(Self)
     }
