@@ -101,7 +101,10 @@ pub use clr_profiler_macros::profiler;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
 pub use failure::{Failure, FailureCause};
-pub use hooks::{CallHooks, HookFailure, HookKinds, HookedFunction, HookedFunctions};
+pub use hooks::{
+    CallHooks, CallHooksWithInfo, CallStack, Ended, EnterCall, HookFailure, HookKinds,
+    HookedFunction, HookedFunctions, LeaveCall,
+};
 pub use ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId,
     ModuleId, ObjectId, RejitId, ThreadId,

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::failure::Failure;
-use crate::hooks::{self, CallHooks, HookedFunctions};
+use crate::hooks::{self, CallHooks, CallHooksWithInfo, HookedFunctions};
 use crate::ids::FunctionId;
 use crate::info::ProfilerInfo;
 
@@ -104,6 +104,76 @@ impl Setup {
             "Setup::hooks",
             EventMask::MONITOR_ENTERLEAVE,
             Box::new(move |info, events| hooks::install(info, events, hooks, filter, functions)),
+        )?;
+        Ok(answer)
+    }
+
+    /// Has hooks called when functions begin and end, with arguments and returned values.
+    ///
+    /// They cost several times what [`hooks`](Self::hooks) cost, for which the rest is said. The
+    /// signature of a function is read once, when that is compiled.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// use clr_profiler::prelude::*;
+    /// use clr_profiler::{CallHooksWithInfo, EnterCall, HookKinds};
+    ///
+    /// /// Remembers the first arguments of the functions that have hooks.
+    /// struct Arguments(Mutex<Vec<String>>);
+    ///
+    /// impl CallHooksWithInfo for Arguments {
+    ///     /// Its name.
+    ///     type Function = String;
+    ///     const KINDS: HookKinds = HookKinds::ENTER;
+    ///
+    ///     fn enter(&self, call: &EnterCall<'_, String>) -> Result<()> {
+    ///         let text = match call.argument(0)? {
+    ///             Value::Reference(Some(object)) => call.info().object(object)?.string()?,
+    ///             value => format!("{value:?}"),
+    ///         };
+    ///         if let Ok(mut calls) = self.0.lock() {
+    ///             calls.push(format!("{} {text}", call.function().data()));
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # fn initialize(setup: &mut Setup) -> Result<()> {
+    /// setup.hooks_with_info(Arguments(Mutex::default()), |info, function| {
+    ///     let name = info.method(function)?.full_name()?;
+    ///     Ok((name == "Shop.Cart.Add(string)").then_some(name))
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo`. **Context**: `initialize`, at
+    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](EventMask::MONITOR_ENTERLEAVE), and for the kinds
+    /// of hooks [`ENABLE_FUNCTION_ARGS`](EventMask::ENABLE_FUNCTION_ARGS) and
+    /// [`ENABLE_FUNCTION_RETVAL`](EventMask::ENABLE_FUNCTION_RETVAL); this asks for them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`hooks`](Self::hooks), without what is said of events and processors.
+    #[doc(alias = "SetEnterLeaveFunctionHooks3WithInfo")]
+    pub fn hooks_with_info<H, F>(
+        &mut self,
+        hooks: H,
+        filter: F,
+    ) -> Result<HookedFunctions<H::Function>>
+    where
+        H: CallHooksWithInfo,
+        F: Fn(&ProfilerInfo, FunctionId) -> Result<Option<H::Function>> + Send + Sync + 'static,
+    {
+        let functions = HookedFunctions::new();
+        let answer = functions.clone();
+        self.add_hooks(
+            "Setup::hooks_with_info",
+            EventMask::MONITOR_ENTERLEAVE
+                | EventMask::ENABLE_FUNCTION_ARGS
+                | EventMask::ENABLE_FUNCTION_RETVAL,
+            Box::new(move |info, _| hooks::install_with_info(info, hooks, filter, functions)),
         )?;
         Ok(answer)
     }

@@ -26,6 +26,8 @@ pub(crate) enum Suspended {
     ForGc,
     /// By the profiler, on this thread.
     ByProfiler,
+    /// It is not, but this thread is in a hook: the runtime waits for it when it wants to.
+    InHook,
 }
 
 /// The callback that a thread is in; the innermost one.
@@ -83,6 +85,28 @@ pub(crate) fn set_suspended(suspended: Suspended) -> Suspended {
     let place = PLACE.get();
     PLACE.set(Place { suspended, ..place });
     place.suspended
+}
+
+/// Runs a hook of compiled code, in which calls are refused that need the runtime to go on, and
+/// objects are where they are.
+pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
+    let place = PLACE.get();
+    let _mark = Mark::set(Place {
+        suspended: Suspended::InHook,
+        objects_may_have_moved: false,
+        ..place
+    });
+    code()
+}
+
+/// Makes a call in a hook that is meant for hooks, and for no other place with that mark.
+pub(crate) fn outside_of_hook<R>(call: impl FnOnce() -> R) -> R {
+    let place = PLACE.get();
+    let _mark = Mark::set(Place {
+        suspended: Suspended::No,
+        ..place
+    });
+    call()
 }
 
 /// Whether this thread is in a callback of the profiler whose handle has this identity. While it

@@ -9,7 +9,7 @@ use crate::boundary;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::FunctionId;
-use crate::info::{CorProfilerInfoHooks, Hooked, ProfilerInfo};
+use crate::info::{CorProfilerInfoHooks, Hooked, ProfilerInfo, Shape};
 
 const CALL: &str = "Setup::hooks";
 
@@ -152,6 +152,8 @@ pub(crate) fn install<H: CallHooks>(
     let (enter, leave, tailcall) = stubs::stubs::<H>()
         .ok_or_else(|| Error::rule(CALL, "there are no fast hooks for this processor"))?;
     let state = state::activate(CALL, info, State { hooks })?;
+    let filter =
+        move |info: &ProfilerInfo, function| Ok(filter(info, function)?.map(|data| (data, None)));
     set_mapper(info, filter, functions, |failure| {
         report(&state.hooks, failure)
     })?;
@@ -170,7 +172,10 @@ pub(crate) fn install<H: CallHooks>(
 /// Sets the mapper that asks the filter.
 pub(super) fn set_mapper<T: Send + Sync + 'static>(
     info: &ProfilerInfo,
-    filter: impl Fn(&ProfilerInfo, FunctionId) -> Result<Option<T>> + Send + Sync + 'static,
+    filter: impl Fn(&ProfilerInfo, FunctionId) -> Result<Option<(T, Option<Box<Shape>>)>>
+    + Send
+    + Sync
+    + 'static,
     functions: HookedFunctions<T>,
     report: impl Fn(&HookFailure) + Send + Sync + 'static,
 ) -> Result<()> {
@@ -180,7 +185,9 @@ pub(super) fn set_mapper<T: Send + Sync + 'static>(
             return Hooked::No;
         }
         let failure = match boundary::catch(|| filter(&asked, function)) {
-            Ok(Ok(Some(data))) => return Hooked::ByClientId(functions.push(function, data)),
+            Ok(Ok(Some((data, shape)))) => {
+                return Hooked::ByClientId(functions.push(function, data, shape));
+            }
             Ok(Ok(None)) => return Hooked::No,
             Ok(Err(error)) => HookFailure::Filter(function, error),
             Err(message) => HookFailure::FilterPanicked(function, message),

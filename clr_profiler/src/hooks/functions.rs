@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::ids::FunctionId;
+use crate::info::Shape;
 
 /// A function that has hooks, with what the filter made for it.
 ///
@@ -15,6 +16,8 @@ use crate::ids::FunctionId;
 pub struct HookedFunction<T: 'static> {
     function: FunctionId,
     data: T,
+    /// How its arguments are in memory, where its hooks look at them.
+    shape: Option<Box<Shape>>,
     /// The one that was made before this one.
     next: Option<&'static HookedFunction<T>>,
 }
@@ -23,6 +26,10 @@ impl<T> HookedFunction<T> {
     /// The function.
     pub fn id(&self) -> FunctionId {
         self.function
+    }
+
+    pub(super) fn shape(&self) -> Option<&Shape> {
+        self.shape.as_deref()
     }
 
     /// What the filter made for it.
@@ -61,10 +68,11 @@ impl<T: Send + Sync + 'static> HookedFunctions<T> {
     }
 
     /// Keeps a function, and gives the number that stands for it in compiled code.
-    pub(super) fn push(&self, function: FunctionId, data: T) -> usize {
+    pub(super) fn push(&self, function: FunctionId, data: T, shape: Option<Box<Shape>>) -> usize {
         let place = Box::into_raw(Box::new(HookedFunction {
             function,
             data,
+            shape,
             next: None,
         }));
         let mut first = self.0.load(Ordering::Acquire);
@@ -127,7 +135,7 @@ mod tests {
                 scope.spawn(move || {
                     for index in 0..500 {
                         let number = thread * 500 + index;
-                        let place = functions.push(FunctionId::from_raw(number), number);
+                        let place = functions.push(FunctionId::from_raw(number), number, None);
                         // SAFETY: `push` gave it, for this type.
                         let function = unsafe { function_of::<usize>(place) };
                         assert_eq!((function.id().raw(), **function), (number, number));
@@ -143,6 +151,6 @@ mod tests {
     #[test]
     fn no_number_is_zero() {
         let functions = HookedFunctions::new();
-        assert_ne!(functions.push(FunctionId::from_raw(1), ()), 0);
+        assert_ne!(functions.push(FunctionId::from_raw(1), (), None), 0);
     }
 }

@@ -1,14 +1,19 @@
 //! Enter, leave and tailcall hooks as a component: [`CallHooks`], the code that the runtime calls,
 //! and what is kept for each function.
 
+mod call_stack;
 mod fast;
 mod functions;
 mod state;
 mod stubs;
+mod with_info;
 
+pub use call_stack::{CallStack, Ended};
 pub use fast::{CallHooks, HookKinds};
 pub use functions::{HookedFunction, HookedFunctions};
 pub use state::HookFailure;
+pub use with_info::{CallHooksWithInfo, EnterCall, LeaveCall};
 
 pub(crate) use fast::install;
 pub(crate) use state::{is_hook, retire};
+pub(crate) use with_info::install as install_with_info;

@@ -19,6 +19,8 @@ pub enum HookFailure {
     Filter(FunctionId, Error),
     /// The filter panicked for this function, which has no hooks: message and place.
     FilterPanicked(FunctionId, String),
+    /// A hook failed in a call of this function.
+    Hook(FunctionId, Error),
     /// A hook panicked, and none is called from now on: message and place.
     HookPanicked(String),
 }
@@ -37,6 +39,9 @@ impl fmt::Display for HookFailure {
                     f,
                     "the filter of the hooks panicked for {function:?}: {message}"
                 )
+            }
+            Self::Hook(function, error) => {
+                write!(f, "a hook failed in a call of {function:?}: {error}")
             }
             Self::HookPanicked(message) => {
                 write!(f, "a hook panicked, none is called any more: {message}")

@@ -383,6 +383,14 @@ impl ProfilerInfo {
                          needed and ask in a later callback",
                     ));
                 }
+                Suspended::InHook => {
+                    return Err(Error::rule(
+                        call,
+                        "this thread is in an enter, leave or tailcall hook, where the runtime \
+                         does not answer that; ask in the filter of the hooks, or remember what is \
+                         needed and ask in a later callback",
+                    ));
+                }
                 Suspended::ByProfiler => {
                     return Err(Error::rule(
                         call,

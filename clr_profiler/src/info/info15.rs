@@ -51,7 +51,7 @@ pub trait CorProfilerInfo15: Sealed {
         // Left to suspend itself, .NET 10 takes that for someone else's suspension and refuses.
         let suspension = match suspended() {
             Suspended::No => Some(info.suspend_runtime()?),
-            Suspended::ByProfiler | Suspended::ForGc => None,
+            Suspended::ByProfiler | Suspended::ForGc | Suspended::InHook => None,
         };
         let answer = if suspended() == Suspended::ByProfiler {
             ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))

@@ -93,7 +93,7 @@ fn kind_of(
 }
 
 /// How values of a loaded type are in memory.
-fn kind_of_class(info: &ProfilerInfo, class: ClassId) -> Result<Kind> {
+pub(super) fn kind_of_class(info: &ProfilerInfo, class: ClassId) -> Result<Kind> {
     if info.array_class_info(class)?.is_some() || info.box_class_layout(class).is_err() {
         return Ok(Kind::Reference);
     }

@@ -2,6 +2,7 @@
 
 mod fields;
 mod region;
+mod shape;
 mod value;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use fields::{instance_fields, static_field};
 use region::Region;
 use value::Kind;
 
+pub(crate) use shape::Shape;
 pub use value::{StructValue, Value};
 
 /// How far up the types are followed that one derives from.

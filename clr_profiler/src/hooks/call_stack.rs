@@ -1,0 +1,227 @@
+//! [`CallStack`]: which calls of a thread are under way, exceptions and tail calls included.
+
+use crate::ids::FunctionId;
+
+/// The calls of one thread that are under way, outermost first; each with a value of yours, such as
+/// the time at which it began.
+///
+/// A function that an exception leaves has no leave hook: the runtime tells of it by callbacks. For
+/// beginnings and ends that pair, a thread's stack is told of
+///
+/// - the enter hook by [`enter`](Self::enter), the leave and the tailcall hook by
+///   [`leave`](Self::leave);
+/// - [`exception_unwind_function_enter`](crate::Profiler::exception_unwind_function_enter) by
+///   [`unwind_enter`](Self::unwind_enter), and
+///   [`exception_unwind_function_leave`](crate::Profiler::exception_unwind_function_leave) by
+///   [`unwind_leave`](Self::unwind_leave).
+///
+/// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
+/// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,
+/// several where the runtime did not tell of all.
+///
+/// ```
+/// use clr_profiler::{CallStack, FunctionId};
+///
+/// let [outer, inner] = [1, 2].map(FunctionId::from_raw);
+/// let mut stack = CallStack::new();
+/// stack.enter(outer, "outer");
+/// stack.enter(inner, "inner");
+///
+/// // An exception leaves `inner`, and `outer` catches it.
+/// stack.unwind_enter(inner);
+/// assert_eq!(stack.unwind_leave().collect::<Vec<_>>(), [(inner, "inner")]);
+/// assert_eq!(stack.leave(outer).collect::<Vec<_>>(), [(outer, "outer")]);
+/// assert!(stack.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CallStack<T> {
+    calls: Vec<(FunctionId, T)>,
+    /// The functions that exceptions are about to leave, the newest exception last, with how many
+    /// calls were under way.
+    unwinding: Vec<(FunctionId, usize)>,
+}
+
+impl<T> CallStack<T> {
+    /// A thread that calls nothing yet.
+    pub const fn new() -> Self {
+        Self {
+            calls: Vec::new(),
+            unwinding: Vec::new(),
+        }
+    }
+
+    /// Makes room for so many calls, so that hooks do not have to.
+    pub fn with_capacity(calls: usize) -> Self {
+        Self {
+            calls: Vec::with_capacity(calls),
+            unwinding: Vec::with_capacity(4),
+        }
+    }
+
+    /// How many calls are under way.
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The calls that are under way, outermost first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (FunctionId, &T)> + ExactSizeIterator {
+        self.calls
+            .iter()
+            .map(|(function, value)| (*function, value))
+    }
+
+    /// The innermost call.
+    pub fn last_mut(&mut self) -> Option<(FunctionId, &mut T)> {
+        let (function, value) = self.calls.last_mut()?;
+        Some((*function, value))
+    }
+
+    /// A function begins.
+    #[inline]
+    pub fn enter(&mut self, function: FunctionId, value: T) {
+        self.calls.push((function, value));
+    }
+
+    /// A function returns, or ends in a tail call.
+    #[inline]
+    pub fn leave(&mut self, function: FunctionId) -> Ended<'_, T> {
+        self.end(function)
+    }
+
+    /// An exception is about to leave a function, or to be caught in it.
+    pub fn unwind_enter(&mut self, function: FunctionId) {
+        // What runs in a `finally` has ended when its function is left; an exception that left it
+        // took the place of the one before.
+        while let Some((_, depth)) = self.unwinding.last()
+            && *depth >= self.calls.len()
+        {
+            self.unwinding.pop();
+        }
+        self.unwinding.push((function, self.calls.len()));
+    }
+
+    /// The exception has left the function of the last [`unwind_enter`](Self::unwind_enter).
+    pub fn unwind_leave(&mut self) -> Ended<'_, T> {
+        let function = self.unwinding.pop().map(|(function, _)| function);
+        match function {
+            Some(function) => self.end(function),
+            None => self.end_from(self.calls.len()),
+        }
+    }
+
+    /// Ends the innermost call of a function, with all within it.
+    fn end(&mut self, function: FunctionId) -> Ended<'_, T> {
+        let place = self
+            .calls
+            .iter()
+            .rposition(|(called, _)| *called == function)
+            .unwrap_or(self.calls.len());
+        self.end_from(place)
+    }
+
+    fn end_from(&mut self, place: usize) -> Ended<'_, T> {
+        Ended {
+            calls: &mut self.calls,
+            left: place,
+        }
+    }
+}
+
+/// Calls that have ended, innermost first. What is not asked for is ended as well.
+#[derive(Debug)]
+pub struct Ended<'stack, T> {
+    calls: &'stack mut Vec<(FunctionId, T)>,
+    /// How many calls stay.
+    left: usize,
+}
+
+impl<T> Iterator for Ended<'_, T> {
+    type Item = (FunctionId, T);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.calls.len() > self.left {
+            self.calls.pop()
+        } else {
+            None
+        }
+    }
+}
+
+impl<T> Drop for Ended<'_, T> {
+    fn drop(&mut self) {
+        self.calls.truncate(self.left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: FunctionId = FunctionId::from_raw(1);
+    const B: FunctionId = FunctionId::from_raw(2);
+    const C: FunctionId = FunctionId::from_raw(3);
+
+    fn stack(of: &[FunctionId]) -> CallStack<()> {
+        let mut stack = CallStack::new();
+        of.iter().for_each(|function| stack.enter(*function, ()));
+        stack
+    }
+
+    fn functions(stack: &CallStack<()>) -> Vec<FunctionId> {
+        stack.iter().map(|(function, ())| function).collect()
+    }
+
+    #[test]
+    fn calls_end_with_all_within_them() {
+        let mut calls = stack(&[A, B, C]);
+        let ended: Vec<_> = calls.leave(B).map(|(function, ())| function).collect();
+        assert_eq!(ended, [C, B]);
+        assert_eq!(functions(&calls), [A]);
+        // One that is not known ends nothing.
+        assert_eq!(calls.leave(C).count(), 0);
+        assert_eq!(functions(&calls), [A]);
+    }
+
+    #[test]
+    fn of_recursive_calls_the_innermost_ends() {
+        let mut calls = stack(&[A, A, A]);
+        drop(calls.leave(A));
+        assert_eq!(calls.len(), 2);
+    }
+
+    #[test]
+    fn functions_without_hooks_are_passed_by() {
+        let mut calls = stack(&[A, B]);
+        calls.unwind_enter(C);
+        assert_eq!(calls.unwind_leave().count(), 0);
+        calls.unwind_enter(B);
+        drop(calls.unwind_leave());
+        assert_eq!(functions(&calls), [A]);
+    }
+
+    #[test]
+    fn calls_of_a_finally_do_not_disturb() {
+        let mut calls = stack(&[A, B]);
+        calls.unwind_enter(B);
+        // The `finally` of B calls C, in which an exception is thrown and caught.
+        calls.enter(C, ());
+        calls.unwind_enter(C);
+        drop(calls.leave(C));
+        drop(calls.unwind_leave());
+        // What C caught is over: B is left.
+        assert_eq!(functions(&calls), [A]);
+    }
+
+    #[test]
+    fn an_end_that_nobody_announced_is_none() {
+        let mut calls = stack(&[A]);
+        assert_eq!(calls.unwind_leave().count(), 0);
+        assert_eq!(calls.len(), 1);
+    }
+}
