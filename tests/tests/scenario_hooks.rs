@@ -26,7 +26,7 @@ fn calls(finished: &Finished) -> BTreeMap<String, [u64; 3]> {
         let [jumped, left, entered] = *counts.as_slice() else {
             panic!("{line}");
         };
-        let name = line.split(['(', '<']).next().unwrap_or_default();
+        let name = line.split(['(', '<', ' ']).next().unwrap_or_default();
         let name = name.rsplit('.').next().unwrap_or_default().to_owned();
         let sum: &mut [u64; 3] = calls.entry(name).or_default();
         for (sum, count) in sum.iter_mut().zip([entered, left, jumped]) {
@@ -137,4 +137,105 @@ fn what_cannot_be_is_refused() {
         assert!(lines[1].contains("does not run"), "{}", lines[1]);
         assert!(lines[1].contains("ENABLE_FRAME_INFO"), "{}", lines[1]);
     });
+}
+
+#[test]
+fn beginnings_and_ends_pair() {
+    let scenario = profiled("counts", 100_000)
+        .profiler("C0DE0000-0000-4000-8000-0000000000C4")
+        .env("COMPlus_TieredCompilation", "0");
+    scenario.compare(|without, with| {
+        assert_eq!(without.output(), with.output());
+        let seen = calls(with);
+        // Nothing that ended was not the innermost call; `Main` calls `Counts`, that `CountDeep` a
+        // thousand deep.
+        assert_eq!(seen["unpaired"][1..], [0, 1002]);
+        for (name, expected) in [
+            ("Main", [1, 1, 0]),
+            ("CountDeep", [100_000, 100_000, 0]),
+            ("CountThreads", [100_000, 100_000, 0]),
+            ("CountThrows", [1200, 800, 400]),
+            ("CountFinally", [300, 240, 60]),
+            ("CountPasses", [300, 160, 140]),
+            ("CountCatches", [300, 300, 0]),
+            ("TailFew", [1000, 1000, 0]),
+            ("TailMany", [1000, 1000, 0]),
+        ] {
+            assert_eq!(seen[name], expected, "{name}");
+        }
+    });
+}
+
+#[test]
+fn arguments_and_returned_values_have_their_types() {
+    let scenario = Scenario::new("Calls")
+        .profiler("C0DE0000-0000-4000-8000-0000000000C3")
+        .env("COMPlus_TieredCompilation", "0");
+    scenario.on_each_runtime(|runtime, profiled| {
+        assert_eq!(profiled.output().0, Some(5));
+        let lines: Vec<String> = profiled.log.lines().map(without_padding).collect();
+        // Before .NET 5 runtimes destroy a returned structure when they are asked for it.
+        let is_refused = runtime.major < 5;
+        let made = lines.iter().find(|line| line.starts_with("leave Made"));
+        let made = made.expect("it returns").clone();
+        assert_eq!(made.contains("was not called"), is_refused, "{made}");
+        let made = if is_refused {
+            made
+        } else {
+            "leave Made [6, 0, 0, 0, _, _, _, _, 7, 0, 0, 0, 0, 0, 0, 0]".to_owned()
+        };
+        assert_eq!(
+            lines,
+            [
+                "refused [true, true]",
+                "enter Main()",
+                "enter Mixed(Bool(true), I4(-7), I8(1099511627776), \"text\", \
+                 [3, 0, 0, 0, _, _, _, _, 252, 255, 255, 255, 255, 255, 255, 255])",
+                "leave Mixed I8(1099511627772)",
+                "enter Counter.From(object, U1(250))",
+                "leave Counter.From I4(255)",
+                "enter Factorial(I4(4))",
+                "enter Factorial(I4(3))",
+                "enter Factorial(I4(2))",
+                "enter Factorial(I4(1))",
+                "leave Factorial I4(1)",
+                "leave Factorial I4(2)",
+                "leave Factorial I4(6)",
+                "leave Factorial I4(24)",
+                "enter Made(I4(6), I8(7))",
+                &made,
+                "enter Half(R8(5.0))",
+                "leave Half R8(2.5)",
+                "enter Show<System.__Canon>(\"a\")",
+                "leave Show<System.__Canon> \"Stringa\"",
+                "enter Show<int>(I4(1))",
+                "leave Show<int> \"Int321\"",
+                // It throws: it does not leave.
+                "enter Throws(I4(9))",
+                "enter Last(I4(10))",
+                "tailcall Last",
+                "reported",
+                "enter Product(I4(10), I4(11))",
+                "leave Product I4(110)",
+                "leave Main I4(5)",
+            ]
+        );
+    });
+}
+
+/// A line without the values of the four bytes that nothing is in, of a structure of 32 and 64 bits.
+fn without_padding(line: &str) -> String {
+    let Some((start, rest)) = line
+        .split_once('[')
+        .filter(|_| line.contains("255]") || line.contains("[6,"))
+    else {
+        return line.to_owned();
+    };
+    let bytes: Vec<&str> = rest.split(", ").collect();
+    let shown: Vec<&str> = bytes
+        .iter()
+        .enumerate()
+        .map(|(index, byte)| if (4..8).contains(&index) { "_" } else { byte })
+        .collect();
+    format!("{start}[{}", shown.join(", "))
 }

@@ -11,7 +11,9 @@ mod flag_rules;
 mod handles;
 mod inlines;
 mod helped;
+mod hooks_balance;
 mod hooks_fast;
+mod hooks_info;
 mod load_paths;
 mod log;
 mod metadata_emit;
@@ -60,9 +62,11 @@ register!(
     handles::Handles,
     inlines::Inlines,
     helped::Helped,
+    hooks_balance::PairsCalls,
     hooks_fast::CountsCalls,
     hooks_fast::HooksPanic,
     hooks_fast::WrongHooks,
+    hooks_info::SeesValues,
     load_paths::CannotDetach,
     load_paths::Detaches,
     load_paths::Notified,
