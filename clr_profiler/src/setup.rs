@@ -193,7 +193,7 @@ impl Setup {
     /// Sets the hooks, if there are any, after the events.
     pub(crate) fn set_hooks(&mut self, info: &ProfilerInfo) -> Result<()> {
         match self.hooks.take() {
-            Some(set) => set(info, self.events),
+            Some(set) => set(info, self.events).inspect_err(|_| hooks::shut_down(info)),
             None => Ok(()),
         }
     }

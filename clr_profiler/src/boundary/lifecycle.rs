@@ -168,7 +168,7 @@ pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_voi
                 Err(message) => failed(live, Callback::Shutdown, FailureCause::Panic(message)),
             }
         }
-        crate::hooks::retire();
+        crate::hooks::shut_down(&live.info);
         live.info.close();
     }
     sys::S_OK

@@ -15,5 +15,5 @@ pub use state::HookFailure;
 pub use with_info::{CallHooksWithInfo, EnterCall, LeaveCall};
 
 pub(crate) use fast::install;
-pub(crate) use state::{is_hook, retire};
+pub(crate) use state::{is_hook, shut_down};
 pub(crate) use with_info::install as install_with_info;

@@ -93,8 +93,19 @@ pub(super) unsafe fn active<S: Sync + 'static>() -> Option<&'static S> {
     unsafe { ACTIVE.load(Ordering::Acquire).cast::<S>().as_ref() }
 }
 
+/// From now on no hook of this runtime's is called: it shuts down.
+pub(crate) fn shut_down(info: &ProfilerInfo) {
+    // Another profiler of the same library may have none.
+    if INFO
+        .get()
+        .is_some_and(|its| its.identity() == info.identity())
+    {
+        retire();
+    }
+}
+
 /// From now on no hook is called.
-pub(crate) fn retire() {
+pub(super) fn retire() {
     ACTIVE.store(null_mut(), Ordering::Release);
 }
 

@@ -12,6 +12,7 @@ mod handles;
 mod inlines;
 mod helped;
 mod hooks_balance;
+mod hooks_bench;
 mod hooks_fast;
 mod hooks_info;
 mod load_paths;
@@ -63,6 +64,7 @@ register!(
     inlines::Inlines,
     helped::Helped,
     hooks_balance::PairsCalls,
+    hooks_bench::Measures,
     hooks_fast::CountsCalls,
     hooks_fast::HooksPanic,
     hooks_fast::WrongHooks,

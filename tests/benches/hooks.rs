@@ -1,0 +1,160 @@
+//! What the component's fast hooks cost, compared with hooks written in C: the CPU time of a program
+//! that does nothing but call a function, on .NET 8.
+//!
+//! ```sh
+//! cargo bench -p clr_profiler_tests --bench hooks            # 15 runs of each
+//! cargo bench -p clr_profiler_tests --bench hooks -- 40
+//! ```
+//!
+//! Needs `cc`, and Linux on x86-64. Each round runs all three in turn, without hooks, with hooks in
+//! C and with those of the component; the ratio is that of the medians, over what the program needs
+//! without any.
+
+use std::process::ExitCode;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn main() -> ExitCode {
+    let runs = std::env::args()
+        .skip(1)
+        .find_map(|argument| argument.parse().ok());
+    match measure::run(runs.unwrap_or(15)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("hooks: error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn main() -> ExitCode {
+    eprintln!("hooks: error: the hooks in C are for Linux on x86-64");
+    ExitCode::FAILURE
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod measure {
+    use std::error::Error;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use clr_profiler_launcher::{DotnetHost, Launch, ProfilerLibrary, find_library};
+    use clr_profiler_tests::profilee;
+    use examples_support::{Pinned, runtime};
+
+    type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+    const CALLS: u64 = 100_000_000;
+    const CLSID: &str = "C0DE0000-0000-4000-8000-0000000000C5";
+
+    pub(super) fn run(runs: usize) -> Result<()> {
+        let host = DotnetHost::at(runtime::fetch(&Pinned::NET_8)?)?;
+        let scratch = std::env::temp_dir().join(format!("hooks-{}", std::process::id()));
+        std::fs::create_dir_all(&scratch)?;
+        let in_c = compile(&scratch)?;
+        let log = scratch.join("log");
+        let command = |is_profiled: bool, library: Option<&Path>| -> Result<Command> {
+            let mut launch = Launch::new(profilee("Hooked"));
+            launch.dotnet(host.clone());
+            launch.args(["bench".to_owned(), CALLS.to_string()]);
+            launch.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+            launch.env("DOTNET_TieredCompilation", "0");
+            launch.env("SCENARIO_LOG", &log);
+            if is_profiled {
+                launch.profiler(ProfilerLibrary::new(
+                    find_library("scenario_profilers")?,
+                    CLSID,
+                )?);
+            }
+            if let Some(library) = library {
+                launch.env("HOOKS_LIBRARY", library);
+            }
+            Ok(launch.command()?)
+        };
+        let mut commands = [
+            ("no hooks", command(false, None)?),
+            ("hooks in C", command(true, Some(&in_c))?),
+            ("fast hooks", command(true, None)?),
+        ];
+        let mut times = vec![Vec::new(); commands.len()];
+        // The first round brings files into memory.
+        for round in 0..=runs {
+            for (index, (_, command)) in commands.iter_mut().enumerate() {
+                let time = cpu_time(command)?;
+                if round > 0 {
+                    times[index].push(time.as_secs_f64() * 1e9 / CALLS as f64);
+                }
+            }
+        }
+        let counted = std::fs::read_to_string(&log).unwrap_or_default();
+        std::fs::remove_dir_all(&scratch)?;
+        let expected = format!("{CALLS} {CALLS}");
+        if counted.lines().count() != 2 * (runs + 1) || counted.lines().any(|line| line != expected)
+        {
+            return Err(format!("the hooks did not count {expected}: {counted}").into());
+        }
+        println!(
+            "{CALLS} calls on {}, {runs} runs of each",
+            Pinned::NET_8.name
+        );
+        let [none, in_c, ours] = [0, 1, 2].map(|index: usize| quartiles(&times[index]));
+        for (name, [low, middle, high]) in [
+            ("no hooks", none),
+            ("hooks in C", in_c),
+            ("fast hooks", ours),
+        ] {
+            println!("{name:12}{middle:>8.3} ns a call{low:>9.3} -{high:>7.3}");
+        }
+        println!(
+            "fast hooks / hooks in C: {:.3} of all the time",
+            ours[1] / in_c[1]
+        );
+        println!(
+            "fast hooks / hooks in C: {:.3} of what hooks add",
+            (ours[1] - none[1]) / (in_c[1] - none[1])
+        );
+        Ok(())
+    }
+
+    /// Builds the library of the hooks in C.
+    fn compile(into: &Path) -> Result<PathBuf> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/hooks.c");
+        let library = into.join("libhooks_in_c.so");
+        let status = Command::new("cc")
+            .args(["-O2", "-shared", "-fPIC", "-o"])
+            .arg(&library)
+            .arg(source)
+            .status()?;
+        if !status.success() {
+            return Err(format!("cc: {status}").into());
+        }
+        Ok(library)
+    }
+
+    fn cpu_time(command: &mut Command) -> Result<Duration> {
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.spawn()?;
+        let id = libc::pid_t::try_from(child.id())?;
+        let mut status = 0;
+        // SAFETY: a structure of numbers, of which zero is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to locals; the child is ours, and nobody else waits for it.
+        if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
+            return Err(std::io::Error::last_os_error().into());
+        }
+        // The program ends with 5.
+        if status != 5 << 8 {
+            return Err(format!("{command:?} ended with the status {status:#x}").into());
+        }
+        let time = usage.ru_utime;
+        Ok(Duration::new(time.tv_sec.unsigned_abs(), 0)
+            + Duration::from_micros(time.tv_usec.unsigned_abs()))
+    }
+
+    fn quartiles(times: &[f64]) -> [f64; 3] {
+        let mut sorted = times.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        [1, 2, 3].map(|quarter| sorted[(sorted.len() - 1) * quarter / 4])
+    }
+}
