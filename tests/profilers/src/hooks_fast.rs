@@ -100,7 +100,7 @@ fn look_at_the_stack() {
     let local = Aligned(0);
     // What the compiler knows of the address must not answer.
     let address = std::hint::black_box((&raw const local.0).expose_provenance());
-    if address % 16 != 0 {
+    if !address.is_multiple_of(16) {
         IS_CROOKED.store(true, Ordering::Relaxed);
     }
 }

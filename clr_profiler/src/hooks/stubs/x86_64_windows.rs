@@ -3,7 +3,7 @@
 //! The number of the function is in `rcx`, at its beginning and its end; the stack is aligned as
 //! for any call. The compiled code puts arguments that were in registers into memory before it
 //! calls the hook, and takes them from there; they are kept nevertheless, as the documentation of
-//! the hooks asks.
+//! the hooks asks. There is no unwind data: to a debugger the stack ends at a stub.
 
 use core::arch::naked_asm;
 
@@ -68,7 +68,7 @@ pub(super) unsafe extern "system" fn leave<H: CallHooks>(_number: FunctionIDOrCl
         "push rax",
         "push rdx",
         "push rcx",
-        // A vector, the space that a called function may use, and what aligns the stack.
+        // A vector, and the space that a called function may use.
         "sub rsp, 48",
         "movups [rsp + 32], xmm0",
         "call {function}",
