@@ -13,7 +13,9 @@ use crate::ids::FunctionId;
 /// - [`exception_unwind_function_enter`](crate::Profiler::exception_unwind_function_enter) by
 ///   [`unwind_enter`](Self::unwind_enter), and
 ///   [`exception_unwind_function_leave`](crate::Profiler::exception_unwind_function_leave) by
-///   [`unwind_leave`](Self::unwind_leave).
+///   [`unwind_leave`](Self::unwind_leave);
+/// - [`exception_catcher_enter`](crate::Profiler::exception_catcher_enter) by
+///   [`caught`](Self::caught).
 ///
 /// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
 /// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,
@@ -95,22 +97,38 @@ impl<T> CallStack<T> {
 
     /// An exception is about to leave a function, or to be caught in it.
     pub fn unwind_enter(&mut self, function: FunctionId) {
-        // What runs in a `finally` has ended when its function is left; an exception that left it
-        // took the place of the one before.
-        while let Some((_, depth)) = self.unwinding.last()
-            && *depth >= self.calls.len()
-        {
-            self.unwinding.pop();
+        self.forget_ended();
+        let place = (function, self.calls.len());
+        // An exception that left a `finally` took the place of the one before, which was about to
+        // leave the same function.
+        if self.unwinding.last() != Some(&place) {
+            self.unwinding.push(place);
         }
-        self.unwinding.push((function, self.calls.len()));
+    }
+
+    /// The exception is caught in the function of the last [`unwind_enter`](Self::unwind_enter).
+    pub fn caught(&mut self) {
+        self.forget_ended();
+        self.unwinding.pop();
     }
 
     /// The exception has left the function of the last [`unwind_enter`](Self::unwind_enter).
     pub fn unwind_leave(&mut self) -> Ended<'_, T> {
+        self.forget_ended();
         let function = self.unwinding.pop().map(|(function, _)| function);
         match function {
             Some(function) => self.end(function),
             None => self.end_from(self.calls.len()),
+        }
+    }
+
+    /// Forgets the functions that have ended although an exception was about to leave them: it was
+    /// caught there, or another one took its place.
+    fn forget_ended(&mut self) {
+        while let Some((_, depth)) = self.unwinding.last()
+            && *depth > self.calls.len()
+        {
+            self.unwinding.pop();
         }
     }
 
@@ -216,6 +234,32 @@ mod tests {
         drop(calls.unwind_leave());
         // What C caught is over: B is left.
         assert_eq!(functions(&calls), [A]);
+    }
+
+    #[test]
+    fn exceptions_that_are_caught_in_a_finally_do_not_disturb() {
+        let mut calls = stack(&[A, B]);
+        calls.unwind_enter(B);
+        // C has no hooks.
+        calls.unwind_enter(C);
+        calls.caught();
+        drop(calls.unwind_leave());
+        assert_eq!(functions(&calls), [A]);
+    }
+
+    #[test]
+    fn an_exception_out_of_a_finally_takes_the_place_of_the_one_before() {
+        let mut calls = stack(&[A, B]);
+        calls.unwind_enter(B);
+        calls.enter(C, ());
+        calls.unwind_enter(C);
+        drop(calls.unwind_leave());
+        calls.unwind_enter(B);
+        drop(calls.unwind_leave());
+        calls.unwind_enter(A);
+        calls.caught();
+        assert_eq!(functions(&calls), [A]);
+        assert!(calls.unwinding.is_empty());
     }
 
     #[test]

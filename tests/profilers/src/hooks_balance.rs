@@ -105,6 +105,16 @@ impl Profiler for PairsCalls {
         Ok(())
     }
 
+    fn exception_catcher_enter(
+        &self,
+        _info: &ProfilerInfo,
+        _function: FunctionId,
+        _object: ObjectId<'_>,
+    ) -> Result<()> {
+        STACK.with_borrow_mut(CallStack::caught);
+        Ok(())
+    }
+
     fn exception_unwind_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
         STACK.with_borrow_mut(|stack| {
             let mut ended = 0;
