@@ -36,8 +36,8 @@ mod rewrites_again;
 mod scrambles;
 mod start;
 mod statics;
-mod transitions;
 mod stress;
+mod transitions;
 mod walks_heap;
 
 use clr_profiler::prelude::*;
