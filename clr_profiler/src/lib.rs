@@ -86,6 +86,7 @@ mod info;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod metadata;
 mod register;
+mod rejit;
 mod rewrite;
 mod sampling;
 mod setup;
@@ -116,6 +117,10 @@ pub use rewrite::{
     NativeFunctionPointer, NativeReturn, NativeValue, ReentrancyGuard, RewriteContext,
     RewriteError, Rewritten, Unboxable, on_native_panic,
 };
+pub use rejit::{
+    Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
+};
+pub use rewrite::{RewriteContext, RewriteError, Rewritten};
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;
 pub use uuid::Uuid;

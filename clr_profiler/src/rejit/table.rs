@@ -1,0 +1,390 @@
+//! What is wanted of each method, what the runtime was told, and what became of it.
+//!
+//! No call of the runtime is made here: the thread of [`Rejit`](super::Rejit) takes work from the
+//! table and makes the calls, and the callbacks write into it what they are told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::Hresult;
+use crate::ids::ModuleId;
+use clr_profiler_il::token::MethodDef;
+
+use super::options::Inliners;
+
+/// A method of a loaded module.
+pub(super) type Place = (ModuleId, MethodDef);
+
+/// How far a method is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RejitState {
+    /// The runtime has not been told yet.
+    Queued,
+    /// The runtime has taken the request; the method was not called since.
+    Requested,
+    /// The runtime has asked for the new IL, because the method is called.
+    Asked,
+    /// There is code of the new IL.
+    Compiled,
+    /// The runtime or the profiler's own callback refused, and the method goes on as it was. The
+    /// code says why: it stays until the next request.
+    Failed(Hresult),
+    /// It has precompiled code, and the options leave such methods alone.
+    Refused,
+    /// It has its own IL again, from the next call on.
+    Reverted,
+    /// It has its own IL again, and nobody has called it meanwhile.
+    NeverCalled,
+}
+
+/// One method of a [`Rejit`](super::Rejit), and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RejitOutcome {
+    /// The module that defines it.
+    pub module: ModuleId,
+    /// The method; one for all its generic instances.
+    pub method: MethodDef,
+    /// How far it is.
+    pub state: RejitState,
+    /// Whether other IL is wanted for it now.
+    pub is_on: bool,
+    /// Requests that the runtime has taken.
+    pub requests: u32,
+    /// How often code of new IL was compiled: by tiers and by generic instances there can be several
+    /// for each request.
+    pub compilations: u32,
+}
+
+/// What the thread is to do next.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    /// Methods that get their own IL back.
+    pub(super) revert: Vec<Place>,
+    /// Methods that are compiled again.
+    pub(super) request: Vec<Place>,
+}
+
+#[derive(Debug)]
+struct Row {
+    state: RejitState,
+    is_on: bool,
+    /// Whether the runtime does not know yet what is wanted.
+    is_due: bool,
+    /// Whether the runtime has an IL of ours for it.
+    is_held: bool,
+    was_asked: bool,
+    requests: u32,
+    compilations: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Table {
+    rows: BTreeMap<Place, Row>,
+    /// Methods that the runtime compiled again because of what they have inlined, or that keep a new
+    /// code of their own IL for that reason.
+    inliners: BTreeSet<Place>,
+    how: Inliners,
+}
+
+impl Table {
+    pub(super) fn new(how: Inliners) -> Self {
+        Self {
+            rows: BTreeMap::new(),
+            inliners: BTreeSet::new(),
+            how,
+        }
+    }
+
+    /// Other IL is wanted, once more if it is there already.
+    pub(super) fn want(&mut self, place: Place) {
+        let row = self.rows.entry(place).or_insert(Row {
+            state: RejitState::Queued,
+            is_on: false,
+            is_due: false,
+            is_held: false,
+            was_asked: false,
+            requests: 0,
+            compilations: 0,
+        });
+        row.state = RejitState::Queued;
+        row.is_on = true;
+        row.is_due = true;
+    }
+
+    /// Its own IL is wanted; says whether that changes anything.
+    pub(super) fn unwant(&mut self, place: Place) -> bool {
+        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_on) else {
+            return false;
+        };
+        row.is_on = false;
+        row.is_due = true;
+        true
+    }
+
+    /// The method is left alone.
+    pub(super) fn refuse(&mut self, place: Place) {
+        if let Some(row) = self.rows.get_mut(&place) {
+            row.state = RejitState::Refused;
+            row.is_due = false;
+            row.is_on = false;
+        }
+    }
+
+    pub(super) fn is_on(&self, place: Place) -> bool {
+        self.rows.get(&place).is_some_and(|row| row.is_on)
+    }
+
+    /// Whether any method has other IL, or gets it.
+    fn any_on(&self) -> bool {
+        self.rows.values().any(|row| row.is_on)
+    }
+
+    /// Whether the runtime has yet to be told something.
+    pub(super) fn is_settled(&self) -> bool {
+        self.rows.values().all(|row| !row.is_due) && (self.any_on() || self.inliners.is_empty())
+    }
+
+    /// Methods that are wanted and of which the runtime knows nothing.
+    pub(super) fn due(&self) -> impl Iterator<Item = Place> {
+        let due = self.rows.iter().filter(|(_, row)| row.is_due && row.is_on);
+        due.map(|(place, _)| *place)
+    }
+
+    /// Takes what is to be done.
+    pub(super) fn take(&mut self) -> Work {
+        let mut work = Work::default();
+        let any_on = self.any_on();
+        for (place, row) in &mut self.rows {
+            if !std::mem::take(&mut row.is_due) {
+                continue;
+            }
+            if row.is_on {
+                row.state = RejitState::Requested;
+                row.was_asked = false;
+                row.is_held = true;
+                row.requests += 1;
+                self.inliners.remove(place);
+                work.request.push(*place);
+                continue;
+            }
+            row.state = if row.was_asked || row.state == RejitState::Compiled {
+                RejitState::Reverted
+            } else if let RejitState::Failed(_) = row.state {
+                row.state
+            } else {
+                RejitState::NeverCalled
+            };
+            if !std::mem::take(&mut row.is_held) {
+                continue;
+            }
+            match self.how {
+                // The code that it had at first may hold inlined copies of what still has other IL:
+                // so it gets a new code of its own IL until nothing has.
+                Inliners::Follow if any_on => {
+                    self.inliners.insert(*place);
+                    work.request.push(*place);
+                }
+                _ => work.revert.push(*place),
+            }
+        }
+        if !any_on {
+            work.revert.extend(std::mem::take(&mut self.inliners));
+        }
+        work
+    }
+
+    /// The runtime asks for the IL of a method: whether it is to have another.
+    ///
+    /// Otherwise it is compiled again because of what it has inlined.
+    pub(super) fn asked(&mut self, place: Place) -> bool {
+        match self.rows.get_mut(&place) {
+            Some(row) if row.is_on => {
+                row.was_asked = true;
+                if row.state == RejitState::Requested {
+                    row.state = RejitState::Asked;
+                }
+                true
+            }
+            _ => {
+                self.inliners.insert(place);
+                false
+            }
+        }
+    }
+
+    pub(super) fn compiled(&mut self, place: Place, status: Hresult) {
+        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_on) else {
+            return;
+        };
+        if !status.is_ok() {
+            row.state = RejitState::Failed(status);
+            return;
+        }
+        row.compilations += 1;
+        if matches!(row.state, RejitState::Requested | RejitState::Asked) {
+            row.state = RejitState::Compiled;
+        }
+    }
+
+    pub(super) fn failed(&mut self, place: Place, status: Hresult) {
+        match self.rows.get_mut(&place) {
+            Some(row) => row.state = RejitState::Failed(status),
+            // One that has inlined another, and can do nothing for it.
+            None => {
+                self.inliners.remove(&place);
+            }
+        }
+    }
+
+    /// Everything of a module that goes.
+    pub(super) fn forget(&mut self, module: ModuleId) {
+        self.rows.retain(|place, _| place.0 != module);
+        self.inliners.retain(|place| place.0 != module);
+    }
+
+    pub(super) fn inliners(&self) -> Vec<Place> {
+        self.inliners.iter().copied().collect()
+    }
+
+    pub(super) fn outcomes(&self) -> Vec<RejitOutcome> {
+        let rows = self.rows.iter();
+        rows.map(|((module, method), row)| RejitOutcome {
+            module: *module,
+            method: *method,
+            state: row.state,
+            is_on: row.is_on,
+            requests: row.requests,
+            compilations: row.compilations,
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RejitState::{
+        Asked, Compiled, Failed, NeverCalled, Queued, Refused, Requested, Reverted,
+    };
+    use super::*;
+
+    fn place(row: u32) -> Place {
+        (ModuleId::from_raw(8), MethodDef::from_row(row).unwrap())
+    }
+
+    fn state(table: &Table, of: Place) -> RejitState {
+        let outcomes = table.outcomes();
+        let outcome = outcomes.iter().find(|o| (o.module, o.method) == of);
+        outcome.unwrap().state
+    }
+
+    /// What befalls a method that was wanted, and what has become of it then.
+    #[test]
+    fn states_follow_what_happens() {
+        type Step = fn(&mut Table, Place);
+        const TAKE: Step = |t, _| drop(t.take());
+        const ASK: Step = |t, p| assert!(t.asked(p));
+        const COMPILE: Step = |t, p| t.compiled(p, Hresult::S_OK);
+        const BREAK: Step = |t, p| t.compiled(p, Hresult::E_FAIL);
+        const ERROR: Step = |t, p| t.failed(p, Hresult::E_FAIL);
+        const OFF: Step = |t, p| assert!(t.unwant(p));
+        const ON: Step = |t, p| t.want(p);
+        let cases: &[(&[Step], RejitState, bool)] = &[
+            (&[], Queued, true),
+            (&[TAKE], Requested, true),
+            (&[TAKE, ASK], Asked, true),
+            (&[TAKE, ASK, COMPILE], Compiled, true),
+            (&[TAKE, ASK, COMPILE, COMPILE], Compiled, true),
+            (&[TAKE, ASK, BREAK], Failed(Hresult::E_FAIL), true),
+            (&[TAKE, ASK, ERROR, COMPILE], Failed(Hresult::E_FAIL), true),
+            (&[TAKE, ERROR], Failed(Hresult::E_FAIL), true),
+            (&[TAKE, ERROR, ON], Queued, true),
+            (&[TAKE, ERROR, ON, TAKE, ASK, COMPILE], Compiled, true),
+            (&[TAKE, OFF, TAKE], NeverCalled, false),
+            (&[OFF, TAKE], NeverCalled, false),
+            (&[TAKE, ASK, OFF, TAKE], Reverted, false),
+            (&[TAKE, ASK, COMPILE, OFF, TAKE], Reverted, false),
+            (&[TAKE, ERROR, OFF, TAKE], Failed(Hresult::E_FAIL), false),
+            (&[TAKE, ASK, COMPILE, OFF, ON], Queued, true),
+            (&[TAKE, ASK, COMPILE, OFF, ON, TAKE], Requested, true),
+            (
+                &[TAKE, ASK, COMPILE, OFF, TAKE, ON, TAKE, OFF, TAKE],
+                NeverCalled,
+                false,
+            ),
+        ];
+        for (index, (steps, expected, is_on)) in cases.iter().enumerate() {
+            let (mut table, method) = (Table::new(Inliners::Follow), place(1));
+            table.want(method);
+            for step in *steps {
+                step(&mut table, method);
+            }
+            assert_eq!(state(&table, method), *expected, "case {index}");
+            assert_eq!(table.is_on(method), *is_on, "case {index}");
+        }
+    }
+
+    #[test]
+    fn work_comes_in_batches_and_once() {
+        let mut table = Table::new(Inliners::Keep);
+        (1..=3).for_each(|row| table.want(place(row)));
+        assert!(!table.is_settled());
+        let request = vec![place(1), place(2), place(3)];
+        let revert = Vec::new();
+        assert_eq!(table.take(), Work { revert, request });
+        assert!(table.is_settled());
+        assert_eq!(table.take(), Work::default());
+        assert!(table.unwant(place(2)) && !table.unwant(place(2)));
+        table.want(place(3));
+        let (revert, request) = (vec![place(2)], vec![place(3)]);
+        assert_eq!(table.take(), Work { revert, request });
+    }
+
+    #[test]
+    fn what_the_runtime_never_heard_of_is_not_reverted() {
+        let mut table = Table::new(Inliners::Keep);
+        table.want(place(1));
+        table.unwant(place(1));
+        assert_eq!(table.take(), Work::default());
+        table.want(place(2));
+        table.refuse(place(2));
+        assert_eq!(state(&table, place(2)), Refused);
+        assert_eq!(table.take(), Work::default());
+    }
+
+    #[test]
+    fn what_follows_goes_back_with_the_last() {
+        let mut table = Table::new(Inliners::Follow);
+        table.want(place(1));
+        table.want(place(2));
+        table.take();
+        // One that has inlined the first is asked about.
+        assert!(!table.asked(place(7)));
+        assert_eq!(table.inliners(), [place(7)]);
+        // Its old code may hold the second: a new one of its own IL.
+        table.unwant(place(1));
+        let (revert, request) = (Vec::new(), vec![place(1)]);
+        assert_eq!(table.take(), Work { revert, request });
+        assert!(!table.asked(place(1)));
+        assert_eq!(state(&table, place(1)), NeverCalled);
+        table.unwant(place(2));
+        let (revert, request) = (vec![place(2), place(1), place(7)], Vec::new());
+        assert_eq!(table.take(), Work { revert, request });
+        // One that nobody had called before is asked about late.
+        assert!(!table.asked(place(9)));
+        assert!(!table.is_settled());
+        assert_eq!(table.take().revert, [place(9)]);
+        assert!(table.is_settled());
+    }
+
+    #[test]
+    fn a_module_takes_its_methods_along() {
+        let mut table = Table::new(Inliners::Follow);
+        table.want(place(1));
+        table.asked(place(7));
+        table.forget(ModuleId::from_raw(16));
+        assert_eq!(table.outcomes().len(), 1);
+        table.forget(ModuleId::from_raw(8));
+        assert!(table.outcomes().is_empty() && table.inliners().is_empty());
+    }
+}

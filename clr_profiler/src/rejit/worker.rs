@@ -1,0 +1,325 @@
+//! The thread that tells the runtime what is wanted.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::ids::ModuleId;
+use crate::info::{
+    CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo10, ModuleFlags, ProfilerInfo, RejitFlags,
+};
+
+use super::NameOutcome;
+use super::name::MethodName;
+use super::options::{Inliners, Precompiled, RejitOptions};
+use super::table::{Place, Table, Work};
+
+/// How long a runtime that has only begun to start is left alone.
+const EARLY: Duration = Duration::from_millis(1);
+
+/// Something that was said to the component.
+#[derive(Debug)]
+pub(super) enum Job {
+    On(Target),
+    Off(Target),
+    AllOff,
+    /// A module came.
+    Loaded(ModuleId),
+}
+
+#[derive(Debug)]
+pub(super) enum Target {
+    Place(Place),
+    Name(MethodName),
+}
+
+pub(super) struct Shared {
+    pub(super) info: ProfilerInfo,
+    pub(super) options: RejitOptions,
+    /// Never held during a call of the runtime: such a call may end in a callback that needs it.
+    pub(super) state: Mutex<State>,
+    changed: Condvar,
+    /// Held while the runtime is told something: modules wait with their unloading.
+    working: Mutex<()>,
+}
+
+pub(super) struct State {
+    pub(super) table: Table,
+    names: BTreeMap<MethodName, Named>,
+    jobs: VecDeque<Job>,
+    is_busy: bool,
+    is_stopped: bool,
+}
+
+/// A name that is wanted.
+#[derive(Default)]
+struct Named {
+    methods: BTreeSet<Place>,
+    problem: Option<String>,
+}
+
+impl State {
+    fn is_settled(&self) -> bool {
+        self.jobs.is_empty() && self.table.is_settled()
+    }
+}
+
+impl Shared {
+    pub(super) fn new(info: ProfilerInfo, options: RejitOptions) -> Self {
+        Self {
+            info,
+            options,
+            state: Mutex::new(State {
+                table: Table::new(options.inliners),
+                names: BTreeMap::new(),
+                jobs: VecDeque::new(),
+                is_busy: false,
+                is_stopped: false,
+            }),
+            changed: Condvar::new(),
+            working: Mutex::new(()),
+        }
+    }
+
+    pub(super) fn add(&self, jobs: impl IntoIterator<Item = Job>) {
+        lock(&self.state).jobs.extend(jobs);
+        self.changed.notify_all();
+    }
+
+    pub(super) fn asked(&self, place: Place) -> bool {
+        let mut state = lock(&self.state);
+        let is_wanted = state.table.asked(place);
+        if !state.table.is_settled() {
+            self.changed.notify_all();
+        }
+        is_wanted
+    }
+
+    pub(super) fn forget(&self, module: ModuleId) {
+        let _idle = lock(&self.working);
+        let mut state = lock(&self.state);
+        state.table.forget(module);
+        state.jobs.retain(|job| match job {
+            Job::On(Target::Place(place)) | Job::Off(Target::Place(place)) => place.0 != module,
+            Job::Loaded(loaded) => *loaded != module,
+            Job::On(Target::Name(_)) | Job::Off(Target::Name(_)) | Job::AllOff => true,
+        });
+        for named in state.names.values_mut() {
+            named.methods.retain(|place| place.0 != module);
+        }
+        self.changed.notify_all();
+    }
+
+    pub(super) fn names(&self) -> Vec<NameOutcome> {
+        let state = lock(&self.state);
+        let names = state.names.iter();
+        names
+            .map(|(name, named)| NameOutcome {
+                name: name.clone(),
+                methods: named.methods.iter().copied().collect(),
+                problem: named.problem.clone(),
+            })
+            .collect()
+    }
+
+    pub(super) fn wait(&self, until: Instant) -> bool {
+        let mut state = lock(&self.state);
+        loop {
+            if !state.is_busy && state.is_settled() {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || state.is_stopped {
+                return false;
+            }
+            let waited = self.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        lock(&self.state).is_stopped = true;
+        self.changed.notify_all();
+    }
+
+    /// What the thread does.
+    pub(super) fn run(&self) -> Result<()> {
+        let ended = self.serve();
+        self.stop();
+        match ended {
+            // The end of the runtime is the component's, and no failure.
+            Err(_) if self.info.is_closed() => Ok(()),
+            ended => ended,
+        }
+    }
+
+    fn serve(&self) -> Result<()> {
+        let mut is_known = false;
+        while self.sleep() {
+            if !is_known {
+                match self.info.initialize_current_thread() {
+                    Ok(()) => is_known = true,
+                    Err(error)
+                        if error.hresult().name() == Some("CORPROF_E_RUNTIME_UNINITIALIZED") =>
+                    {
+                        let state = lock(&self.state);
+                        drop(self.changed.wait_timeout(state, EARLY));
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            self.work();
+            if self.info.is_closed() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Until there is something to do; `false` at the end.
+    fn sleep(&self) -> bool {
+        let mut state = lock(&self.state);
+        while !state.is_stopped && state.is_settled() {
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.is_stopped
+    }
+
+    fn work(&self) {
+        let idle = lock(&self.working);
+        let jobs = {
+            let mut state = lock(&self.state);
+            state.is_busy = true;
+            std::mem::take(&mut state.jobs)
+        };
+        for job in jobs {
+            self.apply(job);
+        }
+        if self.options.precompiled == Precompiled::Refuse {
+            self.refuse_precompiled();
+        }
+        let work = lock(&self.state).table.take();
+        self.tell(&work);
+        drop(idle);
+        lock(&self.state).is_busy = false;
+        self.changed.notify_all();
+    }
+
+    fn apply(&self, job: Job) {
+        match job {
+            Job::On(Target::Place(place)) => lock(&self.state).table.want(place),
+            Job::Off(Target::Place(place)) => {
+                lock(&self.state).table.unwant(place);
+            }
+            Job::On(Target::Name(name)) => {
+                lock(&self.state).names.entry(name.clone()).or_default();
+                match self.info.modules().and_then(Iterator::collect) {
+                    Ok(modules) => {
+                        let modules: Vec<ModuleId> = modules;
+                        for module in modules {
+                            self.look_for(&name, module, true);
+                        }
+                    }
+                    Err(error) => self.found(&name, Err(error), true),
+                }
+            }
+            Job::Off(Target::Name(name)) => {
+                let mut state = lock(&self.state);
+                if let Some(named) = state.names.remove(&name) {
+                    for place in named.methods {
+                        state.table.unwant(place);
+                    }
+                }
+            }
+            Job::AllOff => {
+                let mut state = lock(&self.state);
+                state.names.clear();
+                let all = state.table.outcomes();
+                for outcome in all {
+                    state.table.unwant((outcome.module, outcome.method));
+                }
+            }
+            Job::Loaded(module) => {
+                let names: Vec<MethodName> = lock(&self.state).names.keys().cloned().collect();
+                for name in names {
+                    self.look_for(&name, module, false);
+                }
+            }
+        }
+    }
+
+    fn look_for(&self, name: &MethodName, module: ModuleId, is_new: bool) {
+        let found = name.find(&self.info, module);
+        let places = found.map(|methods| methods.into_iter().map(|m| (module, m)).collect());
+        self.found(name, places, is_new);
+    }
+
+    /// Wants what has the name. A module that is loaded while a name is looked for is met twice.
+    fn found(&self, name: &MethodName, places: Result<Vec<Place>>, is_new: bool) {
+        let mut state = lock(&self.state);
+        let State { names, table, .. } = &mut *state;
+        let Some(named) = names.get_mut(name) else {
+            return;
+        };
+        match places {
+            Ok(places) => {
+                for place in places {
+                    if named.methods.insert(place) || is_new {
+                        table.want(place);
+                    }
+                }
+            }
+            Err(error) => named.problem = Some(error.to_string()),
+        }
+    }
+
+    fn refuse_precompiled(&self) {
+        let mut known = HashMap::new();
+        let due: Vec<Place> = lock(&self.state).table.due().collect();
+        for place in due {
+            let is_precompiled = *known.entry(place.0).or_insert_with(|| {
+                let facts = self.info.module_info2(place.0);
+                facts.is_ok_and(|(_, flags)| flags.contains(ModuleFlags::NGEN))
+            });
+            if is_precompiled {
+                lock(&self.state).table.refuse(place);
+            }
+        }
+    }
+
+    /// Makes the calls; what fails is written down for each method.
+    fn tell(&self, work: &Work) {
+        if !work.revert.is_empty() {
+            // Methods that were never compiled again, or have gone, have nothing to be reverted.
+            let _ = self.info.request_revert(&work.revert);
+        }
+        if work.request.is_empty() || self.request(&work.request).is_ok() {
+            return;
+        }
+        // One method that is wrong spoils the request: each for itself.
+        for place in &work.request {
+            if let Err(error) = self.request(&[*place]) {
+                lock(&self.state).table.failed(*place, error.hresult());
+            }
+        }
+    }
+
+    fn request(&self, methods: &[Place]) -> Result<()> {
+        match self.options.inliners {
+            // With callbacks for inliners, since one of them may be a method that is to have other
+            // IL itself: without, it would lose it.
+            Inliners::Follow => self.info.request_rejit_with_inliners(
+                RejitFlags::BLOCK_INLINING | RejitFlags::INLINING_CALLBACKS,
+                methods,
+            ),
+            Inliners::Keep => self.info.request_rejit(methods),
+        }
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
