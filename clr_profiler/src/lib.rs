@@ -112,15 +112,14 @@ pub use ids::{
 };
 pub use info::*;
 pub use metadata::*;
+pub use rejit::{
+    Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
+};
 pub use rewrite::{
     Boxed, BoxedArguments, Boxing, HelperAssembly, NativeCall, NativeFunction,
     NativeFunctionPointer, NativeReturn, NativeValue, ReentrancyGuard, RewriteContext,
     RewriteError, Rewritten, Unboxable, on_native_panic,
 };
-pub use rejit::{
-    Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
-};
-pub use rewrite::{RewriteContext, RewriteError, Rewritten};
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;
 pub use uuid::Uuid;

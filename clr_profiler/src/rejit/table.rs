@@ -131,10 +131,6 @@ impl Table {
         }
     }
 
-    pub(super) fn is_on(&self, place: Place) -> bool {
-        self.rows.get(&place).is_some_and(|row| row.is_on)
-    }
-
     /// Whether any method has other IL, or gets it.
     fn any_on(&self) -> bool {
         self.rows.values().any(|row| row.is_on)
@@ -320,7 +316,8 @@ mod tests {
                 step(&mut table, method);
             }
             assert_eq!(state(&table, method), *expected, "case {index}");
-            assert_eq!(table.is_on(method), *is_on, "case {index}");
+            let outcomes = table.outcomes();
+            assert_eq!(outcomes[0].is_on, *is_on, "case {index}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::info::{
     CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo10, ModuleFlags, ProfilerInfo, RejitFlags,

@@ -37,6 +37,7 @@ mod scrambles;
 mod start;
 mod statics;
 mod stress;
+mod switches;
 mod transitions;
 mod walks_heap;
 
@@ -103,6 +104,7 @@ register!(
     start::PanicsAtStart,
     start::WritesFacts,
     statics::Statics,
+    switches::Switches,
     transitions::Transitions,
     walks_heap::WalksHeap,
 );
