@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::info::{
-    CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo10, ModuleFlags, ProfilerInfo, RejitFlags,
+    CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo6, CorProfilerInfo10,
+    ModuleFlags, ProfilerInfo, RejitFlags,
 };
 
 use super::NameOutcome;
@@ -308,15 +309,52 @@ impl Shared {
     }
 
     fn request(&self, methods: &[Place]) -> Result<()> {
-        match self.options.inliners {
+        if self.options.inliners == Inliners::Keep {
+            return self.info.request_rejit(methods);
+        }
+        // .NET Core 3.1 crashes where it looks for what has inlined a method of a type that is not
+        // loaded.
+        let (unloaded, loaded): (Vec<Place>, Vec<Place>) = methods
+            .iter()
+            .partition(|place| self.info.version() < 12 && self.is_unloaded(**place));
+        if !loaded.is_empty() {
             // With callbacks for inliners, since one of them may be a method that is to have other
             // IL itself: without, it would lose it.
-            Inliners::Follow => self.info.request_rejit_with_inliners(
+            self.info.request_rejit_with_inliners(
                 RejitFlags::BLOCK_INLINING | RejitFlags::INLINING_CALLBACKS,
-                methods,
-            ),
-            Inliners::Keep => self.info.request_rejit(methods),
+                &loaded,
+            )?;
         }
+        if !unloaded.is_empty() {
+            self.request_unloaded(unloaded)?;
+        }
+        Ok(())
+    }
+
+    fn is_unloaded(&self, (module, method): Place) -> bool {
+        let function = self.info.function_from_token(module, method);
+        let unloaded = ["CORPROF_E_DATAINCOMPLETE", "E_INVALIDARG"];
+        function.err().is_some_and(|error| {
+            let name = error.hresult().name();
+            name.is_some_and(|name| unloaded.contains(&name))
+        })
+    }
+
+    /// Methods of types that are not loaded: only precompiled code can have inlined them.
+    fn request_unloaded(&self, mut methods: Vec<Place>) -> Result<()> {
+        let mut inliners = Vec::new();
+        for (module, method) in &methods {
+            let info = &self.info;
+            // A module without precompiled code has none.
+            let found = info.ngen_module_methods_inlining_this_method(*module, *module, *method);
+            if let Ok(found) = found {
+                inliners.extend(found.methods.flatten());
+            }
+        }
+        methods.extend(inliners);
+        methods.sort_unstable();
+        methods.dedup();
+        self.info.request_rejit(&methods)
     }
 }
 
