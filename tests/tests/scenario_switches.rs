@@ -2,23 +2,136 @@
 
 use clr_profiler_tests::{Finished, Runtime, Scenario};
 
-fn switched() -> Scenario {
-    Scenario::new("Switched").profiler("C0DE0000-0000-4000-8000-0000000000F0")
+fn switched(how: &str, tiered: &str) -> Scenario {
+    Scenario::new("Switched")
+        .profiler("C0DE0000-0000-4000-8000-0000000000F0")
+        .env("SWITCHES", how)
+        .env("COMPlus_TieredCompilation", tiered)
 }
 
-fn print(runtime: &Runtime, profiled: &Finished) {
-    println!("{}\n{}\n{}", runtime.name, profiled.stdout, profiled.log);
+/// What the program's methods return when nothing is on.
+const OFF: &str = "41 51 5 6 270544900 7";
+
+/// What the program wrote: its lines, without the last, which is of times and printed.
+fn lines<'a>(runtime: &Runtime, profiled: &'a Finished) -> Vec<&'a str> {
+    let (lines, log) = (&profiled.stdout, &profiled.log);
+    assert_eq!(profiled.status.code(), Some(9), "{lines}{log}");
+    assert_eq!(profiled.stderr, "", "{log}");
+    for bad in ["error", "told", "panicked", "failed"] {
+        assert!(!log.contains(bad), "{log}");
+    }
+    assert!(log.ends_with("stopped Ok(())\n"), "{log}");
+    let mut lines: Vec<&str> = lines.lines().collect();
+    let times = lines.pop().unwrap();
+    assert!(times.starts_with("times "), "{times}");
+    println!("{}: ns before, on, and after: {times}", runtime.name);
+    lines
+}
+
+/// All that the program writes, where everything that is wanted is on.
+fn expected(on: &str, is_seen_on: impl Fn(usize) -> bool) -> Vec<String> {
+    let (_, but_first) = on.split_once(' ').unwrap();
+    let kinds = (0..6).map(|kind| {
+        let seen = if is_seen_on(kind) { "True" } else { "False" };
+        format!("kind {kind} True {seen}")
+    });
+    let mut lines = vec![
+        format!("at first: {OFF}"),
+        format!("on: {on}"),
+        format!("off: {OFF}"),
+    ];
+    lines.extend(kinds);
+    lines.extend([
+        format!("after the work: {OFF}"),
+        "wrong 0".to_owned(),
+        format!("all but the first: 41 {but_first}"),
+        format!("off: {OFF}"),
+        "late 1041".to_owned(),
+        "late 41".to_owned(),
+    ]);
+    lines
+}
+
+/// The states of the methods after a step, sorted.
+fn states<'a>(log: &'a str, step: &str) -> Vec<&'a str> {
+    let mut states: Vec<&str> = log
+        .lines()
+        .filter_map(|line| line.strip_prefix(step)?.strip_prefix(": "))
+        .filter(|line| !line.starts_with("inliner"))
+        .collect();
+    states.sort_unstable();
+    states
 }
 
 #[test]
-fn look() {
-    for how in ["", "keep", "refuse", "images"] {
-        for tiered in ["0", "1"] {
-            println!("========== {how} tiered {tiered}");
-            let scenario = switched()
-                .env("SWITCHES", how)
-                .env("COMPlus_TieredCompilation", tiered);
-            scenario.on_each_runtime(print);
-        }
+fn each_method_is_reached_and_comes_back() {
+    for (how, tiered) in [("", "0"), ("", "1"), ("images", "0")] {
+        switched(how, tiered).on_each_runtime(|runtime, profiled| {
+            assert_eq!(
+                lines(runtime, profiled),
+                expected("1041 1051 1005 1006 270545900 5", |_| true),
+                "{}",
+                profiled.log
+            );
+            let log = &profiled.log;
+            // 50 times under load, after the first. Whether the last was called is left to chance.
+            let toggled = states(log, "toggle");
+            let methods = [
+                "Get",
+                "GetHashCode",
+                "Own",
+                "Small",
+                "get_DefaultFormatFieldCount",
+            ];
+            assert_eq!(toggled.len(), methods.len(), "{log}");
+            for (line, method) in toggled.iter().zip(methods) {
+                let ends = ["Reverted", "NeverCalled"]
+                    .map(|state| format!("{method} {state} requests 51 compiled true"));
+                assert!(ends.iter().any(|end| end == line), "{log}");
+            }
+            let end = states(log, "end");
+            assert!(
+                end.contains(&"Constant Reverted requests 1 compiled true"),
+                "{log}"
+            );
+            assert!(
+                end.contains(&"Small Reverted requests 52 compiled true"),
+                "{log}"
+            );
+        });
     }
+}
+
+#[test]
+fn precompiled_methods_are_left_alone_if_so_wanted() {
+    switched("refuse", "0").on_each_runtime(|runtime, profiled| {
+        assert_eq!(
+            lines(runtime, profiled),
+            expected("1041 1051 1005 1006 270544900 7", |kind| kind < 4),
+            "{}",
+            profiled.log
+        );
+        let end = states(&profiled.log, "end");
+        assert!(
+            end.contains(&"GetHashCode Refused requests 0 compiled false"),
+            "{}",
+            profiled.log
+        );
+    });
+}
+
+#[test]
+fn what_has_inlined_a_method_keeps_it_if_so_wanted() {
+    switched("keep", "0").on_each_runtime(|runtime, profiled| {
+        let lines = lines(runtime, profiled);
+        // What is precompiled may have been inlined or not.
+        assert!(lines[1].starts_with("on: 1041 51 1005 1006 "), "{lines:?}");
+        assert_eq!(lines[2], format!("off: {OFF}"));
+        assert_eq!(lines[4], "kind 1 True False");
+        assert!(
+            states(&profiled.log, "end").contains(&"Small NeverCalled requests 52 compiled false"),
+            "{}",
+            profiled.log
+        );
+    });
 }

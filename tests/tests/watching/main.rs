@@ -6,3 +6,4 @@ mod cpu_sampler;
 mod endings;
 mod exception_logger;
 mod gc_monitor;
+mod hot_patch;

@@ -1,0 +1,186 @@
+//! Counts the calls of named methods, switched on and off while the program runs.
+
+mod control;
+mod counts;
+mod table;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::prelude::*;
+use clr_profiler::{Rejit, RejitOptions};
+use report::{Moment, Output, Report};
+
+use control::{Command, Control};
+use table::Table;
+
+/// How often the control file is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How often the results are written while the program runs.
+const WRITE: Duration = Duration::from_secs(1);
+
+/// The profiler.
+struct HotPatch {
+    rejit: Arc<Rejit>,
+    table: Arc<Mutex<Table>>,
+    count: NativeCall,
+    report: Report,
+}
+
+use clr_profiler::NativeCall;
+
+#[profiler(clsid = "7A4E2B9C-61D0-4F0B-9C83-2E5B7C1D9A46")]
+impl Profiler for HotPatch {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        let control =
+            env::var_os("HOT_PATCH_CONTROL").unwrap_or_else(|| "hot_patch.control".into());
+        let output = env::var_os("HOT_PATCH_OUTPUT").unwrap_or_else(|| "hot_patch.txt".into());
+        Self::start(info, setup, control, output)
+    }
+
+    // The variables of the program are not those of whoever attaches: two lines instead.
+    fn initialize_for_attach(
+        info: &ProfilerInfo,
+        setup: &mut Setup,
+        client_data: &[u8],
+    ) -> Result<Self> {
+        let text = str::from_utf8(client_data).map_err(Error::other)?;
+        let Some((control, output)) = text.split_once('\n') else {
+            return Err(Error::other(
+                "the client data are two lines: the control file and the file of the results",
+            ));
+        };
+        Self::start(info, setup, control.into(), output.into())
+    }
+
+    fn get_rejit_parameters(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        control: &FunctionControl<'_>,
+    ) -> Result<()> {
+        if !self.rejit.get_rejit_parameters(module, method) {
+            return Ok(());
+        }
+        control.rewrite(info, module, method, |body, cx| {
+            let number = lock(&self.table)
+                .counted
+                .number((module, method), cx.full_name())?;
+            let mut code = Fragment::new();
+            code.ldc_i4(number as i32)
+                .append(&cx.call_native(&self.count)?);
+            body.prologue(&code)?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn rejit_compilation_finished(
+        &self,
+        _info: &ProfilerInfo,
+        function: FunctionId,
+        _rejit: RejitId,
+        status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        self.rejit.rejit_compilation_finished(function, status)
+    }
+
+    fn rejit_error(
+        &self,
+        _info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        _function: Option<FunctionId>,
+        status: Hresult,
+    ) -> Result<()> {
+        self.rejit.rejit_error(module, method, status);
+        Ok(())
+    }
+
+    fn module_load_finished(
+        &self,
+        _info: &ProfilerInfo,
+        module: ModuleId,
+        status: Hresult,
+    ) -> Result<()> {
+        self.rejit.module_load_finished(module, status);
+        Ok(())
+    }
+
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.rejit.module_unload_started(module);
+        lock(&self.table).counted.forget(module);
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        let stopped = self.rejit.stop();
+        self.report.finish();
+        stopped
+    }
+}
+
+impl HotPatch {
+    fn start(
+        info: &ProfilerInfo,
+        setup: &mut Setup,
+        control: OsString,
+        output: OsString,
+    ) -> Result<Self> {
+        let output = Output::open(PathBuf::from(output)).map_err(failed)?;
+        let mut control = Control::new(&PathBuf::from(control)).map_err(failed)?;
+        let rejit = Arc::new(Rejit::start(info, setup, RejitOptions::default())?);
+        let table = Arc::new(Mutex::new(Table::new()));
+        lock(&table).follow(&rejit, control.lines());
+        // What was said before the program begins counts from its first calls on.
+        let report = Report::start(Some(LOOK), {
+            let (rejit, table) = (Arc::clone(&rejit), Arc::clone(&table));
+            let mut written: Option<Instant> = None;
+            move |moment| {
+                let mut table = lock(&table);
+                let is_new = table.follow(&rejit, control.lines());
+                let is_due = is_new || written.is_none_or(|at| at.elapsed() >= WRITE);
+                if moment == Moment::Meanwhile && !(is_due && output.is_replaceable()) {
+                    return Ok(());
+                }
+                written = Some(Instant::now());
+                let text = table.text(&rejit);
+                drop(table);
+                output.replace(|file| file.write_all(text.as_bytes()))
+            }
+        });
+        Ok(Self {
+            rejit,
+            table,
+            count: counts::call(info),
+            report: report.map_err(failed)?,
+        })
+    }
+}
+
+impl Command {
+    fn obey(self, rejit: &Rejit) {
+        match self {
+            Self::On(name) => rejit.request_name(&name),
+            Self::Off(name) => rejit.revert_name(&name),
+            Self::AllOff => rejit.revert_all(),
+        }
+    }
+}
+
+register!(HotPatch);
+
+fn failed(error: std::io::Error) -> Error {
+    Error::other(error.to_string())
+}
+
+fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}

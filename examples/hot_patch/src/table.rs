@@ -1,0 +1,128 @@
+//! What is written: methods with their counts, names that wait, and what was said when.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write;
+use std::io;
+use std::time::Instant;
+
+use clr_profiler::prelude::*;
+use clr_profiler::{Rejit, RejitState};
+
+use crate::control::Command;
+use crate::counts::Counted;
+
+/// How many commands are remembered.
+const HISTORY: usize = 100;
+
+#[derive(Debug)]
+pub(crate) struct Table {
+    started: Instant,
+    pub(crate) counted: Counted,
+    /// What methods were called by, for those that were never patched.
+    named: HashMap<(ModuleId, MethodDef), String>,
+    history: VecDeque<String>,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Self {
+            started: Instant::now(),
+            counted: Counted::default(),
+            named: HashMap::new(),
+            history: VecDeque::new(),
+        }
+    }
+
+    /// Does what the lines say; whether there were any.
+    pub(crate) fn follow(&mut self, rejit: &Rejit, lines: io::Result<Vec<String>>) -> bool {
+        let lines = match lines {
+            Ok(lines) => lines,
+            Err(error) => {
+                self.say(&format!("the control file cannot be read: {error}"));
+                return true;
+            }
+        };
+        for line in &lines {
+            match Command::parse(line) {
+                Ok(Some(command)) => {
+                    command.obey(rejit);
+                    self.say(line.trim());
+                }
+                Ok(None) => {}
+                Err(error) => self.say(&error.to_string()),
+            }
+        }
+        !lines.is_empty()
+    }
+
+    fn say(&mut self, what: &str) {
+        // A file that cannot be read stays so for a while.
+        if self.history.back().is_some_and(|last| last.ends_with(what)) {
+            return;
+        }
+        if self.history.len() >= HISTORY {
+            self.history.pop_front();
+        }
+        let at = self.started.elapsed().as_secs_f64();
+        self.history.push_back(format!("{at:>8.3} s  {what}"));
+    }
+
+    pub(crate) fn text(&mut self, rejit: &Rejit) -> String {
+        let names = rejit.names();
+        for named in &names {
+            for place in &named.methods {
+                let name = || named.name.to_string();
+                self.named.entry(*place).or_insert_with(name);
+            }
+        }
+        let outcomes = rejit.outcomes();
+        let mut rows: Vec<_> = outcomes
+            .iter()
+            .map(|outcome| {
+                let place = (outcome.module, outcome.method);
+                let (calls, name) = match self.counted.get(place) {
+                    Some((calls, name)) => (calls, name),
+                    None => (0, self.named.get(&place).map_or("?", String::as_str)),
+                };
+                (calls, outcome, name)
+            })
+            .collect();
+        rows.sort_by_key(|(calls, _, name)| (std::cmp::Reverse(*calls), *name));
+        // A `String` takes everything, hence `let _`.
+        let mut text = format!("{:>12}  {:<28}  {:>5}  method\n", "calls", "state", "times");
+        for (calls, outcome, name) in rows {
+            let (state, times) = (state(outcome.state), outcome.requests);
+            let _ = writeln!(text, "{calls:>12}  {state:<28}  {times:>5}  {name}");
+        }
+        for named in names.iter().filter(|named| named.methods.is_empty()) {
+            let _ = writeln!(
+                text,
+                "{:>12}  {:<28}  {:>5}  {}",
+                "-", "not seen yet", "-", named.name
+            );
+        }
+        let _ = writeln!(
+            text,
+            "\n{} methods compiled again because they had inlined one of these",
+            rejit.inliners().len()
+        );
+        for line in &self.history {
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+}
+
+fn state(state: RejitState) -> String {
+    match state {
+        RejitState::Queued => "on, the runtime is to be told".to_owned(),
+        RejitState::Requested => "on, not called since".to_owned(),
+        RejitState::Asked => "on, being compiled".to_owned(),
+        RejitState::Compiled => "on".to_owned(),
+        RejitState::Failed(code) => format!("failed: {code}"),
+        RejitState::Refused => "refused".to_owned(),
+        RejitState::Reverted => "off".to_owned(),
+        RejitState::NeverCalled => "off, was not called".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,139 @@
+//! `hot_patch`: counts begin and end when its control file says so.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use clr_profiler_tests::{Example, Finished, Folder, Running, Runtime, profilee, runtimes};
+
+const EXAMPLE: Example = Example("hot_patch");
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Calls and state of a method in the results.
+fn row(results: &str, method: &str) -> Option<(u64, String)> {
+    let line = results.lines().find(|line| line.ends_with(method))?;
+    let mut words = line.trim_start().splitn(2, "  ");
+    let calls = words.next()?.parse().ok()?;
+    let state = words.next()?.trim_start().split("  ").next()?;
+    Some((calls, state.to_owned()))
+}
+
+fn until<T>(file: &Path, what: &str, mut find: impl FnMut(&str) -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let results = fs::read_to_string(file).unwrap_or_default();
+        if let Some(found) = find(&results) {
+            return found;
+        }
+        assert!(Instant::now() < end, "{what}: {results}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn say(control: &Path, line: &str) {
+    let file = File::options().append(true).create(true).open(control);
+    file.unwrap().write_all(line.as_bytes()).unwrap();
+}
+
+/// The program, which runs its work at each line, and what is counted of it.
+fn follow(runtime: &Runtime, mut program: Running, control: &Path, output: &Path) {
+    let run = |program: &mut Running| {
+        let line = program.ask("run");
+        let (result, time) = line.split_once(" in ").unwrap();
+        assert_eq!(result, "ran 93100300");
+        time.parse::<f64>().unwrap()
+    };
+    // So that what can be inlined is.
+    let before = (0..5).map(|_| run(&mut program)).fold(f64::MAX, f64::min);
+    let methods = [
+        "Hot.Program.Own()",
+        "Hot.Program.Small()",
+        "System.Version.CompareTo(System.Version)",
+    ];
+    for method in methods {
+        say(control, &format!("on {method}\n"));
+    }
+    until(output, "all are on", |results| {
+        methods
+            .iter()
+            .all(|method| row(results, method).is_some_and(|row| row.1.starts_with("on")))
+            .then_some(())
+    });
+    let on = run(&mut program);
+    // 100,000 calls of each in a run; no others.
+    until(output, "all are counted", |results| {
+        methods
+            .iter()
+            .all(|method| row(results, method) == Some((100_000, "on".to_owned())))
+            .then_some(())
+    });
+    say(control, "off\n");
+    until(output, "all are off", |results| {
+        methods
+            .iter()
+            .all(|method| row(results, method) == Some((100_000, "off".to_owned())))
+            .then_some(())
+    });
+    let after = (0..5).map(|_| run(&mut program)).fold(f64::MAX, f64::min);
+    println!(
+        "{}: {before:.3} ms, on {on:.3} ms, off again {after:.3} ms",
+        runtime.name
+    );
+    assert_eq!(program.ask("end"), "ending");
+    let finished: Finished = program.finish();
+    assert_eq!(finished.status.code(), Some(3), "{finished:?}");
+    assert_eq!(finished.stderr, "");
+    let results = fs::read_to_string(output).unwrap();
+    for method in methods {
+        assert_eq!(
+            row(&results, method),
+            Some((100_000, "off".to_owned())),
+            "{results}"
+        );
+    }
+}
+
+#[test]
+fn calls_are_counted_while_it_is_said_so() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (control, output) = (folder.path("control"), folder.path("results"));
+        let options = [
+            "--control",
+            control.to_str().unwrap(),
+            "--output",
+            output.to_str().unwrap(),
+        ];
+        let mut command = EXAMPLE.command(runtime, &options, &profilee("Hot"), &[]);
+        command.env("COMPlus_TieredCompilation", "0");
+        let mut program = Running::start(command);
+        assert_eq!(program.line(), "ready");
+        follow(runtime, program, &control, &output);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn it_can_be_attached() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (control, output) = (folder.path("control"), folder.path("results"));
+        let mut command = EXAMPLE.plain(runtime, &profilee("Hot"), &[]);
+        command.env("COMPlus_TieredCompilation", "0");
+        let mut program = Running::start(command);
+        assert_eq!(program.line(), "ready");
+        let attached = Command::new(EXAMPLE.executable())
+            .args(["--attach", &program.id().to_string()])
+            .arg("--control")
+            .arg(&control)
+            .arg("--output")
+            .arg(&output)
+            .output()
+            .unwrap();
+        assert!(attached.status.success(), "{attached:?}");
+        follow(runtime, program, &control, &output);
+    }
+}
