@@ -14,13 +14,13 @@ namespace Hot
         private static int Main()
         {
             Console.WriteLine("ready");
-            string line;
-            while ((line = Console.ReadLine()) == "run")
+            while (Console.ReadLine() == "run")
             {
                 var watch = Stopwatch.StartNew();
                 long result = Work();
                 double time = watch.Elapsed.TotalMilliseconds;
-                Console.WriteLine("ran " + result + " in " + time.ToString("F3", CultureInfo.InvariantCulture));
+                string text = time.ToString("F3", CultureInfo.InvariantCulture);
+                Console.WriteLine("ran " + result + " in " + text);
             }
             Console.WriteLine("ending");
             return 3;

@@ -38,8 +38,9 @@ use worker::{Job, Shared, Target, lock};
 /// Methods that have inlined it, and precompiled ones, are treated as [`RejitOptions`] says.
 ///
 /// The profiler hands on five callbacks to it, a line each, as in the example. It ends with
-/// [`stop`](Self::stop), and when it is dropped. Whoever wants to detach the profiler takes everything
-/// back first: [`revert_all`](Self::revert_all), then [`wait`](Self::wait).
+/// [`stop`](Self::stop), when it is dropped, and by itself when the runtime shuts down. Once a method
+/// was compiled again, the runtime does not let the profiler detach: take everything back with
+/// [`revert_all`](Self::revert_all) instead, and let it idle.
 ///
 /// Ends in `ICorProfilerInfo4::RequestReJIT`, `ICorProfilerInfo10::RequestReJITWithInliners` and
 /// `ICorProfilerInfo4::RequestRevert`. **Events**: it adds

@@ -318,8 +318,8 @@ impl Shared {
             .iter()
             .partition(|place| self.info.version() < 12 && self.is_unloaded(**place));
         if !loaded.is_empty() {
-            // With callbacks for inliners, since one of them may be a method that is to have other
-            // IL itself: without, it would lose it.
+            // With callbacks for inliners: one of them may be a method that is to have other IL
+            // itself, which nobody would be asked for without.
             self.info.request_rejit_with_inliners(
                 RejitFlags::BLOCK_INLINING | RejitFlags::INLINING_CALLBACKS,
                 &loaded,

@@ -23,7 +23,8 @@ bitflags::bitflags! {
     pub struct RejitFlags: u32 {
         /// The methods are not inlined any more. Runtimes ask for it.
         const BLOCK_INLINING = sys::COR_PRF_REJIT_BLOCK_INLINING;
-        /// `jit_inlining` is called for the methods that are compiled again.
+        /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters) is called for the
+        /// methods that have inlined them, too. Without it nobody is asked about these.
         const INLINING_CALLBACKS = sys::COR_PRF_REJIT_INLINING_CALLBACKS;
     }
 }
