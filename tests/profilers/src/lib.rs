@@ -1,6 +1,7 @@
 //! The profilers of the scenarios: each does one thing and says so in the scenario's log.
 
 mod allocations;
+mod boxes;
 mod calls;
 mod contexts;
 mod dynamics;
@@ -45,6 +46,7 @@ use clr_profiler::prelude::*;
 
 register!(
     allocations::Allocations,
+    boxes::Boxes,
     calls::SeesCalls,
     contexts::AsksInCollection,
     contexts::HookPanics,

@@ -1,0 +1,176 @@
+//! Make objects of arguments and results.
+
+use clr_profiler::Boxing;
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::signature::{MethodSig, TypeSig};
+use clr_profiler::il::symbol::MethodSymbol;
+use clr_profiler::prelude::*;
+
+use crate::log;
+
+/// Gives the arguments and results of the program's methods to the program as objects; with
+/// `BOX=everything`, makes objects of those of the framework, too, and drops them.
+pub(crate) struct Boxes {
+    everything: bool,
+}
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A6")]
+impl Profiler for Boxes {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        let what = std::env::var_os("BOX");
+        Ok(Self {
+            everything: what.is_some_and(|what| what == "everything"),
+        })
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        let name = method.full_name()?;
+        if self.everything {
+            // What casts and stores objects must not need itself.
+            if name.starts_with("System.Runtime.CompilerServices.") {
+                return Ok(());
+            }
+            method.rewrite(|body, cx| {
+                drop_all(body, cx)?;
+                log::line("boxed");
+                Ok(())
+            })?;
+            return Ok(());
+        }
+        let of_kinds = [
+            "Boxes.Kinds.",
+            "Boxes.Pair<",
+            "Boxes.Holder<",
+            "Boxes.Small.",
+        ];
+        let is_kind = of_kinds.iter().any(|kind| name.starts_with(kind));
+        if !is_kind || name.contains("ToString") {
+            return Ok(());
+        }
+        method.rewrite(|body, cx| {
+            if cx.props().name == "Replaced" {
+                return replace(body, cx);
+            }
+            show(body, cx)
+        })?;
+        Ok(())
+    }
+}
+
+fn boxings(boxing: &[Boxing]) -> String {
+    let boxing: Vec<_> = boxing.iter().map(|boxing| format!("{boxing:?}")).collect();
+    boxing.join(" ")
+}
+
+/// Calls the program with all arguments, and with the result.
+fn show(body: &mut clr_profiler::il::body::MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+    let program = "Boxes.Program";
+    let show = MethodSymbol::new(program, "Show", "void (string, object, object[])");
+    let gave = MethodSymbol::new(program, "Gave", "void (string, object)");
+    let name = cx.props().name.clone();
+    let arguments = cx.arguments_array()?;
+    let this = cx.box_this()?;
+    let result = cx.return_type()?;
+    let boxed = cx.box_value(&result)?;
+    log::line(format_args!(
+        "{name}: {}; this {:?}; result {:?}",
+        boxings(&arguments.boxing),
+        this.as_ref().map(|this| this.boxing),
+        boxed.boxing,
+    ));
+    let mut before = Fragment::new();
+    before.ldstr(&name);
+    match &this {
+        Some(this) => before.append(&this.code),
+        None => before.ldnull(),
+    };
+    before.append(&arguments.code).call(&show);
+    let local = body.add_local(TypeSig::Object)?;
+    let mut after = Fragment::new();
+    if !result.is_void() {
+        after.dup();
+    }
+    after.append(&boxed.code).stloc(local);
+    after.ldstr(&name).ldloc(local).call(&gave);
+    body.before_ret(&after)?;
+    body.prologue(&before)?;
+    Ok(())
+}
+
+/// Lets the program give another object for each argument.
+fn replace(
+    body: &mut clr_profiler::il::body::MethodBody,
+    cx: &mut RewriteContext<'_>,
+) -> Result<()> {
+    let replace = MethodSymbol::new("Boxes.Program", "Replace", "object (int, object)");
+    let mut before = Fragment::new();
+    for number in 0..10 {
+        let argument = cx.box_argument(number)?;
+        let mut object = Fragment::new();
+        object
+            .ldc_i4(number.into())
+            .append(&argument.code)
+            .call(&replace);
+        before.append(&cx.store_argument(number, &object)?);
+    }
+    body.prologue(&before)?;
+    let refused = [
+        cx.box_argument(10).map(|_| ()),
+        cx.store_argument(10, &Fragment::new()).map(|_| ()),
+        cx.unbox_value(&TypeSig::Void).map(|_| ()),
+        cx.unbox_value(&TypeSig::TypedReference).map(|_| ()),
+        cx.unbox_value(&TypeSig::ByRef(Box::new(TypeSig::I4)))
+            .map(|_| ()),
+    ];
+    for refused in refused {
+        log::line(format_args!(
+            "refused {}",
+            refused
+                .err()
+                .map_or_else(String::new, |error| error.to_string())
+        ));
+    }
+    Ok(())
+}
+
+/// Makes objects of everything and back, for nothing.
+fn drop_all(
+    body: &mut clr_profiler::il::body::MethodBody,
+    cx: &mut RewriteContext<'_>,
+) -> Result<()> {
+    let MethodSig {
+        has_this, params, ..
+    } = cx.signature().clone();
+    let arguments = cx.arguments_array()?;
+    let mut before = Fragment::new();
+    before.append(&arguments.code).pop();
+    if let Some(this) = cx.box_this()? {
+        before.append(&this.code).pop();
+    }
+    for (number, (boxing, param)) in
+        (u16::from(has_this)..).zip(arguments.boxing.iter().zip(&params))
+    {
+        if matches!(boxing, Boxing::Value | Boxing::Reference | Boxing::Address) && number < 4 {
+            let object = cx.box_argument(number)?;
+            let back = cx.unbox_value(param)?;
+            before.append(&object.code).append(&back).pop();
+        }
+    }
+    let result = cx.return_type()?;
+    let boxed = cx.box_value(&result)?;
+    let mut after = Fragment::new();
+    if !result.is_void() {
+        after.dup();
+    }
+    after.append(&boxed.code).pop();
+    body.before_ret(&after)?;
+    body.prologue(&before)?;
+    Ok(())
+}
