@@ -146,8 +146,8 @@ fn what_would_break_the_program_is_refused_once_and_for_all() {
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
         for line in [
-            "Rewrites.Program.Answer() was not rewritten: 1 values are taken from a stack of 0 \
-             (at IL_0000)",
+            "Rewrites.Program.Answer() was not rewritten: IL_0000: 1 values are taken from a stack of \
+             0",
             "Rewrites.Program.Shared(int) was not rewritten: there is no token for \
              void Rewrites.Program::Missing(): the type is the module's own, and has no Missing \
              with this signature",

@@ -1,33 +1,85 @@
 //! The last look at a new body: what the JIT would crash on must not reach it.
 
+use std::mem::discriminant;
+
 use super::error::Refused;
 use super::resolver::MetadataResolver;
+use super::subject::Subject;
 use crate::error::{Error, Result};
+use crate::info::CorProfilerInfo;
+use crate::metadata::{Metadata, MetadataImport2};
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::token::Token;
+use clr_profiler_il::verify::{MethodContext, Violation};
 
 /// How many violations an error lists.
 const LISTED: usize = 3;
 
 /// Checks the bytes of a body, as the JIT will read them, against the metadata of its module.
-pub(super) fn check(bytes: &[u8], resolver: &MetadataResolver<'_, '_>) -> Result<()> {
+///
+/// A rule that the original breaks as well (`before`; nothing for a new method) is not asked of the new body: the program lives with it.
+pub(super) fn check(
+    bytes: &[u8],
+    before: &[u8],
+    subject: &Subject<'_>,
+    resolver: &MetadataResolver<'_, '_>,
+) -> Result<()> {
     let body = MethodBody::decode(bytes).map_err(Error::other)?;
-    let problems = problems(&body, resolver);
-    if problems.is_empty() {
+    let implementation = subject.props.implementation;
+    let mut signature = subject.signature.clone();
+    if let Some(effective) = subject.signature.effective_return_type(implementation) {
+        signature.return_type = effective.clone();
+    }
+    let references = references(subject);
+    let context = MethodContext {
+        signature: &signature,
+        this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
+        references: &references,
+    };
+    let mut violations = body.verify(&context, resolver);
+    if violations.is_empty() {
         return Ok(());
     }
+    let original = MethodBody::decode(before);
+    let had = original.map(|original| original.verify(&context, resolver));
+    let had = had.unwrap_or_default();
+    let is_new = |found: &Violation| {
+        let rule = discriminant(&found.rule);
+        had.iter().all(|had| discriminant(&had.rule) != rule)
+    };
+    violations.retain(is_new);
+    if violations.is_empty() {
+        return Ok(());
+    }
+    let first: Vec<_> = violations.iter().take(LISTED).collect();
     Err(Error::other(Refused {
-        problem: problems.join("; "),
+        problem: first
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("; "),
         listing: body.to_string(),
     }))
 }
 
-/// What is wrong with a body. Here is decided what is checked.
-fn problems(body: &MethodBody, resolver: &MetadataResolver<'_, '_>) -> Vec<String> {
-    let violations = body.verify_structure();
-    if !violations.is_empty() {
-        let first = violations.iter().take(LISTED);
-        return first.map(ToString::to_string).collect();
-    }
-    let depths = body.stack_depths(resolver);
-    depths.err().iter().map(ToString::to_string).collect()
+/// The type parameters of the method and its type that stand for reference types alone.
+fn references(subject: &Subject<'_>) -> Vec<TypeSig> {
+    let Ok(metadata) = subject.info.module_metadata(subject.module) else {
+        return Vec::new();
+    };
+    let of_type = constrained(&metadata, subject.props.class.into()).map(TypeSig::Var);
+    let of_method = constrained(&metadata, subject.method.into()).map(TypeSig::MVar);
+    of_type.chain(of_method).collect()
+}
+
+/// The numbers of the parameters of a type or method that stand for reference types alone.
+fn constrained(metadata: &Metadata<'_>, owner: Token) -> impl Iterator<Item = u32> {
+    /// `gpReferenceTypeConstraint`.
+    const REFERENCE_TYPE: u32 = 0x0004;
+    let parameters = metadata.generic_params(owner).filter_map(Result::ok);
+    parameters.filter_map(move |parameter| {
+        let props = metadata.generic_param_props(parameter).ok()?;
+        (props.attributes & REFERENCE_TYPE != 0).then_some(props.number)
+    })
 }

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::scope::Scope;
-use super::signature_text::{method_sig, primitive_name, type_sig};
+use super::primitives::primitive_name;
+use super::scope::{CORE_LIBRARY, Scope};
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{
     AssemblyProps, AssemblyVersion, MetadataAssemblyEmit, MetadataAssemblyImport, NewAssemblyRef,
 };
 use clr_profiler_il::signature::{
-    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TypeSig, TypeSpecSig,
+    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TypeKind, TypeSig, TypeSpecSig,
 };
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Symbol, TokenSource, TypeSymbol};
+use clr_profiler_il::text::TextError;
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
 /// What the core library may be called: it is one and the same, whichever a module refers to.
@@ -22,8 +23,6 @@ const CORE_LIBRARIES: [&str; 4] = [
     "mscorlib",
     "System.Private.CoreLib",
 ];
-/// Where the runtime's own types are.
-const CORE_LIBRARY: &str = "System.Private.CoreLib";
 /// What stands for whichever of them a module refers to.
 const ALIAS: &str = "corelib";
 
@@ -208,20 +207,42 @@ impl<'a, 'info> Importer<'a, 'info> {
         found.map(TypeToken::from).ok_or_else(missing)
     }
 
-    /// The type that a text means.
-    pub(super) fn type_sig(&mut self, text: &str) -> Result<TypeSig> {
-        type_sig(text, &mut |name| self.named_type(name))
+    /// Reads a text, finding the tokens of the types that it names.
+    fn read<T>(
+        &mut self,
+        read: impl FnOnce(
+            &mut dyn FnMut(&str, TypeKind) -> Option<TypeToken>,
+        ) -> std::result::Result<T, TextError>,
+    ) -> Result<T> {
+        let mut failed = None;
+        let read = read(&mut |name, _| match self.named_type(name) {
+            Ok(token) => Some(token),
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => read.map_err(Error::other),
+        }
     }
 
-    fn method_sig(&mut self, method: &MethodSymbol) -> Result<MethodSig> {
-        let mut read = method_sig(&method.signature, &mut |name| self.named_type(name))?;
-        read.generic_parameter_count = method.type_arguments.len() as u32;
-        Ok(read)
+    /// The type that a text means.
+    pub(super) fn type_sig(&mut self, text: &str) -> Result<TypeSig> {
+        self.read(|mut tokens| TypeSig::parse_text(text, &mut tokens))
+    }
+
+    pub(super) fn method_sig(&mut self, method: &MethodSymbol) -> Result<MethodSig> {
+        self.read(|mut tokens| method.sig(&mut tokens))
     }
 
     /// The token that type operands and parents of members have for a type.
-    fn type_operand(&mut self, text: &str) -> Result<TypeToken> {
-        let read = self.type_sig(text)?;
+    fn type_operand(&mut self, name: &TypeSymbol) -> Result<TypeToken> {
+        if !name.is_specification() {
+            return self.named_type(&name.name);
+        }
+        let read = self.type_sig(&name.name)?;
         self.operand_of(read)
     }
 
@@ -297,15 +318,13 @@ impl TokenSource for Importer<'_, '_> {
 
     fn method(&mut self, method: &MethodSymbol) -> Result<Token> {
         self.remembered(Symbol::Method(method.clone()), |importer| {
-            let parent = importer.type_operand(&method.owner.name)?;
+            let parent = importer.type_operand(&method.owner)?;
             let signature = blob(importer.method_sig(method)?.to_bytes())?;
             let token = importer.member(parent, &method.name, &signature)?;
             if method.type_arguments.is_empty() {
                 return Ok(token);
             }
-            let arguments = method.type_arguments.iter();
-            let arguments = arguments.map(|argument| importer.type_sig(argument));
-            let arguments = arguments.collect::<Result<_>>()?;
+            let arguments = importer.read(|mut tokens| method.argument_sigs(&mut tokens))?;
             let arguments = blob(MethodSpecSig { arguments }.to_bytes())?;
             Ok(importer.scope.define_method_spec(token, &arguments)?.into())
         })
@@ -313,13 +332,13 @@ impl TokenSource for Importer<'_, '_> {
 
     fn type_token(&mut self, name: &TypeSymbol) -> Result<Token> {
         self.remembered(Symbol::Type(name.clone()), |importer| {
-            Ok(importer.type_operand(&name.name)?.token())
+            Ok(importer.type_operand(name)?.token())
         })
     }
 
     fn field(&mut self, field: &FieldSymbol) -> Result<Token> {
         self.remembered(Symbol::Field(field.clone()), |importer| {
-            let parent = importer.type_operand(&field.owner.name)?;
+            let parent = importer.type_operand(&field.owner)?;
             let field_type = importer.type_sig(&field.field_type)?;
             let signature = blob(FieldSig { field_type }.to_bytes())?;
             importer.member(parent, &field.name, &signature)

@@ -12,10 +12,10 @@ mod error;
 mod guard;
 mod helper;
 mod import;
+mod primitives;
 mod resolver;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod scope;
-mod signature_text;
 mod store;
 mod subject;
 
@@ -251,7 +251,8 @@ fn work(
     let subject = Subject::new(info, module, method)
         .map_err(|error| RewriteError::from_error(unnamed(module, method), &error))?;
     let worked = slot.pristine(|| subject.current_body()).and_then(|before| {
-        let new = edited(&subject, remembered, &before, edit)?;
+        let body = MethodBody::decode(&before).map_err(Error::other)?;
+        let new = edited(&subject, remembered, body, &before, edit)?;
         set(&new, *new.bytes != *before)?;
         Ok(Rewritten {
             before,
@@ -262,15 +263,16 @@ fn work(
     worked.map_err(|error| RewriteError::from_error(subject.name().to_owned(), &error))
 }
 
+/// Edits a body, which was decoded from `before`; a new one from nothing.
 fn edited(
     subject: &Subject<'_>,
     remembered: &Module,
+    mut body: MethodBody,
     before: &[u8],
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
 ) -> Result<NewBody> {
     let Subject { info, module, .. } = *subject;
     let scope = Scope::open(info, module)?;
-    let mut body = MethodBody::decode(before).map_err(Error::other)?;
     if body.locals_token().is_some() {
         body.resolve_locals(&MetadataResolver(&scope))?;
     }
@@ -299,7 +301,7 @@ fn edited(
             info.apply_metadata(module)?;
         }
     }
-    check::check(&bytes, &MetadataResolver(&scope))?;
+    check::check(&bytes, before, subject, &MetadataResolver(&scope))?;
     Ok(NewBody { bytes, map })
 }
 

@@ -1,11 +1,11 @@
 //! [`MetadataResolver`]: what stands behind the tokens of a module.
 
+use super::primitives::primitive_of;
 use super::scope::Scope;
-use super::signature_text::primitive_of;
 use clr_profiler_il::signature::{
     FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig,
 };
-use clr_profiler_il::symbol::{Reference, Resolver, Symbol};
+use clr_profiler_il::symbol::{Reference, Resolver, Symbol, TypeKind};
 use clr_profiler_il::token::{Token, TokenTable, TypeToken};
 
 /// Knows the tokens of one module; of symbols, no more than what their text says.
@@ -68,6 +68,10 @@ impl MetadataResolver<'_, '_> {
         }
         let class = TypeToken::try_from(token).ok()?;
         if let TypeToken::Def(_) = class {
+            let primitive = primitive_of(&self.0.type_name(token).ok()?.0);
+            if primitive.is_some() && self.0.is_core_library() {
+                return primitive;
+            }
             return Some(if self.is_value_type(token)? {
                 TypeSig::ValueType(class)
             } else {
@@ -115,6 +119,24 @@ impl Resolver for MetadataResolver<'_, '_> {
         match name {
             Reference::Token(token) => self.type_of(token),
             Reference::Symbol(_) => None,
+        }
+    }
+
+    fn type_kind(&self, name: TypeToken) -> Option<TypeKind> {
+        let TypeToken::Def(class) = name else {
+            // Of another module.
+            return None;
+        };
+        let (_, base) = self.0.type_name(class.into()).ok()?;
+        if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
+            return Some(TypeKind::Class);
+        }
+        let (base, _) = self.0.type_name(base).ok()?;
+        match base.as_str() {
+            // The type of the values is not looked up.
+            "System.Enum" => None,
+            _ if self.is_value_type(class.into())? => Some(TypeKind::ValueType),
+            _ => Some(TypeKind::Class),
         }
     }
 

@@ -14,6 +14,9 @@ use clr_profiler_il::token::{
 use clr_profiler_sys as sys;
 use sys::Interface;
 
+/// Where the runtime's own types are.
+pub(super) const CORE_LIBRARY: &str = "System.Private.CoreLib";
+
 /// Metadata of a module; opened for writing only when something is added to it, since the runtime
 /// is slower with a module from then on.
 pub(super) struct Scope<'info> {
@@ -22,6 +25,7 @@ pub(super) struct Scope<'info> {
     read: sys::IMetaDataImport2,
     write: OnceCell<Writable>,
     changed: Cell<bool>,
+    is_core_library: OnceCell<bool>,
 }
 
 struct Writable {
@@ -47,6 +51,7 @@ impl<'info> Scope<'info> {
             read: unsafe { sys::IMetaDataImport2::from_raw(read) },
             write: OnceCell::new(),
             changed: Cell::new(false),
+            is_core_library: OnceCell::new(),
         })
     }
 
@@ -297,6 +302,14 @@ impl Scope<'_> {
             )
         })?;
         Ok(Some(name))
+    }
+
+    /// Whether the module defines the primitives.
+    pub(super) fn is_core_library(&self) -> bool {
+        *self.is_core_library.get_or_init(|| {
+            let own = self.own_assembly().ok().flatten();
+            own.is_some_and(|own| own == CORE_LIBRARY)
+        })
     }
 
     /// The assemblies that the module refers to.

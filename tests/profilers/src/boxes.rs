@@ -34,7 +34,7 @@ impl Profiler for Boxes {
         let name = method.full_name()?;
         if self.everything {
             // What casts and stores objects must not need itself.
-            if name.starts_with("System.Runtime.CompilerServices.") {
+            if name.starts_with("System.Runtime.") {
                 return Ok(());
             }
             method.rewrite(|body, cx| {

@@ -8,7 +8,11 @@ use crate::error::{Error, Result};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::TypeSig;
 
-use plan::{Plan, unmodified};
+use plan::Plan;
+
+/// Addresses below are nobody's. The framework has managed pointers there, such as 1 to the contents
+/// of an empty span.
+const NOWHERE: i32 = 0x1_0000;
 
 /// What has become of a value that was to be an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +24,10 @@ pub enum Boxing {
     /// whatever its argument does.
     Value,
     /// What the managed pointer points to: a copy of the value, or the reference. Null if the pointer
-    /// is null.
+    /// is null, or points to no memory as the one to the contents of an empty span does.
+    ///
+    /// Unsafe code has managed pointers that must not be read in other ways, say one past the end of
+    /// an array.
     Target,
     /// The address, as a `System.IntPtr`: it was an unmanaged pointer or one to a function.
     Address,
@@ -140,6 +147,10 @@ impl RewriteContext<'_> {
 
     /// Code that loads an `object[]` of all arguments, without `this`.
     ///
+    /// From .NET 5 on, storing into the array is code of the framework, in
+    /// `System.Runtime.CompilerServices.CastHelpers` and what that calls: a profiler that rewrites the
+    /// framework must leave out `System.Runtime.*`, or it never comes back from there.
+    ///
     /// # Errors
     ///
     /// What the metadata answer.
@@ -174,7 +185,7 @@ impl RewriteContext<'_> {
     /// alone or may do so. What the metadata answer.
     pub fn unbox_value(&mut self, value: &TypeSig) -> Result<Fragment> {
         let mut code = Fragment::new();
-        let value = unmodified(value);
+        let value = value.unmodified();
         if matches!(value, TypeSig::ByRef(_)) {
             return Err(Error::other("an object cannot become a managed pointer"));
         }
@@ -212,7 +223,7 @@ impl RewriteContext<'_> {
             return Err(Error::other("`this` is not to be replaced"));
         };
         let mut code = Fragment::new();
-        if let TypeSig::ByRef(target) = unmodified(&param) {
+        if let TypeSig::ByRef(target) = param.unmodified() {
             let unbox = self.unbox_value(target)?;
             code.ldarg(number).append(object).append(&unbox);
             match self.plan(target)? {
@@ -244,14 +255,11 @@ impl RewriteContext<'_> {
 
     fn box_loaded_this(&mut self, mut code: Fragment) -> Result<Boxed> {
         let this = self.this_type()?;
-        if let Plan::Reference = self.plan(&this)? {
-            return Ok(Boxed {
+        match self.plan(&this)? {
+            Plan::Reference => Ok(Boxed {
                 code,
                 boxing: Boxing::Reference,
-            });
-        }
-        // A managed pointer, which is null for nobody.
-        match self.plan(&this)? {
+            }),
             Plan::Skip(reason) => {
                 code.pop();
                 Ok(Boxed::skipped(code, reason))
@@ -263,13 +271,13 @@ impl RewriteContext<'_> {
                     boxing: Boxing::Target,
                 })
             }
-            Plan::Reference | Plan::Address => Err(Error::other("`this` has no such type")),
+            Plan::Address => Err(Error::other("`this` has no such type")),
         }
     }
 
     /// Makes an object of what `code` has loaded.
     fn box_loaded(&mut self, mut code: Fragment, value: &TypeSig) -> Result<Boxed> {
-        if let TypeSig::ByRef(target) = unmodified(value) {
+        if let TypeSig::ByRef(target) = value.unmodified() {
             return self.box_target(code, target);
         }
         let boxing = match self.plan(value)? {
@@ -301,7 +309,7 @@ impl RewriteContext<'_> {
             return Ok(Boxed::skipped(code, reason));
         }
         let (present, done) = (code.label(), code.label());
-        code.dup().brtrue(present);
+        code.dup().conv_u().ldc_i4(NOWHERE).conv_u().bge_un(present);
         code.pop().ldnull().br(done).mark(present);
         match plan {
             Plan::Value(class) => code.ldobj(class).box_(class),

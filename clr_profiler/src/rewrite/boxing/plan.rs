@@ -23,17 +23,9 @@ pub(super) enum Plan {
     Skip(Unboxable),
 }
 
-/// The type without modifiers around it, which are no part of its value.
-pub(super) fn unmodified(mut read: &TypeSig) -> &TypeSig {
-    while let TypeSig::Modified { inner, .. } | TypeSig::Pinned(inner) = read {
-        read = inner;
-    }
-    read
-}
-
 impl RewriteContext<'_> {
     pub(super) fn plan(&mut self, value: &TypeSig) -> Result<Plan> {
-        let value = unmodified(value);
+        let value = value.unmodified();
         let class = match value {
             TypeSig::Void => return Ok(Plan::Skip(Unboxable::Void)),
             TypeSig::TypedReference => return Ok(Plan::Skip(Unboxable::ByRefLike)),
