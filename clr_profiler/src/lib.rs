@@ -119,6 +119,8 @@ pub use rewrite::{
     Boxed, BoxedArguments, Boxing, HelperAssembly, NativeCall, NativeFunction,
     NativeFunctionPointer, NativeReturn, NativeValue, ReentrancyGuard, RewriteContext,
     RewriteError, Rewritten, Unboxable, on_native_panic,
+    Boxed, BoxedArguments, Boxing, NativeLibrary, NewField, NewType, RewriteContext, RewriteError,
+    Rewritten, TypeBuilder, Unboxable,
 };
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;

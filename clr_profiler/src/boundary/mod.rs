@@ -10,6 +10,7 @@ mod guard;
 mod keep_loaded;
 mod lifecycle;
 mod object;
+mod own_library;
 mod panics;
 mod vtable;
 
@@ -21,3 +22,4 @@ pub(crate) use guard::{
 };
 pub use lifecycle::ProfilerClass;
 pub(crate) use panics::{catch, message_of_panic};
+pub(crate) use own_library::own_library;

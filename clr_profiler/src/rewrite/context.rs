@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, ProfilerInfo};
 use crate::metadata::{MetadataImport2, MethodProps};
-use clr_profiler_il::signature::{MethodSig, TypeSig};
-use clr_profiler_il::symbol::{MethodSymbol, Resolver, TokenSource, TypeSymbol};
+use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
+use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Resolver, TokenSource, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, Token, TypeToken};
 use clr_profiler_il::wrap::MethodShape;
 
@@ -133,6 +133,90 @@ impl<'a> RewriteContext<'a> {
             },
             (true, true) => TypeSig::ValueType(definition),
             (true, false) => TypeSig::Class(definition),
+        })
+    }
+
+    /// The type that declares the method as the owner of symbols: of a generic type, the instance of
+    /// its own parameters. For this module alone.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn own_type(&self) -> Result<TypeSymbol> {
+        Ok(TypeSymbol::new(
+            &self.this_type()?.text(&TokenNames).to_string(),
+        ))
+    }
+
+    /// A field of the type that declares the method. Its type is in terms of the type's parameters:
+    /// `!0[]`.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::il::fragment::Fragment;
+    ///
+    /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+    /// // In `class Box<T> { static int count; ... }`:
+    /// info.method(function)?.rewrite(|body, cx| {
+    ///     let count = cx.own_field("count", "int")?;
+    ///     body.prologue(Fragment::new().ldsfld(&count).ldc_i4(1).add().stsfld(&count))?;
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn own_field(&self, name: &str, field_type: &str) -> Result<FieldSymbol> {
+        Ok(FieldSymbol {
+            owner: self.own_type()?,
+            name: name.into(),
+            field_type: field_type.into(),
+        })
+    }
+
+    /// A method of the type that declares this one. Its signature is in terms of the type's
+    /// parameters, and its own are given as `type_arguments`: those of this method are `!!0` and so on.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn own_method(
+        &self,
+        name: &str,
+        signature: &str,
+        type_arguments: &[&str],
+    ) -> Result<MethodSymbol> {
+        Ok(MethodSymbol {
+            owner: self.own_type()?,
+            name: name.into(),
+            signature: signature.into(),
+            type_arguments: type_arguments.iter().map(|&text| text.into()).collect(),
+        })
+    }
+
+    /// The token by which code of the method names the method itself, for `ldtoken` or another call: of
+    /// generic code, the same instance.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn own_token(&mut self) -> Result<Token> {
+        let this = self.this_type()?;
+        let (token, subject) = (self.token(), self.subject);
+        self.importing(|importer| {
+            let method = match &this {
+                TypeSig::GenericInstance { .. } => {
+                    importer.member_of(this, &subject.props.name, &subject.signature)?
+                }
+                _ => token.into(),
+            };
+            match subject.signature.generic_parameter_count {
+                0 => Ok(method),
+                count => importer.instance(method, (0..count).map(TypeSig::MVar).collect()),
+            }
         })
     }
 

@@ -10,7 +10,8 @@ use crate::metadata::{
     AssemblyProps, AssemblyVersion, MetadataAssemblyEmit, MetadataAssemblyImport, NewAssemblyRef,
 };
 use clr_profiler_il::signature::{
-    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TypeKind, TypeSig, TypeSpecSig,
+    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TokenNames, TypeKind, TypeSig,
+    TypeSpecSig, TypeTokens,
 };
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Symbol, TokenSource, TypeSymbol};
 use clr_profiler_il::text::TextError;
@@ -34,6 +35,7 @@ pub(super) struct Tokens {
     symbols: HashMap<Symbol, Token>,
     stand_alone: HashMap<Vec<u8>, Token>,
     type_specs: HashMap<Vec<u8>, TypeToken>,
+    method_specs: HashMap<(Token, Vec<u8>), Token>,
 }
 
 /// The assembly of a module and those that it refers to.
@@ -94,7 +96,8 @@ impl<'a, 'info> Importer<'a, 'info> {
         if let Some(token) = reference(assembly) {
             return Ok(Home::Assembly(token));
         }
-        if is_core {
+        // Who asks for the core library by its own name may mean a type that no facade forwards.
+        if is_core && assembly != CORE_LIBRARY {
             // The one whose `System.Object` the module uses, for a facade need not have all types.
             let core = CORE_LIBRARIES.iter().filter_map(|name| reference(name));
             let core: Vec<Token> = core.collect();
@@ -207,6 +210,41 @@ impl<'a, 'info> Importer<'a, 'info> {
         found.map(TypeToken::from).ok_or_else(missing)
     }
 
+    /// Whether the module defines a type of that name, in no other.
+    pub(super) fn has_type(&self, name: &str) -> Result<bool> {
+        Ok(self.scope.find_type_def(name, None)?.is_some())
+    }
+
+    /// The token of a member of a type with that signature, which is in terms of its parameters.
+    pub(super) fn member_of(
+        &mut self,
+        class: TypeSig,
+        name: &str,
+        signature: &MethodSig,
+    ) -> Result<Token> {
+        let parent = self.operand_of(class)?;
+        self.member(parent, name, &blob(signature.to_bytes())?)
+    }
+
+    /// The token of a generic method with arguments.
+    pub(super) fn instance(&mut self, method: Token, arguments: Vec<TypeSig>) -> Result<Token> {
+        let arguments = blob(MethodSpecSig { arguments }.to_bytes())?;
+        if let Some(token) = self.tokens.method_specs.get(&(method, arguments.clone())) {
+            return Ok(*token);
+        }
+        let token = self.scope.define_method_spec(method, &arguments)?.into();
+        self.tokens.method_specs.insert((method, arguments), token);
+        Ok(token)
+    }
+
+    /// The token of a type by its name, or by the token itself (`0x02000005`).
+    fn named_or_numbered(&mut self, name: &str, kind: TypeKind) -> Result<TypeToken> {
+        match TokenNames.type_token(name, kind) {
+            Some(token) => Ok(token),
+            None => self.named_type(name),
+        }
+    }
+
     /// Reads a text, finding the tokens of the types that it names.
     fn read<T>(
         &mut self,
@@ -215,7 +253,7 @@ impl<'a, 'info> Importer<'a, 'info> {
         ) -> std::result::Result<T, TextError>,
     ) -> Result<T> {
         let mut failed = None;
-        let read = read(&mut |name, _| match self.named_type(name) {
+        let read = read(&mut |name, kind| match self.named_or_numbered(name, kind) {
             Ok(token) => Some(token),
             Err(error) => {
                 failed = Some(error);
@@ -325,8 +363,7 @@ impl TokenSource for Importer<'_, '_> {
                 return Ok(token);
             }
             let arguments = importer.read(|mut tokens| method.argument_sigs(&mut tokens))?;
-            let arguments = blob(MethodSpecSig { arguments }.to_bytes())?;
-            Ok(importer.scope.define_method_spec(token, &arguments)?.into())
+            importer.instance(token, arguments)
         })
     }
 

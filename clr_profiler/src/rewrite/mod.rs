@@ -12,6 +12,7 @@ mod error;
 mod guard;
 mod helper;
 mod import;
+mod members;
 mod primitives;
 mod resolver;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
@@ -41,6 +42,7 @@ pub use context::RewriteContext;
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
 pub use helper::HelperAssembly;
+pub use members::{NativeLibrary, NewField, NewType, TypeBuilder};
 pub(crate) use store::RewriteStore;
 
 use import::Importer;

@@ -1,0 +1,372 @@
+//! New types and members: [`ProfilerInfo::define_type`] and [`ProfilerInfo::extend_type`].
+
+mod attributes;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::import::Importer;
+use super::scope::Scope;
+use super::store::{self, Module};
+use super::subject::Subject;
+use super::{RewriteContext, edited, keep_seeing_unloads};
+use crate::boundary::own_library;
+use crate::error::{Error, Result};
+use crate::ids::ModuleId;
+use crate::info::{CorProfilerInfo, CorProfilerInfo7, ProfilerInfo};
+use crate::metadata::{
+    MetadataEmitAttributes, MetadataEmitMembers, MetadataEmitReferences, MetadataEmitTypes,
+    MetadataImport2, MetadataImportTypes, MetadataWriter,
+};
+use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
+use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
+use clr_profiler_il::token::{MethodDef, TypeDef, TypeToken};
+
+use attributes::{method_attributes, type_attributes};
+
+/// What kind of type is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NewType {
+    /// A class without instances, such as one for helpers and counters.
+    Static,
+    /// A class that derives from `System.Object`.
+    Class,
+    /// A value type.
+    Struct,
+}
+
+/// Where a field's value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewField {
+    /// In the type.
+    Static,
+    /// In each instance.
+    Instance,
+}
+
+/// A library with native functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NativeLibrary<'a> {
+    /// The profiler's own one. What is called there must be exported: `#[unsafe(no_mangle)] pub
+    /// extern "C" fn`.
+    Own,
+    /// By its path.
+    Path(&'a Path),
+    /// By a name that the runtime looks for in its own ways.
+    Name(&'a str),
+}
+
+/// Adds members to a type: see [`ProfilerInfo::define_type`].
+pub struct TypeBuilder<'info> {
+    info: &'info ProfilerInfo,
+    module: ModuleId,
+    remembered: Arc<Module>,
+    writer: MetadataWriter<'info>,
+    class: TypeDef,
+    symbol: TypeSymbol,
+}
+
+impl ProfilerInfo {
+    /// Adds a type to a module, with what `build` adds to it, and returns what that returns.
+    ///
+    /// `name` has the namespace. The type is public; so are its members. Code of the module, that of
+    /// the profiler included, names them by the symbols that the builder gives. A type of the core
+    /// library is one that every program has.
+    ///
+    /// The runtime learns of what was added, whether `build` succeeds or not. Where it fails, what it
+    /// added until then stays.
+    ///
+    /// **Context**: in `module_load_finished` of the module, before anything runs in it. Later on, it
+    /// depends on the runtime whether the program can find the type by its name; inserted code can
+    /// use it.
+    ///
+    /// # Errors
+    ///
+    /// That the module has a type of that name, what `build` returns, and what the metadata and the
+    /// runtime answer.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::il::fragment::Fragment;
+    /// use clr_profiler::{NewField, NewType};
+    ///
+    /// # fn loaded(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+    /// let hit = info.define_type(module, "Injected.Counter", NewType::Static, |class| {
+    ///     let hits = class.field("Hits", "int", NewField::Static)?;
+    ///     class.method("Hit", "void ()", |body, _| {
+    ///         body.append(Fragment::new().ldsfld(&hits).ldc_i4(1).add().stsfld(&hits).ret())?;
+    ///         Ok(())
+    ///     })
+    /// })?;
+    /// // For code in methods of that module: `Fragment::new().call(&hit)`.
+    /// assert_eq!(hit.to_string(), "void Injected.Counter::Hit()");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn define_type<R>(
+        &self,
+        module: ModuleId,
+        name: &str,
+        kind: NewType,
+        build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
+    ) -> Result<R> {
+        keep_seeing_unloads(self)?;
+        let remembered = self.rewrites().module(module);
+        let base = match kind {
+            NewType::Static | NewType::Class => "[corelib]System.Object",
+            NewType::Struct => "[corelib]System.ValueType",
+        };
+        let base = import(self, module, &remembered, |importer| {
+            if importer.has_type(name)? {
+                return Err(Error::other(format!("the module has a type {name}")));
+            }
+            importer.named_type(base)
+        })?;
+        let writer = self.module_metadata_for_writing(module)?;
+        let class = writer.define_type_def(name, type_attributes(kind), Some(base), &[])?;
+        let mut builder = TypeBuilder {
+            info: self,
+            module,
+            remembered,
+            writer,
+            class,
+            symbol: TypeSymbol::new(name),
+        };
+        let built = build(&mut builder);
+        apply(self, module)?;
+        built
+    }
+
+    /// Adds members to a type that a module has, and returns what `build` returns.
+    ///
+    /// **Context**: before the runtime has loaded the type: in `module_load_finished` of the module.
+    /// The runtime does not look at the members of a type once more: what comes too late is not
+    /// there, and code that uses it fails.
+    ///
+    /// # Errors
+    ///
+    /// What `build` returns, and what the metadata and the runtime answer.
+    pub fn extend_type<R>(
+        &self,
+        module: ModuleId,
+        class: TypeDef,
+        build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
+    ) -> Result<R> {
+        keep_seeing_unloads(self)?;
+        let remembered = self.rewrites().module(module);
+        let writer = self.module_metadata_for_writing(module)?;
+        let props = writer.type_def_props(class)?;
+        let mut arguments = Vec::new();
+        for (number, parameter) in (0..).zip(writer.generic_params(class)) {
+            parameter?;
+            arguments.push(TypeSig::Var(number));
+        }
+        let is_value_type = {
+            let scope = Scope::open(self, module)?;
+            super::MetadataResolver(&scope).is_in_value_type(class.into())
+        };
+        let is_nested = writer.nested_class_props(class)?.is_some();
+        let symbol = if arguments.is_empty() && !is_nested {
+            TypeSymbol::new(&props.name)
+        } else {
+            own_symbol(class, is_value_type, arguments)
+        };
+        let mut builder = TypeBuilder {
+            info: self,
+            module,
+            remembered,
+            writer,
+            class,
+            symbol,
+        };
+        let built = build(&mut builder);
+        apply(self, module)?;
+        built
+    }
+}
+
+/// Names a type by its token, and a generic one with its own parameters.
+pub(super) fn own_symbol(
+    class: TypeDef,
+    is_value_type: bool,
+    arguments: Vec<TypeSig>,
+) -> TypeSymbol {
+    let definition = TypeToken::from(class);
+    let own = match (arguments.is_empty(), is_value_type) {
+        (false, is_value_type) => TypeSig::GenericInstance {
+            is_value_type,
+            definition,
+            arguments,
+        },
+        (true, true) => TypeSig::ValueType(definition),
+        (true, false) => TypeSig::Class(definition),
+    };
+    TypeSymbol::new(&own.text(&TokenNames).to_string())
+}
+
+fn import<R>(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    remembered: &Module,
+    import: impl FnOnce(&mut Importer<'_, '_>) -> Result<R>,
+) -> Result<R> {
+    let scope = Scope::open(info, module)?;
+    let mut tokens = store::lock(&remembered.tokens);
+    import(&mut Importer::new(&scope, &mut tokens))
+}
+
+fn apply(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+    if info.version() >= 7 {
+        info.apply_metadata(module)?;
+    }
+    Ok(())
+}
+
+impl TypeBuilder<'_> {
+    /// The type in the metadata.
+    pub fn token(&self) -> TypeDef {
+        self.class
+    }
+
+    /// The name of the type for code of its module; of a generic one, with its own parameters.
+    pub fn symbol(&self) -> &TypeSymbol {
+        &self.symbol
+    }
+
+    /// Adds a field. `field_type` is a type in text, as in a [`FieldSymbol`].
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, and what the metadata answer.
+    pub fn field(&mut self, name: &str, field_type: &str, field: NewField) -> Result<FieldSymbol> {
+        const PUBLIC: u32 = 0x0006;
+        const STATIC: u32 = 0x0010;
+        let attributes = match field {
+            NewField::Static => PUBLIC | STATIC,
+            NewField::Instance => PUBLIC,
+        };
+        let type_sig = self.import(|importer| importer.type_sig(field_type))?;
+        let signature = FieldSig {
+            field_type: type_sig,
+        };
+        self.writer
+            .define_field(Some(self.class), name, attributes, &signature, None)?;
+        Ok(FieldSymbol {
+            owner: self.symbol.clone(),
+            name: name.into(),
+            field_type: field_type.into(),
+        })
+    }
+
+    /// Adds a method with a body. `signature` is as in a [`MethodSymbol`]; an instance method says
+    /// `instance`. The name `.ctor` makes a constructor, which calls one of the base class, and
+    /// `.cctor` one of the type.
+    ///
+    /// The code gets an empty body and appends to it; what it makes is checked as in
+    /// [`Method::rewrite`](crate::Method::rewrite).
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, what the code returns, which rule its result breaks, and what the
+    /// metadata and the runtime answer. The method is then there without a body: nothing must call it.
+    pub fn method(
+        &mut self,
+        name: &str,
+        signature: &str,
+        edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
+    ) -> Result<MethodSymbol> {
+        let symbol = self.member(name, signature);
+        let signature = self.import(|importer| importer.method_sig(&symbol))?;
+        let attributes = method_attributes(name, &signature);
+        let method = self.define(name, attributes, &signature, 0)?;
+        let subject = Subject::new(self.info, self.module, method)?;
+        let new = edited(&subject, &self.remembered, MethodBody::new(), &[], edit)
+            .map_err(|error| Error::other(format!("{symbol} was not added: {error}")))?;
+        self.info
+            .set_il_function_body(self.module, method, &new.bytes)?;
+        let slot = self.remembered.method(method);
+        slot.pristine(|| Ok::<_, Error>(new.bytes))?;
+        Ok(symbol)
+    }
+
+    /// Adds a static method that calls a native function, with the calling convention of C. The
+    /// runtime looks for the function when it is called for the first time.
+    ///
+    /// `signature` has only types that are the same on both sides, such as numbers and pointers.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, that the path of the library is not known or no text, and what
+    /// the metadata answer.
+    pub fn native(
+        &mut self,
+        name: &str,
+        signature: &str,
+        library: NativeLibrary<'_>,
+        function: &str,
+    ) -> Result<MethodSymbol> {
+        const PINVOKE: u32 = 0x2000;
+        const PRESERVE_SIG: u32 = 0x0080;
+        const NO_MANGLE_CDECL: u32 = 0x0201;
+        let own;
+        let library = match library {
+            NativeLibrary::Name(name) => Ok(name),
+            NativeLibrary::Path(path) => path.to_str().ok_or("the path of the library is no text"),
+            NativeLibrary::Own => {
+                own = own_library();
+                let path = own.as_deref().and_then(Path::to_str);
+                path.ok_or("the path of the profiler's own library is not known, or no text")
+            }
+        };
+        let library = library.map_err(Error::other)?;
+        let symbol = self.member(name, signature);
+        let signature = self.import(|importer| importer.method_sig(&symbol))?;
+        if signature.has_this {
+            return Err(Error::other("a native function is a static method"));
+        }
+        let attributes = method_attributes(name, &signature) | PINVOKE;
+        let method = self.define(name, attributes, &signature, PRESERVE_SIG)?;
+        let library = self.writer.define_module_ref(library)?;
+        self.writer
+            .define_pinvoke_map(method, NO_MANGLE_CDECL, function, library)?;
+        Ok(symbol)
+    }
+
+    fn member(&self, name: &str, signature: &str) -> MethodSymbol {
+        MethodSymbol {
+            owner: self.symbol.clone(),
+            name: name.into(),
+            signature: signature.into(),
+            type_arguments: Vec::new(),
+        }
+    }
+
+    fn define(
+        &self,
+        name: &str,
+        attributes: u32,
+        signature: &MethodSig,
+        implementation: u32,
+    ) -> Result<MethodDef> {
+        let class = Some(self.class);
+        self.writer
+            .define_method(class, name, attributes, signature, 0, implementation)
+    }
+
+    fn import<R>(&self, read: impl FnOnce(&mut Importer<'_, '_>) -> Result<R>) -> Result<R> {
+        import(self.info, self.module, &self.remembered, read)
+    }
+}
+
+impl fmt::Debug for TypeBuilder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TypeBuilder")
+            .field("module", &self.module)
+            .field("class", &self.class)
+            .field("symbol", &self.symbol)
+            .finish_non_exhaustive()
+    }
+}
