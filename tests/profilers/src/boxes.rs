@@ -37,8 +37,9 @@ impl Profiler for Boxes {
             if name.starts_with("System.Runtime.") {
                 return Ok(());
             }
+            let is_core = method.assembly_name()? == "System.Private.CoreLib";
             method.rewrite(|body, cx| {
-                drop_all(body, cx)?;
+                drop_all(body, cx, is_core)?;
                 log::line("boxed");
                 Ok(())
             })?;
@@ -144,24 +145,30 @@ fn replace(
 fn drop_all(
     body: &mut clr_profiler::il::body::MethodBody,
     cx: &mut RewriteContext<'_>,
+    is_core: bool,
 ) -> Result<()> {
     let MethodSig {
         has_this, params, ..
     } = cx.signature().clone();
-    let arguments = cx.arguments_array()?;
     let mut before = Fragment::new();
-    before.append(&arguments.code).pop();
+    if !is_core {
+        // Storing into arrays is code of the core library itself.
+        let arguments = cx.arguments_array()?;
+        before.append(&arguments.code).pop();
+    }
     if let Some(this) = cx.box_this()? {
         before.append(&this.code).pop();
     }
-    for (number, (boxing, param)) in
-        (u16::from(has_this)..).zip(arguments.boxing.iter().zip(&params))
-    {
-        if matches!(boxing, Boxing::Value | Boxing::Reference | Boxing::Address) && number < 4 {
-            let object = cx.box_argument(number)?;
-            let back = cx.unbox_value(param)?;
-            before.append(&object.code).append(&back).pop();
+    for (number, param) in (u16::from(has_this)..).zip(&params) {
+        let object = cx.box_argument(number)?;
+        before.append(&object.code);
+        if matches!(
+            object.boxing,
+            Boxing::Value | Boxing::Reference | Boxing::Address
+        ) {
+            before.append(&cx.unbox_value(param)?);
         }
+        before.pop();
     }
     let result = cx.return_type()?;
     let boxed = cx.box_value(&result)?;

@@ -19,6 +19,7 @@ mod inlines;
 mod load_paths;
 mod log;
 mod metadata_emit;
+mod members;
 mod metadata_read;
 mod metadata_write;
 mod native_calls;
@@ -79,6 +80,8 @@ register!(
     load_paths::Watches,
     load_paths::WatchesAllocations,
     metadata_emit::EmitsMetadata,
+    members::AddsMembers,
+    members::OwnInstances,
     metadata_read::ReadsMetadata,
     metadata_write::WritesMetadata,
     native_calls::NativeCalls,

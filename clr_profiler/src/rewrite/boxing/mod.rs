@@ -147,9 +147,9 @@ impl RewriteContext<'_> {
 
     /// Code that loads an `object[]` of all arguments, without `this`.
     ///
-    /// From .NET 5 on, storing into the array is code of the framework, in
-    /// `System.Runtime.CompilerServices.CastHelpers` and what that calls: a profiler that rewrites the
-    /// framework must leave out `System.Runtime.*`, or it never comes back from there.
+    /// Storing into the array is code of the core library on newer runtimes. In that library's own
+    /// methods it may never come back: there, use [`box_argument`](Self::box_argument), and leave out
+    /// `System.Runtime.*`, by which newer runtimes box.
     ///
     /// # Errors
     ///

@@ -20,11 +20,14 @@ use crate::metadata::{
     MetadataImport2, MetadataImportTypes, MetadataWriter,
 };
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
+use clr_profiler_il::signature::{FieldSig, LocalsSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef, TypeToken};
 
 use attributes::{method_attributes, type_attributes};
+
+/// The body of a method that got none: `ldnull; throw`.
+const THROWS: [u8; 3] = [0x0a, 0x14, 0x7a];
 
 /// What kind of type is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,7 +274,7 @@ impl TypeBuilder<'_> {
     /// # Errors
     ///
     /// What is wrong with the text, what the code returns, which rule its result breaks, and what the
-    /// metadata and the runtime answer. The method is then there without a body: nothing must call it.
+    /// metadata and the runtime answer. The method is then there, and throws `NullReferenceException`.
     pub fn method(
         &mut self,
         name: &str,
@@ -282,14 +285,23 @@ impl TypeBuilder<'_> {
         let signature = self.import(|importer| importer.method_sig(&symbol))?;
         let attributes = method_attributes(name, &signature);
         let method = self.define(name, attributes, &signature, 0)?;
-        let subject = Subject::new(self.info, self.module, method)?;
-        let new = edited(&subject, &self.remembered, MethodBody::new(), &[], edit)
-            .map_err(|error| Error::other(format!("{symbol} was not added: {error}")))?;
+        let mut body = MethodBody::new();
+        body.set_locals(LocalsSig::default());
+        let made = Subject::new(self.info, self.module, method)
+            .and_then(|subject| edited(&subject, &self.remembered, body, &[], edit));
+        let (bytes, outcome) = match made {
+            Ok(new) => (new.bytes, Ok(symbol)),
+            // A type with a method that has no body cannot be used at all.
+            Err(error) => (
+                THROWS.to_vec(),
+                Err(Error::other(format!("{symbol} was not added: {error}"))),
+            ),
+        };
         self.info
-            .set_il_function_body(self.module, method, &new.bytes)?;
+            .set_il_function_body(self.module, method, &bytes)?;
         let slot = self.remembered.method(method);
-        slot.pristine(|| Ok::<_, Error>(new.bytes))?;
-        Ok(symbol)
+        slot.pristine(|| Ok::<_, Error>(bytes))?;
+        outcome
     }
 
     /// Adds a static method that calls a native function, with the calling convention of C. The
