@@ -105,6 +105,7 @@ fn what_is_fine() {
 #[test]
 fn the_end_and_targets() {
     assert_eq!(rules(&[NOP], &[]), [(Some(0), Rule::FallsOffTheEnd)]);
+    assert_eq!(rules(&[], &[]), [(None, Rule::FallsOffTheEnd)]);
     assert_eq!(
         rules(&[0x02, 0x2d, 0xfd], &[]),
         [(Some(1), Rule::FallsOffTheEnd)]

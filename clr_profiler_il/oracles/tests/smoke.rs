@@ -43,6 +43,22 @@ fn smoke(name: &str) {
     }
 }
 
+/// What a fuzzer once found; the name of a file begins with that of its oracle.
+#[test]
+fn found_inputs() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/found");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_str().unwrap();
+        let (name, _) = file.split_once('-').unwrap();
+        let (_, oracle) = ORACLES.iter().find(|(other, _)| *other == name).unwrap();
+        run(name, *oracle, &std::fs::read(&path).unwrap());
+        count += 1;
+    }
+    assert!(count >= 3, "{count}");
+}
+
 #[test]
 fn decode() {
     smoke("decode");

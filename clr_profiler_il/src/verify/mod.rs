@@ -109,6 +109,14 @@ impl MethodBody {
         if let Some(end) = check.rank.first_mut() {
             *end = count;
         }
+        if count == 0 {
+            check.found.push(Violation {
+                instruction: None,
+                offset: None,
+                clause: None,
+                rule: Rule::FallsOffTheEnd,
+            });
+        }
         let regions = Regions::collect(&mut check, count);
         check.names();
         check.prefixes();

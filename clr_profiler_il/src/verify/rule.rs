@@ -10,7 +10,7 @@ use crate::opcode::{Opcode, OperandKind};
 pub enum Rule {
     /// A branch goes to a label without an instruction (III.1.7.2).
     NoTarget,
-    /// The last instruction goes on to a next one (III.1.7.2).
+    /// The last instruction goes on to a next one, or there is no instruction at all (III.1.7.2).
     FallsOffTheEnd,
     /// A region holds no instruction, or ends before it begins (II.25.4.6).
     EmptyRegion,

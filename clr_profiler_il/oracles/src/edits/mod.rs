@@ -4,8 +4,11 @@ mod code;
 mod model;
 mod script;
 
+use std::collections::HashSet;
+
 use arbitrary::Unstructured;
-use clr_profiler_il::body::{EncodeError, MethodBody};
+use clr_profiler_il::body::{EncodeError, HandlerKind, MethodBody};
+use clr_profiler_il::instruction::Position;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::text::diff;
 use clr_profiler_il::verify::MethodContext;
@@ -42,7 +45,8 @@ pub fn edit(bytes: &[u8]) {
     let mut body = original.clone();
     let mut model = Model::of(&body);
     let was_fine = body.verify_structure().is_empty();
-    let mut script = Script::new(&signature, body.stack_depths(&Meanings).is_ok());
+    let is_known = is_reached(&body) && body.stack_depths(&Meanings).is_ok();
+    let mut script = Script::new(&signature, is_known);
     for _ in 0..MOST_EDITS {
         if input.is_empty() || body.len() > MOST_INSTRUCTIONS {
             break;
@@ -62,6 +66,28 @@ pub fn edit(bytes: &[u8]) {
         assert!(!changed.is_empty(), "{original}\n{body}");
     }
     finish(&body);
+}
+
+/// Whether something that stands before it leads to every instruction: what leads from code that
+/// nothing leads to is not blamed for the depth of its stack, until a handler stands there.
+fn is_reached(body: &MethodBody) -> bool {
+    let mut known: HashSet<_> = body
+        .clauses()
+        .flat_map(|clause| {
+            let filter = match clause.kind {
+                HandlerKind::Filter { start } => Some(start),
+                _ => None,
+            };
+            [Some(clause.handler.start), filter].into_iter().flatten()
+        })
+        .collect();
+    let mut arriving = true;
+    body.instructions().all(|one| {
+        let is_reached = arriving || known.contains(&Position::Before(one.id()));
+        arriving = !one.opcode().ends_block();
+        known.extend(one.targets().filter_map(|label| body.position(label)));
+        is_reached
+    })
 }
 
 /// A seed, or what the bytes say.
