@@ -117,10 +117,9 @@ pub use rejit::{
 };
 pub use rewrite::{
     Boxed, BoxedArguments, Boxing, HelperAssembly, NativeCall, NativeFunction,
-    NativeFunctionPointer, NativeReturn, NativeValue, ReentrancyGuard, RewriteContext,
-    RewriteError, Rewritten, Unboxable, on_native_panic,
-    Boxed, BoxedArguments, Boxing, NativeLibrary, NewField, NewType, RewriteContext, RewriteError,
-    Rewritten, TypeBuilder, Unboxable,
+    NativeFunctionPointer, NativeLibrary, NativeReturn, NativeValue, NewField, NewType,
+    ReentrancyGuard, RewriteContext, RewriteError, Rewritten, TypeBuilder, Unboxable,
+    on_native_panic,
 };
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;

@@ -21,5 +21,5 @@ pub(crate) use guard::{
     set_suspended, suspended, with_fresh_objects,
 };
 pub use lifecycle::ProfilerClass;
-pub(crate) use panics::{catch, message_of_panic};
 pub(crate) use own_library::own_library;
+pub(crate) use panics::{catch, message_of_panic};

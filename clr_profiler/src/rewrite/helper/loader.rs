@@ -7,6 +7,7 @@ use crate::info::{CorProfilerInfo, ProfilerInfo};
 use crate::metadata::{MetadataEmitMembers, MetadataImportMembers};
 use crate::rewrite::subject::Subject;
 use crate::rewrite::{edited, keep_seeing_unloads};
+use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
@@ -36,7 +37,8 @@ pub(super) fn load_into(
     let subject = Subject::new(info, module, initializer)?;
     let remembered = info.rewrites().module(module);
     let load = load(path);
-    let new = edited(&subject, &remembered, &before, |body, _| {
+    let body = MethodBody::decode(&before).map_err(Error::other)?;
+    let new = edited(&subject, &remembered, body, &before, |body, _| {
         body.prologue(&load).map_err(Error::from)
     })?;
     info.set_il_function_body(module, initializer, &new.bytes)
