@@ -45,6 +45,7 @@ fn a_program_calls_and_reads_what_was_added() {
             "added void Injected.CoreCounter::Hit()",
             "adding Injected.Counter.Note(string)",
             "calls from System.Text.StringBuilder..ctor(int)",
+            "late the field late was not added: fields of a module's own types come before new types",
             "again the module has a type Injected.Pair",
             "broken int Injected.Counter::Broken() was not added: IL_0000: 1 values are taken from a \
              stack of 0",

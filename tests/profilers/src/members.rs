@@ -137,6 +137,24 @@ fn counter(class: &mut TypeBuilder<'_>) -> Result<MethodSymbol> {
 }
 
 fn add(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+    let plain = info
+        .module_metadata(module)?
+        .find_type_def_by_name("Members.Plain", None)?;
+    info.extend_type(module, plain, |class| {
+        class.field("calls", "long", NewField::Instance)?;
+        let all = class.field("all", "int", NewField::Static)?;
+        class.method("Count", "void (class Members.Plain)", |body, _| {
+            body.append(
+                Fragment::new()
+                    .ldsfld(&all)
+                    .ldc_i4(10)
+                    .add()
+                    .stsfld(&all)
+                    .ret(),
+            )?;
+            Ok(())
+        })
+    })?;
     info.define_type(module, "Injected.Counter", NewType::Static, |class| {
         counter(class)?;
         let last = class.field("Last", "string", NewField::Static)?;
@@ -225,24 +243,14 @@ fn add(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
             "scenario_native_add",
         )
     })?;
-    let plain = info
-        .module_metadata(module)?
-        .find_type_def_by_name("Members.Plain", None)?;
-    info.extend_type(module, plain, |class| {
-        class.field("calls", "long", NewField::Instance)?;
-        let all = class.field("all", "int", NewField::Static)?;
-        class.method("Count", "void (class Members.Plain)", |body, _| {
-            body.append(
-                Fragment::new()
-                    .ldsfld(&all)
-                    .ldc_i4(10)
-                    .add()
-                    .stsfld(&all)
-                    .ret(),
-            )?;
-            Ok(())
-        })
-    })?;
+    let late = info.extend_type(module, plain, |class| {
+        class.field("late", "long", NewField::Instance)
+    });
+    log::line(format_args!(
+        "late {}",
+        late.err()
+            .map_or_else(String::new, |error| error.to_string())
+    ));
     let again = info.define_type(module, "Injected.Pair", NewType::Class, |_| Ok(()));
     log::line(format_args!(
         "again {}",

@@ -5,6 +5,7 @@ mod attributes;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::import::Importer;
 use super::scope::Scope;
@@ -69,6 +70,7 @@ pub struct TypeBuilder<'info> {
     remembered: Arc<Module>,
     writer: MetadataWriter<'info>,
     class: TypeDef,
+    is_new: bool,
     symbol: TypeSymbol,
 }
 
@@ -129,6 +131,7 @@ impl ProfilerInfo {
             importer.named_type(base)
         })?;
         let writer = self.module_metadata_for_writing(module)?;
+        remembered.has_new_types.store(true, Ordering::Relaxed);
         let class = writer.define_type_def(name, type_attributes(kind), Some(base), &[])?;
         let mut builder = TypeBuilder {
             info: self,
@@ -136,6 +139,7 @@ impl ProfilerInfo {
             remembered,
             writer,
             class,
+            is_new: true,
             symbol: TypeSymbol::new(name),
         };
         let built = build(&mut builder);
@@ -147,7 +151,7 @@ impl ProfilerInfo {
     ///
     /// **Context**: before the runtime has loaded the type: in `module_load_finished` of the module.
     /// The runtime does not look at the members of a type once more: what comes too late is not
-    /// there, and code that uses it fails.
+    /// there, and code that uses it fails. Fields must come before [new types](Self::define_type).
     ///
     /// # Errors
     ///
@@ -183,6 +187,7 @@ impl ProfilerInfo {
             remembered,
             writer,
             class,
+            is_new: false,
             symbol,
         };
         let built = build(&mut builder);
@@ -243,10 +248,16 @@ impl TypeBuilder<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, and what the metadata answer.
+    /// What is wrong with the text, and what the metadata answer. For a type that the module had
+    /// before, that types were added already: the runtime would take the module for corrupt.
     pub fn field(&mut self, name: &str, field_type: &str, field: NewField) -> Result<FieldSymbol> {
         const PUBLIC: u32 = 0x0006;
         const STATIC: u32 = 0x0010;
+        if !self.is_new && self.remembered.has_new_types.load(Ordering::Relaxed) {
+            return Err(Error::other(format!(
+                "the field {name} was not added: fields of a module's own types come before new types"
+            )));
+        }
         let attributes = match field {
             NewField::Static => PUBLIC | STATIC,
             NewField::Instance => PUBLIC,
