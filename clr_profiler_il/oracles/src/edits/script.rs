@@ -1,7 +1,7 @@
 use arbitrary::Unstructured;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::{EditError, Labels, NotInstrumentable, Place, Side};
-use clr_profiler_il::instruction::{InstructionId, Position};
+use clr_profiler_il::instruction::{InstructionId, Position, Prefix};
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::signature::MethodSig;
 use clr_profiler_il::verify::MethodContext;
@@ -56,6 +56,10 @@ impl<'a> Script<'a> {
         let id = ids.get(number % ids.len().max(1)).copied();
         if self.stack.is_none() {
             self.stack = self.needed_stack(body);
+        }
+        if matches!(choice, 0..=2 | 5) && has_tail_call(body) {
+            // The code may come to stand between the call and its `ret`.
+            self.is_careful = false;
         }
         match (choice, id) {
             (0..=2, Some(id)) => before(body, model, id, &Code::balanced(input)),
@@ -185,6 +189,11 @@ impl<'a> Script<'a> {
         }
         *model = Model::of(body);
     }
+}
+
+fn has_tail_call(body: &MethodBody) -> bool {
+    let mut prefixes = body.instructions().flat_map(|one| one.prefixes());
+    prefixes.any(|prefix| prefix == Prefix::Tail)
 }
 
 fn at(before: Option<InstructionId>, labels: Labels, side: Side) -> Place {
