@@ -5,7 +5,6 @@
 //! reference of their own, and what they leave behind goes with it.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -32,8 +31,6 @@ pub(super) struct Module {
     methods: Mutex<HashMap<MethodDef, Arc<Slot>>>,
     /// The lock of the module's metadata.
     pub(super) tokens: Mutex<Tokens>,
-    /// Whether types were added to it.
-    pub(super) has_new_types: AtomicBool,
     /// Whether values of these types live on the stack alone.
     pub(super) by_ref_like: Mutex<HashMap<TypeToken, bool>>,
 }

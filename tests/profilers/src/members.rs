@@ -92,8 +92,7 @@ impl Profiler for AddsMembers {
             }
             "Members.Plain.Value()" => {
                 let calls = FieldSymbol::new("Members.Plain", "calls", "long");
-                let count =
-                    MethodSymbol::new("Members.Plain", "Count", "void (class Members.Plain)");
+                let count = MethodSymbol::new("Members.Plain", "Count", "instance void ()");
                 Fragment::new()
                     .ldarg(0)
                     .ldarg(0)
@@ -141,15 +140,22 @@ fn add(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         .module_metadata(module)?
         .find_type_def_by_name("Members.Plain", None)?;
     info.extend_type(module, plain, |class| {
-        class.field("calls", "long", NewField::Instance)?;
-        let all = class.field("all", "int", NewField::Static)?;
-        class.method("Count", "void (class Members.Plain)", |body, _| {
+        let calls = class.field("calls", "long", NewField::Instance)?;
+        let all = class.field("all", "int", NewField::Static);
+        log::line(format_args!(
+            "static {}",
+            all.err()
+                .map_or_else(String::new, |error| error.to_string())
+        ));
+        class.method("Count", "instance void ()", |body, _| {
             body.append(
                 Fragment::new()
-                    .ldsfld(&all)
-                    .ldc_i4(10)
+                    .ldarg(0)
+                    .ldarg(0)
+                    .ldfld(&calls)
+                    .ldc_i8(10)
                     .add()
-                    .stsfld(&all)
+                    .stfld(&calls)
                     .ret(),
             )?;
             Ok(())
@@ -243,14 +249,6 @@ fn add(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
             "scenario_native_add",
         )
     })?;
-    let late = info.extend_type(module, plain, |class| {
-        class.field("late", "long", NewField::Instance)
-    });
-    log::line(format_args!(
-        "late {}",
-        late.err()
-            .map_or_else(String::new, |error| error.to_string())
-    ));
     let again = info.define_type(module, "Injected.Pair", NewType::Class, |_| Ok(()));
     log::line(format_args!(
         "again {}",

@@ -5,7 +5,6 @@ mod attributes;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::import::Importer;
 use super::scope::Scope;
@@ -131,7 +130,6 @@ impl ProfilerInfo {
             importer.named_type(base)
         })?;
         let writer = self.module_metadata_for_writing(module)?;
-        remembered.has_new_types.store(true, Ordering::Relaxed);
         let class = writer.define_type_def(name, type_attributes(kind), Some(base), &[])?;
         let mut builder = TypeBuilder {
             info: self,
@@ -151,7 +149,8 @@ impl ProfilerInfo {
     ///
     /// **Context**: before the runtime has loaded the type: in `module_load_finished` of the module.
     /// The runtime does not look at the members of a type once more: what comes too late is not
-    /// there, and code that uses it fails. Fields must come before [new types](Self::define_type).
+    /// there, and code that uses it fails. Static
+    /// fields are for [new types](Self::define_type) alone.
     ///
     /// # Errors
     ///
@@ -248,14 +247,15 @@ impl TypeBuilder<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, and what the metadata answer. For a type that the module had
-    /// before, that types were added already: the runtime would take the module for corrupt.
+    /// What is wrong with the text, and what the metadata answer; a static field of a type that the
+    /// module had before, for which runtimes take the module as corrupt.
     pub fn field(&mut self, name: &str, field_type: &str, field: NewField) -> Result<FieldSymbol> {
         const PUBLIC: u32 = 0x0006;
         const STATIC: u32 = 0x0010;
-        if !self.is_new && self.remembered.has_new_types.load(Ordering::Relaxed) {
+        if !self.is_new && field == NewField::Static {
+            // Where they are was decided when the module was loaded.
             return Err(Error::other(format!(
-                "the field {name} was not added: fields of a module's own types come before new types"
+                "the static field {name} was not added: it must be one of a new type"
             )));
         }
         let attributes = match field {
