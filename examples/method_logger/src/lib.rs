@@ -55,10 +55,15 @@ impl Profiler for MethodLogger {
         if name == *own || is_framework.iter().any(|start| name.starts_with(start)) {
             return Ok(());
         }
-        self.helper.load_into(info, module)?;
-        if self.options.count {
-            add_counter(info, module)?;
+        // One without types of its own, as for resources, has no methods either.
+        if self.options.count
+            && let Err(error) = add_counter(info, module)
+        {
+            let il = &self.options.il;
+            il.say(format_args!("{name} is left alone: {error}\n"));
+            return Ok(());
         }
+        self.helper.load_into(info, module)?;
         self.modules().insert(module, true);
         Ok(())
     }
