@@ -38,56 +38,78 @@ fn stacks(folded: &str) -> Vec<(Vec<&str>, u64)> {
 
 const SEVENTY: &str = "Spins.Program+Hot<int>.Seventy()";
 
+/// Time by the method that ran, in one run or several.
+#[derive(Default)]
+struct Shares {
+    leaves: HashMap<String, u64>,
+    waiting: u64,
+}
+
+impl Shares {
+    fn add(&mut self, folded: &str) {
+        let mut deep = 0;
+        for (stack, weight) in stacks(folded) {
+            if stack.contains(&"Spins.Program.Wait()") {
+                self.waiting += weight;
+            }
+            let Some(spin) = stack.iter().position(|f| *f == "Spins.Program.Spin(int)") else {
+                continue;
+            };
+            let leaf = *stack.last().unwrap();
+            *self.leaves.entry(leaf.to_owned()).or_default() += weight;
+            if leaf == "Spins.Program.Twenty()" {
+                let below = &stack[spin + 1..stack.len() - 1];
+                assert!(
+                    below.iter().all(|f| *f == "Spins.Program.Deep(int)"),
+                    "{stack:?}"
+                );
+                assert_eq!(below.len(), 31);
+                deep += weight;
+            }
+        }
+        assert!(deep > 0);
+    }
+
+    fn all(&self) -> u64 {
+        self.leaves.values().sum()
+    }
+
+    /// By how many points the method that is furthest from its share is away from it.
+    fn error(&self) -> f64 {
+        let expected = [
+            (SEVENTY, 70.0),
+            ("Spins.Program.Twenty()", 20.0),
+            ("Spins.Program.Ten()", 10.0),
+        ];
+        let errors = expected.map(|(name, expected)| {
+            let weight = self.leaves.get(name).copied().unwrap_or(0);
+            (weight as f64 / self.all() as f64 * 100.0 - expected).abs()
+        });
+        errors.into_iter().fold(0.0, f64::max)
+    }
+}
+
 #[test]
 fn shares_are_those_of_the_program() {
     for runtime in runtimes() {
         // On a busy machine, more threads are looked at more rarely each.
         for (threads, rounds) in [("1", "640"), ("16", "1920")] {
-            let folded = results(
-                runtime,
-                (threads, rounds),
-                &["--interval", "500"],
-                "cpu.folded",
-            );
-            let mut shares: HashMap<&str, u64> = HashMap::new();
-            let mut deep = 0;
-            for (stack, weight) in stacks(&folded) {
-                let Some(spin) = stack.iter().position(|f| *f == "Spins.Program.Spin(int)") else {
-                    continue;
-                };
-                let leaf = *stack.last().unwrap();
-                *shares.entry(leaf).or_default() += weight;
-                if leaf == "Spins.Program.Twenty()" {
-                    let below = stack[spin + 1..stack.len() - 1].iter();
-                    assert!(
-                        below.clone().all(|f| *f == "Spins.Program.Deep(int)"),
-                        "{stack:?}"
-                    );
-                    assert_eq!(below.count(), 31);
-                    deep += weight;
+            let mut shares = Shares::default();
+            // What few looks of a busy machine leave to chance, more of them even out: what is
+            // wrong stays wrong.
+            for _ in 0..5 {
+                let run = (threads, rounds);
+                shares.add(&results(runtime, run, &["--interval", "500"], "cpu.folded"));
+                println!(
+                    "on {}, {threads} threads: {:?}",
+                    runtime.name, shares.leaves
+                );
+                if shares.error() < 3.0 {
+                    break;
                 }
             }
-            let all: u64 = shares.values().sum();
-            let share = |name: &str| {
-                shares
-                    .get(name)
-                    .map_or(0.0, |w| *w as f64 / all as f64 * 100.0)
-            };
-            println!("on {}, {threads} threads: {shares:?}", runtime.name);
-            for (name, expected) in [
-                (SEVENTY, 70.0),
-                ("Spins.Program.Twenty()", 20.0),
-                ("Spins.Program.Ten()", 10.0),
-            ] {
-                let share = share(name);
-                assert!((share - expected).abs() < 3.0, "{name}: {share}");
-            }
-            assert!(deep > 0);
-            let waits = |stack: &Vec<&str>| stack.contains(&"Spins.Program.Wait()");
-            let waiting = stacks(&folded)
-                .into_iter()
-                .filter(|(stack, _)| waits(stack));
-            let waiting: u64 = waiting.map(|(_, weight)| weight).sum();
+            assert!(shares.error() < 3.0, "{} points off", shares.error());
+            let (waiting, all) = (shares.waiting, shares.all());
             assert!(
                 waiting * 50 < all,
                 "it starts and waits: {waiting} of {all}"
