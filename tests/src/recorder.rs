@@ -3,28 +3,23 @@
 //! With `CLR_PROFILER_RECORD_FOLDER` naming a folder and `CLR_PROFILER_RECORDED_LIBRARY` the library
 //! of the scenarios' profilers, every scenario runs through the recorder.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, thread};
 
-use clr_profiler_launcher::find_library_beside;
-
 use crate::Runtime;
+use crate::scenario::beside_test;
 
 const FOLDER: &str = "CLR_PROFILER_RECORD_FOLDER";
 const LIBRARY: &str = "CLR_PROFILER_RECORDED_LIBRARY";
 
 /// The recorder's library, if this one is to be recorded, and otherwise the library itself.
-pub(crate) fn instead_of(
-    library: PathBuf,
-    test: &Path,
-) -> Result<PathBuf, clr_profiler_launcher::Error> {
+pub(crate) fn instead_of(library: PathBuf) -> PathBuf {
     let recorded = env::var_os(LIBRARY).map(PathBuf::from);
     let wanted = env::var_os(FOLDER).is_some()
         && recorded.is_some_and(|recorded| recorded.file_name() == library.file_name());
-    if wanted {
-        find_library_beside(test, "recorder")
-    } else {
-        Ok(library)
+    match wanted {
+        true => beside_test("recorder"),
+        false => library,
     }
 }
 

@@ -34,6 +34,7 @@ pub struct Scenario {
     clsid: Option<String>,
     notification_clsids: Vec<String>,
     startup_hooks: Vec<PathBuf>,
+    is_recorded: bool,
 }
 
 impl Scenario {
@@ -52,6 +53,7 @@ impl Scenario {
             clsid: None,
             notification_clsids: Vec::new(),
             startup_hooks: Vec::new(),
+            is_recorded: false,
         }
     }
 
@@ -95,6 +97,33 @@ impl Scenario {
     pub fn library(mut self, name: &str) -> Self {
         self.library = name.to_owned();
         self
+    }
+
+    /// Calls of the profiler to the runtime fail, as the recorder describes it: every `period`th of
+    /// this method.
+    #[must_use]
+    pub fn fault(mut self, method: &str, fault: &str, period: u32) -> Self {
+        self.is_recorded = true;
+        self.env("CLR_PROFILER_FAULTS", &format!("{method}={fault}@{period}"))
+    }
+
+    /// Counts the calls of the profiler to the runtime, in files in this folder.
+    #[must_use]
+    pub fn recorded_in(mut self, folder: &Path) -> Self {
+        self.is_recorded = true;
+        self.env("CLR_PROFILER_RECORD_FOLDER", &folder.to_string_lossy())
+            .env("CLR_PROFILER_RECORD_RUNTIME", "any")
+            .env("CLR_PROFILER_RECORD_SCENARIO", "any")
+    }
+
+    /// Runs the program on this runtime under the profiler, if one was named.
+    pub fn run_on(&self, runtime: &Runtime) -> Finished {
+        self.run(runtime, self.clsid.as_deref())
+    }
+
+    /// Runs the program on this runtime without a profiler.
+    pub fn run_plain(&self, runtime: &Runtime) -> Finished {
+        self.run(runtime, None)
     }
 
     /// Runs the program on each runtime under the profiler.
@@ -168,7 +197,12 @@ impl Scenario {
         for clsid in notification_clsids {
             launch.notification_profiler(self.profiler_library(clsid));
         }
-        launch.command().unwrap_or_else(|error| panic!("{error}"))
+        let mut command = launch.command().unwrap_or_else(|error| panic!("{error}"));
+        if self.is_recorded {
+            command.env("CLR_PROFILER_RECORDED_LIBRARY", self.library_path());
+            command.env("CORECLR_PROFILER_PATH", beside_test("recorder"));
+        }
+        command
     }
 
     /// The library of the scenarios' profilers with this class id.
@@ -177,12 +211,19 @@ impl Scenario {
     ///
     /// If it was not built.
     pub fn profiler_library(&self, clsid: &str) -> ProfilerLibrary {
-        let test = env::current_exe().expect("a test has a path");
-        find_library_beside(&test, &self.library)
-            .and_then(|path| recorder::instead_of(path, &test))
-            .and_then(|path| ProfilerLibrary::new(path, clsid))
-            .unwrap_or_else(|error| panic!("{error}"))
+        let path = recorder::instead_of(self.library_path());
+        ProfilerLibrary::new(path, clsid).unwrap_or_else(|error| panic!("{error}"))
     }
+
+    fn library_path(&self) -> PathBuf {
+        beside_test(&self.library)
+    }
+}
+
+/// A library that was built with the tests.
+pub(crate) fn beside_test(library: &str) -> PathBuf {
+    let test = env::current_exe().expect("a test has a path");
+    find_library_beside(&test, library).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A program that runs, and the log of whatever profiler is loaded into it.

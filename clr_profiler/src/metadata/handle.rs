@@ -25,8 +25,8 @@ pub struct Metadata<'info> {
     pub(super) import: sys::IMetaDataImport2,
     /// Whether it was opened from a file or memory, and so has a storage that can be asked for.
     pub(super) has_storage: bool,
-    /// Whether it takes no lock, and so can be marked.
-    pub(super) has_marks: bool,
+    /// Whether its calls take a lock, for which some of them would wait for ever.
+    pub(super) locks_itself: bool,
     info: PhantomData<&'info ()>,
 }
 
@@ -66,7 +66,7 @@ impl<'info> Metadata<'info> {
         Self {
             import,
             has_storage: false,
-            has_marks: false,
+            locks_itself: true,
             info: PhantomData,
         }
     }
@@ -157,7 +157,7 @@ pub trait Sealed {
     fn has_storage(&self) -> bool;
 
     #[doc(hidden)]
-    fn has_marks(&self) -> bool;
+    fn locks_itself(&self) -> bool;
 }
 
 impl Sealed for Metadata<'_> {
@@ -169,8 +169,8 @@ impl Sealed for Metadata<'_> {
         self.has_storage
     }
 
-    fn has_marks(&self) -> bool {
-        self.has_marks
+    fn locks_itself(&self) -> bool {
+        self.locks_itself
     }
 }
 
@@ -183,10 +183,17 @@ pub(super) fn source(metadata: &(impl Sealed + ?Sized)) -> Source<'_> {
 pub trait SealedWriter {
     #[doc(hidden)]
     fn emit(&self) -> &sys::IMetaDataEmit2;
+
+    #[doc(hidden)]
+    fn emit_locks_itself(&self) -> bool;
 }
 
 impl SealedWriter for MetadataWriter<'_> {
     fn emit(&self) -> &sys::IMetaDataEmit2 {
         &self.emit
+    }
+
+    fn emit_locks_itself(&self) -> bool {
+        self.metadata.locks_itself
     }
 }

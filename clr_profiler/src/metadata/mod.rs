@@ -29,7 +29,7 @@ pub use import::*;
 pub use import2::{
     GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeKind,
 };
-pub(crate) use names::{Instantiation, keyword, method_name, type_def_name};
+pub(crate) use names::{Instantiation, keyword, method_name, type_def_name, type_ref_name};
 pub use services::{
     CeeGen, CeeGeneration, CeeSection, FileMapping, MetadataEvents, MetadataFilter,
     MetadataHandler, MetadataInfo, MetadataValidate, MetadataWinMdImport, TokenMap,

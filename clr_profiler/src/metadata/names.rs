@@ -113,7 +113,7 @@ pub(crate) fn type_def_name(
 }
 
 /// The name of a type of another module, with its namespace and the types around it.
-fn type_ref_name(metadata: &Metadata<'_>, class: TypeRef) -> Result<String> {
+pub(crate) fn type_ref_name(metadata: &Metadata<'_>, class: TypeRef) -> Result<String> {
     let mut chain = Vec::new();
     let mut next = class;
     while chain.len() < NESTING_LIMIT {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::existence::Existence;
 use super::primitives::primitive_name;
 use super::scope::{CORE_LIBRARY, Scope};
 use crate::error::{Error, Result};
@@ -189,7 +190,10 @@ impl<'a, 'info> Importer<'a, 'info> {
                     let scope = outer.map_or(assembly, TypeToken::token);
                     match self.scope.find_type_ref(scope, part)? {
                         Some(token) => token.into(),
-                        None => self.scope.define_type_ref(scope, part)?.into(),
+                        None => {
+                            self.expect_type(assembly, path)?;
+                            self.scope.define_type_ref(scope, part)?.into()
+                        }
                     }
                 }
             });
@@ -197,6 +201,27 @@ impl<'a, 'info> Importer<'a, 'info> {
         let token = token.ok_or_else(|| Error::other(format!("{name} names no type")))?;
         self.tokens.types.insert(name.into(), token);
         Ok(token)
+    }
+
+    fn existence(&self) -> Existence<'info> {
+        let info = self.scope.info();
+        Existence {
+            info,
+            loaded: &info.rewrites().loaded,
+        }
+    }
+
+    /// Refuses a type that is known not to be there.
+    fn expect_type(&mut self, assembly: Token, path: &str) -> Result<()> {
+        let existence = self.existence();
+        let references = &self.assemblies()?.references;
+        let Some((name, _)) = references.iter().find(|(_, token)| *token == assembly) else {
+            return Ok(());
+        };
+        match existence.missing_type(name, path) {
+            Some(problem) => Err(Error::other(problem)),
+            None => Ok(()),
+        }
     }
 
     fn own_type(&self, whole: &str, name: &str, outer: Option<TypeDef>) -> Result<TypeToken> {
@@ -311,13 +336,17 @@ impl<'a, 'info> Importer<'a, 'info> {
                 ))
             });
         }
-        let parent = parent.token();
+        let (owner, parent) = (parent, parent.token());
         match self.scope.find_member_ref(parent, name, signature)? {
             Some(token) => Ok(token),
-            None => Ok(self
-                .scope
-                .define_member_ref(parent, name, signature)?
-                .into()),
+            None => {
+                let (module, existence) = (self.scope.module(), self.existence());
+                if let Some(problem) = existence.missing_member(module, owner, name, signature) {
+                    return Err(Error::other(problem));
+                }
+                let member = self.scope.define_member_ref(parent, name, signature)?;
+                Ok(member.into())
+            }
         }
     }
 

@@ -9,6 +9,7 @@ mod calli;
 mod check;
 mod context;
 mod error;
+mod existence;
 mod guard;
 mod helper;
 mod import;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::RewriteError;
+use super::existence::LoadedModules;
 use super::import::Tokens;
 use super::subject::unnamed;
 use crate::ids::ModuleId;
@@ -23,6 +24,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Default)]
 pub(crate) struct RewriteStore {
     modules: Mutex<HashMap<ModuleId, Arc<Module>>>,
+    /// Where what is referred to is looked for.
+    pub(super) loaded: LoadedModules,
 }
 
 /// One module, from its first rewrite to its unloading.
@@ -67,6 +70,7 @@ impl RewriteStore {
     pub(crate) fn forget(&self, module: ModuleId) {
         let forgotten = lock(&self.modules).remove(&module);
         drop(forgotten);
+        self.loaded.forget(module);
     }
 }
 

@@ -23,8 +23,26 @@ pub(super) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     pub(super) fn new(info: &'a ProfilerInfo, module: ModuleId, method: MethodDef) -> Result<Self> {
+        let props = info.module_metadata(module)?.method_props(method)?;
+        Self::with_props(info, module, method, props)
+    }
+
+    /// A method that is to be added to the module, and has no token yet.
+    pub(super) fn planned(
+        info: &'a ProfilerInfo,
+        module: ModuleId,
+        props: MethodProps,
+    ) -> Result<Self> {
+        Self::with_props(info, module, MethodDef::NIL, props)
+    }
+
+    fn with_props(
+        info: &'a ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        props: MethodProps,
+    ) -> Result<Self> {
         let metadata = info.module_metadata(module)?;
-        let props = metadata.method_props(method)?;
         Ok(Self {
             info,
             module,

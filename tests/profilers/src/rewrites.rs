@@ -280,6 +280,16 @@ impl Profiler for Breaks {
                 body.prologue(Fragment::new().call(&missing))
                     .map_err(Error::from)
             },
+            "Largest" => |body: &mut clr_profiler::il::body::MethodBody| {
+                let missing = MethodSymbol::new("[corelib]System.Gone", "Missing", "void ()");
+                body.prologue(Fragment::new().call(&missing))
+                    .map_err(Error::from)
+            },
+            "Catch" => |body: &mut clr_profiler::il::body::MethodBody| {
+                let wrong = MethodSymbol::new("[corelib]System.GC", "KeepAlive", "void (string)");
+                body.prologue(Fragment::new().ldnull().call(&wrong))
+                    .map_err(Error::from)
+            },
             "Switch" => |_: &mut clr_profiler::il::body::MethodBody| Err(Error::other("no wish")),
             "Throw" => |_: &mut clr_profiler::il::body::MethodBody| panic!("on purpose"),
             _ => return Ok(()),

@@ -6,6 +6,9 @@
 //! through here, too. What was called is counted for each method in a file of this process in the
 //! folder `CLR_PROFILER_RECORD_FOLDER`, under the names in `CLR_PROFILER_RECORD_RUNTIME` and
 //! `CLR_PROFILER_RECORD_SCENARIO`.
+//!
+//! With `CLR_PROFILER_FAULTS` it breaks calls of the profiler instead of passing them on: see
+//! [`faults`].
 
 #![cfg(all(
     target_os = "linux",
@@ -13,6 +16,7 @@
 ))]
 
 mod exports;
+mod faults;
 mod library;
 mod proxy;
 mod record;

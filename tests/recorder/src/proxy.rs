@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clr_profiler_sys::GUID;
 use stand_in::{Call, Face, Handler, Interface, forward, interface_of};
 
+use crate::faults::{self, Fault};
 use crate::library;
 use crate::record::recording;
 use crate::rules::{self, Rule};
@@ -23,6 +24,10 @@ impl Handler for Proxy {
     fn call(&self, call: &Call<'_>) -> usize {
         let record = recording();
         record.called(call.method);
+        let fault = faults::strike(call.method);
+        if let Some(Fault::Returns(broken)) = fault {
+            return broken;
+        }
         let target = ptr::with_exposed_provenance_mut(self.0);
         let rules = rules::of(call.method);
         let returned = if rules.is_empty() {
@@ -39,6 +44,9 @@ impl Handler for Proxy {
             }
             returned
         };
+        if fault == Some(Fault::Short) && call.method.succeeded(returned) {
+            faults::cut_signatures(call);
+        }
         record.answered(call.method, returned);
         returned
     }

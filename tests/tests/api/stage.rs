@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::path::Path;
 use std::ptr;
 
 use clr_profiler::Dispenser;
@@ -147,6 +148,10 @@ fn perform(
         }
         Run::Dispenser(run) => return run(&dispenser(info, answers)?),
         Run::Stored(run) => return run(&dispenser(info, answers)?.open_scope_on_memory(&[])?),
+        Run::StoredWriter(run) => {
+            let file = Path::new("/nowhere");
+            return run(&dispenser(info, answers)?.open_scope_for_writing(file)?);
+        }
         _ => {}
     }
     IN_CALLBACK.set(Some((row.run, None)));

@@ -35,22 +35,41 @@ pub(super) fn set_il_function_body(
     method: MethodDef,
     body: &[u8],
 ) -> Result<()> {
-    const CALL: &str = "ICorProfilerInfo::SetILFunctionBody";
-    check_body(CALL, body)?;
-    let allocator = il_function_body_allocator(info, module)?;
-    let memory = allocator.alloc(body.len())?;
-    if !memory.as_ptr().addr().is_multiple_of(4) {
-        return Err(Error::invalid(
-            "IMethodMalloc::Alloc",
-            "the memory for a method body does not begin at a multiple of four",
-        ));
+    BodyMemory::of(info, module, body)?.set(info, method)
+}
+
+/// A method body in memory of its module: all that can fail for want of memory is behind it.
+pub(crate) struct BodyMemory {
+    module: ModuleId,
+    start: *const u8,
+}
+
+impl BodyMemory {
+    pub(crate) fn of(info: &ProfilerInfo, module: ModuleId, body: &[u8]) -> Result<Self> {
+        check_body("ICorProfilerInfo::SetILFunctionBody", body)?;
+        let allocator = il_function_body_allocator(info, module)?;
+        let memory = allocator.alloc(body.len())?;
+        if !memory.as_ptr().addr().is_multiple_of(4) {
+            return Err(Error::invalid(
+                "IMethodMalloc::Alloc",
+                "the memory for a method body does not begin at a multiple of four",
+            ));
+        }
+        memory.copy_from_slice(body);
+        Ok(Self {
+            module,
+            start: memory.as_ptr(),
+        })
     }
-    memory.copy_from_slice(body);
-    ask!(
-        info,
-        ICorProfilerInfo::SetILFunctionBody(module.raw(), method.raw(), memory.as_ptr())
-    )?;
-    Ok(())
+
+    pub(crate) fn set(self, info: &ProfilerInfo, method: MethodDef) -> Result<()> {
+        let module = self.module.raw();
+        ask!(
+            info,
+            ICorProfilerInfo::SetILFunctionBody(module, method.raw(), self.start)
+        )?;
+        Ok(())
+    }
 }
 
 pub(super) fn il_function_body_allocator(

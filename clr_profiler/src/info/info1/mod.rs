@@ -5,6 +5,7 @@ mod malloc;
 mod modules;
 mod types;
 
+pub(crate) use bodies::BodyMemory;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 

@@ -128,7 +128,7 @@ fn scope<'m>(
 ) -> Result<Metadata<'m>> {
     // SAFETY: every caller has asked for this interface and gives the reference away.
     let mut metadata = unsafe { Metadata::from_raw(call, raw) }?;
-    metadata.has_marks = !dispenser.thread_safe().load(Ordering::Relaxed);
+    metadata.locks_itself = dispenser.thread_safe().load(Ordering::Relaxed);
     Ok(metadata)
 }
 

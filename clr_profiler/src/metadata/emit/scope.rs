@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::metadata::convert::{wide, wide_path};
 use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
 use crate::metadata::services::{MetadataHandler, OutStream};
@@ -90,7 +90,9 @@ pub trait MetadataEmitScope: SealedWriter {
     /// Marks an item as deleted: it gets a name that nobody looks for.
     ///
     /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
-    /// for edit and continue.
+    /// for edit and continue, which a [`Dispenser`](crate::Dispenser) has opened without
+    /// [`ThreadSafety`](crate::DispenserOption::ThreadSafety): where metadata locks itself, the native
+    /// call waits for itself.
     ///
     /// Wraps `IMetaDataEmit::DeleteToken`. **Context**: not during a collection.
     ///
@@ -99,6 +101,16 @@ pub trait MetadataEmitScope: SealedWriter {
     /// `META_E_BAD_INPUT_PARAMETER` or the like where items cannot be deleted.
     #[doc(alias = "DeleteToken")]
     fn delete_token(&self, item: impl Into<Token>) -> Result<()> {
+        const CALL: &str = "IMetaDataEmit::DeleteToken";
+        if self.emit_locks_itself() {
+            return Err(Error::rule_with_code(
+                CALL,
+                "items of a loaded module cannot be deleted, nor those of metadata that locks \
+                 itself: open the module's file with `info.metadata_dispenser()`, without \
+                 `ThreadSafety`",
+                sys::E_NOTIMPL,
+            ));
+        }
         native_call!(self.emit(), IMetaDataEmit::DeleteToken(item.into().raw())).map(drop)
     }
 

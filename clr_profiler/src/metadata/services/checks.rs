@@ -15,7 +15,7 @@ use clr_profiler_sys as sys;
 /// `MarkToken` takes the lock of the metadata and then asks what takes it again, so that it does not
 /// return where there is one: in loaded modules, and where `ThreadSafety` is on.
 fn filter(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataFilter> {
-    if metadata.has_marks() {
+    if !metadata.locks_itself() {
         cast(metadata.import(), call)
     } else {
         Err(Error::rule_with_code(

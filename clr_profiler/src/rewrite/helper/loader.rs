@@ -3,15 +3,16 @@
 use super::HelperAssembly;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{CorProfilerInfo, ProfilerInfo};
-use crate::metadata::{MetadataEmitMembers, MetadataImportMembers};
+use crate::info::{BodyMemory, CorProfilerInfo, ProfilerInfo};
+use crate::metadata::{MetadataEmitMembers, MetadataImportMembers, MethodProps};
 use crate::rewrite::subject::Subject;
 use crate::rewrite::{edited, keep_seeing_unloads};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
-use clr_profiler_il::token::{MethodDef, TypeDef};
+use clr_profiler_il::token::TypeDef;
+use clr_profiler_sys as sys;
 
 /// The type that holds what stands outside of types: `<Module>`.
 const GLOBALS: u32 = 1;
@@ -33,31 +34,51 @@ pub(super) fn load_into(
         ))
     })?;
     keep_seeing_unloads(info)?;
-    let (initializer, before) = initializer(info, module)?;
-    let subject = Subject::new(info, module, initializer)?;
-    let remembered = info.rewrites().module(module);
-    let load = load(path);
-    let body = MethodBody::decode(&before).map_err(Error::other)?;
-    let new = edited(&subject, &remembered, body, &before, |body, _| {
-        body.prologue(&load).map_err(Error::from)
-    })?;
-    info.set_il_function_body(module, initializer, &new.bytes)
-}
-
-/// The module's initialiser and its body. One that is not there is added.
-fn initializer(info: &ProfilerInfo, module: ModuleId) -> Result<(MethodDef, Vec<u8>)> {
     const NAME: &str = ".cctor";
     let signature = MethodSig::new(TypeSig::Void, Vec::new());
-    let globals = TypeDef::from_row(GLOBALS);
+    let no_type = || Error::other("row 1 is no row");
+    let globals = TypeDef::from_row(GLOBALS).ok_or_else(no_type)?;
     let metadata = info.module_metadata(module)?;
-    if let Ok(method) = metadata.find_method(globals, NAME, &signature) {
-        let body = info.il_function_body(module, method)?;
-        return Ok((method, body));
+    match metadata.find_method(Some(globals), NAME, &signature) {
+        Ok(initializer) => {
+            let before = info.il_function_body(module, initializer)?;
+            let subject = Subject::new(info, module, initializer)?;
+            let bytes = with_load(&subject, &before, path)?;
+            info.set_il_function_body(module, initializer, &bytes)
+        }
+        // Only a module that is known to have none gets one.
+        Err(error) if error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0 => {
+            let props = MethodProps {
+                class: globals,
+                name: NAME.to_owned(),
+                attributes: ATTRIBUTES,
+                signature_blob: signature.to_bytes().map_err(Error::other)?,
+                rva: 0,
+                implementation: 0,
+            };
+            let planned = Subject::planned(info, module, props)?;
+            let bytes = with_load(&planned, &EMPTY, path)?;
+            let memory = BodyMemory::of(info, module, &bytes)?;
+            // A module whose initialiser has no body cannot run, and none can be taken back: nothing
+            // else is left to do now.
+            let writer = info.module_metadata_for_writing(module)?;
+            let initializer =
+                writer.define_method(Some(globals), NAME, ATTRIBUTES, &signature, 0, 0)?;
+            memory.set(info, initializer)
+        }
+        Err(error) => Err(error),
     }
-    drop(metadata);
-    let writer = info.module_metadata_for_writing(module)?;
-    let method = writer.define_method(globals, NAME, ATTRIBUTES, &signature, 0, 0)?;
-    Ok((method, EMPTY.to_vec()))
+}
+
+/// The body of the module's initialiser with the code before all else that it does.
+fn with_load(subject: &Subject<'_>, before: &[u8], path: &str) -> Result<Vec<u8>> {
+    let remembered = subject.info.rewrites().module(subject.module);
+    let load = load(path);
+    let body = MethodBody::decode(before).map_err(Error::other)?;
+    let new = edited(subject, &remembered, body, before, |body, _| {
+        body.prologue(&load).map_err(Error::from)
+    })?;
+    Ok(new.bytes)
 }
 
 /// A helper that cannot be loaded must not keep the program from running.

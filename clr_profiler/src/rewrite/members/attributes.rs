@@ -18,12 +18,14 @@ pub(super) const fn type_attributes(kind: NewType) -> u32 {
     }
 }
 
+/// That the name means something to the runtime: `specialname rtspecialname`.
+pub(super) const SPECIAL: u32 = 0x1800;
+
 /// `CorMethodAttr`.
 pub(super) fn method_attributes(name: &str, signature: &MethodSig) -> u32 {
     const PUBLIC: u32 = 0x0006;
     const STATIC: u32 = 0x0010;
     const HIDE_BY_SIG: u32 = 0x0080;
-    const SPECIAL: u32 = 0x1800;
     let mut attributes = PUBLIC | HIDE_BY_SIG;
     if !signature.has_this {
         attributes |= STATIC;

@@ -24,10 +24,12 @@ use clr_profiler_il::signature::{FieldSig, LocalsSig, MethodSig, TokenNames, Typ
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef, TypeToken};
 
-use attributes::{method_attributes, type_attributes};
+use attributes::{SPECIAL, method_attributes, type_attributes};
 
 /// The body of a method that got none: `ldnull; throw`.
 const THROWS: [u8; 3] = [0x0a, 0x14, 0x7a];
+/// The body of a type's initialiser that got none, for it is called by itself: `ret`.
+const RETURNS: [u8; 2] = [0x06, 0x2a];
 
 /// What kind of type is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,6 +234,46 @@ fn apply(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
     Ok(())
 }
 
+/// A new method that has no body yet. Left like this it does no harm: the runtime takes it for one of
+/// its own, which it looks for when it is called. A type with a method that should have a body and
+/// has none cannot be loaded.
+struct Unfinished<'a> {
+    writer: &'a MetadataWriter<'a>,
+    method: MethodDef,
+    attributes: u32,
+}
+
+impl<'a> Unfinished<'a> {
+    /// `internalcall`.
+    const INTERNAL_CALL: u32 = 0x1000;
+
+    fn define(
+        writer: &'a MetadataWriter<'a>,
+        class: TypeDef,
+        name: &str,
+        attributes: u32,
+        signature: &MethodSig,
+    ) -> Result<Self> {
+        let harmless = attributes & !SPECIAL;
+        let implementation = Self::INTERNAL_CALL;
+        let method =
+            writer.define_method(Some(class), name, harmless, signature, 0, implementation)?;
+        Ok(Self {
+            writer,
+            method,
+            attributes,
+        })
+    }
+
+    /// Gives the method its body, and makes it what it shall be.
+    fn finish(self, info: &ProfilerInfo, module: ModuleId, body: &[u8]) -> Result<()> {
+        info.set_il_function_body(module, self.method, body)?;
+        let attributes = Some(self.attributes);
+        self.writer
+            .set_method_props(self.method, attributes, None, Some(0))
+    }
+}
+
 impl TypeBuilder<'_> {
     /// The type in the metadata.
     pub fn token(&self) -> TypeDef {
@@ -285,7 +327,7 @@ impl TypeBuilder<'_> {
     /// # Errors
     ///
     /// What is wrong with the text, what the code returns, which rule its result breaks, and what the
-    /// metadata and the runtime answer. The method is then there, and throws `NullReferenceException`.
+    /// metadata and the runtime answer. The method is then there, and must not be called.
     pub fn method(
         &mut self,
         name: &str,
@@ -295,21 +337,23 @@ impl TypeBuilder<'_> {
         let symbol = self.member(name, signature);
         let signature = self.import(|importer| importer.method_sig(&symbol))?;
         let attributes = method_attributes(name, &signature);
-        let method = self.define(name, attributes, &signature, 0)?;
+        let new = Unfinished::define(&self.writer, self.class, name, attributes, &signature)?;
+        let method = new.method;
         let mut body = MethodBody::new();
         body.set_locals(LocalsSig::default());
         let made = Subject::new(self.info, self.module, method)
             .and_then(|subject| edited(&subject, &self.remembered, body, &[], edit));
         let (bytes, outcome) = match made {
             Ok(new) => (new.bytes, Ok(symbol)),
-            // A type with a method that has no body cannot be used at all.
             Err(error) => (
-                THROWS.to_vec(),
+                match name {
+                    ".cctor" => RETURNS.to_vec(),
+                    _ => THROWS.to_vec(),
+                },
                 Err(Error::other(format!("{symbol} was not added: {error}"))),
             ),
         };
-        self.info
-            .set_il_function_body(self.module, method, &bytes)?;
+        new.finish(self.info, self.module, &bytes)?;
         let slot = self.remembered.method(method);
         slot.pristine(|| Ok::<_, Error>(bytes))?;
         outcome
@@ -351,8 +395,8 @@ impl TypeBuilder<'_> {
             return Err(Error::other("a native function is a static method"));
         }
         let attributes = method_attributes(name, &signature) | PINVOKE;
-        let method = self.define(name, attributes, &signature, PRESERVE_SIG)?;
         let library = self.writer.define_module_ref(library)?;
+        let method = self.define(name, attributes, &signature, PRESERVE_SIG)?;
         self.writer
             .define_pinvoke_map(method, NO_MANGLE_CDECL, function, library)?;
         Ok(symbol)

@@ -11,13 +11,17 @@ use super::metadata::{METHOD_SIG, event, field, generic_param, module, property}
 use super::{class, method, rows, token};
 use crate::implemented::handler;
 
+// Not of a module that is loaded.
+rows! { STORED: StoredWriter;
+    "IMetaDataEmit::DeleteToken" => |it| it.delete_token(method());
+}
+
 rows! { ROWS: Writer;
     "IMetaDataEmit::SetModuleProps" => |it| it.set_module_props("m");
     "IMetaDataEmit::Save" => |it| it.save(Path::new("/nowhere"));
     "IMetaDataEmit::SaveToStream" => |it| saved(|out| it.save_to_stream(out));
     "IMetaDataEmit::GetSaveSize" => |it| it.save_size(0);
     "IMetaDataEmit::SaveToMemory" => |it| it.save_to_memory();
-    "IMetaDataEmit::DeleteToken" => |it| it.delete_token(method());
     "IMetaDataEmit::SetHandler" => |it| it.set_handler(Some(&handler()));
     "IMetaDataEmit::ApplyEditAndContinue" => |it| it.apply_edit_and_continue(it);
     "IMetaDataEmit::Merge" => |it| it.merge(it, Some(&handler()), Some(&handler()));

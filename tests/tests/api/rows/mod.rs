@@ -26,6 +26,8 @@ pub(crate) enum Run {
     Dispenser(fn(&Dispenser) -> Outcome),
     /// Metadata that a dispenser has opened.
     Stored(fn(&Metadata<'_>) -> Outcome),
+    /// The same for writing.
+    StoredWriter(fn(&MetadataWriter<'_>) -> Outcome),
     /// In `get_rejit_parameters`.
     Control(fn(&FunctionControl<'_>) -> Outcome),
     /// In `get_assembly_references`.
@@ -86,6 +88,7 @@ pub(crate) fn all_rows() -> impl Iterator<Item = &'static Row> {
         metadata::IMPORT,
         metadata::TABLES,
         emit::ROWS,
+        emit::STORED,
         dispenser::ROWS,
         dispenser::STORED,
         cee_gen::ROWS,

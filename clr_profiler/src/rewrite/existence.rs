@@ -1,0 +1,345 @@
+//! [`Existence`]: whether what a symbol names is there.
+//!
+//! A reference to nothing is noticed by the JIT alone, and the program gets the exception. So what is
+//! about to be referred to is looked for in the modules that are loaded, where it has to be found
+//! later. What is in a module yet to be loaded cannot be known, and is not asked for.
+
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::error::{Error, Result};
+use crate::ids::ModuleId;
+use crate::info::{CorProfilerInfo, CorProfilerInfo3, ProfilerInfo};
+use crate::metadata::{
+    Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes, type_def_name,
+    type_ref_name,
+};
+use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
+use clr_profiler_il::token::{AssemblyRef, ExportedType, Token, TypeDef, TypeRef, TypeToken};
+use clr_profiler_sys as sys;
+
+/// How often a type is forwarded, and how long a line of ancestors is, before hostile metadata is
+/// suspected.
+const DEPTH_LIMIT: usize = 64;
+/// How many members of the same name an error lists.
+const LISTED: usize = 5;
+
+/// The modules of the assemblies that are loaded, by their names in lower case. `None` where several
+/// assemblies have one name.
+#[derive(Default)]
+pub(super) struct LoadedModules(RwLock<Known>);
+
+#[derive(Default)]
+struct Known {
+    modules: HashMap<String, Option<ModuleId>>,
+    /// How many modules have been unloaded.
+    unloads: u64,
+}
+
+impl LoadedModules {
+    fn read(&self) -> RwLockReadGuard<'_, Known> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The module is being unloaded: waits until nobody reads its metadata.
+    pub(super) fn forget(&self, module: ModuleId) {
+        let mut known = self.write();
+        known.unloads += 1;
+        known.modules.retain(|_, known| *known != Some(module));
+    }
+
+    /// Asks the runtime for the modules that are loaded now. `false` if modules are being unloaded
+    /// meanwhile, which leaves what was known.
+    fn refresh(&self, info: &ProfilerInfo) -> Result<bool> {
+        let unloads = self.read().unloads;
+        let mut modules = HashMap::new();
+        for module in info.modules()? {
+            let module = module?;
+            // Without the lock: one that is unloaded meanwhile has its id until its unloading was
+            // reported, which is counted.
+            let Ok(name) = assembly_name(info, module) else {
+                continue;
+            };
+            modules
+                .entry(name.to_lowercase())
+                .and_modify(|known| *known = None)
+                .or_insert(Some(module));
+        }
+        let mut known = self.write();
+        let is_steady = known.unloads == unloads;
+        if is_steady {
+            known.modules = modules;
+        }
+        Ok(is_steady)
+    }
+}
+
+fn assembly_name(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
+    let module = info.module_info(module)?;
+    let missing = || Error::other("the module belongs to no assembly yet");
+    let assembly = module.assembly.ok_or_else(missing)?;
+    Ok(info.assembly_info(assembly)?.name)
+}
+
+/// What has become of a search.
+enum Answer<T> {
+    Found(T),
+    /// It is not there; the text tells what is.
+    Missing(String),
+    /// It may be there.
+    Unknown,
+}
+
+/// Looks for types and members in the modules that are loaded.
+#[derive(Clone, Copy)]
+pub(super) struct Existence<'a> {
+    pub(super) info: &'a ProfilerInfo,
+    pub(super) loaded: &'a LoadedModules,
+}
+
+/// A type and the module that defines it.
+struct Place<'a> {
+    metadata: Metadata<'a>,
+    class: TypeDef,
+}
+
+impl<'a> Existence<'a> {
+    /// Tells why an assembly that is loaded has no type with this name, if that is so.
+    pub(super) fn missing_type(self, assembly: &str, path: &str) -> Option<String> {
+        self.search(|known| self.type_named(known, assembly, path))
+    }
+
+    /// Tells why a type that a module refers to has no such member, if that is so.
+    pub(super) fn missing_member(
+        self,
+        module: ModuleId,
+        parent: TypeToken,
+        name: &str,
+        signature: &[u8],
+    ) -> Option<String> {
+        self.search(|known| {
+            let Ok(metadata) = self.info.module_metadata(module) else {
+                return Answer::Unknown;
+            };
+            let Some(wanted) = signature_text(&metadata, signature) else {
+                return Answer::Unknown;
+            };
+            match self.type_behind(known, metadata, parent) {
+                Answer::Found(place) => self.member_named(known, place, name, &wanted),
+                Answer::Missing(problem) => Answer::Missing(problem),
+                Answer::Unknown => Answer::Unknown,
+            }
+        })
+    }
+
+    /// Searches the modules that are known; and again among those that are loaded now, before
+    /// anything is called missing.
+    fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Option<String> {
+        if let Answer::Found(_) = search(&self.loaded.read()) {
+            return None;
+        }
+        if !self.loaded.refresh(self.info).unwrap_or(false) {
+            return None;
+        }
+        match search(&self.loaded.read()) {
+            Answer::Missing(problem) => Some(problem),
+            Answer::Found(_) | Answer::Unknown => None,
+        }
+    }
+
+    /// The type of an assembly, or that to which the assembly forwards the name.
+    fn type_named(self, known: &Known, assembly: &str, path: &str) -> Answer<Place<'a>> {
+        let mut home = assembly.to_owned();
+        for _ in 0..DEPTH_LIMIT {
+            let Some(Some(module)) = known.modules.get(&home.to_lowercase()) else {
+                return Answer::Unknown;
+            };
+            let Ok(metadata) = self.info.module_metadata(*module) else {
+                return Answer::Unknown;
+            };
+            match type_path(&metadata, path) {
+                Answer::Found(class) => return Answer::Found(Place { metadata, class }),
+                Answer::Missing(_) => {}
+                Answer::Unknown => return Answer::Unknown,
+            }
+            home = match forwarded(&metadata, path) {
+                Answer::Found(next) => next,
+                Answer::Missing(_) if home.eq_ignore_ascii_case(assembly) => {
+                    return Answer::Missing(format!("the assembly {assembly} has no type {path}"));
+                }
+                Answer::Missing(_) => {
+                    return Answer::Missing(format!(
+                        "the assembly {home}, to which {assembly} forwards it, has no type {path}"
+                    ));
+                }
+                Answer::Unknown => return Answer::Unknown,
+            };
+        }
+        Answer::Unknown
+    }
+
+    /// The definition of a type that a module names; of an instance, the generic type.
+    fn type_behind(
+        self,
+        known: &Known,
+        metadata: Metadata<'a>,
+        name: TypeToken,
+    ) -> Answer<Place<'a>> {
+        let class = match name {
+            TypeToken::Def(class) => return Answer::Found(Place { metadata, class }),
+            TypeToken::Ref(class) => class,
+            TypeToken::Spec(token) => {
+                let blob = metadata.type_spec_from_token(token);
+                let read = blob.ok().and_then(|blob| TypeSpecSig::parse(&blob).ok());
+                return match read.map(|read| read.type_sig) {
+                    Some(TypeSig::GenericInstance { definition, .. }) => {
+                        self.type_behind(known, metadata, definition)
+                    }
+                    // Arrays have members that no metadata list.
+                    _ => Answer::Unknown,
+                };
+            }
+        };
+        match assembly_and_path(&metadata, class) {
+            Ok(Some((assembly, path))) => self.type_named(known, &assembly, &path),
+            _ => Answer::Unknown,
+        }
+    }
+
+    /// A member that a type has or inherits.
+    fn member_named(self, known: &Known, place: Place<'a>, name: &str, wanted: &str) -> Answer<()> {
+        let class = type_def_name(&place.metadata, place.class, &[]).unwrap_or_default();
+        let mut others = Vec::new();
+        let mut next = place;
+        for _ in 0..DEPTH_LIMIT {
+            match members(&next, name) {
+                Ok(found) if found.iter().any(|found| found == wanted) => {
+                    return Answer::Found(());
+                }
+                Ok(found) => others.extend(found),
+                Err(_) => return Answer::Unknown,
+            }
+            let Place { metadata, class } = next;
+            let base = match metadata.type_def_props(class) {
+                Ok(props) => props.extends,
+                Err(_) => return Answer::Unknown,
+            };
+            next = match TypeToken::try_from(base) {
+                _ if base.is_nil() => break,
+                // What is inherited from an instance is in terms of its arguments.
+                Err(_) | Ok(TypeToken::Spec(_)) => return Answer::Unknown,
+                Ok(base) => match self.type_behind(known, metadata, base) {
+                    Answer::Found(place) => place,
+                    _ => return Answer::Unknown,
+                },
+            };
+        }
+        let mut problem = format!("{class} has no {name} with the signature `{wanted}`");
+        if !others.is_empty() {
+            others.truncate(LISTED);
+            let _ = write!(problem, "; it has `{}`", others.join("`, `"));
+        }
+        Answer::Missing(problem)
+    }
+}
+
+fn is_not_found(error: &Error) -> bool {
+    error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0
+}
+
+/// A type of the module, by the names of those around it and its own.
+fn type_path(metadata: &Metadata<'_>, path: &str) -> Answer<TypeDef> {
+    let mut class = None;
+    for part in path.split('/') {
+        match metadata.find_type_def_by_name(part, class) {
+            Ok(found) => class = Some(found),
+            Err(error) if is_not_found(&error) => return Answer::Missing(String::new()),
+            Err(_) => return Answer::Unknown,
+        }
+    }
+    class.map_or(Answer::Unknown, Answer::Found)
+}
+
+/// The assembly to which a module forwards a type; nested ones go where the outermost goes.
+fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<String> {
+    let outermost = path.split('/').next().unwrap_or(path);
+    let exported: ExportedType = match metadata.find_exported_type_by_name(outermost, None) {
+        Ok(exported) => exported,
+        Err(error) if is_not_found(&error) => return Answer::Missing(String::new()),
+        Err(_) => return Answer::Unknown,
+    };
+    let implementation = metadata.exported_type_props(exported);
+    let assembly = implementation.map(|props| AssemblyRef::try_from(props.implementation));
+    match assembly {
+        Ok(Ok(assembly)) => match metadata.assembly_ref_props(assembly) {
+            Ok(props) => Answer::Found(props.name),
+            Err(_) => Answer::Unknown,
+        },
+        // In another file of the assembly.
+        _ => Answer::Unknown,
+    }
+}
+
+/// The assembly of a type that a module refers to, and its name there.
+fn assembly_and_path(metadata: &Metadata<'_>, class: TypeRef) -> Result<Option<(String, String)>> {
+    let mut path = String::new();
+    let mut next = class;
+    for _ in 0..DEPTH_LIMIT {
+        let props = metadata.type_ref_props(next)?;
+        if !path.is_empty() {
+            path.insert(0, '/');
+        }
+        path.insert_str(0, &props.name);
+        if let Ok(assembly) = AssemblyRef::try_from(props.resolution_scope) {
+            return Ok(Some((metadata.assembly_ref_props(assembly)?.name, path)));
+        }
+        match TypeRef::try_from(props.resolution_scope) {
+            Ok(outer) => next = outer,
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+/// The signatures of a type's own methods and fields of that name.
+fn members(place: &Place<'_>, name: &str) -> Result<Vec<String>> {
+    let Place { metadata, class } = place;
+    let mut found = Vec::new();
+    for member in metadata.members_with_name(*class, name)? {
+        let props = metadata.member_props(member?)?;
+        found.extend(signature_text(metadata, &props.signature_blob));
+    }
+    Ok(found)
+}
+
+/// The signature of a method or field in text, the same in each module.
+fn signature_text(metadata: &Metadata<'_>, blob: &[u8]) -> Option<String> {
+    let names = Names(metadata);
+    let text = match FieldSig::parse(blob) {
+        Ok(field) => field.text(&names).to_string(),
+        Err(_) => MethodSig::parse(blob).ok()?.text(&names).to_string(),
+    };
+    Some(text)
+}
+
+/// Names without the assemblies, which the same type has several of.
+struct Names<'a>(&'a Metadata<'a>);
+
+impl TypeNames for Names<'_> {
+    fn type_name(&self, token: TypeToken, out: &mut dyn Write) -> fmt::Result {
+        let name = match token {
+            TypeToken::Def(class) => type_def_name(self.0, class, &[]),
+            TypeToken::Ref(class) => type_ref_name(self.0, class),
+            TypeToken::Spec(_) => return write!(out, "{}", Token::from(token)),
+        };
+        match name {
+            Ok(name) => out.write_str(&name),
+            Err(_) => write!(out, "{}", Token::from(token)),
+        }
+    }
+}

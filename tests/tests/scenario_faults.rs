@@ -1,0 +1,135 @@
+//! Calls to the runtime fail while methods are rewritten: the program does what it does without a
+//! profiler, and the reason is told.
+//!
+//! Each call that a profiler makes is broken in turn. A method goes to one of the runtimes; with
+//! `SCENARIO_FAULTS=all` it goes to all of them.
+
+use std::fs;
+
+use clr_profiler_tests::{Folder, Runtime, Scenario, runtimes};
+use stand_in::{NativeMethod, Recorded};
+
+/// What the profiler asks for when nothing fails. Not what counts references and finds interfaces,
+/// which can fail no more than a cast.
+fn calls(scenario: &Scenario, runtime: &Runtime) -> Vec<(&'static NativeMethod, u64)> {
+    let folder = Folder::new();
+    let recorded_in = folder.path("recordings");
+    fs::create_dir(&recorded_in).unwrap();
+    scenario.clone().recorded_in(&recorded_in).run_on(runtime);
+    let mut calls = Vec::new();
+    for entry in fs::read_dir(&recorded_in).unwrap() {
+        let recorded = Recorded::read(&entry.unwrap().path()).unwrap();
+        for count in recorded.counts {
+            let of_runtime = ["ICorProfilerInfo", "IMetaData", "IMethodMalloc"];
+            let is_of_runtime = |name: &&str| count.method.interface.starts_with(name);
+            if of_runtime.iter().any(|name| is_of_runtime(&name)) {
+                calls.push((count.method, count.calls));
+            }
+        }
+    }
+    calls
+}
+
+/// What can go wrong with a call: `E_OUTOFMEMORY` and `E_FAIL`, always and now and then; signatures
+/// that end too early.
+fn faults(method: &NativeMethod) -> Vec<(&'static str, u32)> {
+    if !method.returns_hresult() {
+        return match method.facts.name {
+            "Alloc" => vec![("null", 1), ("null", 3)],
+            _ => vec![],
+        };
+    }
+    let mut faults = vec![("8007000e", 1), ("80004005", 3)];
+    let mut parameters = method.facts.parameters.iter();
+    if parameters.any(|parameter| parameter.name.starts_with("pcbSig")) {
+        faults.extend([("short", 1), ("short", 2)]);
+    }
+    faults
+}
+
+/// Without these, a body is rewritten all the same: they tell names of types for a log, whether what
+/// is referred to is there, what stands behind tokens of the body that was there before, and debuggers
+/// where code has gone.
+const DISPENSABLE: &[&str] = &[
+    "ICorProfilerInfo2::GetClassIDInfo2",
+    "ICorProfilerInfo3::EnumModules",
+    "ICorProfilerInfo::IsArrayClass",
+    "ICorProfilerInfo::SetILInstrumentedCodeMap",
+    "IMetaDataImport2::GetMethodSpecProps",
+    "IMetaDataImport::EnumMembersWithName",
+    "IMetaDataImport::FindTypeDefByName",
+    "IMetaDataImport::GetFieldProps",
+    "IMetaDataImport::GetMemberProps",
+    "IMetaDataImport::GetMemberRefProps",
+    "IMetaDataImport::GetSigFromToken",
+    "IMetaDataImport::GetTypeRefProps",
+    "IMetaDataImport::GetTypeSpecFromToken",
+];
+
+/// Runs the program once for each fault; `log` reads what the profiler says beside the scenario's log.
+fn each_fault(scenario: &Scenario, is_wanted: impl Fn(&str) -> bool, log: impl Fn() -> String) {
+    let of_all = std::env::var_os("SCENARIO_FAULTS").is_some_and(|wanted| wanted == "all");
+    let (mut runs, mut reported, mut untold) = (0, 0, Vec::new());
+    for (number, runtime) in runtimes().iter().enumerate() {
+        let plain = scenario.run_plain(runtime);
+        let calls = calls(scenario, runtime);
+        log();
+        for (index, (method, count)) in calls.into_iter().enumerate() {
+            let name = method.name();
+            if !(of_all || index % runtimes().len() == number) || !is_wanted(&name) {
+                continue;
+            }
+            for (fault, period) in faults(method) {
+                if u64::from(period) > count {
+                    continue;
+                }
+                let finished = scenario.clone().fault(&name, fault, period).run_on(runtime);
+                let log = format!("{}{}", finished.log, log());
+                let broken = format!("{name}={fault}@{period} on {}", runtime.name);
+                assert_eq!(finished.output(), plain.output(), "{broken}: {log}");
+                assert_eq!(finished.status, plain.status, "{broken}: {log}");
+                assert!(!log.contains("panicked"), "{broken}: {log}");
+                if fault == "8007000e" && !DISPENSABLE.contains(&&*name) {
+                    match log.contains(&format!("{name} failed with E_OUTOFMEMORY")) {
+                        true => reported += 1,
+                        false => untold.push(broken),
+                    }
+                }
+                runs += 1;
+            }
+        }
+    }
+    println!("{runs} runs, {reported} with a reason");
+    assert!(untold.is_empty(), "without a reason: {untold:#?}");
+    assert!(runs > 50 && reported > 15, "{runs} {reported}");
+}
+
+#[test]
+fn wrapping_methods() {
+    let scenario = Scenario::new("Rewrites").profiler("C0DE0000-0000-4000-8000-0000000000A1");
+    each_fault(&scenario, |_| true, String::new);
+}
+
+#[test]
+fn logging_calls_with_all_options() {
+    let folder = Folder::new();
+    let il = folder.path("il");
+    let scenario = Scenario::new("Rewrites")
+        .library("method_logger")
+        .env(
+            "METHOD_LOGGER_OUTPUT",
+            folder.path("calls").to_str().unwrap(),
+        )
+        .env("METHOD_LOGGER_IL", il.to_str().unwrap())
+        .env("METHOD_LOGGER_TIME", "1")
+        .env("METHOD_LOGGER_COUNT", "1")
+        .profiler("35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF");
+    // A module to which an initialiser was added cannot run without its body, which is given last.
+    // No runtime refuses a body for which it had memory.
+    let is_wanted = |name: &str| name != "ICorProfilerInfo::SetILFunctionBody";
+    each_fault(&scenario, is_wanted, || {
+        let said = fs::read_to_string(&il).unwrap_or_default();
+        let _ = fs::remove_file(&il);
+        said
+    });
+}
