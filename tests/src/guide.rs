@@ -25,6 +25,7 @@ chapters! {
     ThreadsAndLocks = "threads-and-locks.md";
     Errors = "errors.md";
     RewritingIl = "rewriting-il.md";
+    Helpers = "helpers.md";
     MetadataEmission = "metadata-emission.md";
     Rejit = "rejit.md";
     AttachAndDetach = "attach-and-detach.md";

@@ -20,6 +20,7 @@ const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
 const BESIDE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605109";
 const ANNOUNCE: &str = "9C2E4D50-1F6B-4A7E-B3D8-6A5B4C3D2E0A";
 const HELPER: &str = "2D7F9B31-8E4C-4A15-9D60-7C8B9A0F1E0B";
+const SUMS: &str = "6B1A2C3D-4E5F-4061-8293-A4B5C6D7E81E";
 const SWITCH: &str = "6B1A2C3D-4E5F-4061-8293-A4B5C6D7E80C";
 
 fn scenario(program: &str) -> Scenario {
@@ -197,6 +198,13 @@ fn a_method_that_was_added_is_called() {
     scenario.compare(|plain, profiled| {
         assert_eq!(plain.output(), (Some(4), "32\n", ""));
         assert_eq!(profiled.output(), (Some(8), "32\n", ""));
+    });
+}
+
+#[test]
+fn rewritten_code_calls_rust() {
+    watches(&scenario("Metadata").profiler(SUMS), |profiled| {
+        says(profiled, "sum 4");
     });
 }
 

@@ -61,6 +61,7 @@ const DISPENSABLE: &[&str] = &[
     "IMetaDataImport::GetFieldProps",
     "IMetaDataImport::GetMemberProps",
     "IMetaDataImport::GetMemberRefProps",
+    "IMetaDataImport::GetNestedClassProps",
     "IMetaDataImport::GetSigFromToken",
     "IMetaDataImport::GetTypeRefProps",
     "IMetaDataImport::GetTypeSpecFromToken",

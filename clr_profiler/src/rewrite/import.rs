@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::existence::Existence;
+use super::lookup::Lookup;
 use super::primitives::primitive_name;
 use super::scope::{CORE_LIBRARY, Scope};
 use crate::error::{Error, Result};
@@ -203,22 +203,14 @@ impl<'a, 'info> Importer<'a, 'info> {
         Ok(token)
     }
 
-    fn existence(&self) -> Existence<'info> {
-        let info = self.scope.info();
-        Existence {
-            info,
-            loaded: &info.rewrites().loaded,
-        }
-    }
-
     /// Refuses a type that is known not to be there.
     fn expect_type(&mut self, assembly: Token, path: &str) -> Result<()> {
-        let existence = self.existence();
+        let lookup = Lookup::of(self.scope.info());
         let references = &self.assemblies()?.references;
         let Some((name, _)) = references.iter().find(|(_, token)| *token == assembly) else {
             return Ok(());
         };
-        match existence.missing_type(name, path) {
+        match lookup.missing_type(name, path) {
             Some(problem) => Err(Error::other(problem)),
             None => Ok(()),
         }
@@ -340,8 +332,8 @@ impl<'a, 'info> Importer<'a, 'info> {
         match self.scope.find_member_ref(parent, name, signature)? {
             Some(token) => Ok(token),
             None => {
-                let (module, existence) = (self.scope.module(), self.existence());
-                if let Some(problem) = existence.missing_member(module, owner, name, signature) {
+                let (module, lookup) = (self.scope.module(), Lookup::of(self.scope.info()));
+                if let Some(problem) = lookup.missing_member(module, owner, name, signature) {
                     return Err(Error::other(problem));
                 }
                 let member = self.scope.define_member_ref(parent, name, signature)?;

@@ -9,8 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::RewriteError;
-use super::existence::LoadedModules;
 use super::import::Tokens;
+use super::lookup::LoadedModules;
 use super::subject::unnamed;
 use crate::ids::ModuleId;
 use clr_profiler_il::token::{MethodDef, TypeToken};

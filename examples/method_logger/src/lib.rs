@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
-use clr_profiler::il::signature::{FieldSig, TypeSig};
+use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::{Caught, Wrap};
 use clr_profiler::prelude::*;
+use clr_profiler::{NewField, NewType};
 
 use options::Options;
 
@@ -20,8 +21,8 @@ struct MethodLogger {
     helper: HelperAssembly,
     /// Keeps the logger from logging itself.
     guard: ReentrancyGuard,
-    /// The modules of the program; those of the framework are left alone.
-    modules: Mutex<HashMap<ModuleId, bool>>,
+    /// The modules of the program, and what counts calls there; those of the framework are left alone.
+    modules: Mutex<HashMap<ModuleId, Option<FieldSymbol>>>,
 }
 
 #[profiler(clsid = "35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF")]
@@ -55,16 +56,18 @@ impl Profiler for MethodLogger {
         if name == *own || is_framework.iter().any(|start| name.starts_with(start)) {
             return Ok(());
         }
-        // One without types of its own, as for resources, has no methods either.
-        if self.options.count
-            && let Err(error) = add_counter(info, module)
-        {
-            let il = &self.options.il;
-            il.say(format_args!("{name} is left alone: {error}\n"));
-            return Ok(());
-        }
+        let counter = match self.options.count.then(|| add_counter(info, module)) {
+            // One without types of its own, as for resources, has no methods either.
+            Some(Err(error)) => {
+                let il = &self.options.il;
+                il.say(format_args!("{name} is left alone: {error}\n"));
+                return Ok(());
+            }
+            Some(Ok(counter)) => Some(counter),
+            None => None,
+        };
         self.helper.load_into(info, module)?;
-        self.modules().insert(module, true);
+        self.modules().insert(module, counter);
         Ok(())
     }
 
@@ -80,16 +83,16 @@ impl Profiler for MethodLogger {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         let method = info.method(function)?;
-        if !self.modules().contains_key(&method.module()) {
+        let Some(counter) = self.modules().get(&method.module()).cloned() else {
             return Ok(());
-        }
+        };
         let name = method.full_name()?;
         let filter = self.options.filter.as_ref();
         // The module's initialiser, which is in no type, is what loads the logger.
         if filter.is_some_and(|part| !name.contains(part)) || name.starts_with("..") {
             return Ok(());
         }
-        match method.rewrite(|body, cx| self.edit(body, cx)) {
+        match method.rewrite(|body, cx| self.edit(body, cx, counter.as_ref())) {
             Ok(rewritten) if rewritten.is_first() => {
                 self.options.il.say(format_args!(
                     "{name}\nbefore:\n{}\nafter:\n{}\n",
@@ -108,11 +111,16 @@ impl Profiler for MethodLogger {
 }
 
 impl MethodLogger {
-    fn modules(&self) -> std::sync::MutexGuard<'_, HashMap<ModuleId, bool>> {
+    fn modules(&self) -> std::sync::MutexGuard<'_, HashMap<ModuleId, Option<FieldSymbol>>> {
         self.modules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn edit(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+    fn edit(
+        &self,
+        body: &mut MethodBody,
+        cx: &mut RewriteContext<'_>,
+        counter: Option<&FieldSymbol>,
+    ) -> Result<()> {
         cx.refer_to(&self.helper)?;
         let name = cx.full_name().to_owned();
         let enter = MethodSymbol::new("[Logger]Logger", "Enter", "void (int32, string, object)");
@@ -121,9 +129,9 @@ impl MethodLogger {
 
         // What Enter gets: a constant or a count, the name, and the first argument.
         let mut arguments = Fragment::new();
-        match self.options.count {
-            true => arguments.append(&next_count()),
-            false => arguments.ldc_i4(-1),
+        match counter {
+            Some(calls) => arguments.append(&next_count(calls)),
+            None => arguments.ldc_i4(-1),
         };
         arguments.ldstr(&name);
         let first = u16::from(cx.signature().has_this);
@@ -182,35 +190,16 @@ register!(MethodLogger);
 const COUNTER: &str = "MethodLogger.Counter";
 
 /// Adds the type to a module, before any of its types is loaded.
-fn add_counter(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-    /// `abstract sealed beforefieldinit`, as static classes are; not visible elsewhere.
-    const STATIC_CLASS: u32 = 0x0010_0180;
-    /// `static assembly`.
-    const STATIC: u32 = 0x0013;
-    let metadata = info.module_metadata(module)?;
-    // Every type that there is comes from it in the end, so it is referred to already.
-    let object = metadata
-        .type_refs()
-        .filter_map(std::result::Result::ok)
-        .find(|class| {
-            let props = metadata.type_ref_props(*class);
-            props.is_ok_and(|props| props.name == "System.Object")
-        });
-    let object = object.ok_or_else(|| Error::other("the module refers to no System.Object"))?;
-    let writer = info.module_metadata_for_writing(module)?;
-    let counter = writer.define_type_def(COUNTER, STATIC_CLASS, Some(object.into()), &[])?;
-    let count = FieldSig {
-        field_type: TypeSig::I4,
-    };
-    writer.define_field(Some(counter), "Calls", STATIC, &count, None)?;
-    Ok(())
+fn add_counter(info: &ProfilerInfo, module: ModuleId) -> Result<FieldSymbol> {
+    info.define_type(module, COUNTER, NewType::Static, |class| {
+        class.field("Calls", "int32", NewField::Static)
+    })
 }
 
 /// Code that counts and leaves the new count.
-fn next_count() -> Fragment {
-    let calls = FieldSymbol::new(COUNTER, "Calls", "int32");
+fn next_count(calls: &FieldSymbol) -> Fragment {
     let mut code = Fragment::new();
-    code.ldsfld(&calls).ldc_i4(1).add().dup().stsfld(&calls);
+    code.ldsfld(calls).ldc_i4(1).add().dup().stsfld(calls);
     code
 }
 

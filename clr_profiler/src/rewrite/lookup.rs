@@ -1,8 +1,8 @@
-//! [`Existence`]: whether what a symbol names is there.
+//! [`Lookup`]: where references of a module lead.
 //!
-//! A reference to nothing is noticed by the JIT alone, and the program gets the exception. So what is
-//! about to be referred to is looked for in the modules that are loaded, where it has to be found
-//! later. What is in a module yet to be loaded cannot be known, and is not asked for.
+//! The runtime does not tell which module a reference means. So the modules that are loaded are searched
+//! by the name of their assembly, and forwarded types are followed. What is in a module yet to be loaded
+//! cannot be known.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -96,10 +96,12 @@ enum Answer<T> {
 }
 
 /// Looks for types and members in the modules that are loaded.
+///
+/// A reference to nothing is noticed by the JIT alone, and the program gets the exception.
 #[derive(Clone, Copy)]
-pub(super) struct Existence<'a> {
-    pub(super) info: &'a ProfilerInfo,
-    pub(super) loaded: &'a LoadedModules,
+pub(super) struct Lookup<'a> {
+    info: &'a ProfilerInfo,
+    loaded: &'a LoadedModules,
 }
 
 /// A type and the module that defines it.
@@ -108,7 +110,12 @@ struct Place<'a> {
     class: TypeDef,
 }
 
-impl<'a> Existence<'a> {
+impl<'a> Lookup<'a> {
+    pub(super) fn of(info: &'a ProfilerInfo) -> Self {
+        let loaded = &info.rewrites().loaded;
+        Self { info, loaded }
+    }
+
     /// Tells why an assembly that is loaded has no type with this name, if that is so.
     pub(super) fn missing_type(self, assembly: &str, path: &str) -> Option<String> {
         self.search(|known| self.type_named(known, assembly, path))
@@ -135,6 +142,27 @@ impl<'a> Existence<'a> {
                 Answer::Unknown => Answer::Unknown,
             }
         })
+    }
+
+    /// What `look` sees in the type that a module names, in the module that defines it.
+    pub(super) fn in_type<R>(
+        self,
+        module: ModuleId,
+        name: TypeToken,
+        look: impl Fn(&Metadata<'_>, TypeDef) -> Option<R>,
+    ) -> Option<R> {
+        let search = |known: &Known| {
+            let metadata = self.info.module_metadata(module).ok()?;
+            match self.type_behind(known, metadata, name) {
+                Answer::Found(place) => look(&place.metadata, place.class),
+                Answer::Missing(_) | Answer::Unknown => None,
+            }
+        };
+        let found = search(&self.loaded.read());
+        if found.is_some() || !self.loaded.refresh(self.info).unwrap_or(false) {
+            return found;
+        }
+        search(&self.loaded.read())
     }
 
     /// Searches the modules that are known; and again among those that are loaded now, before
@@ -207,7 +235,7 @@ impl<'a> Existence<'a> {
         };
         match assembly_and_path(&metadata, class) {
             Ok(Some((assembly, path))) => self.type_named(known, &assembly, &path),
-            _ => Answer::Unknown,
+            Ok(None) | Err(_) => Answer::Unknown,
         }
     }
 
