@@ -10,6 +10,7 @@ use clr_profiler_il::symbol::{
     FieldSymbol, MethodSymbol, NoTokens, Reference, Resolver, TokenSource, TypeSymbol,
 };
 use clr_profiler_il::token::{MethodDef, Token};
+use clr_profiler_il::verify::MethodContext;
 
 fn tiny(code: &[u8]) -> MethodBody {
     let mut bytes = vec![0b10 | u8::try_from(code.len()).unwrap() << 2];
@@ -388,6 +389,47 @@ fn handlers_are_put_in_order() {
     let mut out = Vec::new();
     body.encode(&mut Table, &mut out).unwrap();
     assert_eq!(MethodBody::decode(&out).unwrap().clauses().count(), 4);
+}
+
+#[test]
+fn filters_come_to_stand_between_what_they_protect_and_their_handlers() {
+    let mut body = MethodBody::decode(&[0x0e, 0x00, 0x00, 0x2a]).unwrap();
+    let all = ids(&body);
+    let filter = one(|f| {
+        f.pop().ldc_i4(1);
+    });
+    let handler = one(|f| {
+        f.ldc_i4(2).pop().pop();
+    });
+    body.add_filter(all[0], all[1], &filter, &handler).unwrap();
+    assert_eq!(
+        code(&body),
+        [
+            "IL_0000 nop",
+            "IL_0001 nop",
+            "IL_0002 leave.s IL_000d",
+            "IL_0004 pop",
+            "IL_0005 ldc.i4.1",
+            "IL_0006 endfilter",
+            "IL_0008 ldc.i4.2",
+            "IL_0009 pop",
+            "IL_000a pop",
+            "IL_000b leave.s IL_000d",
+            "IL_000d ret",
+            ".try IL_0000 to IL_0004 filter IL_0004 handler IL_0008 to IL_000d",
+        ]
+    );
+    // The exception and what the handler puts on it, beside what was declared.
+    assert_eq!(body.max_stack(), 10);
+    let signature = MethodSig::new(TypeSig::Void, vec![]);
+    assert_eq!(body.verify(&MethodContext::new(&signature), &()), []);
+    let never_answers = one(|f| {
+        f.throw();
+    });
+    assert_eq!(
+        body.add_filter(all[0], all[1], &never_answers, &handler),
+        Err(EditError::EmptyRegion)
+    );
 }
 
 /// Gives every kind of symbol a token.

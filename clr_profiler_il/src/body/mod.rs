@@ -92,7 +92,10 @@ impl MethodBody {
             max_stack: 0,
             added_stack: AddedStack::default(),
             init_locals: true,
-            locals: Locals::default(),
+            locals: Locals {
+                signature: Some(LocalsSig::default()),
+                ..Locals::default()
+            },
             code: Code::new(),
             clauses: Vec::new(),
             scratch: Vec::new(),

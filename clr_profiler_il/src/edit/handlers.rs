@@ -5,9 +5,10 @@ use crate::fragment::{Fragment, Name, TypeName};
 use crate::instruction::{InstructionId, Label};
 
 /// What a handler that is added handles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug)]
+enum Kind<'a> {
     Catch,
+    Filter(&'a Fragment),
     Finally,
     Fault,
 }
@@ -63,11 +64,35 @@ impl MethodBody {
         self.add_handler(first, last, Kind::Fault, None, handler)
     }
 
+    /// Protects the code from one instruction to another by a handler for the exceptions that a filter
+    /// wants, as [`add_catch`](Self::add_catch) does for those of a type.
+    ///
+    /// The filter finds the exception on the stack, and leaves 1 there if it wants it, otherwise 0: where
+    /// its end is reached, that is the answer. It comes to stand before the handler, and runs before
+    /// anything that the code called is unwound.
+    ///
+    /// # Errors
+    ///
+    /// If there are no such instructions in this order, a fragment has labels without a place, or the
+    /// end of the filter cannot be reached.
+    pub fn add_filter(
+        &mut self,
+        first: InstructionId,
+        last: InstructionId,
+        filter: &Fragment,
+        handler: &Fragment,
+    ) -> Result<(), EditError> {
+        if filter.is_empty() || !filter.reachable_end() {
+            return Err(EditError::EmptyRegion);
+        }
+        self.add_handler(first, last, Kind::Filter(filter), None, handler)
+    }
+
     fn add_handler(
         &mut self,
         first: InstructionId,
         last: InstructionId,
-        kind: Kind,
+        kind: Kind<'_>,
         name: Option<Name>,
         handler: &Fragment,
     ) -> Result<(), EditError> {
@@ -83,11 +108,15 @@ impl MethodBody {
         if !last_node.opcode.ends_block() {
             whole.leave(after);
         }
-        let jumps = u32::from(!whole.is_empty());
+        let jumps = nodes(&whole);
+        if let Kind::Filter(filter) = kind {
+            whole.append(filter).endfilter();
+        }
+        let before_handler = nodes(&whole);
         whole.append(handler);
         if whole.reachable_end() || handler.is_empty() {
             match kind {
-                Kind::Catch => whole.leave(after),
+                Kind::Catch | Kind::Filter(_) => whole.leave(after),
                 Kind::Finally | Kind::Fault => whole.endfinally(),
             };
         }
@@ -104,18 +133,18 @@ impl MethodBody {
         let Some(inserted) = self.insert(place, &whole, &[])? else {
             return Err(EditError::EmptyRegion);
         };
-        if kind == Kind::Catch {
-            // The handler begins with the exception.
-            self.added_stack.above = self.added_stack.above.max(handler.stack_need() + 1);
-        }
-        let handler_start = inserted.first.0 + jumps;
+        // Filter and handler begin with the exception.
+        let above = match kind {
+            Kind::Catch => handler.stack_need() + 1,
+            Kind::Filter(filter) => handler.stack_need().max(filter.stack_need()) + 1,
+            Kind::Finally | Kind::Fault => 0,
+        };
+        self.added_stack.above = self.added_stack.above.max(above);
+        let try_end = inserted.first.0 + jumps;
+        let handler_start = inserted.first.0 + before_handler;
         // Regions within the protected code end where it ended.
         for (end, same) in ends {
-            let at = if same {
-                handler_start
-            } else {
-                inserted.first.0
-            };
+            let at = if same { try_end } else { inserted.first.0 };
             self.code.place_label(end, at);
         }
         let handler_end = self
@@ -129,13 +158,14 @@ impl MethodBody {
         };
         let kind = match kind {
             Kind::Catch => ClauseKind::Catch,
+            Kind::Filter(_) => ClauseKind::Filter,
             Kind::Finally => ClauseKind::Finally,
             Kind::Fault => ClauseKind::Fault,
         };
         let bounds = Bounds {
             try_start: first.0,
-            try_end: handler_start,
-            filter: None,
+            try_end,
+            filter: (kind == ClauseKind::Filter).then_some(try_end),
             handler_start,
             handler_end,
         };
@@ -181,6 +211,11 @@ impl MethodBody {
             .rposition(within)
             .map_or(0, |index| index + 1)
     }
+}
+
+/// How many instructions a fragment has.
+fn nodes(fragment: &Fragment) -> u32 {
+    fragment.code.instructions().count() as u32
 }
 
 /// The rank of every node in the order of the code.

@@ -38,7 +38,6 @@ impl Tokens {
     pub(crate) fn decoded(&mut self, code: &Fragment, locals: LocalsSig) -> MethodBody {
         let mut body = MethodBody::new();
         body.append(code).unwrap();
-        body.set_locals(LocalsSig::default());
         for local in &locals.locals {
             body.add_local(local.clone()).unwrap();
         }

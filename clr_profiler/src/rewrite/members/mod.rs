@@ -20,7 +20,7 @@ use crate::metadata::{
     MetadataImport2, MetadataImportTypes, MetadataWriter,
 };
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::signature::{FieldSig, LocalsSig, MethodSig, TokenNames, TypeSig};
+use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef, TypeToken};
 
@@ -339,8 +339,7 @@ impl TypeBuilder<'_> {
         let attributes = method_attributes(name, &signature);
         let new = Unfinished::define(&self.writer, self.class, name, attributes, &signature)?;
         let method = new.method;
-        let mut body = MethodBody::new();
-        body.set_locals(LocalsSig::default());
+        let body = MethodBody::new();
         let made = Subject::new(self.info, self.module, method)
             .and_then(|subject| edited(&subject, &self.remembered, body, &[], edit));
         let (bytes, outcome) = match made {
