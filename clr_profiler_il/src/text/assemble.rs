@@ -119,11 +119,10 @@ impl MethodBody {
         body.locals.token = header.locals_token;
         let told = !header.locals.is_empty();
         // The types of a token alone are not known.
-        if told || header.locals_token == 0 {
-            body.locals.signature = Some(LocalsSig {
-                locals: header.locals,
-            });
-        }
+        let known = told || header.locals_token == 0;
+        body.locals.signature = known.then_some(LocalsSig {
+            locals: header.locals,
+        });
         body.locals.changed = told && header.locals_token == 0;
         Ok(body)
     }
