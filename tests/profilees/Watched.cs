@@ -1,5 +1,7 @@
 using System;
 using System.Collections.Generic;
+using System.Reflection;
+using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
 using System.Threading;
 
@@ -14,10 +16,19 @@ namespace Watched
             {
                 case "collect": Collections.Run(); break;
                 case "fail": Failures.Run(); break;
+                case "count": Counted.Run(Number(args, 1600)); break;
+                case "allocate": Allocated.Run(Number(args, 1600)); break;
+                case "many": Many.Run(Number(args, 300)); break;
+                case "hour": Hour.Run(args[3], Number(args, 1000)); break;
                 default: Console.WriteLine("no such work"); return 2;
             }
             Console.WriteLine("worked");
             return End(args.Length > 1 ? args[1] : "return");
+        }
+
+        private static int Number(string[] args, int otherwise)
+        {
+            return args.Length > 2 ? int.Parse(args[2]) : otherwise;
         }
 
         private static int End(string ending)
@@ -154,6 +165,259 @@ namespace Watched
                 try { throw new Failure<string>("often"); }
                 catch (Failure<string>) { }
             }
+        }
+    }
+
+    // Calls whose number is known, by `calls`.
+    public static class Counted
+    {
+        private static long sum;
+
+        public static void Run(int calls)
+        {
+            for (int i = 0; i < calls / 100; i++)
+                sum += Deep(99);
+            var threads = new Thread[16];
+            for (int i = 0; i < threads.Length; i++)
+            {
+                threads[i] = new Thread(() => Often(calls / 16));
+                threads[i].Start();
+            }
+            foreach (Thread thread in threads)
+                thread.Join();
+            for (int i = 0; i < 300; i++)
+                sum += Catches(i);
+            sum += Even(100);
+            Jumps(1000);
+            for (int i = 0; i < 5; i++)
+                Sleeps(20);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Deep(int depth) { return depth == 0 ? 1 : Deep(depth - 1) + 1; }
+
+        private static void Often(int calls)
+        {
+            int value = 0;
+            for (int i = 0; i < calls; i++)
+                value = Step(value);
+        }
+
+        // Small enough to be inlined.
+        private static int Step(int value) { return value + 1; }
+
+        private static int Even(int n) { return n == 0 ? 1 : Odd(n - 1) + 1; }
+
+        private static int Odd(int n) { return n == 0 ? 0 : Even(n - 1) + 1; }
+
+        // 20 ms in the innermost call of many.
+        private static void Sleeps(int depth)
+        {
+            if (depth == 0)
+                Thread.Sleep(20);
+            else
+                Sleeps(depth - 1);
+        }
+
+        // A third of these throw through four frames; a fifth throw again in the `finally`.
+        private static int Catches(int kind)
+        {
+            try { return Passes(kind); }
+            catch (InvalidOperationException) { return 1; }
+            catch (ArgumentException) { return 100; }
+        }
+
+        private static int Passes(int kind)
+        {
+            try { return Throws(kind, 3); }
+            catch (InvalidOperationException) when (Filters(kind)) { throw; }
+            finally { Cleans(kind); }
+        }
+
+        private static bool Filters(int kind) { return kind % 2 == 0; }
+
+        private static void Cleans(int kind)
+        {
+            if (kind % 5 == 0)
+                throw new ArgumentException();
+        }
+
+        private static int Throws(int kind, int depth)
+        {
+            if (depth > 0)
+                return Throws(kind, depth - 1) + 1;
+            if (kind % 3 == 0)
+                throw new InvalidOperationException();
+            return 0;
+        }
+
+        // C# has no tail calls: this makes a method that ends in one.
+        private static void Jumps(int times)
+        {
+            var name = new AssemblyName("Tails");
+            AssemblyBuilder assembly = AssemblyBuilder.DefineDynamicAssembly(name, AssemblyBuilderAccess.Run);
+            TypeBuilder type = assembly.DefineDynamicModule("Tails").DefineType("Tails", TypeAttributes.Public);
+            MethodBuilder jump = type.DefineMethod("Jump", MethodAttributes.Public | MethodAttributes.Static,
+                typeof(long), new[] { typeof(int) });
+            ILGenerator il = jump.GetILGenerator();
+            il.Emit(OpCodes.Ldarg_0);
+            il.Emit(OpCodes.Ldarg_0);
+            il.Emit(OpCodes.Tailcall);
+            il.Emit(OpCodes.Call, typeof(Counted).GetMethod("Landed"));
+            il.Emit(OpCodes.Ret);
+            MethodInfo made = type.CreateTypeInfo().GetMethod("Jump");
+            var call = (Func<int, long>)made.CreateDelegate(typeof(Func<int, long>));
+            for (int i = 0; i < times; i++)
+                sum += call(i);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static long Landed(int a, int b) { return a * (long)b; }
+    }
+
+    public sealed class Small { public long Content; }
+
+    public sealed class Lasting { public long Content; }
+
+    public sealed class Pair<T> { public T First, Second; }
+
+    public struct Item { public long Content; }
+
+    // Objects whose number is known, by `number`.
+    public static class Allocated
+    {
+        private static object last;
+        private static Lasting[] lasting;
+
+        public static void Run(int number)
+        {
+            for (int i = 0; i < number; i++)
+                MakeSmall();
+            for (int i = 0; i < number / 10; i++)
+                MakeItems();
+            for (int i = 0; i < number / 10; i++)
+                MakePair();
+            var threads = new Thread[16];
+            for (int i = 0; i < threads.Length; i++)
+            {
+                threads[i] = new Thread(() => { for (int n = 0; n < number / 16; n++) last = new Pair<long>(); });
+                threads[i].Start();
+            }
+            foreach (Thread thread in threads)
+                thread.Join();
+            Keep();
+            GC.Collect(0);
+            GC.Collect(1);
+            GC.Collect(2);
+            GC.KeepAlive(lasting);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void MakeSmall() { last = new Small(); }
+
+        // 10 elements of 8 bytes.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void MakeItems() { last = new Item[10]; }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void MakePair() { last = new Pair<string>(); }
+
+        // 1000 objects of 24 bytes that live on.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Keep()
+        {
+            lasting = new Lasting[1000];
+            for (int i = 0; i < lasting.Length; i++)
+                lasting[i] = new Lasting();
+        }
+    }
+
+    // Calls of two methods that call one another in all orders: as many stacks as calls. And types,
+    // each with an object.
+    public static class Many
+    {
+        public static void Run(int number)
+        {
+            uint state = 12345;
+            for (int i = 0; i < number; i++)
+            {
+                state = state * 1664525 + 1013904223;
+                Left(state >> 8, 12);
+            }
+            Type type = typeof(Small);
+            for (int i = 0; i < 200; i++)
+            {
+                type = typeof(Pair<>).MakeGenericType(type);
+                Activator.CreateInstance(type);
+            }
+        }
+
+        private static int Left(uint way, int depth)
+        {
+            new Small();
+            return depth == 0 ? 0 : (way & 1) == 0 ? Left(way >> 1, depth - 1) + 1 : Right(way >> 1, depth - 1) + 1;
+        }
+
+        private static int Right(uint way, int depth)
+        {
+            new Small();
+            return depth == 0 ? 0 : (way & 1) == 0 ? Left(way >> 1, depth - 1) + 2 : Right(way >> 1, depth - 1) + 2;
+        }
+    }
+
+    // What happens in an hour at a steady rate, as fast as it goes: 3600 times `rate` events.
+    public static class Hour
+    {
+        private static object last;
+
+        public static void Run(string what, int rate)
+        {
+            long sum = 0;
+            for (int second = 0; second < 3600; second++)
+            {
+                switch (what)
+                {
+                    case "calls":
+                        for (int i = 0; i < rate; i++)
+                            sum += Call(i);
+                        break;
+                    case "objects":
+                        for (int i = 0; i < rate; i++)
+                            last = new Small();
+                        break;
+                    case "exceptions":
+                        for (int i = 0; i < rate; i++)
+                            Throw();
+                        break;
+                    case "collections":
+                        for (int i = 0; i < rate; i++)
+                            GC.Collect(0);
+                        break;
+                }
+                if (second == 0 || second == 3599)
+                    Console.WriteLine("rss " + Rss());
+            }
+        }
+
+        // The program's memory, in kilobytes; 0 where nobody tells.
+        private static long Rss()
+        {
+            GC.Collect();
+            if (!System.IO.File.Exists("/proc/self/status"))
+                return 0;
+            foreach (string line in System.IO.File.ReadAllLines("/proc/self/status"))
+                if (line.StartsWith("VmRSS:"))
+                    return long.Parse(line.Substring(6).Replace("kB", "").Trim());
+            return 0;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Call(int value) { return value ^ 1; }
+
+        private static void Throw()
+        {
+            try { throw new TimeoutException("every second"); }
+            catch (TimeoutException) { }
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::Stacks;
 pub enum Unit {
     /// How often something was seen.
     Samples,
+    /// How often something was called.
+    Calls,
     /// Sizes.
     Bytes,
     /// Times.
@@ -23,7 +25,7 @@ impl Unit {
     /// As speedscope's schema names it.
     fn of_speedscope(self) -> &'static str {
         match self {
-            Self::Samples => "none",
+            Self::Samples | Self::Calls => "none",
             Self::Bytes => "bytes",
             Self::Nanoseconds => "nanoseconds",
         }
@@ -32,6 +34,7 @@ impl Unit {
     fn of_flame_graph(self) -> &'static str {
         match self {
             Self::Samples => "samples",
+            Self::Calls => "calls",
             Self::Bytes => "bytes",
             Self::Nanoseconds => "ns",
         }

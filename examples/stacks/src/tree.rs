@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// A node of the tree; good for the tree that it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Node(u32);
+pub struct Node(pub(crate) u32);
 
 /// Stacks with weights, and how often each was seen.
 #[derive(Debug, Clone)]
@@ -28,6 +28,9 @@ struct Data {
 impl Stacks {
     /// The node that all stacks begin at. It is no frame.
     pub const ROOT: Node = Node(0);
+
+    /// The frame that stands for callers that find no place.
+    pub const OTHERS: u64 = u64::MAX;
 
     /// An empty tree that grows to so many nodes, of some 80 bytes each. Frames that find no place
     /// are left out then: their weight counts for the caller.
@@ -55,6 +58,31 @@ impl Stacks {
         if self.nodes.len() > self.limit {
             return None;
         }
+        self.push(parent, frame)
+    }
+
+    /// The node of a frame that is called from `parent`; of a full tree, below [`Self::OTHERS`].
+    pub(crate) fn place(&mut self, parent: Node, frame: u64) -> Node {
+        if let Some(node) = self.child(parent, frame) {
+            return node;
+        }
+        let others = match self.children.get(&(Self::ROOT, Self::OTHERS)) {
+            Some(others) => Some(*others),
+            None => self.push(Self::ROOT, Self::OTHERS),
+        };
+        let others = others.unwrap_or(Self::ROOT);
+        match self.children.get(&(others, frame)) {
+            Some(node) => *node,
+            None => self.push(others, frame).unwrap_or(others),
+        }
+    }
+
+    /// Makes room for as many nodes again.
+    pub(crate) fn double(&mut self) {
+        self.limit = self.limit.saturating_mul(2);
+    }
+
+    fn push(&mut self, parent: Node, frame: u64) -> Option<Node> {
         let node = Node(u32::try_from(self.nodes.len()).ok()?);
         self.nodes.push(Data {
             frame,
@@ -83,9 +111,14 @@ impl Stacks {
 
     /// Adds to the stack that ends at a node.
     pub fn add_to(&mut self, node: Node, weight: u64) {
+        self.add_times(node, weight, 1);
+    }
+
+    /// Adds to the stack that ends at a node, as if it were added so often.
+    pub(crate) fn add_times(&mut self, node: Node, weight: u64, count: u64) {
         if let Some(data) = self.nodes.get_mut(node.0 as usize) {
             data.weight += weight;
-            data.count += 1;
+            data.count += count;
         }
     }
 
@@ -113,17 +146,65 @@ impl Stacks {
     #[must_use]
     pub fn by_frame(&self) -> HashMap<u64, (u64, u64)> {
         let mut sums: HashMap<u64, (u64, u64)> = HashMap::new();
-        for (mut frames, weight, _) in self.iter() {
-            if let Some(last) = frames.last() {
-                sums.entry(*last).or_default().0 += weight;
+        // A caller comes before those that it calls.
+        let mut weights: Vec<u64> = self.nodes.iter().map(|node| node.weight).collect();
+        let mut below: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate().skip(1).rev() {
+            weights[node.parent.0 as usize] += weights[index];
+            below[node.parent.0 as usize].push(index as u32);
+        }
+        // How often a frame is on the way from the root to where the walk is.
+        let mut open: HashMap<u64, u32> = HashMap::new();
+        let mut walk: Vec<(u32, bool)> = below[0].iter().map(|child| (*child, false)).collect();
+        while let Some((index, is_done)) = walk.pop() {
+            let node = &self.nodes[index as usize];
+            let open = open.entry(node.frame).or_default();
+            if is_done {
+                *open -= 1;
+                continue;
             }
-            frames.sort_unstable();
-            frames.dedup();
-            for frame in frames {
-                sums.entry(frame).or_default().1 += weight;
+            let sum = sums.entry(node.frame).or_default();
+            sum.0 += node.weight;
+            if *open == 0 {
+                sum.1 += weights[index as usize];
             }
+            *open += 1;
+            walk.push((index, true));
+            walk.extend(below[index as usize].iter().map(|child| (*child, false)));
         }
         sums
+    }
+
+    /// For each frame, how often stacks that end in it were added.
+    #[must_use]
+    pub fn calls_by_frame(&self) -> HashMap<u64, u64> {
+        let mut calls: HashMap<u64, u64> = HashMap::new();
+        for node in self.nodes.iter().skip(1).filter(|node| node.count > 0) {
+            *calls.entry(node.frame).or_default() += node.count;
+        }
+        calls
+    }
+
+    /// How often stacks were added whose callers found no place.
+    #[must_use]
+    pub fn calls_below_others(&self) -> u64 {
+        match self.children.get(&(Self::ROOT, Self::OTHERS)) {
+            Some(others) => {
+                let below = self.nodes.iter().filter(|node| node.parent == *others);
+                below.map(|node| node.count).sum()
+            }
+            None => 0,
+        }
+    }
+
+    /// The same stacks, each with its weight as often as it was added.
+    #[must_use]
+    pub fn by_count(&self) -> Self {
+        let mut same = self.clone();
+        for node in &mut same.nodes {
+            node.weight = node.count;
+        }
+        same
     }
 
     fn frames(&self, end: &Data) -> Vec<u64> {

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod call_counter;
 mod cpu_sampler;
 mod endings;
 mod exception_logger;

@@ -1,0 +1,121 @@
+//! Counts the calls of each method of a .NET program, and the time that they take.
+
+mod options;
+mod profile;
+mod thread;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use clr_profiler::prelude::*;
+use report::{Moment, Report};
+use stacks::{Live, Names};
+
+use options::Options;
+use profile::Profile;
+use thread::Counter;
+
+/// How many different calls from different stacks are told apart, for the threads that run and for
+/// those that have ended: 24 MB each.
+const STACKS: usize = 300_000;
+/// How many methods have a row of their own.
+const METHODS: usize = 100_000;
+/// How often the results are written while the program runs.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// The profiler.
+struct CallCounter {
+    report: Report,
+}
+
+#[profiler(clsid = "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57")]
+impl Profiler for CallCounter {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        let options = Options::from_environment()?;
+        if !options.inline {
+            setup.add_events(EventMask::DISABLE_INLINING);
+        }
+        let names = Arc::new(Mutex::new(Names::with_limit(limit("METHODS", METHODS))));
+        let counter = Counter::new(Live::with_limit(limit("STACKS", STACKS)), options.times);
+        setup.hooks(counter.clone(), {
+            let (names, filter) = (Arc::clone(&names), options.filter.clone());
+            move |info, function| {
+                // Methods without metadata, those of `DynamicMethod`, count for their callers.
+                let Ok(method) = info.method(function) else {
+                    return Ok(None);
+                };
+                let name = method.full_name()?;
+                let is_wanted = match &filter {
+                    Some(part) => name.contains(part.as_str()),
+                    None => !is_framework(&method.assembly_name()?),
+                };
+                Ok(is_wanted.then(|| lock(&names).number(&name)))
+            }
+        })?;
+        let report = Report::start(Some(INTERVAL), move |moment| {
+            if moment == Moment::Meanwhile && !options.output.is_replaceable() {
+                return Ok(());
+            }
+            let profile = Profile {
+                stacks: counter.stacks(),
+                names: lock(&names).clone(),
+                threads: counter.threads(),
+                options: &options,
+            };
+            options.output.replace(|file| profile.write(file))
+        });
+        Ok(Self {
+            report: report.map_err(|error| Error::other(error.to_string()))?,
+        })
+    }
+
+    fn exception_unwind_function_enter(
+        &self,
+        _info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<()> {
+        thread::unwind_enter(function);
+        Ok(())
+    }
+
+    fn exception_catcher_enter(
+        &self,
+        _info: &ProfilerInfo,
+        _function: FunctionId,
+        _object: ObjectId<'_>,
+    ) -> Result<()> {
+        thread::caught();
+        Ok(())
+    }
+
+    fn exception_unwind_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
+        thread::unwind_leave();
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
+        Ok(())
+    }
+}
+
+register!(CallCounter);
+
+/// Whether an assembly comes with the runtime, by its name.
+fn is_framework(assembly: &str) -> bool {
+    ["System", "Microsoft"].iter().any(|family| {
+        let rest = assembly.strip_prefix(family);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }) || ["mscorlib", "netstandard"].contains(&assembly)
+}
+
+/// A limit, which tests make smaller.
+fn limit(name: &str, otherwise: usize) -> usize {
+    let set = std::env::var(format!("CALL_COUNTER_LIMIT_{name}")).ok();
+    set.and_then(|number| number.parse().ok())
+        .unwrap_or(otherwise)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,159 @@
+//! The calls of the thread that runs.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use clr_profiler::{CallHooks, CallStack, FunctionId, HookedFunction};
+use stacks::{Live, Local, Node, Stacks};
+
+thread_local! {
+    static THREAD: RefCell<Option<Thread>> = const { RefCell::new(None) };
+}
+
+/// What counts: a clock, and the stacks of all threads. Weights are nanoseconds.
+#[derive(Clone)]
+pub(crate) struct Counter {
+    live: Live,
+    /// None if times are not wanted.
+    started: Option<Instant>,
+}
+
+struct Thread {
+    counter: Counter,
+    calls: CallStack<Node>,
+    stacks: Local,
+    /// The innermost call, and since when it runs itself.
+    node: Node,
+    since: u64,
+}
+
+impl Counter {
+    pub(crate) fn new(live: Live, times: bool) -> Self {
+        Self {
+            live,
+            started: times.then(Instant::now),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.started
+            .map_or(0, |started| started.elapsed().as_nanos() as u64)
+    }
+
+    pub(crate) fn stacks(&self) -> Stacks {
+        self.live.stacks(self.now())
+    }
+
+    pub(crate) fn threads(&self) -> u64 {
+        self.live.threads()
+    }
+}
+
+// SAFETY: the hooks look at a clock and touch atomics and memory of their own thread; the lock of
+// `Live::join` is held by threads that copy numbers and do nothing else.
+unsafe impl CallHooks for Counter {
+    /// The number of its name.
+    type Function = u64;
+
+    #[inline]
+    fn enter(&self, function: &'static HookedFunction<u64>) {
+        // A thread that is about to end has no place for it.
+        let _ = THREAD.try_with(|thread| {
+            let mut thread = thread.borrow_mut();
+            let thread = thread.get_or_insert_with(|| Thread::new(self));
+            thread.enter(function.id(), **function);
+        });
+    }
+
+    #[inline]
+    fn leave(&self, function: &'static HookedFunction<u64>) {
+        with(|thread| thread.leave(function.id()));
+    }
+
+    #[inline]
+    fn tailcall(&self, function: &'static HookedFunction<u64>) {
+        with(|thread| thread.leave(function.id()));
+    }
+}
+
+#[inline]
+fn with(then: impl FnOnce(&mut Thread)) {
+    let _ = THREAD.try_with(|thread| {
+        if let Some(thread) = thread.borrow_mut().as_mut() {
+            then(thread);
+        }
+    });
+}
+
+/// An exception is about to leave a function of this thread, or to be caught there.
+pub(crate) fn unwind_enter(function: FunctionId) {
+    with(|thread| thread.calls.unwind_enter(function));
+}
+
+/// It is caught.
+pub(crate) fn caught() {
+    with(|thread| thread.calls.caught());
+}
+
+/// It has left the function.
+pub(crate) fn unwind_leave() {
+    with(|thread| {
+        thread.tick();
+        drop(thread.calls.unwind_leave());
+        thread.go_on();
+    });
+}
+
+impl Thread {
+    fn new(counter: &Counter) -> Self {
+        Self {
+            counter: counter.clone(),
+            calls: CallStack::with_capacity(256),
+            stacks: counter.live.join(),
+            node: Stacks::ROOT,
+            since: 0,
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, function: FunctionId, name: u64) {
+        self.tick();
+        let node = self.stacks.child(self.node, name);
+        self.stacks.add(node, 0, 1);
+        self.calls.enter(function, node);
+        self.run(node);
+    }
+
+    #[inline]
+    fn leave(&mut self, function: FunctionId) {
+        self.tick();
+        drop(self.calls.leave(function));
+        self.go_on();
+    }
+
+    /// The time since the last event is the innermost call's.
+    #[inline]
+    fn tick(&mut self) {
+        let now = self.counter.now();
+        if self.node != Stacks::ROOT {
+            self.stacks.add(self.node, now - self.since, 0);
+        }
+        self.since = now;
+    }
+
+    #[inline]
+    fn go_on(&mut self) {
+        let node = self
+            .calls
+            .last_mut()
+            .map_or(Stacks::ROOT, |(_, node)| *node);
+        self.run(node);
+    }
+
+    #[inline]
+    fn run(&mut self, node: Node) {
+        self.node = node;
+        self.stacks.open(node, self.since);
+    }
+}
