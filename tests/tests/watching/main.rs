@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod alloc_profiler;
 mod call_counter;
 mod cpu_sampler;
 mod endings;

@@ -1,0 +1,185 @@
+//! Shows which types a .NET program allocates, where, and what of it survives collections.
+
+mod numbers;
+mod options;
+mod profile;
+mod survival;
+mod thread;
+mod ticks;
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use clr_profiler::prelude::*;
+use report::{Moment, Report};
+use stacks::Live;
+
+use options::Options;
+use profile::Profile;
+use survival::Survival;
+use thread::Recorder;
+use ticks::Tick;
+
+/// How many different stacks are told apart, for the threads that run and for those that have
+/// ended: 24 MB each.
+const STACKS: usize = 300_000;
+/// How often the results are written while the program runs.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// The profiler.
+struct AllocProfiler {
+    recorder: Recorder,
+    /// Locked by the collector's callbacks, and by others for a moment.
+    survival: Arc<Mutex<Survival>>,
+    wants_survival: bool,
+    report: Report,
+}
+
+#[profiler(clsid = "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68")]
+impl Profiler for AllocProfiler {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        let options = Options::from_environment()?;
+        if let Some(problem) = options.problem(info.version()) {
+            // If nobody can be told, the results are empty all the same.
+            let line = format!("alloc_profiler: error: {problem}\n");
+            let _ = std::io::stderr().write_all(line.as_bytes());
+            return Err(Error::other(problem));
+        }
+        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+        // The callbacks below would ask for all of them.
+        let exact = EventMask::MONITOR_OBJECT_ALLOCATED | EventMask::ENABLE_OBJECT_ALLOCATED;
+        match options.sampled {
+            true => setup.remove_events(exact),
+            false => setup.remove_events(EventMask::HIGH_MONITOR_EVENT_PIPE),
+        };
+        if !options.survival {
+            setup.remove_events(EventMask::MONITOR_GC | EventMask::HIGH_BASIC_GC);
+        }
+        let live = Live::with_limit(limit("STACKS", STACKS));
+        let recorder = Recorder::new(live, options.form.depth());
+        let survival = Arc::new(Mutex::new(Survival::default()));
+        if options.sampled {
+            ticks::start(info)?;
+        }
+        let wants_survival = options.survival;
+        let report = Report::start(Some(INTERVAL), {
+            let (recorder, survival) = (recorder.clone(), Arc::clone(&survival));
+            move |moment| {
+                if moment == Moment::Meanwhile && !options.output.is_replaceable() {
+                    return Ok(());
+                }
+                let profile = Profile {
+                    stacks: recorder.stacks(),
+                    names: recorder.numbers.names(),
+                    threads: recorder.threads(),
+                    survival: options.survival.then(|| {
+                        let survival = lock(&survival);
+                        (survival.collections, survival.bytes())
+                    }),
+                    options: &options,
+                };
+                options.output.replace(|file| profile.write(file))
+            }
+        });
+        Ok(Self {
+            recorder,
+            survival,
+            wants_survival,
+            report: report.map_err(|error| Error::other(error.to_string()))?,
+        })
+    }
+
+    fn object_allocated(
+        &self,
+        info: &ProfilerInfo,
+        object: ObjectId<'_>,
+        class: ClassId,
+    ) -> Result<()> {
+        // First what is asked of the object: names may let a collection move it.
+        let size = info.object_size2(object)?;
+        let (number, is_new) = self.recorder.of_type(info, class);
+        if is_new && self.wants_survival {
+            lock(&self.survival).named(class, number);
+        }
+        self.recorder.add(info, number, size as u64);
+        Ok(())
+    }
+
+    fn event_pipe_event_delivered(
+        &self,
+        info: &ProfilerInfo,
+        event: &EventPipeEvent<'_>,
+    ) -> Result<()> {
+        if let Some(tick) = Tick::of(event) {
+            let (number, _) = self.recorder.of_type(info, tick.class);
+            self.recorder.add(info, number, tick.bytes);
+        }
+        Ok(())
+    }
+
+    fn garbage_collection_started(
+        &self,
+        gc: &GcScope,
+        _generations: GenerationSet,
+        _reason: GcReason,
+    ) -> Result<()> {
+        lock(&self.survival).began(gc.generation_bounds()?);
+        Ok(())
+    }
+
+    fn surviving_references2(&self, _gc: &GcScope, ranges: SurvivingRanges<'_>) -> Result<()> {
+        let mut survival = lock(&self.survival);
+        ranges
+            .iter()
+            .for_each(|range| survival.survived(range.start, range));
+        Ok(())
+    }
+
+    fn moved_references2(&self, _gc: &GcScope, ranges: MovedRanges<'_>) -> Result<()> {
+        let mut survival = lock(&self.survival);
+        for range in ranges.iter() {
+            let now = range.new_start..range.new_start.saturating_add(range.length);
+            survival.survived(range.old_start, now);
+        }
+        Ok(())
+    }
+
+    // Comes for each object in the heap, when the collector is done with moving them.
+    fn object_references(
+        &self,
+        gc: &GcScope,
+        object: ObjectId<'_>,
+        class: Option<ClassId>,
+        _references: &[ObjectId<'_>],
+    ) -> Result<()> {
+        let Some(class) = class else {
+            return Ok(());
+        };
+        lock(&self.survival).lives(object.address(), class, || gc.object_size(object))
+    }
+
+    fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
+        self.recorder.forget();
+        lock(&self.survival).forget();
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
+        Ok(())
+    }
+}
+
+register!(AllocProfiler);
+
+/// A limit, which tests make smaller.
+fn limit(name: &str, otherwise: usize) -> usize {
+    let set = std::env::var(format!("ALLOC_PROFILER_LIMIT_{name}")).ok();
+    set.and_then(|number| number.parse().ok())
+        .unwrap_or(otherwise)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,69 @@
+//! What the runner hands over, through environment variables.
+
+use std::env;
+
+use clr_profiler::{Error, Result};
+use report::Output;
+
+/// How to look, and what to write.
+pub(crate) struct Options {
+    pub(crate) output: Output,
+    pub(crate) form: Form,
+    pub(crate) sampled: bool,
+    pub(crate) survival: bool,
+}
+
+/// What the file holds, by its name's ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    FlameGraph,
+    Speedscope,
+    Folded,
+    Table,
+}
+
+impl Form {
+    /// How many frames of a stack are wanted, the innermost ones.
+    pub(crate) fn depth(self) -> usize {
+        match self {
+            Self::Table => 1,
+            Self::FlameGraph | Self::Speedscope | Self::Folded => 256,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn from_environment() -> Result<Self> {
+        let output = Output::from_environment("ALLOC_PROFILER_OUTPUT", "allocations.txt");
+        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let form = match output.path().extension().and_then(|end| end.to_str()) {
+            Some("svg") => Form::FlameGraph,
+            Some("json") => Form::Speedscope,
+            Some("folded") => Form::Folded,
+            _ => Form::Table,
+        };
+        Ok(Self {
+            output,
+            form,
+            sampled: env::var_os("ALLOC_PROFILER_SAMPLED").is_some(),
+            survival: env::var_os("ALLOC_PROFILER_SURVIVAL").is_some(),
+        })
+    }
+
+    /// Why it cannot be done on this runtime, if so.
+    pub(crate) fn problem(&self, info_version: u8) -> Option<&'static str> {
+        match (self.sampled, self.survival, info_version) {
+            (true, true, _) => Some(
+                "`--survival` needs every object, `--sampled` sees few of them: choose one of them",
+            ),
+            (true, _, ..=9) => Some("`--sampled` needs .NET 5 or newer, and this runtime is older"),
+            (true, _, 10) => {
+                Some("`--sampled` needs .NET 5 or newer, this is .NET Core 3.0: start it without")
+            }
+            (true, _, 11) => {
+                Some("`--sampled` needs .NET 5 or newer, this is .NET Core 3.1: start it without")
+            }
+            _ => None,
+        }
+    }
+}
