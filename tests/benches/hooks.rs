@@ -6,9 +6,9 @@
 //! cargo bench -p clr_profiler_tests --bench hooks -- 40
 //! ```
 //!
-//! Needs `cc`, and Linux on x86-64. Each round runs all three in turn, without hooks, with hooks in
-//! C and with those of the component; the ratio is that of the medians, over what the program needs
-//! without any.
+//! Needs `cc`, and Linux on x86-64. Each round runs all of them in turn, without hooks, with hooks in
+//! C, with those of the component, and with those of the example `call_counter`; the ratio is that of
+//! the medians, over what the program needs without any.
 
 use std::process::ExitCode;
 
@@ -46,7 +46,9 @@ mod measure {
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
     const CALLS: u64 = 100_000_000;
-    const CLSID: &str = "C0DE0000-0000-4000-8000-0000000000C5";
+    /// The library of the hooks that do next to nothing, and of `call_counter`, with their class ids.
+    const FAST: (&str, &str) = ("scenario_profilers", "C0DE0000-0000-4000-8000-0000000000C5");
+    const COUNTER: (&str, &str) = ("call_counter", "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57");
 
     pub(super) fn run(runs: usize) -> Result<()> {
         let host = DotnetHost::at(runtime::fetch(&Pinned::NET_8)?)?;
@@ -54,28 +56,40 @@ mod measure {
         std::fs::create_dir_all(&scratch)?;
         let in_c = compile(&scratch)?;
         let log = scratch.join("log");
-        let command = |is_profiled: bool, library: Option<&Path>| -> Result<Command> {
-            let mut launch = Launch::new(profilee("Hooked"));
-            launch.dotnet(host.clone());
-            launch.args(["bench".to_owned(), CALLS.to_string()]);
-            launch.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
-            launch.env("DOTNET_TieredCompilation", "0");
-            launch.env("SCENARIO_LOG", &log);
-            if is_profiled {
-                launch.profiler(ProfilerLibrary::new(
-                    find_library("scenario_profilers")?,
-                    CLSID,
-                )?);
-            }
-            if let Some(library) = library {
-                launch.env("HOOKS_LIBRARY", library);
-            }
-            Ok(launch.command()?)
-        };
+        let results = scratch.join("calls.txt");
+        let command =
+            |profiler: Option<(&str, &str)>, variable: Option<(&str, &Path)>| -> Result<Command> {
+                let mut launch = Launch::new(profilee("Hooked"));
+                launch.dotnet(host.clone());
+                launch.args(["bench".to_owned(), CALLS.to_string()]);
+                launch.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+                launch.env("DOTNET_TieredCompilation", "0");
+                launch.env("SCENARIO_LOG", &log);
+                launch.env("CALL_COUNTER_OUTPUT", &results);
+                launch.env("CALL_COUNTER_FILTER", "CountBench");
+                if let Some((library, clsid)) = profiler {
+                    launch.profiler(ProfilerLibrary::new(find_library(library)?, clsid)?);
+                }
+                if let Some((name, value)) = variable {
+                    launch.env(name, value);
+                }
+                Ok(launch.command()?)
+            };
         let mut commands = [
-            ("no hooks", command(false, None)?),
-            ("hooks in C", command(true, Some(&in_c))?),
-            ("fast hooks", command(true, None)?),
+            ("no hooks", command(None, None)?),
+            (
+                "hooks in C",
+                command(Some(FAST), Some(("HOOKS_LIBRARY", &in_c)))?,
+            ),
+            ("fast hooks", command(Some(FAST), None)?),
+            (
+                "call_counter --no-times",
+                command(
+                    Some(COUNTER),
+                    Some(("CALL_COUNTER_NO_TIMES", Path::new("1"))),
+                )?,
+            ),
+            ("call_counter", command(Some(COUNTER), None)?),
         ];
         let mut times = vec![Vec::new(); commands.len()];
         // The first round brings files into memory.
@@ -88,6 +102,10 @@ mod measure {
             }
         }
         let counted = std::fs::read_to_string(&log).unwrap_or_default();
+        let table = std::fs::read_to_string(&results).unwrap_or_default();
+        if !table.contains(&format!("\n{CALLS} calls of 1 methods")) {
+            return Err(format!("call_counter did not count {CALLS}: {table}").into());
+        }
         std::fs::remove_dir_all(&scratch)?;
         let expected = format!("{CALLS} {CALLS}");
         if counted.lines().count() != 2 * (runs + 1) || counted.lines().any(|line| line != expected)
@@ -98,13 +116,23 @@ mod measure {
             "{CALLS} calls on {}, {runs} runs of each",
             Pinned::NET_8.name
         );
-        let [none, in_c, ours] = [0, 1, 2].map(|index: usize| quartiles(&times[index]));
-        for (name, [low, middle, high]) in [
-            ("no hooks", none),
-            ("hooks in C", in_c),
-            ("fast hooks", ours),
+        let figures: Vec<[f64; 3]> = times.iter().map(|times| quartiles(times)).collect();
+        for ((name, _), [low, middle, high]) in commands.iter().zip(&figures) {
+            println!("{name:24}{middle:>8.3} ns a call{low:>9.3} -{high:>7.3}");
+        }
+        let [none, in_c, ours, counting, timing] = figures[..] else {
+            return Err("there are five commands".into());
+        };
+        for (name, with) in [
+            ("call_counter --no-times", counting),
+            ("call_counter", timing),
         ] {
-            println!("{name:12}{middle:>8.3} ns a call{low:>9.3} -{high:>7.3}");
+            let added = with[1] - none[1];
+            println!(
+                "{name}: {:.2} times what fast hooks add, {:.2} times what hooks in C add",
+                added / (ours[1] - none[1]),
+                added / (in_c[1] - none[1])
+            );
         }
         println!(
             "fast hooks / hooks in C: {:.3} of all the time",

@@ -385,6 +385,10 @@ namespace Watched
                         for (int i = 0; i < rate; i++)
                             last = new Small();
                         break;
+                    case "words":
+                        for (int i = 0; i < rate; i++)
+                            sum += Words(second, i);
+                        break;
                     case "exceptions":
                         for (int i = 0; i < rate; i++)
                             Throw();
@@ -413,6 +417,16 @@ namespace Watched
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static int Call(int value) { return value ^ 1; }
+
+        // A text that is built, taken apart, and looked at.
+        private static int Words(int second, int number)
+        {
+            string line = "second " + second + ", number " + number;
+            var lengths = new Dictionary<string, int>();
+            foreach (string word in line.Split(' '))
+                lengths[word] = word.Length;
+            return lengths.Count;
+        }
 
         private static void Throw()
         {

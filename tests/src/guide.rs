@@ -22,6 +22,9 @@ chapters! {
     CallbacksAndEvents = "callbacks-and-events.md";
     Metadata = "metadata.md";
     ObjectsAndGc = "objects-and-gc.md";
+    Memory = "memory.md";
+    Exceptions = "exceptions.md";
+    Hooks = "hooks.md";
     ThreadsAndLocks = "threads-and-locks.md";
     Errors = "errors.md";
     RewritingIl = "rewriting-il.md";

@@ -16,6 +16,10 @@ const CAREFUL: &str = "5F0C8E1B-2D3A-4B6C-9E7F-0A1B2C3D4E05";
 const ONLY_SHOP: &str = "5F0C8E1B-2D3A-4B6C-9E7F-0A1B2C3D4E06";
 const COUNTER: &str = "8D1E5F70-3B2C-4A6D-8C9E-1F2A3B4C5D07";
 const SAMPLER: &str = "8D1E5F70-3B2C-4A6D-8C9E-1F2A3B4C5D0D";
+const CALLS: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9011";
+const BY_TYPE: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9012";
+const TICKS: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9013";
+const PASSES: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9014";
 const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
 const BESIDE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605109";
 const ANNOUNCE: &str = "9C2E4D50-1F6B-4A7E-B3D8-6A5B4C3D2E0A";
@@ -80,6 +84,76 @@ fn collections_are_counted() {
         let count = profiled.stderr.trim().strip_suffix(" collections");
         let count: u32 = count.and_then(|count| count.parse().ok()).unwrap_or(0);
         assert!(count >= 3, "{}", profiled.stderr);
+    });
+}
+
+#[test]
+fn hooks_and_exceptions_pair() {
+    let scenario = scenario("Hooked").arg("counts").arg("16000");
+    watches(&scenario.profiler(CALLS), |profiled| {
+        for line in [
+            "Hooked.Program.CountDeep(int): 16000 = 16000 + 0",
+            "Hooked.Program.CountThreads(int): 16000 = 16000 + 0",
+            "Hooked.Program.CountThrows(int, int): 1200 = 800 + 400",
+            "Hooked.Program.CountFinally(int): 300 = 240 + 60",
+            "Hooked.Program.CountCatches(int): 300 = 300 + 0",
+        ] {
+            says(profiled, line);
+        }
+    });
+}
+
+#[test]
+fn objects_are_added_up_by_type() {
+    watches(&scenario("Allocates").profiler(BY_TYPE), |profiled| {
+        says(profiled, "Allocates.Small: 111 objects, 2664 bytes");
+        says(profiled, "Allocates.Tracked: 1 objects, 24 bytes");
+    });
+}
+
+#[test]
+fn ticks_come_where_the_runtime_has_them() {
+    scenario("Allocates")
+        .profiler(TICKS)
+        .on_each_runtime(|runtime, profiled| {
+            assert_eq!(profiled.status.code(), Some(9));
+            match runtime.major < 5 {
+                true => assert!(
+                    profiled.log.contains("needs ICorProfilerInfo12"),
+                    "{profiled:?}"
+                ),
+                // Five arrays of 160,000 bytes each.
+                false => {
+                    let lines = profiled.stderr.lines();
+                    let ticks = lines.filter(|line| line.ends_with("then a Allocates.Item[]"));
+                    assert!(ticks.count() >= 4, "{}", profiled.stderr);
+                }
+            }
+        });
+}
+
+#[test]
+fn exceptions_pass_twice() {
+    let scenario = scenario("Watched").arg("fail");
+    watches(&scenario.profiler(PASSES), |profiled| {
+        let lines: Vec<&str> = profiled.stderr.lines().collect();
+        let thrown = "thrown Watched.Failure<int>";
+        let start = lines.iter().position(|line| *line == thrown);
+        let start = start.expect("it is thrown");
+        let through = "leaves Watched.Failures.Through(int)";
+        assert_eq!(
+            lines[start..][..8],
+            [
+                thrown,
+                "will be caught in Watched.Failures.Run()",
+                through,
+                through,
+                through,
+                through,
+                "leaves Watched.Failures.Run()",
+                "caught in Watched.Failures.Run()",
+            ]
+        );
     });
 }
 

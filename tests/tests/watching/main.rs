@@ -9,3 +9,4 @@ mod endings;
 mod exception_logger;
 mod gc_monitor;
 mod hot_patch;
+mod hour;

@@ -1,0 +1,122 @@
+//! What `alloc_profiler` costs a program that allocates: the CPU time of `Watched`, on .NET 8.
+//!
+//! ```sh
+//! cargo bench -p clr_profiler_tests --bench allocations            # 7 runs of each
+//! cargo bench -p clr_profiler_tests --bench allocations -- 20
+//! ```
+//!
+//! Each round runs all in turn, without the profiler, with samples, exact, and exact with whole
+//! stacks; the ratios are those of the medians. One program does nothing but allocate, the other one
+//! does something with what it allocates.
+
+use std::process::ExitCode;
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    let runs = std::env::args()
+        .skip(1)
+        .find_map(|argument| argument.parse().ok());
+    match measure::run(runs.unwrap_or(7)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("allocations: error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> ExitCode {
+    eprintln!("allocations: error: CPU times are read as Linux tells them");
+    ExitCode::FAILURE
+}
+
+#[cfg(target_os = "linux")]
+mod measure {
+    use std::error::Error;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use clr_profiler_launcher::{DotnetHost, Launch, ProfilerLibrary, find_library};
+    use clr_profiler_tests::profilee;
+    use examples_support::{Pinned, runtime};
+
+    type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+    const CLSID: &str = "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68";
+
+    pub(super) fn run(runs: usize) -> Result<()> {
+        let host = DotnetHost::at(runtime::fetch(&Pinned::NET_8)?)?;
+        let scratch = std::env::temp_dir().join(format!("allocations-{}", std::process::id()));
+        std::fs::create_dir_all(&scratch)?;
+        for (work, rate) in [("objects", 3000), ("words", 1000)] {
+            let command = |options: Option<(&str, bool)>| -> Result<Command> {
+                let mut launch = Launch::new(profilee("Watched"));
+                launch.dotnet(host.clone());
+                launch.args(["hour", "return", &rate.to_string(), work]);
+                launch.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+                if let Some((file, is_sampled)) = options {
+                    launch.profiler(ProfilerLibrary::new(
+                        find_library("alloc_profiler")?,
+                        CLSID,
+                    )?);
+                    launch.env("ALLOC_PROFILER_OUTPUT", scratch.join(file));
+                    if is_sampled {
+                        launch.env("ALLOC_PROFILER_SAMPLED", "1");
+                    }
+                }
+                Ok(launch.command()?)
+            };
+            let mut commands = [
+                ("without", command(None)?),
+                ("sampled", command(Some(("table", true)))?),
+                ("sampled, stacks", command(Some(("a.folded", true)))?),
+                ("exact", command(Some(("table", false)))?),
+                ("exact, stacks", command(Some(("a.folded", false)))?),
+            ];
+            let mut times = vec![Vec::new(); commands.len()];
+            // The first round brings files into memory.
+            for round in 0..=runs {
+                for (index, (_, command)) in commands.iter_mut().enumerate() {
+                    let time = cpu_time(command)?.as_secs_f64();
+                    if round > 0 {
+                        times[index].push(time);
+                    }
+                }
+            }
+            println!("{} {work}, {runs} runs of each", 3600 * rate);
+            let medians: Vec<f64> = times.iter_mut().map(|times| median(times)).collect();
+            for ((name, _), time) in commands.iter().zip(&medians) {
+                println!("{name:18}{time:>9.3} s, {:.3} times", time / medians[0]);
+            }
+        }
+        std::fs::remove_dir_all(&scratch)?;
+        Ok(())
+    }
+
+    fn cpu_time(command: &mut Command) -> Result<Duration> {
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.spawn()?;
+        let id = libc::pid_t::try_from(child.id())?;
+        let mut status = 0;
+        // SAFETY: a structure of numbers, of which zero is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to locals; the child is ours, and nobody else waits for it.
+        if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
+            return Err(std::io::Error::last_os_error().into());
+        }
+        if status != 0 {
+            return Err(format!("{command:?} ended with the status {status:#x}").into());
+        }
+        let times = [usage.ru_utime, usage.ru_stime].map(|time| {
+            Duration::new(time.tv_sec.unsigned_abs(), 0)
+                + Duration::from_micros(time.tv_usec.unsigned_abs())
+        });
+        Ok(times.iter().sum())
+    }
+
+    fn median(times: &mut [f64]) -> f64 {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    }
+}
