@@ -1,5 +1,6 @@
 //! Counts the calls of each method of a .NET program, and the time that they take.
 
+mod clock;
 mod options;
 mod profile;
 mod thread;

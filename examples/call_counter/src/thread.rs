@@ -1,21 +1,22 @@
 //! The calls of the thread that runs.
 
 use std::cell::RefCell;
-use std::time::Instant;
 
 use clr_profiler::{CallHooks, CallStack, FunctionId, HookedFunction};
 use stacks::{Live, Local, Node, Stacks};
+
+use crate::clock::Clock;
 
 thread_local! {
     static THREAD: RefCell<Option<Thread>> = const { RefCell::new(None) };
 }
 
-/// What counts: a clock, and the stacks of all threads. Weights are nanoseconds.
+/// What counts: a clock, and the stacks of all threads. Weights are ticks.
 #[derive(Clone)]
 pub(crate) struct Counter {
     live: Live,
     /// None if times are not wanted.
-    started: Option<Instant>,
+    clock: Option<Clock>,
 }
 
 struct Thread {
@@ -31,18 +32,22 @@ impl Counter {
     pub(crate) fn new(live: Live, times: bool) -> Self {
         Self {
             live,
-            started: times.then(Instant::now),
+            clock: times.then(Clock::start),
         }
     }
 
     #[inline]
-    pub(crate) fn now(&self) -> u64 {
-        self.started
-            .map_or(0, |started| started.elapsed().as_nanos() as u64)
+    fn now(&self) -> u64 {
+        self.clock.map_or(0, |clock| clock.ticks())
     }
 
+    /// The stacks as they are now, with nanoseconds.
     pub(crate) fn stacks(&self) -> Stacks {
-        self.live.stacks(self.now())
+        let mut stacks = self.live.stacks(self.now());
+        if let Some(clock) = self.clock {
+            stacks.scale(clock.nanoseconds());
+        }
+        stacks
     }
 
     pub(crate) fn threads(&self) -> u64 {
@@ -137,7 +142,8 @@ impl Thread {
     fn tick(&mut self) {
         let now = self.counter.now();
         if self.node != Stacks::ROOT {
-            self.stacks.add(self.node, now - self.since, 0);
+            self.stacks
+                .add(self.node, now.saturating_sub(self.since), 0);
         }
         self.since = now;
     }

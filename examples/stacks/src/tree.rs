@@ -207,6 +207,13 @@ impl Stacks {
         same
     }
 
+    /// Multiplies all weights, to have them in another unit.
+    pub fn scale(&mut self, factor: f64) {
+        for node in &mut self.nodes {
+            node.weight = (node.weight as f64 * factor) as u64;
+        }
+    }
+
     fn frames(&self, end: &Data) -> Vec<u64> {
         let mut frames = Vec::new();
         let mut data = end;
