@@ -50,7 +50,9 @@ impl Setup {
     ///
     /// `filter` is asked once for each function, when that is compiled: it returns what is to be
     /// kept for the function, or `None` for one that has no hooks and costs nothing. The hooks get
-    /// what it returned; so do you, for all functions, from the answer of this call.
+    /// what it returned; so do you, for all functions, from the answer of this call. Where two
+    /// threads compile a function at once, it is asked twice, and each answer gets a part of the
+    /// calls.
     ///
     /// The hooks are set when `initialize` has succeeded. Functions that the compiler inlines have
     /// none unless there is [`EventMask::DISABLE_INLINING`]; precompiled code is not used.
