@@ -77,7 +77,7 @@ fn allot<'a>(
         // Locals need no modifiers: `modreq` of a result says how callers may use it.
         added.push(shape.return_type().unmodified().clone());
     }
-    let has_exception = !wrap.catches.is_empty();
+    let has_exception = wrap.has_exception();
     if has_exception {
         added.push(shape.exception().clone());
     }
@@ -142,8 +142,13 @@ impl Assembly<'_> {
         let exit = parts.exit.as_ref().map(|_| self.new_label());
         self.exit = exit;
         let returned = parts.returned.as_ref().map(|_| self.new_label());
-        let protected = parts.finally.is_some() || !parts.catches.is_empty();
+        let protected =
+            parts.finally.is_some() || parts.filter.is_some() || !parts.catches.is_empty();
 
+        let filter = match parts.filter {
+            Some(part) => Some(self.filter(&part)?),
+            None => None,
+        };
         let mut catches = Vec::with_capacity(parts.catches.len());
         for (name, part) in parts.catches {
             catches.push((name, self.append(&part)?));
@@ -171,11 +176,24 @@ impl Assembly<'_> {
         let nodes: Vec<u32> = catches.iter().map(|&(_, node)| node).collect();
         let ends = nodes.iter().copied().skip(1).chain([behind_catches]);
         let first_catch = nodes.first().copied().unwrap_or(behind_catches);
+        let first_handler = filter.map_or(first_catch, |(node, _)| node);
+        if let Some((node, handler)) = filter {
+            let bounds = Bounds {
+                try_start: self.start,
+                try_end: first_handler,
+                filter: Some(node),
+                handler_start: handler,
+                handler_end: first_catch,
+            };
+            self.clause(ClauseKind::Filter, None, bounds);
+        }
         for ((name, node), end) in catches.into_iter().zip(ends) {
-            self.clause(ClauseKind::Catch, Some(name), first_catch, (node, end));
+            let bounds = self.bounds(first_handler, (node, end));
+            self.clause(ClauseKind::Catch, Some(name), bounds);
         }
         if let Some(node) = finally {
-            self.clause(ClauseKind::Finally, None, node, (node, behind));
+            let bounds = self.bounds(node, (node, behind));
+            self.clause(ClauseKind::Finally, None, bounds);
         }
         self.body.added_stack = stack;
         let at_entry = &mut self.body.added_stack.at_entry;
@@ -249,25 +267,36 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// Adds a clause around all that are there.
-    fn clause(
-        &mut self,
-        kind: ClauseKind,
-        name: Option<TypeName>,
-        try_end: u32,
-        (handler_start, handler_end): (u32, u32),
-    ) {
-        let value = match name.map(|name| name.0) {
-            None => (0, false),
-            Some(Name::Token(token)) => (token.raw(), false),
-            Some(Name::Symbol(symbol)) => (self.body.code.add_symbol(symbol), true),
-        };
-        let bounds = Bounds {
+    /// Puts the filter behind everything, and its handler, which nothing ever comes to.
+    fn filter(&mut self, part: &Part) -> Result<(u32, u32), EditError> {
+        let node = self.append(part)?;
+        // The exception is on the stack at the beginning.
+        self.need = self.need.max(part.code.stack_need().saturating_add(1));
+        let mut never = Fragment::new();
+        never.rethrow();
+        let handler = self.append(&Part {
+            code: never,
+            exit: None,
+        })?;
+        Ok((node, handler))
+    }
+
+    fn bounds(&self, try_end: u32, (handler_start, handler_end): (u32, u32)) -> Bounds {
+        Bounds {
             try_start: self.start,
             try_end,
             filter: None,
             handler_start,
             handler_end,
+        }
+    }
+
+    /// Adds a clause around all that are there.
+    fn clause(&mut self, kind: ClauseKind, name: Option<TypeName>, bounds: Bounds) {
+        let value = match name.map(|name| name.0) {
+            None => (0, false),
+            Some(Name::Token(token)) => (token.raw(), false),
+            Some(Name::Symbol(symbol)) => (self.body.code.add_symbol(symbol), true),
         };
         let clause = Clause::new(&mut self.body.code, kind, value, bounds);
         self.body.clauses.push(clause);

@@ -70,6 +70,7 @@
 //!             .try {
 //!                 the method's code; every `ret` stores the result and leaves to returned
 //!             }
+//!             filter { store the exception; observe_exception; accept none }
 //!             catch T { store the exception; on_exception; rethrow, or leave to exit }
 //!             ...
 //! returned:   on_return, replace_result; leave to exit
@@ -86,6 +87,11 @@
 //! | throws, rethrown or not caught | | if caught | yes | |
 //! | throws, swallowed | | yes | yes | yes |
 //! | is skipped | | | | yes |
+//!
+//! `observe_exception` runs whenever an exception comes out of the method's code, first of all, while
+//! the runtime still looks for who catches it: nothing has been unwound, and what the program does
+//! about the exception stays as it is. A `catch` that rethrows is not like that: the blocks of
+//! `finally` in the method's code run before the filters of its callers then.
 //!
 //! An exception in `on_return` is not one of the method: no `on_exception` sees it, `finally` runs.
 //! One in `before` goes to the caller. Whoever wants to keep their own exceptions from the program
@@ -176,6 +182,7 @@ pub struct Wrap {
     before: Vec<Code>,
     arguments: Vec<(u16, Code)>,
     skip_if: Vec<Code>,
+    observe: Vec<LocalCode>,
     catches: Vec<Catch>,
     on_return: Vec<Code>,
     replace_result: Vec<LocalCode>,
@@ -261,6 +268,20 @@ impl Wrap {
         self
     }
 
+    /// Runs code when an exception comes out of the method's code, without stopping it: in a filter
+    /// that accepts none, before anything is unwound. The code is told the exception's local, which
+    /// `finally` sees as well; the stack is empty.
+    ///
+    /// An exception of the code itself ends there, for that is what runtimes do with exceptions in
+    /// filters.
+    pub fn observe_exception(
+        mut self,
+        code: impl Fn(&mut Fragment, &Wrapped<'_>, u16) + Send + Sync + 'static,
+    ) -> Self {
+        self.observe.push(Arc::new(code));
+        self
+    }
+
     /// Runs code when an exception of a type comes out of the method's code. The code is told the
     /// exception's local; the stack is empty.
     ///
@@ -321,6 +342,7 @@ impl fmt::Debug for Wrap {
             .field("before", &self.before.len())
             .field("replace_argument", &replaced.collect::<Vec<_>>())
             .field("skip_if", &self.skip_if.len())
+            .field("observe_exception", &self.observe.len())
             .field("on_return", &self.on_return.len())
             .field("replace_result", &self.replace_result.len())
             .field("on_exception", &caught.collect::<Vec<_>>())

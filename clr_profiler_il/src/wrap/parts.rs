@@ -15,6 +15,7 @@ pub(super) struct Part {
 /// The pieces of the new code; what is not needed is not there.
 pub(super) struct Parts {
     pub(super) head: Part,
+    pub(super) filter: Option<Part>,
     pub(super) catches: Vec<(TypeName, Part)>,
     pub(super) returned: Option<Part>,
     pub(super) finally: Option<Part>,
@@ -45,9 +46,14 @@ impl Wrap {
     /// Whether anything comes behind the method's code.
     pub(super) fn has_behind(&self) -> bool {
         let behind = [&self.on_return, &self.finally, &self.after, &self.skip_if];
-        !self.catches.is_empty()
+        self.has_exception()
             || !self.replace_result.is_empty()
             || behind.into_iter().any(|codes| !codes.is_empty())
+    }
+
+    /// Whether exceptions are looked at.
+    pub(super) fn has_exception(&self) -> bool {
+        !self.catches.is_empty() || !self.observe.is_empty()
     }
 
     /// Whether the method can return though its own code does not.
@@ -62,6 +68,7 @@ impl Builder<'_, '_> {
         if !self.wrap.has_behind() {
             return Ok(Parts {
                 head,
+                filter: None,
                 catches: Vec::new(),
                 returned: None,
                 finally: None,
@@ -71,6 +78,7 @@ impl Builder<'_, '_> {
         let finally = self.finally()?;
         Ok(Parts {
             head,
+            filter: self.filter()?,
             catches: self.catches()?,
             returned: self.returned(finally.is_some())?,
             finally,
@@ -100,6 +108,23 @@ impl Builder<'_, '_> {
             part.code.brtrue(exit);
         }
         part.checked()
+    }
+
+    fn filter(&self) -> Result<Option<Part>, EditError> {
+        if self.wrap.observe.is_empty() {
+            return Ok(None);
+        }
+        let mut part = Part::new();
+        let exception = self.wrapped.exception.unwrap_or(u16::MAX);
+        part.code.stloc(exception);
+        for code in &self.wrap.observe {
+            code(&mut part.code, self.wrapped, exception);
+            self.inspect(&part.code, Role::Handler)?;
+        }
+        if part.code.reachable_end() {
+            part.code.ldc_i4(0).endfilter();
+        }
+        part.checked().map(Some)
     }
 
     fn catches(&self) -> Result<Vec<(TypeName, Part)>, EditError> {

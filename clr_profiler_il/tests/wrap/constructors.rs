@@ -99,7 +99,7 @@ fn new_code_stands_behind_the_base_constructor() {
     assert_eq!(ran(&mut tokens, &throws, 0), (vec![], Outcome::Threw(5)));
     assert_eq!(
         ran(&mut tokens, &throws, 1),
-        (vec![1000, 100, 102, 6, 103], Outcome::Threw(6))
+        (vec![1000, 100, 105, 6, 102, 6, 103], Outcome::Threw(6))
     );
     // The constructor of a structure in a local, with `this` waiting below, is not the one.
     let structure = built(&mut tokens, |f| {
@@ -287,7 +287,7 @@ fn whole_constructors() {
     }
     assert_valid(&wrapped, &mut tokens);
     let ran = run(&wrapped, &tokens, &[THIS, 4], false, FUEL);
-    assert_eq!(ran.trace, [100, 1000, 102, 4, 103]);
+    assert_eq!(ran.trace, [100, 1000, 105, 4, 102, 4, 103]);
 
     let shape = MethodShape::new(&signature).constructor(&tokens);
     let this = |code: &mut Fragment| {

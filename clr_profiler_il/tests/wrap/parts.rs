@@ -30,6 +30,7 @@ pub(crate) struct Parts {
     pub(crate) skip: Option<bool>,
     pub(crate) on_return: bool,
     pub(crate) replace_result: bool,
+    pub(crate) observe: bool,
     pub(crate) caught: Option<Caught>,
     pub(crate) finally: bool,
     pub(crate) after: bool,
@@ -44,6 +45,7 @@ impl Parts {
         skip: None,
         on_return: true,
         replace_result: false,
+        observe: true,
         caught: Some(Caught::Rethrow),
         finally: true,
         after: true,
@@ -74,6 +76,13 @@ impl Parts {
         if self.replace_result {
             wrap = wrap.replace_result(|code, _, result| {
                 code.ldloc(result).ldc_i4(1000).add();
+            });
+        }
+        if self.observe {
+            wrap = wrap.observe_exception(|code, _, exception| {
+                trace(code, 105);
+                code.ldloc(exception);
+                note(code);
             });
         }
         if let Some(caught) = self.caught {
@@ -121,6 +130,7 @@ impl Parts {
                 }
             }
             Outcome::Threw(exception) => {
+                add(self.observe, &[105, exception]);
                 add(self.caught.is_some(), &[102, exception]);
             }
             Outcome::Endless => {}
