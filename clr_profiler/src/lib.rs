@@ -116,10 +116,10 @@ pub use rejit::{
     Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
 };
 pub use rewrite::{
-    Boxed, BoxedArguments, Boxing, HelperAssembly, NativeCall, NativeFunction,
-    NativeFunctionPointer, NativeLibrary, NativeReturn, NativeValue, NewField, NewType,
-    ReentrancyGuard, RewriteContext, RewriteError, Rewritten, TypeBuilder, Unboxable,
-    on_native_panic,
+    Boxed, BoxedArguments, Boxing, Completion, Followed, HelperAssembly, NativeCall,
+    NativeFunction, NativeFunctionPointer, NativeLibrary, NativeReturn, NativeValue, NewField,
+    NewType, ReentrancyGuard, RewriteContext, RewriteError, Rewritten, TypeBuilder, TypedArguments,
+    Unboxable, Unfollowed, on_native_panic,
 };
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;

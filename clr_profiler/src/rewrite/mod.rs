@@ -7,6 +7,7 @@
 mod boxing;
 mod calli;
 mod check;
+mod completion;
 mod context;
 mod error;
 mod guard;
@@ -35,10 +36,11 @@ use crate::info::{
 use clr_profiler_il::body::{BodyError, EncodeError, MethodBody};
 use clr_profiler_il::token::MethodDef;
 
-pub use boxing::{Boxed, BoxedArguments, Boxing, Unboxable};
+pub use boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
 pub use calli::{
     NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue, on_native_panic,
 };
+pub use completion::{Completion, Followed, Unfollowed};
 pub use context::RewriteContext;
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;

@@ -2,6 +2,7 @@
 
 mod by_ref_like;
 mod plan;
+mod typed;
 
 use super::RewriteContext;
 use crate::error::{Error, Result};
@@ -9,6 +10,8 @@ use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::TypeSig;
 
 use plan::Plan;
+
+pub use typed::TypedArguments;
 
 /// Addresses below are nobody's. The framework has managed pointers there, such as 1 to the contents
 /// of an empty span.
