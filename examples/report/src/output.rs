@@ -1,7 +1,7 @@
 //! Where results go.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{env, process};
@@ -50,6 +50,33 @@ impl Output {
         })
     }
 
+    /// The same for a file that this process alone writes, by [`Output::put`]: where another process
+    /// has it, say the one that has started this one, another file beside it, `NAME.PID`.
+    ///
+    /// # Errors
+    ///
+    /// Neither file can be written.
+    pub fn open_alone(path: PathBuf) -> io::Result<Self> {
+        let mut path = std::path::absolute(path)?;
+        let open = |path: &Path| {
+            let mut options = File::options();
+            let file = options.create(true).truncate(false).write(true).open(path);
+            file.map_err(|error| named(path, &error))
+        };
+        let mut file = open(&path)?;
+        let replaceable = file.metadata()?.is_file();
+        // The lock is held until the process ends. A file system without locks has no others either.
+        if replaceable && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            path.as_mut_os_string().push(format!(".{}", process::id()));
+            file = open(&path)?;
+        }
+        Ok(Self {
+            path,
+            replaceable,
+            lines: Mutex::new(Some(file)),
+        })
+    }
+
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -78,6 +105,24 @@ impl Output {
                 .map_err(|error| named(&self.path, &error)),
             None => Ok(()),
         }
+    }
+
+    /// Writes text at a place of the file, and cuts what stands behind it: so a file grows that always
+    /// has an end. For a file that can be [replaced](Self::is_replaceable).
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn put(&self, at: u64, text: &str) -> io::Result<()> {
+        let mut file = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = file.as_mut() else {
+            return Ok(());
+        };
+        let put = file
+            .seek(SeekFrom::Start(at))
+            .and_then(|_| file.write_all(text.as_bytes()))
+            .and_then(|()| file.set_len(at + text.len() as u64));
+        put.map_err(|error| named(&self.path, &error))
     }
 
     /// Writes the file anew. Who reads it meanwhile reads the old one or the new one, whole.
@@ -169,6 +214,20 @@ mod tests {
             fs::read_to_string(output.path()).unwrap(),
             "before\nafter\n"
         );
+    }
+
+    #[test]
+    fn a_file_of_its_own_has_an_end_at_any_time() {
+        let folder = Folder::new("alone");
+        let path = folder.0.join("out");
+        let output = Output::open_alone(path.clone()).unwrap();
+        output.put(0, "[1 and the end]").unwrap();
+        output.put(2, ", 2]").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "[1, 2]");
+        let other = Output::open_alone(path.clone()).unwrap();
+        assert_ne!(other.path(), path);
+        other.put(0, "other").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "[1, 2]");
     }
 
     #[test]

@@ -1,0 +1,137 @@
+//! Traces the calls of configured methods of a .NET program, asynchronous ones to the completion of
+//! their tasks.
+
+mod calls;
+mod config;
+mod methods;
+mod notes;
+mod options;
+mod otlp;
+mod spans;
+mod summary;
+mod trace;
+
+use std::time::Duration;
+
+use clr_profiler::prelude::*;
+use report::{Moment, Output, Report};
+
+use methods::{Methods, Place};
+use notes::About;
+use options::Options;
+use otlp::Exporter;
+use trace::Trace;
+
+/// How often spans are taken and written.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// The profiler.
+struct MethodTracer {
+    methods: Methods,
+    report: Report,
+}
+
+#[profiler(clsid = "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48")]
+impl Profiler for MethodTracer {
+    fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+        let options = Options::from_environment()?;
+        let exporter = options
+            .otlp
+            .map(Exporter::start)
+            .transpose()
+            .map_err(failed)?;
+        let methods = Methods::new(options.config, &options.helper, options.arguments)?;
+        let report = report(options.output, options.summary, exporter)?;
+        Ok(Self { methods, report })
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        _: Hresult,
+    ) -> Result<()> {
+        self.methods.loaded(info, module)
+    }
+
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.methods.unloaded(module);
+        Ok(())
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        match self.methods.place(&method)? {
+            Place::Elsewhere => {}
+            Place::Native(call) => calls::hand_on(&method, &call)?,
+            Place::Traced => {
+                let name = method.full_name()?;
+                if let Err(error) = method.rewrite(|body, cx| self.methods.trace(body, cx)) {
+                    notes::add(About::Refused, &name, error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // Precompiled code cannot be rewritten: such methods are compiled here.
+    fn jit_cached_function_search_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<bool> {
+        let place = self.methods.place(&info.method(function)?)?;
+        Ok(matches!(place, Place::Elsewhere))
+    }
+
+    // A copy of the method in another one has its IL of that time, which may be the one before.
+    fn jit_inlining(
+        &self,
+        info: &ProfilerInfo,
+        _caller: FunctionId,
+        callee: FunctionId,
+    ) -> Result<bool> {
+        let place = self.methods.place(&info.method(callee)?)?;
+        Ok(matches!(place, Place::Elsewhere))
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
+        Ok(())
+    }
+}
+
+register!(MethodTracer);
+
+/// Takes the spans every now and then, and brings them to the trace and the collector.
+fn report(output: Output, summary: Option<Output>, exporter: Option<Exporter>) -> Result<Report> {
+    let mut trace = Trace::new(output);
+    trace.write(&[], Moment::Meanwhile, None).map_err(failed)?;
+    let report = Report::start(Some(INTERVAL), move |moment| {
+        let ended = spans::take();
+        if let Some(exporter) = &exporter {
+            exporter.add(&ended);
+            if moment != Moment::Meanwhile {
+                exporter.flush();
+            }
+        }
+        let sent = exporter.as_ref().map(Exporter::sent);
+        let is_written = trace.write(&ended, moment, sent)?;
+        match &summary {
+            Some(summary) if is_written && (summary.is_replaceable() || moment == Moment::End) => {
+                summary.replace(|file| file.write_all(summary::text(sent).as_bytes()))
+            }
+            _ => Ok(()),
+        }
+    });
+    report.map_err(failed)
+}
+
+fn failed(error: std::io::Error) -> Error {
+    Error::other(error.to_string())
+}

@@ -1,0 +1,48 @@
+//! What was asked for and cannot be done, or not wholly.
+
+use std::sync::Mutex;
+
+use crate::spans::lock;
+
+/// How many notes are kept.
+const MOST: usize = 10_000;
+
+/// What a note is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    /// A method or an assembly that is not traced.
+    Refused,
+    /// A method whose spans end when it returns, though its work goes on.
+    UpToReturn,
+    /// An argument that no note can be taken of.
+    Argument,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Note {
+    pub(crate) about: About,
+    pub(crate) name: String,
+    pub(crate) reason: String,
+}
+
+static NOTES: Mutex<Vec<Note>> = Mutex::new(Vec::new());
+
+pub(crate) fn add(about: About, name: &str, reason: impl ToString) {
+    let mut notes = lock(&NOTES);
+    if notes.len() < MOST {
+        notes.push(Note {
+            about,
+            name: name.to_owned(),
+            reason: reason.to_string(),
+        });
+    }
+}
+
+pub(crate) fn all(about: About) -> Vec<Note> {
+    let notes = lock(&NOTES);
+    notes
+        .iter()
+        .filter(|note| note.about == about)
+        .cloned()
+        .collect()
+}
