@@ -25,12 +25,17 @@ namespace MethodTracer
                 return "\"" + (text.Length > Longest ? text.Substring(0, Longest) + "..." : text) + "\"\n";
             }
             Type type = value.GetType();
-            return (type.IsPrimitive ? value.ToString() : type.FullName) + "\n";
+            return (type.IsPrimitive ? value.ToString() : Name(type)) + "\n";
+        }
+
+        private static string Name(Type type)
+        {
+            return type.IsGenericType ? type.GetGenericTypeDefinition().FullName : type.FullName;
         }
 
         internal static string OfException(object exception)
         {
-            string type = exception.GetType().FullName;
+            string type = Name(exception.GetType());
             object message = Message == null || !(exception is Exception) ? null : Message.GetValue(exception);
             return message == null ? type : type + "\n" + message;
         }

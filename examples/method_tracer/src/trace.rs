@@ -66,8 +66,9 @@ impl Trace {
         let mut text = std::mem::take(&mut self.new);
         let is_file = self.output.is_replaceable();
         if is_file || moment == Moment::End {
+            let open = spans::open(OPEN);
             let now = spans::now();
-            for mut span in spans::open(OPEN) {
+            for mut span in open {
                 (span.end, span.is_later) = (now, true);
                 add(&mut text, &span);
             }
