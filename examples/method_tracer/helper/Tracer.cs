@@ -35,6 +35,8 @@ namespace MethodTracer
         // Flows with the execution context: into tasks, new threads, timers.
         private static readonly AsyncLocal<Span> Current = new AsyncLocal<Span>();
 
+        private static readonly Action<Task, object> Later = Ended;
+
         public static Span Begin(int method)
         {
             return Begin(method, null);
@@ -157,12 +159,20 @@ namespace MethodTracer
                 return;
             }
             span.IsDeferred = true;
-            // Captures no context, and does not count as seeing the exception.
-            task.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(() => Native.End(
-                span.Id,
-                Outcome(task.IsCompletedSuccessfully, task.IsCanceled),
-                true,
-                Faults.Of(task)));
+            // An awaiter's continuation would be one of the kind of which runtimes run only one at once,
+            // so that the program's own would go back to its SynchronizationContext by a detour.
+            task.ContinueWith(
+                Later,
+                span,
+                CancellationToken.None,
+                TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Default);
+        }
+
+        private static void Ended(Task task, object span)
+        {
+            int outcome = Outcome(task.IsCompletedSuccessfully, task.IsCanceled);
+            Native.End(((Span)span).Id, outcome, true, Faults.Of(task));
         }
 
         internal static int Outcome(bool isSuccessful, bool isCancelled)

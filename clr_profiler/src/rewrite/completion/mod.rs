@@ -74,11 +74,12 @@ impl Followed {
     /// static ValueTask<T> Completes<T>(State state, ValueTask<T> task);
     /// ```
     ///
-    /// What the helper does decides what the program sees of it. A task is returned as it is, after
-    /// something was added to be called when it completes: `UnsafeOnCompleted` of its awaiter with
-    /// `ConfigureAwait(false)` neither captures a context nor counts as someone who has seen its
-    /// exception. A `ValueTask` may be consumed once only; one that is not complete, and not a task in
-    /// truth, is returned as another one whose `IValueTaskSource` hands on what it is asked.
+    /// What the helper does decides what the program sees of it. A task is returned as it is, after a
+    /// continuation was added to it: `ContinueWith` with `ExecuteSynchronously` and
+    /// `TaskScheduler.Default` leaves it to the program's own continuations where they run, which a
+    /// second awaiter does not. Whoever reads `Task.Exception` counts as having seen it. A `ValueTask` may
+    /// be consumed once only: one that is not complete is returned as another one whose
+    /// `IValueTaskSource` hands on what it is asked. The example `method_tracer` has such a helper.
     pub fn method(&self, owner: &str, name: &str, state: &str) -> MethodSymbol {
         let mut returned = self.returned.clone();
         let mut type_arguments = Vec::new();

@@ -1,0 +1,159 @@
+//! Every kind of method.
+
+use std::fs;
+
+use clr_profiler_tests::{Finished, Folder, profilee, runtimes};
+
+use crate::trace::{EXAMPLE, Span, traced};
+
+/// Methods with their calls, and how many of these failed.
+const COUNTS: [(&str, usize, usize); 21] = [
+    ("Traced.Program.Main(string[])", 1, 0),
+    ("Traced.Plain.Outer(int)", 1, 0),
+    ("Traced.Plain.Inner(int)", 2, 0),
+    ("Traced.Plain.Throws(string)", 2, 2),
+    ("Traced.Plain.Unwinds()", 1, 1),
+    // One exception comes out of its `try`, but not out of the method.
+    ("Traced.Plain.Replaces()", 1, 0),
+    ("Traced.Plain.Spans(System.Span<int>)", 1, 0),
+    ("Traced.Plain.Overload(int)", 1, 0),
+    ("Traced.Plain.Overload(string)", 1, 0),
+    ("Traced.Plain.Overload(int, int)", 1, 0),
+    ("Traced.Base..ctor(int)", 2, 0),
+    ("Traced.Derived..cctor()", 1, 0),
+    ("Traced.Derived..ctor(int)", 2, 1),
+    ("Traced.Derived.Kept()", 1, 0),
+    ("Traced.Point..ctor(int)", 1, 0),
+    ("Traced.Point.Move(int)", 2, 0),
+    ("Traced.Shelf<T>..ctor()", 2, 0),
+    ("Traced.Shelf<T>.Put<U>(T, U)", 4, 0),
+    ("Traced.Kinds.Numbers(int)", 1, 0),
+    ("Traced.Asynchronous.Same()", 1, 0),
+    ("Traced.Asynchronous.NoTask()", 1, 0),
+];
+
+#[test]
+fn every_kind_of_method_has_its_spans() {
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let (trace, summary) = traced(runtime, &["--arguments"], &["work"]);
+        for (name, calls, errors) in COUNTS {
+            let spans = trace.of(name);
+            let failed = spans.iter().filter(|span| span.exception.is_some());
+            assert_eq!((spans.len(), failed.count()), (calls, errors), "{name}");
+            let row = summary
+                .lines()
+                .find(|line| line.ends_with(&format!("  {name}")));
+            let mut words = row.unwrap().split_whitespace();
+            let mut number = || words.next().unwrap().parse::<usize>().unwrap();
+            assert_eq!((number(), number()), (calls, errors), "{summary}");
+        }
+        let throws = trace.of("Traced.Plain.Throws(string)");
+        let exceptions = throws.iter().map(|span| span.exception.as_deref());
+        let expected = [Some("Traced.Failure: now"), Some("Traced.Failure: through")];
+        assert!(exceptions.eq(expected));
+        for (name, expected) in [
+            ("Traced.Plain.Throws(string)", vec!["null", "\"now\""]),
+            ("Traced.Plain.Outer(int)", vec!["null", "3"]),
+            (
+                "Traced.Plain.ByReference(int&, string&)",
+                vec!["null", "5", "null"],
+            ),
+            ("Traced.Plain.Spans(System.Span<int>)", vec!["null", "null"]),
+            (
+                "Traced.Plain.Many(int, long, string, double, char, object)",
+                vec!["null", "1", "2", "\"3\"", "4", "x", "null"],
+            ),
+            ("Traced.Point.Move(int)", vec!["Traced.Point", "4"]),
+            (
+                "Traced.Shelf<T>.Put<U>(T, U)",
+                vec!["Traced.Shelf`1", "1", "\"a\""],
+            ),
+        ] {
+            assert_eq!(trace.of(name)[0].arguments, expected, "{name}");
+        }
+        let unnoted = "Traced.Plain.Spans(System.Span<int>), argument 0";
+        assert!(
+            trace
+                .reason("arguments", unnoted)
+                .unwrap()
+                .contains("stack alone")
+        );
+        assert_eq!(trace.other["lost"], 0);
+        assert_eq!(
+            trace.other["refused"].as_array().unwrap().len(),
+            0,
+            "{}",
+            trace.other
+        );
+        nested(&trace.spans);
+    }
+}
+
+/// On each thread, one call is within another or apart from it.
+fn nested(spans: &[Span]) {
+    let calls: Vec<_> = spans.iter().filter(|span| !span.is_async).collect();
+    for one in &calls {
+        for other in &calls {
+            let overlap = one.thread == other.thread
+                && one.start < other.start
+                && other.start < one.end
+                && one.end < other.end;
+            assert!(!overlap, "{one:?} and {other:?}");
+        }
+    }
+}
+
+#[test]
+fn the_configuration_says_which() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let config = folder.path("methods.conf");
+        let lines = "# some\nTraced!Traced.Plain.Overload(1)\n- *!*.Overload(string)\n\
+                     Tra*!*.Point.*\nSystem.Private.CoreLib!System.String.Concat\n";
+        fs::write(&config, lines).unwrap();
+        let options = ["--config", config.to_str().unwrap()];
+        let (trace, summary) = traced(runtime, &options, &["work"]);
+        let mut names: Vec<_> = trace.spans.iter().map(|span| span.name.as_str()).collect();
+        names.dedup();
+        let expected = [
+            "Traced.Plain.Overload(int)",
+            "Traced.Point..ctor(int)",
+            "Traced.Point.Move(int)",
+        ];
+        assert_eq!(names, expected);
+        assert!(
+            trace
+                .spans
+                .iter()
+                .all(|span| span.arguments.is_empty() && span.parent == 0)
+        );
+        // The core library cannot call a helper.
+        let reason = trace.reason("refused", "System.Private.CoreLib");
+        println!("{reason:?}");
+        assert!(
+            summary.contains("not traced:\n  System.Private.CoreLib: "),
+            "{summary}"
+        );
+    }
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_told_and_the_program_runs() {
+    let runtime = &runtimes()[0];
+    let folder = Folder::new();
+    let config = folder.path("methods.conf");
+    fs::write(&config, "Traced.Plain.Overload\n").unwrap();
+    let output = folder.path("trace.json");
+    let options = [
+        "--config",
+        config.to_str().unwrap(),
+        "--output",
+        output.to_str().unwrap(),
+    ];
+    let command = EXAMPLE.command(runtime, &options, &profilee("Traced"), &["work"]);
+    let finished = Finished::of(command);
+    assert!(finished.stdout.ends_with("worked\n"), "{finished:?}");
+    let told = "`Traced.Plain.Overload` names no methods";
+    assert!(finished.stderr.contains(told), "{finished:?}");
+}

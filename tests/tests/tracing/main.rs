@@ -1,0 +1,10 @@
+//! `method_tracer`: what the program does stays as it is, and its calls become spans.
+
+mod collector;
+#[path = "../watching/endings.rs"]
+mod endings;
+mod ends;
+mod flow;
+mod kinds;
+mod otlp;
+mod trace;

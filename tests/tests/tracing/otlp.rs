@@ -1,0 +1,110 @@
+//! Spans that go to a collector.
+
+use std::collections::HashMap;
+use std::net::TcpListener;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clr_profiler_tests::runtimes;
+use opentelemetry_proto::tonic::common::v1::KeyValue;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
+
+use crate::collector::Collector;
+use crate::trace::traced;
+
+fn text<'a>(attributes: &'a [KeyValue], key: &str) -> &'a str {
+    let found = attributes.iter().find(|attribute| attribute.key == key);
+    match found.and_then(|found| found.value.as_ref()?.value.as_ref()) {
+        Some(Value::StringValue(text)) => text,
+        other => panic!("{key}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_collector_gets_the_spans_of_the_trace() {
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let began = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .as_nanos() as u64;
+        let collector = Collector::start(Duration::ZERO);
+        let options = ["--arguments", "--otlp", &collector.url];
+        let (trace, summary) = traced(runtime, &options, &["work"]);
+        let mut spans: HashMap<u64, Span> = HashMap::new();
+        for request in collector.requests() {
+            for resource in request.resource_spans {
+                let attributes = resource.resource.unwrap().attributes;
+                assert!(!text(&attributes, "service.name").is_empty());
+                for span in resource
+                    .scope_spans
+                    .into_iter()
+                    .flat_map(|scope| scope.spans)
+                {
+                    let id = u64::from_be_bytes(span.span_id.as_slice().try_into().unwrap());
+                    assert!(spans.insert(id, span).is_none(), "{id} came twice");
+                }
+            }
+        }
+        assert_eq!(spans.len(), trace.spans.len());
+        assert!(
+            summary.contains(&format!("{} spans were sent", spans.len())),
+            "{summary}"
+        );
+        for expected in &trace.spans {
+            let span = &spans[&expected.id];
+            assert_eq!(span.name, expected.name);
+            assert_eq!(span.trace_id.len(), 16);
+            let took = (span.end_time_unix_nano - span.start_time_unix_nano) as f64 / 1e6;
+            assert!(
+                (took - expected.took()).abs() < 0.001,
+                "{span:?} {expected:?}"
+            );
+            assert!(span.start_time_unix_nano > began);
+            match expected.parent {
+                0 => assert!(span.parent_span_id.is_empty()),
+                parent => {
+                    assert_eq!(span.parent_span_id, parent.to_be_bytes());
+                    assert_eq!(span.trace_id, spans[&parent].trace_id);
+                }
+            }
+            let is_error = span
+                .status
+                .as_ref()
+                .is_some_and(|s| s.code() == StatusCode::Error);
+            assert_eq!(
+                is_error,
+                expected.exception.is_some() || expected.is_cancelled
+            );
+            if let Some(exception) = &expected.exception {
+                let [event] = &span.events[..] else {
+                    panic!("{span:?}");
+                };
+                let [class, message] =
+                    ["exception.type", "exception.message"].map(|key| text(&event.attributes, key));
+                assert_eq!(format!("{class}: {message}"), *exception);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_collector_that_does_not_answer_costs_spans_and_no_time() {
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        // It takes connections and never says a word.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let silent = format!("http://{}/v1/traces", listener.local_addr().unwrap());
+        let nobody = "http://127.0.0.1:9/v1/traces".to_owned();
+        for url in [silent, nobody] {
+            let began = Instant::now();
+            let (_, summary) = traced(runtime, &["--otlp", &url], &["work"]);
+            assert!(began.elapsed() < Duration::from_secs(20));
+            assert!(
+                summary.contains("0 spans were sent to the collector"),
+                "{summary}"
+            );
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A trace, read from its file.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee};
+use serde_json::Value;
+
+pub(crate) const EXAMPLE: Example = Example("method_tracer");
+
+/// A call.
+#[derive(Debug, Clone)]
+pub(crate) struct Span {
+    pub(crate) name: String,
+    pub(crate) id: u64,
+    pub(crate) parent: u64,
+    pub(crate) thread: u64,
+    pub(crate) is_async: bool,
+    /// In microseconds.
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) exception: Option<String>,
+    pub(crate) is_cancelled: bool,
+    pub(crate) is_unfinished: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Trace {
+    pub(crate) spans: Vec<Span>,
+    pub(crate) other: Value,
+}
+
+impl Span {
+    /// In milliseconds.
+    pub(crate) fn took(&self) -> f64 {
+        (self.end - self.start) / 1e3
+    }
+}
+
+impl Trace {
+    pub(crate) fn parse(text: &str) -> Self {
+        let all: Value =
+            serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let events = all["traceEvents"].as_array().unwrap();
+        let mut spans: HashMap<u64, Span> = HashMap::new();
+        for event in events {
+            let arguments = &event["args"];
+            let at = event["ts"].as_f64().unwrap_or_default();
+            match event["ph"].as_str().unwrap() {
+                "M" => {}
+                kind @ ("X" | "b") => {
+                    let id = arguments["span"].as_u64().unwrap();
+                    let texts = arguments["arguments"].as_array();
+                    let span = Span {
+                        name: event["name"].as_str().unwrap().to_owned(),
+                        id,
+                        parent: arguments["parent"].as_u64().unwrap(),
+                        thread: event["tid"].as_u64().unwrap(),
+                        is_async: kind == "b",
+                        start: at,
+                        end: event["dur"].as_f64().map_or(f64::NAN, |took| at + took),
+                        arguments: texts
+                            .map(|texts| {
+                                texts
+                                    .iter()
+                                    .map(|t| t.as_str().unwrap().to_owned())
+                                    .collect()
+                            })
+                            .unwrap_or_default(),
+                        exception: arguments["exception"].as_str().map(str::to_owned),
+                        is_cancelled: arguments["cancelled"] == true,
+                        is_unfinished: arguments["unfinished"] == true,
+                    };
+                    assert!(
+                        spans.insert(id, span).is_none(),
+                        "the span {id} is there twice"
+                    );
+                }
+                "e" => {
+                    let id = event["id"].as_str().unwrap().trim_start_matches("0x");
+                    let span = spans
+                        .get_mut(&u64::from_str_radix(id, 16).unwrap())
+                        .unwrap();
+                    span.end = at;
+                }
+                other => panic!("an event `{other}`"),
+            }
+        }
+        let mut spans: Vec<Span> = spans.into_values().collect();
+        spans.sort_by_key(|span| span.id);
+        for span in &spans {
+            assert!(span.end >= span.start, "{span:?}");
+        }
+        Self {
+            spans,
+            other: all["otherData"].clone(),
+        }
+    }
+
+    /// The spans of a method, in the order in which they began.
+    pub(crate) fn of(&self, method: &str) -> Vec<&Span> {
+        let found: Vec<_> = self
+            .spans
+            .iter()
+            .filter(|span| span.name == method)
+            .collect();
+        assert!(!found.is_empty(), "no span of `{method}`");
+        found
+    }
+
+    pub(crate) fn get(&self, id: u64) -> &Span {
+        self.spans.iter().find(|span| span.id == id).unwrap()
+    }
+
+    /// What is said of a method under a key: why it is refused, say.
+    pub(crate) fn reason(&self, key: &str, name: &str) -> Option<&str> {
+        let notes = self.other[key].as_array().unwrap();
+        let note = notes.iter().find(|note| note["name"] == name)?;
+        note["reason"].as_str()
+    }
+}
+
+/// Traces `Traced` and looks whether it does what it does without.
+pub(crate) fn traced(runtime: &Runtime, options: &[&str], words: &[&str]) -> (Trace, String) {
+    let folder = Folder::new();
+    let (file, summary) = (folder.path("trace.json"), folder.path("summary.txt"));
+    let mut all = options.to_vec();
+    all.extend([
+        "--output",
+        file.to_str().unwrap(),
+        "--summary",
+        summary.to_str().unwrap(),
+    ]);
+    let program = profilee("Traced");
+    let plain = Finished::of(EXAMPLE.plain(runtime, &program, words));
+    let finished = Finished::of(EXAMPLE.command(runtime, &all, &program, words));
+    assert!(plain.status.success(), "{plain:?}");
+    assert_eq!(finished.status, plain.status, "{finished:?}");
+    assert_eq!(
+        (&finished.stdout, &finished.stderr),
+        (&plain.stdout, &plain.stderr)
+    );
+    let text = |file: &Path| fs::read_to_string(file).unwrap();
+    (Trace::parse(&text(&file)), text(&summary))
+}
