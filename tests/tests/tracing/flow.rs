@@ -91,7 +91,9 @@ fn spans_belong_to_what_has_called_them() {
                 "\"side 1\"" | "\"side 2\"" => (&["Traced.Flow.Side(int)"], true),
                 other => panic!("{other}"),
             };
-            assert_eq!(above(&trace, leaf), [between, &RUN].concat(), "{leaf:?}");
+            // A host of the program may be above.
+            let above = above(&trace, leaf);
+            assert!(above.starts_with(&[between, &RUN].concat()), "{above:?}");
             assert_eq!(leaf.thread != main, elsewhere, "{leaf:?}");
         }
         let [top, middle] = ["Top", "Middle"].map(|name| {

@@ -130,7 +130,10 @@ fn the_configuration_says_which() {
         );
         // The core library cannot call a helper.
         let reason = trace.reason("refused", "System.Private.CoreLib");
-        println!("{reason:?}");
+        assert!(
+            reason.is_some_and(|reason| reason.contains("core library")),
+            "{reason:?}"
+        );
         assert!(
             summary.contains("not traced:\n  System.Private.CoreLib: "),
             "{summary}"

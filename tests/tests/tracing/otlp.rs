@@ -47,12 +47,14 @@ fn a_collector_gets_the_spans_of_the_trace() {
                 }
             }
         }
-        assert_eq!(spans.len(), trace.spans.len());
+        let ended = trace.spans.iter().filter(|span| !span.is_unfinished);
+        let ended: Vec<_> = ended.collect();
+        assert_eq!(spans.len(), ended.len());
         assert!(
             summary.contains(&format!("{} spans were sent", spans.len())),
             "{summary}"
         );
-        for expected in &trace.spans {
+        for expected in ended {
             let span = &spans[&expected.id];
             assert_eq!(span.name, expected.name);
             assert_eq!(span.trace_id.len(), 16);
@@ -66,7 +68,9 @@ fn a_collector_gets_the_spans_of_the_trace() {
                 0 => assert!(span.parent_span_id.is_empty()),
                 parent => {
                     assert_eq!(span.parent_span_id, parent.to_be_bytes());
-                    assert_eq!(span.trace_id, spans[&parent].trace_id);
+                    if let Some(parent) = spans.get(&parent) {
+                        assert_eq!(span.trace_id, parent.trace_id);
+                    }
                 }
             }
             let is_error = span

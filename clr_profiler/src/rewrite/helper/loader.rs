@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{BodyMemory, CorProfilerInfo, ProfilerInfo};
 use crate::metadata::{MetadataEmitMembers, MetadataImportMembers, MethodProps};
+use crate::rewrite::scope::Scope;
 use crate::rewrite::subject::Subject;
 use crate::rewrite::{edited, keep_seeing_unloads};
 use clr_profiler_il::body::MethodBody;
@@ -33,6 +34,12 @@ pub(super) fn load_into(
             helper.path().display()
         ))
     })?;
+    if Scope::open(info, module)?.is_core_library() {
+        return Err(Error::other(
+            "the core library cannot load a helper, for loading one needs all of it: its methods can \
+             call functions of the profiler instead (RewriteContext::call_native)",
+        ));
+    }
     keep_seeing_unloads(info)?;
     const NAME: &str = ".cctor";
     let signature = MethodSig::new(TypeSig::Void, Vec::new());

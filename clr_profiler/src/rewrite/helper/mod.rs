@@ -209,7 +209,8 @@ impl HelperAssembly {
     ///
     /// # Errors
     ///
-    /// A path that is no Unicode; what the metadata and the runtime answer.
+    /// That the module is the core library; a path that is no Unicode; what the metadata and the runtime
+    /// answer.
     pub fn load_into(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         loader::load_into(self, info, module)
     }
