@@ -31,6 +31,7 @@ chapters! {
     Helpers = "helpers.md";
     MetadataEmission = "metadata-emission.md";
     Rejit = "rejit.md";
+    Tracing = "tracing.md";
     AttachAndDetach = "attach-and-detach.md";
     Deploying = "deploying.md";
     Troubleshooting = "troubleshooting.md";

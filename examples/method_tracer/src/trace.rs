@@ -1,5 +1,6 @@
 //! The trace as Perfetto and Chrome read it: the "Trace Event Format", JSON.
 
+use std::fmt::{self, Write};
 use std::io;
 use std::process;
 use std::time::Instant;
@@ -29,6 +30,7 @@ pub(crate) struct Trace {
     new: String,
     /// How many spans had begun when the file was written.
     seen: u64,
+    names: Names,
     not_before: Instant,
 }
 
@@ -43,6 +45,7 @@ impl Trace {
             end: 0,
             new: format!("{{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{process}"),
             seen: u64::MAX,
+            names: Names::default(),
             not_before: Instant::now(),
         }
     }
@@ -54,7 +57,9 @@ impl Trace {
         moment: Moment,
         sent: Option<&Sent>,
     ) -> io::Result<bool> {
-        ended.iter().for_each(|span| add(&mut self.new, span));
+        for span in ended {
+            add(&mut self.new, &mut self.names, span);
+        }
         let begun = spans::begun();
         let began = Instant::now();
         let has_news = !self.new.is_empty() || begun != self.seen;
@@ -70,7 +75,7 @@ impl Trace {
             let now = spans::now();
             for mut span in open {
                 (span.end, span.is_later) = (now, true);
-                add(&mut text, &span);
+                add(&mut text, &mut self.names, &span);
             }
             let other = summary::json(sent);
             text += &format!("\n], \"otherData\": {other}}}\n");
@@ -86,40 +91,77 @@ impl Trace {
     }
 }
 
-/// A call is one event on its thread; one that ended with a task, which threads did not see, is a pair
-/// on a line of its own.
-fn add(text: &mut String, span: &Span) {
-    let mut event = json!({
-        "name": spans::name(span.method),
-        "cat": if span.is_later { "async" } else { "call" },
-        "pid": process::id(),
-        "tid": span.thread,
-        "ts": span.start as f64 / 1e3,
-        "args": { "span": span.id, "parent": span.parent, "trace": span.trace },
-    });
-    let arguments = &mut event["args"];
+/// The texts of the names, which most of a trace consists of.
+#[derive(Debug, Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    fn get(&mut self, method: u32) -> &str {
+        let number = method as usize;
+        while self.0.len() <= number {
+            let name = spans::name(self.0.len() as u32);
+            self.0.push(Value::from(name).to_string());
+        }
+        &self.0[number]
+    }
+}
+
+/// Adds the events of a span. A call is one event on its thread; one that ended with a task, which
+/// threads did not see, is a pair on a line of its own.
+fn add(text: &mut String, names: &mut Names, span: &Span) {
+    let common = format!(
+        "\"name\": {}, \"pid\": {}, \"tid\": {}",
+        names.get(span.method),
+        process::id(),
+        span.thread
+    );
+    let [start, end, took] = [span.start, span.end, span.end - span.start].map(Microseconds);
+    let arguments = arguments(span);
+    // Writing to a string cannot fail.
+    let _ = if span.is_later {
+        let common = format!("{common}, \"cat\": \"async\", \"id\": \"{:#x}\"", span.id);
+        write!(
+            text,
+            ",\n{{\"ph\": \"b\", \"ts\": {start}, {common}, \"args\": {{{arguments}}}}},\n\
+             {{\"ph\": \"e\", \"ts\": {end}, {common}}}"
+        )
+    } else {
+        write!(
+            text,
+            ",\n{{\"ph\": \"X\", \"ts\": {start}, \"dur\": {took}, {common}, \"cat\": \"call\", \
+             \"args\": {{{arguments}}}}}"
+        )
+    };
+}
+
+fn arguments(span: &Span) -> String {
+    let Span {
+        id, parent, trace, ..
+    } = span;
+    let mut text = format!("\"span\": {id}, \"parent\": {parent}, \"trace\": {trace}");
     match &span.outcome {
-        Outcome::Open => arguments["unfinished"] = true.into(),
+        Outcome::Open => text += ", \"unfinished\": true",
         Outcome::Returned => {}
-        Outcome::Threw(what) => arguments["exception"] = what.replacen('\n', ": ", 1).into(),
-        Outcome::Cancelled => arguments["cancelled"] = true.into(),
+        Outcome::Threw(what) => {
+            text += &format!(
+                ", \"exception\": {}",
+                Value::from(what.replacen('\n', ": ", 1))
+            );
+        }
+        Outcome::Cancelled => text += ", \"cancelled\": true",
     }
     if !span.arguments.is_empty() {
-        let lines = span.arguments.lines();
-        arguments["arguments"] = lines.map(Value::from).collect::<Vec<_>>().into();
+        let lines: Value = span.arguments.lines().collect();
+        text += &format!(", \"arguments\": {lines}");
     }
-    let took = (span.end - span.start) as f64 / 1e3;
-    if !span.is_later {
-        event["ph"] = "X".into();
-        event["dur"] = took.into();
-        *text += &format!(",\n{event}");
-        return;
+    text
+}
+
+/// Nanoseconds in the format's unit.
+struct Microseconds(u64);
+
+impl fmt::Display for Microseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
     }
-    event["id"] = format!("{:#x}", span.id).into();
-    event["ph"] = "b".into();
-    *text += &format!(",\n{event}");
-    event["ph"] = "e".into();
-    event["ts"] = (span.end as f64 / 1e3).into();
-    event["args"] = json!({});
-    *text += &format!(",\n{event}");
 }

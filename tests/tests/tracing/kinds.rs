@@ -4,7 +4,7 @@ use std::fs;
 
 use clr_profiler_tests::{Finished, Folder, profilee, runtimes};
 
-use crate::trace::{EXAMPLE, Span, traced};
+use crate::trace::{EXAMPLE, Span, Trace, traced};
 
 /// Methods with their calls, and how many of these failed.
 const COUNTS: [(&str, usize, usize); 21] = [
@@ -159,4 +159,35 @@ fn a_configuration_that_cannot_be_read_is_told_and_the_program_runs() {
     assert!(finished.stdout.ends_with("worked\n"), "{finished:?}");
     let told = "`Traced.Plain.Overload` names no methods";
     assert!(finished.stderr.contains(told), "{finished:?}");
+}
+
+#[test]
+fn no_call_is_lost_without_being_counted() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let config = folder.path("methods.conf");
+        fs::write(&config, "Traced!Traced.Calls.Work").unwrap();
+        let output = folder.path("trace.json");
+        let options = [
+            "--config",
+            config.to_str().unwrap(),
+            "--output",
+            output.to_str().unwrap(),
+        ];
+        let command = EXAMPLE.command(runtime, &options, &profilee("Traced"), &["calls", "50000"]);
+        let finished = Finished::of(command);
+        assert!(finished.status.success(), "{finished:?}");
+        let trace = Trace::parse(&fs::read_to_string(output).unwrap());
+        let row = &trace.other["methods"][0];
+        let lost = trace.other["lost"].as_u64().unwrap();
+        println!("on {}: {lost} lost", runtime.name);
+        assert_eq!(
+            (&row["calls"], &row["errors"]),
+            (&250_000.into(), &0.into())
+        );
+        assert_eq!(
+            trace.of("Traced.Calls.Work(int)").len() as u64 + lost,
+            250_000
+        );
+    }
 }
