@@ -181,10 +181,7 @@ fn no_call_is_lost_without_being_counted() {
         let row = &trace.other["methods"][0];
         let lost = trace.other["lost"].as_u64().unwrap();
         println!("on {}: {lost} lost", runtime.name);
-        assert_eq!(
-            (&row["calls"], &row["errors"]),
-            (&40_000.into(), &0.into())
-        );
+        assert_eq!((&row["calls"], &row["errors"]), (&40_000.into(), &0.into()));
         assert_eq!(
             trace.of("Traced.Calls.Work(int)").len() as u64 + lost,
             40_000
