@@ -119,7 +119,8 @@ fn wrap() -> Wrap {
         code.call(&trace);
     };
     let notes = || note.clone();
-    let (before, returned, caught, last) = (notes(), notes(), notes(), notes());
+    let (before, returned, seen) = (notes(), notes(), notes());
+    let (caught, last) = (notes(), notes());
     Wrap::new()
         .local(TypeSig::Object)
         .before(move |code, method| {
@@ -132,6 +133,7 @@ fn wrap() -> Wrap {
             }
             returned(code, None);
         })
+        .observe_exception(move |code, _, exception| seen(code, Some(exception)))
         .on_exception(
             "[System.Runtime]System.Exception",
             Caught::Rethrow,
@@ -238,7 +240,7 @@ impl Check<'_> {
         if !empty {
             return Err("values on the stack at the beginning of a region".to_owned());
         }
-        if body.clauses().count() != original.clauses().count() + 3 {
+        if body.clauses().count() != original.clauses().count() + 4 {
             return Err("clauses".to_owned());
         }
         let mut bytes = Vec::new();

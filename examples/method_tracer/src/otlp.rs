@@ -44,6 +44,7 @@ enum Job {
 /// What became of the spans.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
+    given: AtomicU64,
     sent: AtomicU64,
     lost: AtomicU64,
     problem: Mutex<Option<String>>,
@@ -62,6 +63,8 @@ impl Exporter {
 
     /// Never waits: what finds no place is lost, and counted.
     pub(crate) fn add(&self, spans: &[Span]) {
+        let given = spans.len() as u64;
+        self.sent.given.fetch_add(given, Ordering::Relaxed);
         for batch in spans.chunks(BATCH) {
             if self.queue.try_send(Job::Spans(batch.to_vec())).is_err() {
                 self.sent.lost(batch.len(), "the collector is too slow");
@@ -92,8 +95,13 @@ impl Sent {
 
 impl fmt::Display for Sent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [sent, lost] = [&self.sent, &self.lost].map(|count| count.load(Ordering::Relaxed));
-        write!(f, "{sent} spans were sent to the collector, {lost} lost")?;
+        let all = [&self.given, &self.sent, &self.lost];
+        let [given, sent, lost] = all.map(|count| count.load(Ordering::Relaxed));
+        let waiting = given.saturating_sub(sent + lost);
+        write!(
+            f,
+            "{sent} spans were sent to the collector, {lost} lost, {waiting} not sent yet"
+        )?;
         match &*lock(&self.problem) {
             Some(problem) => write!(f, ": {problem}"),
             None => Ok(()),
