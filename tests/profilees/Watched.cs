@@ -336,6 +336,9 @@ namespace Watched
     // each with an object.
     public static class Many
     {
+        // Optimised code does without objects that nobody uses.
+        private static object last;
+
         public static void Run(int number)
         {
             uint state = 12345;
@@ -354,13 +357,13 @@ namespace Watched
 
         private static int Left(uint way, int depth)
         {
-            new Small();
+            last = new Small();
             return depth == 0 ? 0 : (way & 1) == 0 ? Left(way >> 1, depth - 1) + 1 : Right(way >> 1, depth - 1) + 1;
         }
 
         private static int Right(uint way, int depth)
         {
-            new Small();
+            last = new Small();
             return depth == 0 ? 0 : (way & 1) == 0 ? Left(way >> 1, depth - 1) + 2 : Right(way >> 1, depth - 1) + 2;
         }
     }

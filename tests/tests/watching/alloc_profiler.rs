@@ -196,7 +196,7 @@ fn limits_hold_and_objects_stay_exact() {
         let small = folded.lines().filter_map(|line| line.rsplit_once(' '));
         let small = small.filter(|(stack, _)| stack.ends_with(";Watched.Small"));
         let bytes: u64 = small.map(|(_, bytes)| bytes.parse::<u64>().unwrap()).sum();
-        assert_eq!(bytes, 300 * 13 * 24);
+        assert_eq!(bytes, 300 * 13 * 24, "on {}", runtime.name);
         let few = [("ALLOC_PROFILER_LIMIT_NAMES", "50")];
         let (_, table) = run(runtime, work, &[], &few, "allocations.txt");
         assert!(
