@@ -28,12 +28,25 @@ enum Way {
 }
 
 impl Runtime {
+    /// The application that this runtime is part of, which can be profiled itself.
+    pub fn application(&self) -> Option<&Path> {
+        match &self.way {
+            Way::Host(_) => None,
+            Way::SingleFile(application) => Some(application),
+        }
+    }
+
     /// What starts a managed program on this runtime.
     pub fn launch(&self, program: &Path, arguments: &[&str]) -> Launch {
         let mut launch = match &self.way {
             Way::Host(host) => {
                 let mut launch = Launch::new(program);
                 launch.dotnet(host.clone()).args(arguments);
+                launch
+            }
+            Way::SingleFile(application) if application == program => {
+                let mut launch = Launch::new(application);
+                launch.args(arguments);
                 launch
             }
             Way::SingleFile(application) => {

@@ -7,6 +7,7 @@ mod contexts;
 mod dynamics;
 mod enumerates;
 mod every_callback;
+mod everything;
 mod exceptions;
 mod flag_rules;
 mod handles;
@@ -62,6 +63,7 @@ register!(
     rejit::Rejits,
     rejit_steps::RejitSteps,
     enumerates::Enumerates,
+    everything::Everything,
     exceptions::Exceptions,
     flag_rules::FlagRules,
     handles::Handles,
