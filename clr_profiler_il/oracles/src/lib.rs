@@ -11,10 +11,12 @@
 //! - [`edit`]: a script of edits does what a list of lines does that is edited likewise.
 //! - [`signature`]: signatures through bytes and through text are the same.
 //! - [`text`]: what is read from a text and printed is read the same again.
+//! - [`attribute`]: the values of custom attributes say all that their bytes say.
 //! - [`seeds`]: inputs to begin with; [`random`]: variations of them.
 
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod bodies;
 mod edits;
 mod listing;
@@ -24,6 +26,7 @@ mod signatures;
 mod texts;
 mod tokens;
 
+pub use attributes::attribute;
 pub use bodies::{decode, round_trip};
 pub use edits::edit;
 pub use signatures::signature;
@@ -33,10 +36,11 @@ pub use texts::text;
 pub type Oracle = fn(&[u8]);
 
 /// All oracles by the names of their fuzzers.
-pub const ORACLES: [(&str, Oracle); 5] = [
+pub const ORACLES: [(&str, Oracle); 6] = [
     ("decode", decode),
     ("round_trip", round_trip),
     ("edit", edit),
     ("signature", signature),
     ("text", text),
+    ("attribute", attribute),
 ];

@@ -78,6 +78,21 @@ const SIGNATURES: &[&[u8]] = &[
     &[0x13, 0xc0, 0x00, 0x40, 0x00],
 ];
 
+/// Custom attributes: the number of parameters, their types, the blob.
+const ATTRIBUTES: &[&[u8]] = &[
+    b"\x00",
+    b"\x00\x01\x00\x00\x00",
+    b"\x02\x00\x67\x01\x00\x04cart\x07\x00\x00\x00\x01\x00\x54\x02\x04Loud\x01",
+    b"\x07\x07\x17\x27\x37\x47\x57\xa7\x01\x00\x01x\x01\xfe\xfe\xfe\xff\xfe\xff\0\0\0\x3f\x00\x00",
+    b"\x03\x01\x01\x01\x01\x00\x0e\x02ab\x50\x01T\x55\x01F\x05\0\0\0\x00\x00",
+    b"\x01\x01\x01\x00\x1d\x51\x02\0\0\0\x02\x01\x0e\xff\x00\x00",
+    b"\x02\x02\x63\x01\x00\xff\x05\0\0\0\x01\0\x53\x1d\x55\x01F\x02Cs\x01\0\0\0\x07\0\0\0",
+    b"\x02\x04\x0c\x01\x00\x02\0\0\0\x01a\xff\xff\xff\xff\xff\x01\0\x54\x1d\x0e\x01N\0\0\0\0",
+    b"\x01\x05\x01\x00\x01\x02\x00\x00",
+    b"\x03\x87\x97\xb7\x01\x00\x01\x02\x03\x04\x05\x06\x07\x08\x08\x07\x06\x05\x04\x03\x02\x01\0\0\0\0\0\0\x04\xc0\0\0",
+    b"\x03\x77\xa7\x83\x01\x00\x01\x02\x03\xff\0\0\x80\x3f\x01\x02\x03\x04\0\0\0\0\0\0",
+];
+
 /// The hand-made bodies in bytes.
 pub fn bodies() -> &'static [Vec<u8>] {
     static ENCODED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
@@ -116,6 +131,7 @@ pub fn of(oracle: &str) -> Vec<Vec<u8>> {
             })
             .collect(),
         "signature" => SIGNATURES.iter().map(|blob| blob.to_vec()).collect(),
+        "attribute" => ATTRIBUTES.iter().map(|input| input.to_vec()).collect(),
         "text" => [bytes(BODIES), bytes(TEXTS)].concat(),
         _ => panic!("there is no oracle {oracle}"),
     }

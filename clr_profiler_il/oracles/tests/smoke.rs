@@ -83,3 +83,8 @@ fn signature() {
 fn text() {
     smoke("text");
 }
+
+#[test]
+fn attribute() {
+    smoke("attribute");
+}
