@@ -4,6 +4,7 @@
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench rewrite            # 31 rounds
 //! cargo bench -p clr_profiler_tests --bench rewrite -- 101
+//! cargo bench -p clr_profiler_tests --bench rewrite -- 101 only decode    # to look at with perf
 //! ```
 //!
 //! Each round goes through all bodies once with each of the ways, in a random order, so that what
@@ -58,10 +59,16 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn main() -> ExitCode {
-    let rounds = std::env::args()
-        .skip(1)
-        .find_map(|argument| argument.parse().ok());
-    match run(rounds.unwrap_or(31)) {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let rounds = arguments.iter().find_map(|argument| argument.parse().ok());
+    let rounds = rounds.unwrap_or(31);
+    let only = arguments.iter().skip_while(|argument| *argument != "only");
+    let only = only.skip(1).find(|argument| !argument.starts_with('-'));
+    let done = match only {
+        Some(only) => run_only(only, rounds),
+        None => run(rounds),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("rewrite: error: {error}");
@@ -92,6 +99,22 @@ struct Memory {
     out: Vec<u8>,
     prologue: Fragment,
     epilogue: Fragment,
+}
+
+impl Memory {
+    fn new() -> Self {
+        let mut memory = Self {
+            lengths: Lengths::new(),
+            body: MethodBody::new(),
+            buffers: EncodeBuffers::new(),
+            out: Vec::new(),
+            prologue: Fragment::new(),
+            epilogue: Fragment::new(),
+        };
+        memory.prologue.ldc_i4(7).pop();
+        memory.epilogue.ldc_i4(7).pop();
+        memory
+    }
 }
 
 fn copy(memory: &mut Memory, bytes: &[u8]) -> Result<()> {
@@ -215,24 +238,26 @@ impl Corpus {
     }
 }
 
+/// Goes one of the ways again and again.
+fn run_only(name: &str, rounds: usize) -> Result<()> {
+    let way = WAYS.iter().find(|(other, _)| *other == name);
+    let &(_, way) = way.ok_or_else(|| format!("there is no way {name:?}"))?;
+    let corpus = Corpus::load()?;
+    let mut memory = Memory::new();
+    for _ in 0..rounds {
+        repeat(way, &mut memory, &corpus, &corpus.bodies)?;
+    }
+    Ok(())
+}
+
 fn run(rounds: usize) -> Result<()> {
     let corpus = Corpus::load()?;
     let largest = corpus.largest();
-    let lengths = Lengths::new();
+    let mut memory = Memory::new();
     let instructions = corpus
         .each(&corpus.bodies)
-        .map(|body| lengths.instructions(body).ok_or("no body"))
+        .map(|body| memory.lengths.instructions(body).ok_or("no body"))
         .sum::<std::result::Result<usize, _>>()?;
-    let mut memory = Memory {
-        lengths,
-        body: MethodBody::new(),
-        buffers: EncodeBuffers::new(),
-        out: Vec::new(),
-        prologue: Fragment::new(),
-        epilogue: Fragment::new(),
-    };
-    memory.prologue.ldc_i4(7).pop();
-    memory.epilogue.ldc_i4(7).pop();
 
     let bodies = corpus.bodies.len();
     println!(
@@ -243,7 +268,7 @@ fn run(rounds: usize) -> Result<()> {
     );
     // Buffers become large enough, and files and caches warm.
     for (_, way) in WAYS {
-        time(way, &mut memory, corpus.each(&corpus.bodies))?;
+        repeat(way, &mut memory, &corpus, &corpus.bodies)?;
     }
     let mut times = vec![Vec::with_capacity(rounds); WAYS.len()];
     let mut times_of_largest = Vec::with_capacity(rounds);
@@ -256,11 +281,11 @@ fn run(rounds: usize) -> Result<()> {
         }
         for &index in &order {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
-            let time = time(WAYS[index].1, &mut memory, corpus.each(&corpus.bodies))?;
+            let time = repeat(WAYS[index].1, &mut memory, &corpus, &corpus.bodies)?;
             allocations[index] += ALLOCATIONS.load(Ordering::Relaxed) - before;
             times[index].push(time);
         }
-        let time = time(WAYS[REWRITE].1, &mut memory, corpus.each(&largest))?;
+        let time = repeat(WAYS[REWRITE].1, &mut memory, &corpus, &largest)?;
         times_of_largest.push(time);
     }
 
@@ -292,14 +317,15 @@ fn run(rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// How many nanoseconds a way takes with all the bodies.
-fn time<'a>(
+/// Goes a way with all of these bodies; gives the nanoseconds that it takes.
+fn repeat(
     way: fn(&mut Memory, &[u8]) -> Result<()>,
     memory: &mut Memory,
-    bodies: impl Iterator<Item = &'a [u8]>,
+    corpus: &Corpus,
+    bodies: &[Range<usize>],
 ) -> Result<f64> {
     let start = Instant::now();
-    for body in bodies {
+    for body in corpus.each(bodies) {
         way(memory, body)?;
     }
     Ok(start.elapsed().as_secs_f64() * 1e9)

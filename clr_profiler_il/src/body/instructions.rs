@@ -27,17 +27,14 @@ pub(super) fn read_instructions(
         bytes: copy,
         size,
         count,
-        branches,
+        jumps,
         long,
-        exits,
         starts,
         changes,
     } = &mut out.original;
     *size = bytes.len();
     copy.extend_from_slice(bytes);
     copy.extend_from_slice(&[0xff; PADDING]);
-    // Most instructions have two bytes or more.
-    out.nodes.reserve(bytes.len() / 2 + 2);
     if starts.len() < bytes.len() {
         starts.resize(bytes.len(), 0);
     }
@@ -45,41 +42,31 @@ pub(super) fn read_instructions(
         bytes,
         origin,
         padded: copy,
-        nodes: &mut out.nodes,
+        // An instruction has one byte or more.
+        nodes: out.nodes.with_room(bytes.len(), Node::END),
+        count: 1,
         prefixes: &mut out.prefixes,
         switches: &mut out.switches,
         changes,
         long,
-        exits,
         starts: starts.get_mut(..bytes.len()).unwrap_or(&mut []),
-        branches,
-        seen: 0,
+        jumps: jumps.with_room(bytes.len() + 1, 0),
+        jump_count: 0,
     };
-    let mut position = 0;
-    loop {
+    let mut position = reader.plain(0);
+    while position < bytes.len() {
+        position = reader.instruction(position)?;
         position = reader.plain(position);
-        if position >= bytes.len() {
-            break;
-        }
-        position = match bytes.get(position) {
-            Some(&byte) if byte == Opcode::Ret.code() as u8 => reader.ret(position),
-            _ => reader.instruction(position)?,
-        };
     }
     if position > bytes.len() {
         // The last one was not whole.
-        reader.nodes.pop();
+        reader.count -= 1;
         return Err(reader.truncated());
     }
-    let branch_count = if reader.seen & Class::BRANCHES == 0 {
-        0
-    } else {
-        // A branch has two bytes or more.
-        reader.branches.resize(bytes.len() / 2 + 1, 0);
-        reader.note_branches()
-    };
-    branches.truncate(branch_count);
-    let last = out.nodes.len() as u32 - 1;
+    let (nodes, jump_count) = (reader.count, reader.jump_count);
+    out.nodes.extend_to(nodes);
+    jumps.extend_to(jump_count);
+    let last = nodes as u32 - 1;
     *count = last;
     if let Some(node) = out.nodes.last_mut() {
         node.next = END;
@@ -96,16 +83,18 @@ struct Reader<'a> {
     origin: usize,
     /// The code, and bytes behind it, so that what is read in one go is always there.
     padded: &'a [u8],
-    nodes: &'a mut Vec<Node>,
+    /// Those that were read, and room for as many as there can be.
+    nodes: &'a mut [Node],
+    /// The number of those that were read, with the one that stands for the end.
+    count: usize,
     prefixes: &'a mut Vec<PrefixSlot>,
     switches: &'a mut Vec<Label>,
     changes: &'a mut Vec<Change>,
     long: &'a mut Vec<u32>,
-    exits: &'a mut Vec<u32>,
     starts: &'a mut [u32],
-    branches: &'a mut Vec<u32>,
-    /// The classes of the instructions so far, with all bits of each.
-    seen: u8,
+    /// As the nodes.
+    jumps: &'a mut [u32],
+    jump_count: usize,
 }
 
 impl Reader<'_> {
@@ -113,71 +102,44 @@ impl Reader<'_> {
     /// behind the code, the last one was cut short.
     ///
     /// Nearly all of the time is spent here: there are no calls, one jump for each instruction, and
-    /// what is a branch is noted without a jump.
+    /// what is a branch or leaves the method is noted without a jump.
     #[inline(never)]
     fn plain(&mut self, mut position: usize) -> usize {
-        let (padded, nodes) = (self.padded, &mut *self.nodes);
-        let starts = &mut *self.starts;
-        let mut seen = 0;
+        let (padded, starts) = (self.padded, &mut *self.starts);
+        let (nodes, jumps) = (&mut *self.nodes, &mut *self.jumps);
+        let (mut count, mut jump_count) = (self.count, self.jump_count);
         while let Some(start) = starts.get_mut(position)
             && let Some(word) = padded.get(position..)
             && let Some(word) = word.first_chunk()
+            && let Some(node) = nodes.get_mut(count)
+            && let Some(jump) = jumps.get_mut(jump_count)
         {
-            let word = u64::from_le_bytes(*word);
-            let shape = shape_of(&ONE_BYTE, word as u8);
-            let operand = (word >> 8) as u32 & shape.mask;
-            // With room for one more, `push` needs no call, which would cost registers.
-            if operand < u32::from(shape.least) || nodes.len() == nodes.capacity() {
+            // What the next round waits for comes first: a byte that is loaded by itself is there earlier.
+            let [byte, ..]: [u8; 8] = *word;
+            let shape = shape_of(&ONE_BYTE, byte);
+            let operand = (u64::from_le_bytes(*word) >> 8) as u32 & shape.mask;
+            if operand < u32::from(shape.least) {
                 break;
             }
-            let offset = position as u32;
-            position += usize::from(shape.length);
-            seen |= shape.class as u8;
-            let index = nodes.len() as u32;
-            *start = index;
-            nodes.push(Node {
+            let index = count as u32;
+            (*start, *jump) = (index, index);
+            *node = Node {
                 next: index + 1,
                 previous: index - 1,
-                offset,
+                offset: position as u32,
                 ..Node::new(shape.opcode, u64::from(operand))
-            });
+            };
+            position += usize::from(shape.length);
+            jump_count += usize::from(shape.class.jumps());
+            count += 1;
         }
-        self.seen |= seen;
+        (self.count, self.jump_count) = (count, jump_count);
         position
-    }
-
-    /// Reads a `ret` without prefixes.
-    fn ret(&mut self, position: usize) -> usize {
-        let index = self.nodes.len() as u32;
-        self.exits.push(index);
-        if let Some(start) = self.starts.get_mut(position) {
-            *start = index;
-        }
-        self.nodes.push(Node {
-            next: index + 1,
-            previous: index - 1,
-            offset: position as u32,
-            ..Node::new(Opcode::Ret, 0)
-        });
-        position + 1
-    }
-
-    /// Notes which instructions are branches and switches.
-    fn note_branches(&mut self) -> usize {
-        let mut count = 0;
-        for (index, node) in (0..).zip(self.nodes.iter()) {
-            // Written in any case: a jump that cannot be foreseen would cost more.
-            if let Some(slot) = self.branches.get_mut(count) {
-                *slot = index;
-            }
-            count += usize::from(node.opcode.is_branch());
-        }
-        count
     }
 
     /// Reads any instruction and its prefixes; gives the offset behind it.
     fn instruction(&mut self, start: usize) -> Result<usize, BodyError> {
-        let index = self.nodes.len() as u32;
+        let index = self.count as u32;
         let first_prefix = self.prefixes.len() as u32;
         let (mut position, mut prefix_count) = (start, 0);
         let (opcode, operand, end) = loop {
@@ -196,13 +158,12 @@ impl Reader<'_> {
                 _ => u32::from_le_bytes(self.take(behind)?),
             };
             let operand = u64::from(word);
-            self.seen |= shape.class as u8;
+            if let Some(jump) = self.jumps.get_mut(self.jump_count) {
+                *jump = index;
+            }
+            self.jump_count += usize::from(shape.class.jumps());
             match shape.class {
-                Class::Plain => break (opcode, operand, end),
-                Class::Exit => {
-                    self.exits.push(index);
-                    break (opcode, operand, end);
-                }
+                Class::Plain | Class::Exit => break (opcode, operand, end),
                 Class::ShortVariable | Class::Variable => {
                     let shortest = opcode.for_variable(word as u16);
                     if shortest != opcode {
@@ -239,14 +200,17 @@ impl Reader<'_> {
         if let Some(slot) = self.starts.get_mut(start) {
             *slot = index;
         }
-        self.nodes.push(Node {
-            next: index + 1,
-            previous: index - 1,
-            offset: start as u32,
-            first_prefix,
-            prefix_count,
-            ..Node::new(opcode, operand)
-        });
+        if let Some(node) = self.nodes.get_mut(self.count) {
+            *node = Node {
+                next: index + 1,
+                previous: index - 1,
+                offset: start as u32,
+                first_prefix,
+                prefix_count,
+                ..Node::new(opcode, operand)
+            };
+        }
+        self.count += 1;
         Ok(end)
     }
 
@@ -333,15 +297,16 @@ impl Reader<'_> {
     /// What to say about bytes that are no instruction: perhaps they are never reached.
     #[cold]
     fn undecodable(&self, kind: BodyErrorKind, offset: usize) -> BodyError {
-        let Some(last) = self.nodes.last().filter(|_| self.nodes.len() > 1) else {
+        let nodes = self.nodes.get(1..self.count).unwrap_or(&[]);
+        let Some(last) = nodes.last() else {
             return self.error(offset, kind);
         };
         let start = self.tail_start(last);
-        let ends = self.nodes.iter().skip(2).map(|node| node.offset as usize);
+        let ends = nodes.iter().skip(1).map(|node| node.offset as usize);
         let ends = ends.chain([start]);
         // Where the last whole instruction ends is where the branch over the rest would go.
         let beyond = |target: i64| target > i64::from(last.offset);
-        let mut nodes = self.nodes.iter().skip(1).zip(ends);
+        let mut nodes = nodes.iter().zip(ends);
         let reached = nodes.any(|(node, end)| match node.opcode.operand_kind() {
             OperandKind::Target => beyond(end as i64 + distance(node.operand).0),
             OperandKind::Switch => {

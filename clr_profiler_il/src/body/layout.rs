@@ -217,7 +217,7 @@ impl Layout {
         if self.inserted.len() < inserted {
             self.inserted.resize(inserted, 0);
         }
-        let (mut change, mut branch) = (0, 0);
+        let (mut change, mut jump) = (0, 0);
         let mut at = 0;
         let mut index = code.first();
         while index != END
@@ -237,7 +237,7 @@ impl Layout {
                     Some(change) => (change.node(), change.node()),
                 };
                 if stop > index {
-                    at = self.copy(code, index..stop, &mut branch, at);
+                    at = self.copy(code, index..stop, &mut jump, at);
                     index = next;
                     continue;
                 }
@@ -255,7 +255,7 @@ impl Layout {
     }
 
     /// Copies decoded instructions that did not change.
-    fn copy(&mut self, code: &Code, nodes: Range<u32>, branch: &mut usize, at: usize) -> usize {
+    fn copy(&mut self, code: &Code, nodes: Range<u32>, jump: &mut usize, at: usize) -> usize {
         let original = &code.original;
         let start = original.offset(nodes.start, &code.nodes);
         let end = original.offset(nodes.end, &code.nodes);
@@ -264,11 +264,14 @@ impl Layout {
             make_room(&mut self.bytes, behind + PADDING);
         }
         copy_padded(&original.bytes, start, &mut self.bytes, at, end - start);
-        while let Some(index) = next_from(&original.branches, branch, nodes.start)
+        while let Some(index) = next_from(&original.jumps, jump, nodes.start)
             && index < nodes.end
             && let Some(node) = code.node(index)
         {
-            *branch += 1;
+            *jump += 1;
+            if !node.opcode.is_branch() {
+                continue;
+            }
             let old_end = original.offset(index + 1, &code.nodes);
             let end = old_end - start + at;
             if node.opcode == Opcode::Switch {

@@ -6,37 +6,33 @@ use crate::opcode::Opcode;
 
 /// Turns the distances in branches and the offsets in switches that were just decoded into labels.
 pub(super) fn link(code: &mut Code, origin: usize) -> Result<(), BodyError> {
-    let branches = std::mem::take(&mut code.original.branches);
-    let linked = branches
+    // The list is not changed by what is done with its entries.
+    let jumps = std::mem::take(&mut code.original.jumps);
+    let linked = jumps
         .iter()
         .try_for_each(|&index| link_branch(code, origin, index));
-    code.original.branches = branches;
+    code.original.jumps = jumps;
     linked
 }
 
+#[inline]
 fn link_branch(code: &mut Code, origin: usize, index: u32) -> Result<(), BodyError> {
-    let Some(&node) = code.node(index) else {
+    let Some(node) = code.node(index) else {
         return Ok(());
     };
-    if node.opcode == Opcode::Switch {
-        let (start, count) = unpack_range(node.operand);
-        for entry in start..start + count {
-            let Some(&Label(target)) = code.switches.get(entry) else {
-                break;
-            };
-            let label = label(code, origin + node.offset as usize, target)?;
-            if let Some(entry) = code.switches.get_mut(entry) {
-                *entry = label;
-            }
-        }
+    let (opcode, operand, start) = (node.opcode, node.operand, origin + node.offset as usize);
+    if matches!(opcode, Opcode::Ret | Opcode::Jmp) {
         return Ok(());
     }
+    if opcode == Opcode::Switch {
+        return link_switch(code, start, operand);
+    }
     let end = code.original.offset(index + 1, &code.nodes);
-    let (distance, size) = distance(node.operand);
+    let (distance, size) = distance(operand);
     let target = end as i64 + distance;
     match u32::try_from(target) {
         Ok(offset) if (offset as usize) < code.original.size => {
-            let label = label(code, origin + node.offset as usize, offset)?;
+            let label = label(code, start, offset)?;
             if let Some(node) = code.nodes.get_mut(index as usize) {
                 node.operand = u64::from(label.0);
             }
@@ -49,7 +45,23 @@ fn link_branch(code: &mut Code, origin: usize, index: u32) -> Result<(), BodyErr
     }
 }
 
+#[inline(never)]
+fn link_switch(code: &mut Code, at: usize, operand: u64) -> Result<(), BodyError> {
+    let (start, count) = unpack_range(operand);
+    for entry in start..start + count {
+        let Some(&Label(target)) = code.switches.get(entry) else {
+            break;
+        };
+        let label = label(code, at, target)?;
+        if let Some(entry) = code.switches.get_mut(entry) {
+            *entry = label;
+        }
+    }
+    Ok(())
+}
+
 /// The label for a target of the branch at an offset of the body.
+#[inline]
 fn label(code: &mut Code, branch: usize, target: u32) -> Result<Label, BodyError> {
     match node_at_offset(code, target) {
         Some(at) => Ok(code.branch_label(at)),

@@ -5,6 +5,7 @@
 //! that stand there.
 
 mod original;
+mod slots;
 mod splice;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::Symbol;
 
 pub(crate) use original::{Change, Original, PADDING};
+pub(crate) use slots::Slots;
 
 /// The node that stands for the end.
 pub(crate) const END: u32 = 0;
@@ -38,11 +40,11 @@ pub(crate) struct Node {
     pub(crate) first_prefix: u32,
     /// The offset in the decoded code, or `NONE`.
     pub(crate) offset: u32,
+    pub(crate) opcode: Opcode,
     pub(crate) prefix_count: u8,
     /// The operand is the number of a symbol instead of a token.
     pub(crate) symbolic: bool,
     pub(crate) removed: bool,
-    pub(crate) opcode: Opcode,
 }
 
 impl Node {
@@ -110,7 +112,7 @@ pub(crate) struct PrefixSlot {
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     /// To be changed by [`node_mut`](Self::node_mut), which keeps account of what changes.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Slots<Node>,
     pub(crate) labels: Vec<LabelSlot>,
     pub(crate) switches: Vec<Label>,
     pub(crate) prefixes: Vec<PrefixSlot>,
@@ -120,8 +122,10 @@ pub(crate) struct Code {
 
 impl Code {
     pub(crate) fn new() -> Self {
+        let mut nodes = Slots::new();
+        nodes.push(Node::END);
         Self {
-            nodes: vec![Node::END],
+            nodes,
             labels: Vec::new(),
             switches: Vec::new(),
             prefixes: Vec::new(),
@@ -331,9 +335,9 @@ impl Code {
             matches!(opcode, Some(Opcode::Ret | Opcode::Jmp))
         };
         // What was decoded is known, but for what was changed since.
-        let known = self.original.exits.iter().copied();
+        let known = self.original.jumps.iter().copied();
         let changed = self.original.written();
-        let changed = changed.filter(|index| self.original.exits.binary_search(index).is_err());
+        let changed = changed.filter(|index| self.original.jumps.binary_search(index).is_err());
         let others = self.original.count + 1..self.nodes.len() as u32;
         known.chain(changed).chain(others).filter(is_exit)
     }

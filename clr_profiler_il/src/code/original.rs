@@ -1,4 +1,4 @@
-use super::Node;
+use super::{Node, Slots};
 
 /// So many bytes can be read from the beginning of any instruction.
 pub(crate) const PADDING: usize = 32;
@@ -15,12 +15,10 @@ pub(crate) struct Original {
     pub(crate) size: usize,
     /// The number of instructions: their nodes are those from 1 to this one.
     pub(crate) count: u32,
-    /// Their branches and switches, in order.
-    pub(crate) branches: Vec<u32>,
+    /// Their branches and switches, and the `ret` and `jmp` instructions, in order.
+    pub(crate) jumps: Slots<u32>,
     /// Those of the branches that are long.
     pub(crate) long: Vec<u32>,
-    /// The `ret` and `jmp` instructions, in order.
-    pub(crate) exits: Vec<u32>,
     /// By offset, the node of the instruction that begins there. Where none begins, anything.
     pub(crate) starts: Vec<u32>,
     /// In any order, with repetitions.
@@ -58,9 +56,8 @@ impl Original {
         self.bytes.clear();
         self.size = 0;
         self.count = 0;
-        self.branches.clear();
+        self.jumps.clear();
         self.long.clear();
-        self.exits.clear();
         self.changes.clear();
     }
 

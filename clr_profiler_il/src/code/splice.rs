@@ -33,13 +33,15 @@ impl Code {
 
         // The nodes follow each other as they were appended; `link` joins both ends.
         let nodes = other.nodes.get(1..).unwrap_or(&[]).iter().zip(base..);
-        self.nodes.extend(nodes.map(|(node, index)| Node {
-            next: index + 1,
-            previous: index.wrapping_sub(1),
-            first_prefix: node.first_prefix + prefixes,
-            offset: NONE,
-            ..*node
-        }));
+        for (node, index) in nodes {
+            self.nodes.push(Node {
+                next: index + 1,
+                previous: index.wrapping_sub(1),
+                first_prefix: node.first_prefix + prefixes,
+                offset: NONE,
+                ..*node
+            });
+        }
         self.link(previous, base);
         self.link(last, before);
         if !other.prefixes.is_empty() {

@@ -16,7 +16,7 @@ impl PartialEq for Fragment {
                 .code
                 .nodes
                 .iter()
-                .zip(&other.code.nodes)
+                .zip(other.code.nodes.iter())
                 .all(|(left, right)| same_node(self, left, other, right))
             && self
                 .clauses

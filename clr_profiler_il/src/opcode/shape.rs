@@ -29,20 +29,26 @@ pub(crate) enum Class {
     /// It has the two-byte form of a number that may fit into one.
     Variable = 3,
     Prefix = 4,
-    /// As with `Plain`, but it leaves the method: `ret` or `jmp`.
-    Exit = 5,
     /// There is no such code.
-    Unknown = 6,
+    Unknown = 5,
     /// It is a distance in one byte.
-    ShortTarget = Self::BRANCHES,
+    ShortTarget = Self::JUMPS,
     /// It is a distance in four bytes.
-    Target = Self::BRANCHES + 1,
-    Switch = Self::BRANCHES + 2,
+    Target = Self::JUMPS + 1,
+    Switch = Self::JUMPS + 2,
+    /// As with `Plain`, but it leaves the method: `ret` or `jmp`.
+    Exit = Self::JUMPS + 3,
 }
 
 impl Class {
-    /// The bit that branches and switches have.
-    pub(crate) const BRANCHES: u8 = 0x80;
+    /// The highest bit, which branches, switches and exits have.
+    const JUMPS: u8 = 0x80;
+
+    /// 1 for branches, switches and exits.
+    #[inline]
+    pub(crate) const fn jumps(self) -> u8 {
+        self as u8 >> 7
+    }
 }
 
 /// The shapes by the code, if it has one byte.
@@ -91,9 +97,9 @@ impl Shape {
         };
         let (mask, least) = match (class, size) {
             (Class::ShortVariable, _) if !is_address_or_store(opcode) => (0xff, 4),
-            (Class::Plain | Class::ShortVariable | Class::ShortTarget, 0) => (0, 0),
+            (Class::Plain | Class::ShortVariable | Class::ShortTarget | Class::Exit, 0) => (0, 0),
             (Class::Plain | Class::ShortVariable | Class::ShortTarget, 1) => (0xff, 0),
-            (Class::Plain, _) => (u32::MAX, 0),
+            (Class::Plain | Class::Exit, _) => (u32::MAX, 0),
             _ => (0, u8::MAX),
         };
         Self {

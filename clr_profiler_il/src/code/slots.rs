@@ -1,0 +1,93 @@
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// A vector that stays filled when it is cleared.
+///
+/// Many values can so be written in a row without asking for each of them whether there is room, and
+/// without filling the room before.
+pub(crate) struct Slots<T> {
+    /// The values, and behind them what is left of earlier ones.
+    all: Vec<T>,
+    length: usize,
+}
+
+impl<T: Copy> Slots<T> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            all: Vec::new(),
+            length: 0,
+        }
+    }
+
+    pub(crate) const fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) {
+        match self.all.get_mut(self.length) {
+            Some(slot) => *slot = value,
+            None => self.all.push(value),
+        }
+        self.length += 1;
+    }
+
+    /// The values, and behind them slots for so many more, to be used by [`extend_to`](Self::extend_to).
+    #[inline]
+    pub(crate) fn with_room(&mut self, count: usize, filling: T) -> &mut [T] {
+        let end = self.length + count;
+        if self.all.len() < end {
+            self.grow(end, filling);
+        }
+        &mut self.all
+    }
+
+    /// Takes for values what stands in the slots before this number.
+    #[inline]
+    pub(crate) fn extend_to(&mut self, length: usize) {
+        self.length = length.min(self.all.len());
+    }
+
+    #[cold]
+    fn grow(&mut self, size: usize, filling: T) {
+        self.all.resize(size, filling);
+    }
+}
+
+impl<T: Copy> Default for Slots<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Copy> Clone for Slots<T> {
+    /// Leaves out what is only left there.
+    fn clone(&self) -> Self {
+        Self {
+            all: self.to_vec(),
+            length: self.length,
+        }
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for Slots<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: Copy> Deref for Slots<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.all.get(..self.length).unwrap_or(&[])
+    }
+}
+
+impl<T: Copy> DerefMut for Slots<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.all.get_mut(..self.length).unwrap_or(&mut [])
+    }
+}
