@@ -145,6 +145,7 @@ impl Code {
         self.original.clear();
     }
 
+    #[inline]
     pub(crate) fn node(&self, index: u32) -> Option<&Node> {
         self.nodes.get(index as usize)
     }
@@ -156,6 +157,7 @@ impl Code {
     }
 
     /// Makes one node follow another.
+    #[inline]
     fn link(&mut self, previous: u32, next: u32) {
         self.original.note(Change::followed(previous));
         if let Some(node) = self.nodes.get_mut(previous as usize) {
@@ -210,6 +212,7 @@ impl Code {
     }
 
     /// The node that a label stands before; `UNPLACED` if nowhere.
+    #[inline]
     pub(crate) fn place(&self, label: Label) -> u32 {
         self.labels
             .get(label.0 as usize)
@@ -273,7 +276,20 @@ impl Code {
     }
 
     /// Moves those of the labels at one node that a rule chooses to another one.
+    #[inline]
     pub(crate) fn move_labels(
+        &mut self,
+        from: u32,
+        to: u32,
+        chosen: impl Fn(u32, LabelKind) -> bool,
+    ) {
+        // Few instructions have any.
+        if self.node(from).is_some_and(|node| node.labels != NONE) {
+            self.move_some_labels(from, to, chosen);
+        }
+    }
+
+    fn move_some_labels(
         &mut self,
         from: u32,
         to: u32,
@@ -328,18 +344,21 @@ impl Code {
         pack_range(start, targets.len())
     }
 
-    /// The nodes of all `ret` and `jmp` instructions, also of removed ones, and some perhaps twice.
-    pub(crate) fn exits(&self) -> impl Iterator<Item = u32> {
-        let is_exit = |&index: &u32| {
-            let opcode = self.node(index).map(|node| node.opcode);
-            matches!(opcode, Some(Opcode::Ret | Opcode::Jmp))
+    /// Tells the nodes of all `ret` and `jmp` instructions, also of removed ones, and some perhaps
+    /// twice.
+    #[inline]
+    pub(crate) fn each_exit(&self, mut visit: impl FnMut(u32, &Node)) {
+        let mut look = |index: u32| {
+            if let Some(node) = self.node(index)
+                && matches!(node.opcode, Opcode::Ret | Opcode::Jmp)
+            {
+                visit(index, node);
+            }
         };
         // What was decoded is known, but for what was changed since.
-        let known = self.original.jumps.iter().copied();
-        let changed = self.original.written();
-        let changed = changed.filter(|index| self.original.jumps.binary_search(index).is_err());
-        let others = self.original.count + 1..self.nodes.len() as u32;
-        known.chain(changed).chain(others).filter(is_exit)
+        self.original.jumps.iter().copied().for_each(&mut look);
+        self.original.written().for_each(&mut look);
+        (self.original.count + 1..self.nodes.len() as u32).for_each(look);
     }
 
     /// Takes an instruction out; its labels go to the next one.

@@ -20,6 +20,7 @@ impl Code {
     ///
     /// Labels at its end come to stand before that node; those that stand nowhere still do. The
     /// labels that stood before the node are left there. `None` if `other` is empty.
+    #[inline]
     pub(crate) fn splice(&mut self, before: u32, other: &Self) -> Option<Spliced> {
         if other.nodes.len() < 2 {
             return None;
@@ -32,16 +33,19 @@ impl Code {
         let prefixes = self.prefixes.len() as u32;
 
         // The nodes follow each other as they were appended; `link` joins both ends.
-        let nodes = other.nodes.get(1..).unwrap_or(&[]).iter().zip(base..);
-        for (node, index) in nodes {
-            self.nodes.push(Node {
+        let from = other.nodes.get(1..).unwrap_or(&[]);
+        let slots = self.nodes.with_room(from.len(), Node::END);
+        let slots = slots.get_mut(base as usize..).unwrap_or(&mut []);
+        for ((slot, node), index) in slots.iter_mut().zip(from).zip(base..) {
+            *slot = Node {
                 next: index + 1,
-                previous: index.wrapping_sub(1),
+                previous: index - 1,
                 first_prefix: node.first_prefix + prefixes,
                 offset: NONE,
                 ..*node
-            });
+            };
         }
+        self.nodes.extend_to(last as usize + 1);
         self.link(previous, base);
         self.link(last, before);
         if !other.prefixes.is_empty() {

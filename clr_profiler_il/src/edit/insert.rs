@@ -142,14 +142,16 @@ impl MethodBody {
         for &(_, label) in exits {
             self.known(label)?;
         }
-        Ok(self.insert_checked(before, place, fragment, exits))
+        let sides = (place.labels, place.side);
+        Ok(self.insert_checked(before, sides, fragment, exits))
     }
 
     /// Inserts code of which all is in order before a node.
+    #[inline]
     pub(super) fn insert_checked(
         &mut self,
         before: u32,
-        place: Place,
+        (labels, side): (Labels, Side),
         fragment: &Fragment,
         exits: &[(Label, Label)],
     ) -> Option<Inserted> {
@@ -158,9 +160,9 @@ impl MethodBody {
         self.code.move_labels(before, spliced.first, |index, kind| {
             index < spliced.labels
                 && match kind {
-                    LabelKind::Branch => place.labels == Labels::Move,
-                    LabelKind::RegionStart => place.side == Side::WithNext,
-                    LabelKind::RegionEnd => place.side != Side::WithPrevious,
+                    LabelKind::Branch => labels == Labels::Move,
+                    LabelKind::RegionStart => side == Side::WithNext,
+                    LabelKind::RegionEnd => side != Side::WithPrevious,
                 }
         });
         if !exits.is_empty() {

@@ -1,8 +1,7 @@
 use super::insert::check;
-use super::{EditError, Labels, NotInstrumentable, Place, Side};
+use super::{EditError, Labels, NotInstrumentable, Side};
 use crate::body::{Layout, MethodBody};
 use crate::fragment::Fragment;
-use crate::instruction::{InstructionId, Position};
 use crate::opcode::Opcode;
 
 /// Where an instruction of the decoded body stands now.
@@ -23,13 +22,11 @@ impl MethodBody {
     ///
     /// If the fragment has labels without a place.
     pub fn prologue(&mut self, fragment: &Fragment) -> Result<(), EditError> {
-        let place = Place {
-            position: self.first().map_or(Position::End, Position::Before),
-            labels: Labels::Stay,
-            side: Side::WithPrevious,
-        };
+        check(fragment, &[])?;
         let before = self.added_stack;
-        self.insert(place, fragment, &[])?;
+        // Without any instruction this is the end.
+        let first = self.code.first();
+        self.insert_checked(first, (Labels::Stay, Side::WithPrevious), fragment, &[]);
         // The stack is empty here: what is needed need not be added to what is declared.
         self.added_stack.above = before.above;
         self.added_stack.at_entry = before.at_entry.max(fragment.stack_need());
@@ -50,12 +47,7 @@ impl MethodBody {
         if returns.is_ok() {
             let left = self.added_stack.left;
             for &ret in &rets {
-                let place = Place {
-                    position: Position::Before(InstructionId(ret)),
-                    labels: Labels::Move,
-                    side: Side::WithNext,
-                };
-                self.insert_checked(ret, place, fragment, &[]);
+                self.insert_checked(ret, (Labels::Move, Side::WithNext), fragment, &[]);
                 // A path leads through one of them only.
                 let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
                 self.added_stack.left = left.saturating_add(change);
@@ -70,16 +62,21 @@ impl MethodBody {
     fn find_rets(&self, rets: &mut Vec<u32>) -> Result<(), EditError> {
         rets.clear();
         let mut jmp = false;
-        for index in self.code.exits() {
-            match self.code.node(index) {
-                Some(node) if node.removed => {}
-                Some(node) if node.opcode == Opcode::Ret => rets.push(index),
-                _ => jmp = true,
+        self.code.each_exit(|index, node| {
+            if node.removed {
+                return;
             }
-        }
+            if node.opcode == Opcode::Ret {
+                rets.push(index);
+            } else {
+                jmp = true;
+            }
+        });
         // One may be told twice.
-        rets.sort_unstable();
-        rets.dedup();
+        if !rets.is_sorted_by(|one, next| one < next) {
+            rets.sort_unstable();
+            rets.dedup();
+        }
         // Most methods have neither a prefix nor `jmp`.
         if self.code.prefixes.is_empty() && !jmp {
             return Ok(());
