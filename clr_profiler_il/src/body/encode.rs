@@ -109,10 +109,11 @@ impl MethodBody {
             if !self.clauses.is_empty() {
                 flags |= MORE_SECTIONS;
             }
-            out.extend_from_slice(&[flags, 0x30]);
-            out.extend_from_slice(&max_stack.to_le_bytes());
-            out.extend_from_slice(&size.to_le_bytes());
-            out.extend_from_slice(&locals.to_le_bytes());
+            let [m0, m1] = max_stack.to_le_bytes();
+            let [s0, s1, s2, s3] = size.to_le_bytes();
+            let [l0, l1, l2, l3] = locals.to_le_bytes();
+            let header = [flags, 0x30, m0, m1, s0, s1, s2, s3, l0, l1, l2, l3];
+            out.extend_from_slice(&header);
         }
         let code = out.len();
         out.extend_from_slice(layout.bytes());

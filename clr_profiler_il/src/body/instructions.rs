@@ -53,10 +53,13 @@ pub(super) fn read_instructions(
         jumps: jumps.with_room(bytes.len() + 1, 0),
         jump_count: 0,
     };
-    let mut position = reader.plain(0);
-    while position < bytes.len() {
-        position = reader.instruction(position)?;
+    let mut position = 0;
+    loop {
         position = reader.plain(position);
+        if position >= bytes.len() {
+            break;
+        }
+        position = reader.instruction(position)?;
     }
     if position > bytes.len() {
         // The last one was not whole.
@@ -103,7 +106,7 @@ impl Reader<'_> {
     ///
     /// Nearly all of the time is spent here: there are no calls, one jump for each instruction, and
     /// what is a branch or leaves the method is noted without a jump.
-    #[inline(never)]
+    #[inline]
     fn plain(&mut self, mut position: usize) -> usize {
         let (padded, starts) = (self.padded, &mut *self.starts);
         let (nodes, jumps) = (&mut *self.nodes, &mut *self.jumps);
@@ -138,6 +141,7 @@ impl Reader<'_> {
     }
 
     /// Reads any instruction and its prefixes; gives the offset behind it.
+    #[inline(never)]
     fn instruction(&mut self, start: usize) -> Result<usize, BodyError> {
         let index = self.count as u32;
         let first_prefix = self.prefixes.len() as u32;

@@ -135,6 +135,7 @@ impl Code {
     }
 
     /// Forgets everything but the memory.
+    #[inline]
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.nodes.push(Node::END);
@@ -289,12 +290,7 @@ impl Code {
         }
     }
 
-    fn move_some_labels(
-        &mut self,
-        from: u32,
-        to: u32,
-        chosen: impl Fn(u32, LabelKind) -> bool,
-    ) {
+    fn move_some_labels(&mut self, from: u32, to: u32, chosen: impl Fn(u32, LabelKind) -> bool) {
         let Some(labels) = self.labels_mut(from) else {
             return;
         };

@@ -52,6 +52,7 @@ impl Change {
 
 impl Original {
     /// Forgets everything but the memory.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.size = 0;
