@@ -17,6 +17,7 @@ mod hooks_bench;
 mod hooks_fast;
 mod hooks_info;
 mod inlines;
+mod jit_share;
 mod load_paths;
 mod log;
 mod members;
@@ -68,6 +69,7 @@ register!(
     flag_rules::FlagRules,
     handles::Handles,
     inlines::Inlines,
+    jit_share::JitShare,
     helped::Helped,
     hooks_balance::PairsCalls,
     hooks_bench::Measures,

@@ -1,0 +1,166 @@
+//! What rewriting takes of the time in which a program is compiled: every method that the runtime
+//! compiles gets a prologue and an epilogue, and both the rewriting and the compilation are timed, by
+//! the clock of the thread.
+//!
+//! ```sh
+//! cargo bench -p clr_profiler_tests --bench jit_share            # 5 runs of each
+//! cargo bench -p clr_profiler_tests --bench jit_share -- 15
+//! ```
+//!
+//! The program prints a line; as no code is used that was compiled before (`ReadyToRun=0`), the runtime
+//! compiles all of the framework that starts it, a thousand methods and more. Once nothing is optimised
+//! (tier 0, where it stays), once all is from the beginning (`TieredCompilation=0`). The compilation
+//! is what lies between the end of `JITCompilationStarted` and the beginning of
+//! `JITCompilationFinished`.
+//!
+//! "edit" is to decode, edit and encode; "check" to decode what was encoded and to check it, when all
+//! is known of what it refers to; "metadata" what asking for that takes more. "calls" is the rest of
+//! `Method::rewrite`: what it asks of the runtime about the method, its body, and setting the new one.
+//! The share is that of edit and check.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
+
+use clr_profiler_launcher::{ProfilerLibrary, find_library};
+use clr_profiler_tests::{Runtime, profilee, runtimes};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const CLSID: &str = "C0DE0000-0000-4000-8000-0000000000AE";
+
+/// The settings of each way to compile.
+const WAYS: [(&str, &[(&str, &str)]); 2] = [
+    (
+        "tier 0",
+        &[
+            ("TieredCompilation", "1"),
+            ("TC_QuickJitForLoops", "1"),
+            ("TC_CallCounting", "0"),
+        ],
+    ),
+    ("full opt", &[("TieredCompilation", "0")]),
+];
+
+fn main() -> ExitCode {
+    let runs = std::env::args()
+        .skip(1)
+        .find_map(|argument| argument.parse().ok());
+    match run(runs.unwrap_or(5)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("jit_share: error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(runs: usize) -> Result<()> {
+    let log = std::env::temp_dir().join(format!("jit_share-{}", std::process::id()));
+    println!("microseconds a method; medians of {runs} runs");
+    println!(
+        "{:24}{:>8}{:>7}{:>8}{:>8}{:>10}{:>8}{:>13}{:>8}{:>14}",
+        "",
+        "methods",
+        "bytes",
+        "edit",
+        "check",
+        "metadata",
+        "calls",
+        "compilation",
+        "share",
+        "with calls"
+    );
+    for runtime in runtimes() {
+        for (name, settings) in WAYS {
+            let mut figures = Vec::new();
+            for _ in 0..runs {
+                figures.push(once(runtime, settings, &log)?);
+            }
+            let median = |of: fn(&Figures) -> f64| {
+                let mut values: Vec<_> = figures.iter().map(of).collect();
+                values.sort_by(f64::total_cmp);
+                values[values.len() / 2]
+            };
+            println!(
+                "{:24}{:>8}{:>7.0}{:>8.2}{:>8.2}{:>10.2}{:>8.2}{:>13.1}{:>7.2}%{:>13.2}%",
+                format!("{}, {name}", runtime.name),
+                median(|one| one.methods),
+                median(|one| one.bytes),
+                median(|one| one.edit),
+                median(|one| one.check),
+                median(|one| one.metadata),
+                median(|one| one.calls),
+                median(|one| one.compilation),
+                median(|one| 100.0 * (one.edit + one.check) / one.compilation),
+                median(|one| {
+                    let all = one.edit + one.check + one.metadata + one.calls;
+                    100.0 * all / one.compilation
+                }),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The number of methods, and in microseconds what one of them takes on average.
+struct Figures {
+    methods: f64,
+    bytes: f64,
+    edit: f64,
+    check: f64,
+    metadata: f64,
+    calls: f64,
+    compilation: f64,
+}
+
+fn once(runtime: &Runtime, settings: &[(&str, &str)], log: &Path) -> Result<Figures> {
+    let library = find_library("scenario_profilers")?;
+    let mut launch = runtime.launch(&profilee("Hello"), &[]);
+    for prefix in ["COMPlus", "DOTNET"] {
+        for (name, value) in settings.iter().chain(&[("ReadyToRun", "0")]) {
+            launch.env(format!("{prefix}_{name}"), value);
+        }
+    }
+    launch.env("SCENARIO_LOG", log);
+    launch.profiler(ProfilerLibrary::new(library, CLSID)?);
+    let _ = std::fs::remove_file(log);
+    let status = launch.command()?.stdout(Stdio::null()).status()?;
+    let text = std::fs::read_to_string(log);
+    let _ = std::fs::remove_file(log);
+    let text = text?;
+    if !status.success() {
+        return Err(format!("{}: {status}: {text}", runtime.name).into());
+    }
+    let sums = text.lines().find_map(|line| line.strip_prefix("sums "));
+    let sums = sums.ok_or_else(|| format!("no sums: {text}"))?;
+    let sums = sums.split(' ').map(str::parse);
+    let sums = sums.collect::<std::result::Result<Vec<f64>, _>>()?;
+    let [
+        methods,
+        refused,
+        bytes,
+        edit,
+        check,
+        asking,
+        rewrite,
+        compilation,
+    ] = sums[..]
+    else {
+        return Err(format!("{} sums", sums.len()).into());
+    };
+    // Some leave by a tail call; if it were many, the figures would tell nothing.
+    if methods < 500.0 || refused > methods / 20.0 {
+        return Err(format!("{methods} methods, {refused} refused: {text}").into());
+    }
+    let each = |nanoseconds: f64| nanoseconds / methods / 1000.0;
+    Ok(Figures {
+        methods,
+        bytes: bytes / methods,
+        edit: each(edit),
+        check: each(check),
+        metadata: each(asking),
+        calls: each(rewrite - edit - check - asking),
+        compilation: each(compilation),
+    })
+}

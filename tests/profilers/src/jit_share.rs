@@ -1,0 +1,257 @@
+//! How long methods take to be rewritten, and how long the runtime then compiles them.
+
+mod answers;
+
+use std::cell::RefCell;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use clr_profiler::RewriteContext;
+use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::signature::TypeSig;
+use clr_profiler::il::symbol::{NoTokens, Reference};
+use clr_profiler::il::verify::MethodContext;
+use clr_profiler::prelude::*;
+
+use crate::log;
+use answers::{Recorder, Replay};
+
+/// Puts a prologue and an epilogue that do nothing into every method that is compiled.
+///
+/// All times are those that the thread was running.
+pub(crate) struct JitShare {
+    sums: Mutex<Sums>,
+    /// What it takes to look at the clock.
+    look: Duration,
+    code: Fragment,
+}
+
+#[derive(Default)]
+struct Sums {
+    /// Those that were rewritten and compiled.
+    methods: u32,
+    refused: u32,
+    bytes: usize,
+    /// Decoding, editing and encoding.
+    edit: Duration,
+    /// Decoding what was written and checking it, when all is known of what it refers to.
+    check: Duration,
+    /// What the check takes more when it asks the metadata.
+    asking: Duration,
+    /// `Method::rewrite` from its beginning to its end: all of that, and the calls of the runtime that
+    /// read and set the body.
+    rewrite: Duration,
+    /// From the end of the callback before the compilation to the one behind it.
+    compilation: Duration,
+}
+
+/// What one method took.
+struct Took {
+    edit: Duration,
+    check: Duration,
+    asking: Duration,
+    /// For finding these out.
+    measuring: Duration,
+}
+
+/// A compilation that goes on. Another one may begin on the same thread before it ends.
+struct Compilation {
+    entered: Duration,
+    began: Duration,
+    /// What others took that began later.
+    nested: Duration,
+    is_rewritten: bool,
+}
+
+thread_local! {
+    static COMPILATIONS: RefCell<Vec<Compilation>> = const { RefCell::new(Vec::new()) };
+}
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000AE")]
+impl Profiler for JitShare {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        let looks = (0..1000).map(|_| {
+            let first = now();
+            now().saturating_sub(first)
+        });
+        Ok(Self {
+            sums: Mutex::default(),
+            look: looks.min().unwrap_or_default(),
+            code: Fragment::new().ldc_i4(7).pop().clone(),
+        })
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let entered = now();
+        let is_rewritten = self.rewrite(info, function);
+        COMPILATIONS.with_borrow_mut(|compilations| {
+            compilations.push(Compilation {
+                entered,
+                began: now(),
+                nested: Duration::ZERO,
+                is_rewritten: matches!(is_rewritten, Ok(true)),
+            });
+        });
+        is_rewritten.map(drop)
+    }
+
+    fn jit_compilation_finished(
+        &self,
+        _info: &ProfilerInfo,
+        _function: FunctionId,
+        _status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let ended = now();
+        let ended_one = COMPILATIONS.with_borrow_mut(|compilations| {
+            let ended_one = compilations.pop();
+            if let (Some(one), Some(outer)) = (&ended_one, compilations.last_mut()) {
+                outer.nested += ended.saturating_sub(one.entered);
+            }
+            ended_one
+        });
+        if let Some(one) = ended_one.filter(|one| one.is_rewritten) {
+            let mut sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
+            sums.methods += 1;
+            sums.compilation += self.between(one.began, ended).saturating_sub(one.nested);
+        }
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        let sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
+        log::line(format_args!(
+            "sums {} {} {} {} {} {} {} {}",
+            sums.methods,
+            sums.refused,
+            sums.bytes,
+            sums.edit.as_nanos(),
+            sums.check.as_nanos(),
+            sums.asking.as_nanos(),
+            sums.rewrite.as_nanos(),
+            sums.compilation.as_nanos(),
+        ));
+        Ok(())
+    }
+}
+
+impl JitShare {
+    /// Whether the method was rewritten now and not before.
+    fn rewrite(&self, info: &ProfilerInfo, function: FunctionId) -> Result<bool> {
+        // What has no token has no body in a module.
+        let Ok(method) = info.method(function) else {
+            return Ok(false);
+        };
+        let bytes = method.il_body()?;
+        let mut took = None;
+        let began = now();
+        let rewritten = method.rewrite(|body, cx| {
+            let began = now();
+            let measured = self.measure(&bytes, cx)?;
+            let measuring = now().saturating_sub(began);
+            took = Some(Took {
+                measuring,
+                ..measured
+            });
+            self.edit(body)
+        });
+        let rewrite = self.between(began, now());
+        let mut sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
+        match (rewritten, took) {
+            (Ok(rewritten), Some(took)) if rewritten.is_first() => {
+                sums.bytes += bytes.len();
+                sums.edit += took.edit;
+                sums.check += took.check;
+                sums.asking += took.asking;
+                sums.rewrite += rewrite.saturating_sub(took.measuring);
+                Ok(true)
+            }
+            (Ok(_), _) => Ok(false),
+            (Err(_), _) => {
+                sums.refused += 1;
+                Ok(false)
+            }
+        }
+    }
+
+    fn edit(&self, body: &mut MethodBody) -> Result<()> {
+        body.prologue(&self.code).map_err(Error::other)?;
+        body.before_ret(&self.code).map_err(Error::other)
+    }
+
+    /// Does what `Method::rewrite` does with the body, in the same way: each time in new memory.
+    fn measure(&self, bytes: &[u8], cx: &RewriteContext<'_>) -> Result<Took> {
+        let began = now();
+        let mut body = MethodBody::decode(bytes).map_err(Error::other)?;
+        self.edit(&mut body)?;
+        let mut out = Vec::with_capacity(bytes.len() * 2);
+        let encoded = body.encode(&mut NoTokens, &mut out);
+        drop(body);
+        let edited = now();
+        encoded.map_err(|error| Error::other(error.to_string()))?;
+
+        let class = Reference::Token(cx.props().class.into());
+        let context = MethodContext {
+            this_is_pointer: matches!(cx.resolver().type_sig(class), Some(TypeSig::ValueType(_))),
+            ..MethodContext::new(cx.signature())
+        };
+        let recorder = Recorder::new(cx.resolver());
+        let asked = now();
+        let recorded = check(&out, &context, &recorder)?;
+        let asked = self.between(asked, now());
+        let replay = Replay::new(recorder);
+        let checked = now();
+        let replayed = check(&out, &context, &replay)?;
+        let checked = self.between(checked, now());
+        if replayed != recorded {
+            return Err(Error::other("the answers were not those of before"));
+        }
+        Ok(Took {
+            edit: self.between(began, edited),
+            check: checked,
+            asking: asked.saturating_sub(checked),
+            measuring: Duration::ZERO,
+        })
+    }
+
+    /// Without the look at the clock.
+    fn between(&self, began: Duration, ended: Duration) -> Duration {
+        ended.saturating_sub(began).saturating_sub(self.look)
+    }
+}
+
+/// The number of violations.
+fn check(
+    bytes: &[u8],
+    context: &MethodContext<'_>,
+    resolver: &impl clr_profiler::il::symbol::Resolver,
+) -> Result<usize> {
+    let body = MethodBody::decode(bytes).map_err(Error::other)?;
+    Ok(body.verify(context, resolver).len())
+}
+
+/// How long this thread has been running.
+#[cfg(unix)]
+fn now() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is to a local.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+/// What time it is, counted from the first look.
+#[cfg(not(unix))]
+fn now() -> Duration {
+    static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    FIRST.get_or_init(std::time::Instant::now).elapsed()
+}

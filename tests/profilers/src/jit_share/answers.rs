@@ -1,0 +1,74 @@
+//! The answers of a resolver, to be given again without asking.
+
+use std::cell::RefCell;
+
+use clr_profiler::il::signature::{LocalsSig, MethodSig, TypeSig};
+use clr_profiler::il::symbol::{Reference, Resolver, TypeKind};
+use clr_profiler::il::token::{Token, TypeToken};
+
+enum Answer {
+    Method(Option<MethodSig>),
+    Type(Option<TypeSig>),
+    Kind(Option<TypeKind>),
+    Locals(Option<LocalsSig>),
+    Constructor(bool),
+}
+
+/// Asks, and remembers the answers in their order.
+pub(super) struct Recorder<'a> {
+    resolver: &'a (dyn Resolver + 'a),
+    answers: RefCell<Vec<Answer>>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(resolver: &'a (dyn Resolver + 'a)) -> Self {
+        Self {
+            resolver,
+            answers: RefCell::default(),
+        }
+    }
+
+    fn note<T: Clone>(&self, answer: T, kind: fn(T) -> Answer) -> T {
+        self.answers.borrow_mut().push(kind(answer.clone()));
+        answer
+    }
+}
+
+/// Gives the answers that were recorded to the same questions in the same order.
+pub(super) struct Replay(RefCell<std::vec::IntoIter<Answer>>);
+
+impl Replay {
+    pub(super) fn new(recorder: Recorder<'_>) -> Self {
+        Self(RefCell::new(recorder.answers.into_inner().into_iter()))
+    }
+}
+
+macro_rules! answers {
+    ($($name:ident($argument:ident: $of:ty) -> $type:ty, $kind:ident or $other:expr;)*) => {
+        impl Resolver for Recorder<'_> {
+            $(fn $name(&self, $argument: $of) -> $type {
+                self.note(self.resolver.$name($argument), Answer::$kind)
+            })*
+        }
+
+        impl Resolver for Replay {
+            $(fn $name(&self, _: $of) -> $type {
+                match self.0.borrow_mut().next() {
+                    Some(Answer::$kind(answer)) => answer,
+                    _ => $other,
+                }
+            })*
+        }
+    };
+}
+
+answers! {
+    method(method: Reference<'_>) -> Option<MethodSig>, Method or None;
+    signature(signature: Reference<'_>) -> Option<MethodSig>, Method or None;
+    field(field: Reference<'_>) -> Option<TypeSig>, Type or None;
+    type_sig(name: Reference<'_>) -> Option<TypeSig>, Type or None;
+    type_kind(name: TypeToken) -> Option<TypeKind>, Kind or None;
+    declaring_type(member: Reference<'_>) -> Option<TypeSig>, Type or None;
+    is_constructor(method: Reference<'_>) -> bool, Constructor or false;
+    locals(token: Token) -> Option<LocalsSig>, Locals or None;
+}
