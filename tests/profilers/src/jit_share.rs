@@ -2,12 +2,12 @@
 
 mod answers;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use clr_profiler::RewriteContext;
-use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::body::{EncodeBuffers, MethodBody};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::{NoTokens, Reference};
@@ -19,8 +19,10 @@ use answers::{Recorder, Replay};
 
 /// Puts a prologue and an epilogue that do nothing into every method that is compiled.
 ///
-/// All times are those that the thread was running.
+/// All times are those that the thread was running. With `MEMORY=again` what is measured happens in
+/// memory that the thread had used for the method before.
 pub(crate) struct JitShare {
+    again: bool,
     sums: Mutex<Sums>,
     /// What it takes to look at the clock.
     look: Duration,
@@ -55,6 +57,13 @@ struct Took {
     measuring: Duration,
 }
 
+/// What a thread can use for method after method.
+struct Memory {
+    body: MethodBody,
+    buffers: EncodeBuffers,
+    out: Vec<u8>,
+}
+
 /// A compilation that goes on. Another one may begin on the same thread before it ends.
 struct Compilation {
     entered: Duration,
@@ -65,6 +74,7 @@ struct Compilation {
 }
 
 thread_local! {
+    static MEMORY: Cell<Option<Memory>> = const { Cell::new(None) };
     static COMPILATIONS: RefCell<Vec<Compilation>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -77,6 +87,7 @@ impl Profiler for JitShare {
             now().saturating_sub(first)
         });
         Ok(Self {
+            again: std::env::var_os("MEMORY").is_some_and(|memory| memory == "again"),
             sums: Mutex::default(),
             look: looks.min().unwrap_or_default(),
             code: Fragment::new().ldc_i4(7).pop().clone(),
@@ -186,14 +197,19 @@ impl JitShare {
         body.before_ret(&self.code).map_err(Error::other)
     }
 
-    /// Does what `Method::rewrite` does with the body, in the same way: each time in new memory.
+    /// Does what `Method::rewrite` does with the body.
     fn measure(&self, bytes: &[u8], cx: &RewriteContext<'_>) -> Result<Took> {
+        let mut memory = MEMORY.take().filter(|_| self.again);
         let began = now();
-        let mut body = MethodBody::decode(bytes).map_err(Error::other)?;
-        self.edit(&mut body)?;
-        let mut out = Vec::with_capacity(bytes.len() * 2);
-        let encoded = body.encode(&mut NoTokens, &mut out);
-        drop(body);
+        let Memory { body, buffers, out } = memory.get_or_insert_with(|| Memory {
+            body: MethodBody::new(),
+            buffers: EncodeBuffers::new(),
+            out: Vec::with_capacity(bytes.len() * 2),
+        });
+        body.decode_into(bytes).map_err(Error::other)?;
+        self.edit(body)?;
+        out.clear();
+        let encoded = body.encode_with(buffers, &mut NoTokens, out);
         let edited = now();
         encoded.map_err(|error| Error::other(error.to_string()))?;
 
@@ -204,15 +220,16 @@ impl JitShare {
         };
         let recorder = Recorder::new(cx.resolver());
         let asked = now();
-        let recorded = check(&out, &context, &recorder)?;
+        let recorded = check(body, out, &context, &recorder)?;
         let asked = self.between(asked, now());
         let replay = Replay::new(recorder);
         let checked = now();
-        let replayed = check(&out, &context, &replay)?;
+        let replayed = check(body, out, &context, &replay)?;
         let checked = self.between(checked, now());
         if replayed != recorded {
             return Err(Error::other("the answers were not those of before"));
         }
+        MEMORY.set(memory);
         Ok(Took {
             edit: self.between(began, edited),
             check: checked,
@@ -229,11 +246,12 @@ impl JitShare {
 
 /// The number of violations.
 fn check(
+    body: &mut MethodBody,
     bytes: &[u8],
     context: &MethodContext<'_>,
     resolver: &impl clr_profiler::il::symbol::Resolver,
 ) -> Result<usize> {
-    let body = MethodBody::decode(bytes).map_err(Error::other)?;
+    body.decode_into(bytes).map_err(Error::other)?;
     Ok(body.verify(context, resolver).len())
 }
 
