@@ -9,7 +9,7 @@
 //!
 //! Each round goes through all bodies once with each of the ways, in a random order, so that what
 //! else the machine does hits all alike: the median is that of the rounds. The least is the sum of what
-//! each thousand of bodies took when it was fastest, so that nothing else is in it. All memory is used again from body to body, as a profiler
+//! each hundredth of the bodies took when it was fastest, so that nothing else is in it. All memory is used again from body to body, as a profiler
 //! would do it; what is allocated all the same is counted. docs/performance.md has figures.
 
 #[path = "../tests/corpus/mod.rs"]
@@ -334,14 +334,14 @@ struct Times {
 type Of = fn(&Times) -> f64;
 
 impl Times {
-    /// Few enough bodies that they often are not interrupted, and enough for the clock.
-    const PIECE: usize = 1000;
+    /// Many enough that a piece often is not interrupted, and few enough for the clock.
+    const PIECES: usize = 100;
 
     /// Has the memory for so many.
     fn of(bodies: usize, rounds: usize) -> Self {
         Self {
             rounds: Vec::with_capacity(rounds),
-            pieces: vec![f64::INFINITY; bodies.div_ceil(Self::PIECE)],
+            pieces: vec![f64::INFINITY; Self::PIECES.min(bodies)],
         }
     }
 
@@ -353,9 +353,10 @@ impl Times {
         bodies: &[Range<usize>],
     ) -> Result<()> {
         let mut sum = 0.0;
-        let count = bodies.len().div_ceil(Self::PIECE);
+        let size = bodies.len().div_ceil(Self::PIECES).max(1);
+        let count = bodies.len().div_ceil(size);
         self.pieces.resize(count, f64::INFINITY);
-        for (piece, least) in bodies.chunks(Self::PIECE).zip(&mut self.pieces) {
+        for (piece, least) in bodies.chunks(size).zip(&mut self.pieces) {
             let start = Instant::now();
             for body in corpus.each(piece) {
                 way(memory, body)?;

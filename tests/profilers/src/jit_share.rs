@@ -219,10 +219,12 @@ impl JitShare {
             ..MethodContext::new(cx.signature())
         };
         let recorder = Recorder::new(cx.resolver());
+        self.forget(body);
         let asked = now();
         let recorded = check(body, out, &context, &recorder)?;
         let asked = self.between(asked, now());
         let replay = Replay::new(recorder);
+        self.forget(body);
         let checked = now();
         let replayed = check(body, out, &context, &replay)?;
         let checked = self.between(checked, now());
@@ -236,6 +238,13 @@ impl JitShare {
             asking: asked.saturating_sub(checked),
             measuring: Duration::ZERO,
         })
+    }
+
+    /// Leaves the body without memory unless it is to be used again.
+    fn forget(&self, body: &mut MethodBody) {
+        if !self.again {
+            *body = MethodBody::new();
+        }
     }
 
     /// Without the look at the clock.
