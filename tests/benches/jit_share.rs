@@ -62,7 +62,7 @@ fn run(runs: usize) -> Result<()> {
     let log = std::env::temp_dir().join(format!("jit_share-{}", std::process::id()));
     println!("microseconds a method; medians of {runs} runs");
     println!(
-        "{:28}{:>8}{:>7}{:>8}{:>8}{:>10}{:>8}{:>13}{:>8}{:>14}",
+        "{:64}{:>8}{:>7}{:>8}{:>8}{:>10}{:>8}{:>13}{:>8}{:>14}",
         "",
         "methods",
         "bytes",
@@ -89,7 +89,7 @@ fn run(runs: usize) -> Result<()> {
                 values[values.len() / 2]
             };
             println!(
-                "{:28}{:>8}{:>7.0}{:>8.2}{:>8.2}{:>10.2}{:>8.2}{:>13.1}{:>7.2}%{:>13.2}%",
+                "{:64}{:>8}{:>7.0}{:>8.2}{:>8.2}{:>10.2}{:>8.2}{:>13.1}{:>7.2}%{:>13.2}%",
                 format!("{}, {name}, {memory}", runtime.name),
                 median(|one| one.methods),
                 median(|one| one.bytes),
