@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the profiled programs of the tests again, with the C# compiler of mono (Debian's package
-# mono-mcs).
+# Builds the profiled programs of the tests again, with the C# compiler of mono and its assembler
+# (Debian's packages mono-mcs and mono-devel).
 #
 #   profilees/build.sh FOLDER [OUTPUT]
 #
@@ -16,14 +16,10 @@ output=$(realpath -- "${2:-$here}")
 references=$(for file in "$1"/System*.dll; do
     case $file in *.Native.* | *.WindowsRuntime.dll) ;; *) printf ' -r:%s' "$file" ;; esac
 done)
-for source in "$here"/*.cs; do
-    name=$(basename -- "$source" .cs)
-    case $name in StartupHook) target=library ;; *) target=exe ;; esac
-    # The references hold no spaces unless the runtime's folder does: then set a cache without.
-    # shellcheck disable=SC2086
-    mcs -nostdlib -noconfig -optimize+ -unsafe+ -target:$target -out:"$output/$name.dll" $references "$source"
-    if [ $target = exe ]; then
-        cat > "$output/$name.runtimeconfig.json" <<'END'
+
+# How the host is told what a program needs.
+configure() {
+    cat > "$output/$1.runtimeconfig.json" <<'END'
 {
   "runtimeOptions": {
     "framework": {
@@ -34,6 +30,16 @@ for source in "$here"/*.cs; do
   }
 }
 END
+}
+
+for source in "$here"/*.cs; do
+    name=$(basename -- "$source" .cs)
+    case $name in StartupHook) target=library ;; *) target=exe ;; esac
+    # The references hold no spaces unless the runtime's folder does: then set a cache without.
+    # shellcheck disable=SC2086
+    mcs -nostdlib -noconfig -optimize+ -unsafe+ -target:$target -out:"$output/$name.dll" $references "$source"
+    if [ $target = exe ]; then
+        configure "$name"
     fi
 done
 # The assembly that rewritten code calls, apart from the programs, so that no runtime finds it by
@@ -42,3 +48,12 @@ mkdir -p "$output/helper"
 # shellcheck disable=SC2086
 mcs -nostdlib -noconfig -optimize+ -target:library -delaysign+ -keyfile:"$here/helper/Helper.pub" \
     -out:"$output/helper/Helper.dll" $references "$here/helper/Helper.cs"
+# The program of every shape of method, some of them written in IL, some by a generator.
+generated=$(mktemp -d)
+trap 'rm -rf -- "$generated"' EXIT
+"$here/Shapes/generate.sh" "$generated"
+ilasm /quiet /dll /output:"$output/ShapesIL.dll" "$here/Shapes/ShapesIL.il" "$here/Shapes/Operands.il" "$generated/Sizes.il"
+# shellcheck disable=SC2086
+mcs -nostdlib -noconfig -optimize+ -unsafe+ -langversion:latest -target:exe -out:"$output/Shapes.dll" \
+    $references -r:"$output/ShapesIL.dll" "$here/Shapes"/*.cs "$generated/Large.cs"
+configure Shapes
