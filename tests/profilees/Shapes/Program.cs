@@ -129,6 +129,7 @@ namespace Shapes
             }
             for (int round = 0; round < rounds; round++)
                 Together(threads);
+            Console.WriteLine("not compiled: " + Rest.Prepared());
             int failures = Check.Report();
             if (failures > 0)
                 return 1;

@@ -36,6 +36,12 @@ public static class Logger
     {
         return value;
     }
+
+    // 0 for null, 1 for a value, 2 for another object.
+    public static int Look(object value)
+    {
+        return value == null ? 0 : value is ValueType ? 1 : 2;
+    }
 }
 
 internal class StartupHook

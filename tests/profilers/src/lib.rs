@@ -38,6 +38,7 @@ mod replace_body;
 mod rewrites;
 mod rewrites_again;
 mod scrambles;
+mod shapes;
 mod start;
 mod statics;
 mod stress;
@@ -107,6 +108,10 @@ register!(
     rewrites_again::RewritesAgain,
     stress::Stress,
     scrambles::Scrambles,
+    shapes::InspectsShapes,
+    shapes::LogsShapes,
+    shapes::RejitsShapes,
+    shapes::WrapsShapes,
     start::CancelsActivation,
     start::FailsToStart,
     start::Null,

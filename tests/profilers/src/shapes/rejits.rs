@@ -1,0 +1,165 @@
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use clr_profiler::prelude::*;
+use clr_profiler::{Rejit, RejitOptions, on_native_panic};
+
+use super::census::Census;
+use super::{counts, wraps};
+use crate::log;
+
+/// Wraps all methods and unwraps them again and again, by ReJIT, while the program runs.
+pub(crate) struct RejitsShapes {
+    switching: Arc<Switching>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the thread that switches has.
+struct Switching {
+    census: Census,
+    rejit: Rejit,
+    is_over: AtomicBool,
+    times: AtomicU32,
+    asked: AtomicU32,
+    compiled: AtomicU32,
+}
+
+/// How long methods keep what they have.
+const PAUSE: Duration = Duration::from_millis(25);
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Switching {
+    fn run(&self) {
+        let mut is_on = false;
+        while !self.is_over.load(Ordering::Acquire) {
+            let methods = self.census.all();
+            is_on = !is_on && !methods.is_empty();
+            if is_on {
+                self.rejit.request(methods);
+                self.times.fetch_add(1, Ordering::Relaxed);
+            } else {
+                self.rejit.revert(methods);
+            }
+            if !self.rejit.wait(PATIENCE) {
+                return;
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000E4")]
+impl Profiler for RejitsShapes {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        on_native_panic(|message| log::line(format_args!("told {message}")));
+        let switching = Arc::new(Switching {
+            census: Census::new(),
+            rejit: Rejit::start(info, setup, RejitOptions::default())?,
+            is_over: AtomicBool::new(false),
+            times: AtomicU32::new(0),
+            asked: AtomicU32::new(0),
+            compiled: AtomicU32::new(0),
+        });
+        let thread = thread::spawn({
+            let switching = Arc::clone(&switching);
+            move || switching.run()
+        });
+        Ok(Self {
+            switching,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        status: Hresult,
+    ) -> Result<()> {
+        self.switching.rejit.module_load_finished(module, status);
+        self.switching.census.take(info, module)?;
+        Ok(())
+    }
+
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.switching.rejit.module_unload_started(module);
+        Ok(())
+    }
+
+    fn jit_inlining(
+        &self,
+        info: &ProfilerInfo,
+        _caller: FunctionId,
+        callee: FunctionId,
+    ) -> Result<bool> {
+        self.switching.census.may_inline(info, callee)
+    }
+
+    fn get_rejit_parameters(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        control: &FunctionControl<'_>,
+    ) -> Result<()> {
+        if self.switching.rejit.get_rejit_parameters(module, method) {
+            self.switching.asked.fetch_add(1, Ordering::Relaxed);
+            let rewritten = control.rewrite(info, module, method, wraps::wrap);
+            let place = (module, method);
+            self.switching.census.became(place, rewritten.map(|_| ()));
+        }
+        Ok(())
+    }
+
+    fn rejit_compilation_finished(
+        &self,
+        _info: &ProfilerInfo,
+        function: FunctionId,
+        _rejit: RejitId,
+        status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        if status.is_ok() {
+            self.switching.compiled.fetch_add(1, Ordering::Relaxed);
+        } else {
+            log::line(format_args!("not compiled again {status}"));
+        }
+        let rejit = &self.switching.rejit;
+        rejit.rejit_compilation_finished(function, status)
+    }
+
+    fn rejit_error(
+        &self,
+        _info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        _function: Option<FunctionId>,
+        status: Hresult,
+    ) -> Result<()> {
+        log::line(format_args!("error {method} {status}"));
+        self.switching.rejit.rejit_error(module, method, status);
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        let switching = &self.switching;
+        switching.is_over.store(true, Ordering::Release);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.take() {
+            thread
+                .join()
+                .map_err(|_| Error::other("the thread that switches has panicked"))?;
+        }
+        switching.rejit.stop()?;
+        let read = |counter: &AtomicU32| counter.load(Ordering::Relaxed);
+        log::line(format_args!("switched {}", read(&switching.times)));
+        log::line(format_args!("asked {}", read(&switching.asked)));
+        log::line(format_args!("compiled {}", read(&switching.compiled)));
+        switching.census.report();
+        counts::report(wraps::is_balanced);
+        Ok(())
+    }
+}
