@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use clr_profiler_tests::{Scenario, profilee, runtimes};
+use clr_profiler_tests::{Runtime, Scenario, profilee, runtimes};
 
 /// Which settings of compilation are on.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,7 @@ impl Told {
 
 /// Runs the program under a profiler with each choice of settings on each runtime, and sees that it
 /// did not notice.
-fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(Settings, &Told)) {
+fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(&Runtime, Settings, &Told)) {
     let clsid = format!("C0DE0000-0000-4000-8000-0000000000E{}", profiler + 1);
     let helper = profilee("helper/Helper");
     let profiled = program
@@ -106,9 +106,9 @@ fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(Settings, &Tol
         let plain = program.start(runtime).finish();
         assert!(plain.status.success(), "{} {plain:?}", runtime.name);
         for settings in settings(profiler) {
-            // .NET Core 3.1 takes its locks in two orders, and hangs, when a method that is asked to
-            // be compiled again is inlined at that moment.
-            if profiler == REJITS && runtime.major == 3 && settings.inlining {
+            // Where a method is inlined at the moment in which it is asked to be compiled again,
+            // .NET Core 3.1 hangs, having taken its locks in two orders, and 8 crashes.
+            if profiler == REJITS && runtime.major < 10 && settings.inlining {
                 continue;
             }
             let finished = settings.apply(profiled.clone()).start(runtime).finish();
@@ -121,24 +121,28 @@ fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(Settings, &Tol
             );
             let told = Told::of(&finished.log);
             println!("{what} {:?}", told.numbers);
-            assert!(told.number("begun") > 10_000, "{what}");
+            // By ReJIT, only some calls are of wrapped methods.
+            let least = if profiler == REJITS { 1_000 } else { 50_000 };
+            assert!(told.number("begun") > least, "{what}");
             assert_eq!(told.number("wrong"), 0, "{what}");
-            assert(settings, &told);
+            assert(runtime, settings, &told);
         }
     }
 }
 
 /// Every method but these was rewritten, and nothing else was said.
-fn all_but(settings: Settings, told: &Told, refused: &[&str]) {
+fn all_but(runtime: &Runtime, settings: Settings, told: &Told, refused: &[&str]) {
     let (missing, others): (Vec<_>, Vec<_>) = told
         .others
         .iter()
         .partition(|line| line.starts_with("missing "));
     assert_eq!(others, refused);
-    // What is inlined everywhere may never be compiled.
-    if !settings.inlining {
+    // What is inlined everywhere may never be compiled; .NET 10 does not compile all that the
+    // program does not call but only wants to be prepared.
+    if !settings.inlining && runtime.major < 10 {
         assert_eq!(missing, [""; 0]);
     }
+    assert!(settings.inlining || missing.len() < 30, "{missing:?}");
     let rest = (refused.len() + missing.len()) as u64;
     assert_eq!(told.number("rewritten"), told.number("methods") - rest);
     assert!(told.number("methods") > 600);
@@ -159,17 +163,17 @@ const VARIABLE_ARGUMENTS: [&str; 2] = [
 
 #[test]
 fn logged() {
-    unnoticed(0, &Scenario::new("Shapes"), |settings, told| {
+    unnoticed(0, &Scenario::new("Shapes"), |runtime, settings, told| {
         let [a, b, c] = TAIL_CALLS;
-        all_but(settings, told, &[JUMP, a, b, c]);
+        all_but(runtime, settings, told, &[JUMP, a, b, c]);
     });
 }
 
 #[test]
 fn inspected() {
-    unnoticed(1, &Scenario::new("Shapes"), |settings, told| {
+    unnoticed(1, &Scenario::new("Shapes"), |runtime, settings, told| {
         let [a, b] = VARIABLE_ARGUMENTS;
-        all_but(settings, told, &[CONDITIONAL, JUMP, a, b]);
+        all_but(runtime, settings, told, &[CONDITIONAL, JUMP, a, b]);
         // Nothing else was given to the helper, and all kinds were.
         let looked = ["null", "values", "references"].map(|kind| told.number(kind));
         assert_eq!(looked.iter().sum::<u64>(), told.number("returned"));
@@ -179,9 +183,9 @@ fn inspected() {
 
 #[test]
 fn wrapped() {
-    unnoticed(2, &Scenario::new("Shapes"), |settings, told| {
+    unnoticed(2, &Scenario::new("Shapes"), |runtime, settings, told| {
         let ([a, b], [c, d, e]) = (VARIABLE_ARGUMENTS, TAIL_CALLS);
-        all_but(settings, told, &[CONDITIONAL, JUMP, c, d, e, a, b]);
+        all_but(runtime, settings, told, &[CONDITIONAL, JUMP, c, d, e, a, b]);
         assert_balanced(told);
     });
 }
@@ -197,16 +201,16 @@ fn assert_balanced(told: &Told) {
 #[test]
 fn wrapped_and_unwrapped_while_it_runs() {
     let program = Scenario::new("Shapes").arg("6");
-    unnoticed(REJITS, &program, |_, told| {
+    unnoticed(REJITS, &program, |_, _, told| {
         let ([a, b], [c, d, e]) = (VARIABLE_ARGUMENTS, TAIL_CALLS);
         let refused = [CONDITIONAL, JUMP, c, d, e, a, b];
         for line in &told.others {
             let is_known = line.starts_with("missing ") || refused.contains(&line.as_str());
             assert!(is_known, "{line}");
         }
-        assert!(told.number("switched") > 2);
-        assert!(told.number("rewritten") > 300);
-        assert!(told.number("compiled") > 300);
+        assert!(told.number("switched") > 5);
+        assert!(told.number("rewritten") > 100);
+        assert!(told.number("compiled") > 200);
         assert_balanced(told);
     });
 }

@@ -69,7 +69,10 @@ impl Profiler for InspectsShapes {
                     if let (Some(result), false) = (wrapped.result, is_void) {
                         code.ldloc(result);
                     }
-                    code.append(&boxed).call(&look).ldc_i4(number).append(&looked);
+                    code.append(&boxed)
+                        .call(&look)
+                        .ldc_i4(number)
+                        .append(&looked);
                 });
             body.wrap(&wrap, &cx.shape()?)?;
             Ok(())

@@ -26,7 +26,7 @@ struct Switching {
     compiled: AtomicU32,
 }
 
-/// How long methods keep what they have.
+/// How long methods keep what they have, at least.
 const PAUSE: Duration = Duration::from_millis(25);
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -45,7 +45,9 @@ impl Switching {
             if !self.rejit.wait(PATIENCE) {
                 return;
             }
-            thread::sleep(PAUSE);
+            // Also as long as a whole round takes.
+            let times = self.times.load(Ordering::Relaxed);
+            thread::sleep(PAUSE * if is_on { 1 + times % 8 } else { 1 });
         }
     }
 }
