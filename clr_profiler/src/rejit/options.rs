@@ -8,6 +8,11 @@ use crate::events::EventMask;
 pub enum Inliners {
     /// They are compiled again, with a call in the place of the inlined code, and get their first
     /// code back when no method has other IL any more (.NET Core 3.0 and newer).
+    ///
+    /// A method can be inlined by one thread at the moment in which it is asked to be compiled again
+    /// by another. .NET Core 3.1 can then hang, and it and .NET 8 can crash, in what they do about
+    /// it. Who asks for many methods while they are being compiled keeps them from being inlined:
+    /// [`jit_inlining`](crate::Profiler::jit_inlining).
     #[default]
     Follow,
     /// They keep the code that they have, and with it the inlined copy of the old IL.

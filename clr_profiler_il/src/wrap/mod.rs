@@ -285,8 +285,11 @@ impl Wrap {
     /// Runs code when an exception of a type comes out of the method's code. The code is told the
     /// exception's local; the stack is empty.
     ///
-    /// Of several ones, the first that fits runs, as with clauses of `catch` in C#. Runtimes wrap
-    /// what is no `System.Exception`, so that type fits all.
+    /// Of several ones, the first that fits runs, as with clauses of `catch` in C#.
+    ///
+    /// `System.Exception` fits everything in an assembly that says so, as all do that come from a
+    /// compiler of C#: `RuntimeCompatibility(WrapNonExceptionThrows = true)`. In others, what IL
+    /// throws that is no exception, a string, say, comes as it is: `System.Object` fits that, too.
     pub fn on_exception(
         mut self,
         name: impl Into<TypeName>,
