@@ -60,7 +60,7 @@ impl Profiler for LogsShapes {
             let mut before = Fragment::new();
             before
                 .ldc_i4(number)
-                .call(&logger("Nothing", "int32 (int32)"))
+                .call(logger("Nothing", "int32 (int32)"))
                 .stloc(local)
                 .ldloc(local)
                 .append(&cx.call_native(&counts::begun())?);
