@@ -52,7 +52,8 @@ mcs -nostdlib -noconfig -optimize+ -target:library -delaysign+ -keyfile:"$here/h
 generated=$(mktemp -d)
 trap 'rm -rf -- "$generated"' EXIT
 "$here/Shapes/generate.sh" "$generated"
-ilasm /quiet /dll /output:"$output/ShapesIL.dll" "$here/Shapes/ShapesIL.il" "$here/Shapes/Operands.il" "$generated/Sizes.il"
+ilasm /quiet /dll /output:"$output/ShapesIL.dll" "$here/Shapes/ShapesIL.il" \
+    "$here/Shapes/Regions.il" "$here/Shapes/Operands.il" "$generated/Sizes.il"
 # shellcheck disable=SC2086
 mcs -nostdlib -noconfig -optimize+ -unsafe+ -langversion:latest -target:exe -out:"$output/Shapes.dll" \
     $references -r:"$output/ShapesIL.dll" "$here/Shapes"/*.cs "$generated/Large.cs"
