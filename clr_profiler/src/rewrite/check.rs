@@ -19,14 +19,15 @@ const LISTED: usize = 3;
 /// Checks the bytes of a body, as the JIT will read them, against the metadata of its module.
 ///
 /// A rule that the original breaks as well (`before`; nothing for a new method) is not asked of the
-/// new body: the program lives with it.
+/// new body: the program lives with it. `body` is memory for it.
 pub(super) fn check(
     bytes: &[u8],
     before: &[u8],
     subject: &Subject<'_>,
     resolver: &MetadataResolver<'_, '_>,
+    body: &mut MethodBody,
 ) -> Result<()> {
-    let body = MethodBody::decode(bytes).map_err(Error::other)?;
+    body.decode_into(bytes).map_err(Error::other)?;
     let implementation = subject.props.implementation;
     let mut signature = subject.signature.clone();
     if let Some(effective) = subject.signature.effective_return_type(implementation) {

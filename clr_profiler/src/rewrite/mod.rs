@@ -33,7 +33,7 @@ use crate::info::{
     CorProfilerInfo, CorProfilerInfo5, CorProfilerInfo7, FunctionControl, IlMapEntry, Method,
     ProfilerInfo,
 };
-use clr_profiler_il::body::{BodyError, EncodeError, MethodBody};
+use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
 use clr_profiler_il::token::MethodDef;
 
 pub use boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
@@ -256,8 +256,10 @@ fn work(
     let subject = Subject::new(info, module, method)
         .map_err(|error| RewriteError::from_error(unnamed(module, method), &error))?;
     let worked = slot.pristine(|| subject.current_body()).and_then(|before| {
-        let body = MethodBody::decode(&before).map_err(Error::other)?;
-        let new = edited(&subject, remembered, body, &before, edit)?;
+        let mut memory = Memory::of_thread();
+        memory.body.decode_into(&before).map_err(Error::other)?;
+        let new = edited(&subject, remembered, &mut memory, &before, edit)?;
+        memory.keep(&new.bytes);
         set(&new, *new.bytes != *before)?;
         Ok(Rewritten {
             before,
@@ -268,15 +270,20 @@ fn work(
     worked.map_err(|error| RewriteError::from_error(subject.name().to_owned(), &error))
 }
 
-/// Edits a body, which was decoded from `before`; a new one from nothing.
+/// Edits the body in this memory, which was decoded from `before`; a new one from nothing.
 fn edited(
     subject: &Subject<'_>,
     remembered: &Module,
-    mut body: MethodBody,
+    memory: &mut Memory,
     before: &[u8],
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
 ) -> Result<NewBody> {
     let Subject { info, module, .. } = *subject;
+    let Memory {
+        body,
+        buffers,
+        checked,
+    } = memory;
     let scope = Scope::open(info, module)?;
     if body.locals_token().is_some() {
         body.resolve_locals(&MetadataResolver(&scope))?;
@@ -288,16 +295,16 @@ fn edited(
         subject,
         map_offsets: false,
     };
-    edit(&mut body, &mut context)?;
+    edit(body, &mut context)?;
     let map = if context.map_offsets {
-        offset_map(&body)
+        offset_map(body)
     } else {
         Vec::new()
     };
     let mut bytes = Vec::with_capacity(before.len() * 2);
     {
         let mut tokens = store::lock(&remembered.tokens);
-        body.encode(&mut Importer::new(&scope, &mut tokens), &mut bytes)
+        body.encode_with(buffers, &mut Importer::new(&scope, &mut tokens), &mut bytes)
             .map_err(|error| match error {
                 EncodeError::Tokens(error) => error,
                 other => Error::other(other.to_string()),
@@ -306,7 +313,7 @@ fn edited(
             info.apply_metadata(module)?;
         }
     }
-    check::check(&bytes, before, subject, &MetadataResolver(&scope))?;
+    check::check(&bytes, before, subject, &MetadataResolver(&scope), checked)?;
     Ok(NewBody { bytes, map })
 }
 
@@ -347,7 +354,36 @@ fn keep_seeing_unloads(info: &ProfilerInfo) -> Result<()> {
     }
 }
 
+/// Memory for bodies, which a thread uses again: new memory would take as long as the work in it.
+#[derive(Default)]
+struct Memory {
+    body: MethodBody,
+    buffers: EncodeBuffers,
+    /// The new body as the JIT will read it.
+    checked: MethodBody,
+}
+
+impl Memory {
+    /// Bodies from here on are rare, and their memory is given back.
+    const LARGE: usize = 0x2000;
+
+    /// What this thread has kept. New memory in a rewrite that another one has led to.
+    fn of_thread() -> Self {
+        let kept = MEMORY.try_with(Cell::take);
+        *kept.ok().flatten().unwrap_or_default()
+    }
+
+    fn keep(self, bytes: &[u8]) {
+        if bytes.len() < Self::LARGE {
+            // A thread that is about to end keeps nothing.
+            let _ = MEMORY.try_with(|kept| kept.set(Some(Box::new(self))));
+        }
+    }
+}
+
 thread_local! {
+    static MEMORY: Cell<Option<Box<Memory>>> = const { Cell::new(None) };
+
     /// How many rewrites this thread is in.
     static AT_WORK: Cell<u32> = const { Cell::new(0) };
 }

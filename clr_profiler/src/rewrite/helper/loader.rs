@@ -7,8 +7,7 @@ use crate::info::{BodyMemory, CorProfilerInfo, ProfilerInfo};
 use crate::metadata::{MetadataEmitMembers, MetadataImportMembers, MethodProps};
 use crate::rewrite::scope::Scope;
 use crate::rewrite::subject::Subject;
-use crate::rewrite::{edited, keep_seeing_unloads};
-use clr_profiler_il::body::MethodBody;
+use crate::rewrite::{Memory, edited, keep_seeing_unloads};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
@@ -81,8 +80,9 @@ pub(super) fn load_into(
 fn with_load(subject: &Subject<'_>, before: &[u8], path: &str) -> Result<Vec<u8>> {
     let remembered = subject.info.rewrites().module(subject.module);
     let load = load(path);
-    let body = MethodBody::decode(before).map_err(Error::other)?;
-    let new = edited(subject, &remembered, body, before, |body, _| {
+    let mut memory = Memory::default();
+    memory.body.decode_into(before).map_err(Error::other)?;
+    let new = edited(subject, &remembered, &mut memory, before, |body, _| {
         body.prologue(&load).map_err(Error::from)
     })?;
     Ok(new.bytes)

@@ -10,7 +10,7 @@ use super::import::Importer;
 use super::scope::Scope;
 use super::store::{self, Module};
 use super::subject::Subject;
-use super::{RewriteContext, edited, keep_seeing_unloads};
+use super::{Memory, RewriteContext, edited, keep_seeing_unloads};
 use crate::boundary::own_library;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
@@ -339,9 +339,9 @@ impl TypeBuilder<'_> {
         let attributes = method_attributes(name, &signature);
         let new = Unfinished::define(&self.writer, self.class, name, attributes, &signature)?;
         let method = new.method;
-        let body = MethodBody::new();
+        let mut memory = Memory::default();
         let made = Subject::new(self.info, self.module, method)
-            .and_then(|subject| edited(&subject, &self.remembered, body, &[], edit));
+            .and_then(|subject| edited(&subject, &self.remembered, &mut memory, &[], edit));
         let (bytes, outcome) = match made {
             Ok(new) => (new.bytes, Ok(symbol)),
             Err(error) => (
