@@ -21,8 +21,8 @@ fn calls(scenario: &Scenario, runtime: &Runtime) -> Vec<(&'static NativeMethod, 
         let recorded = Recorded::read(&entry.unwrap().path()).unwrap();
         for count in recorded.counts {
             let of_runtime = ["ICorProfilerInfo", "IMetaData", "IMethodMalloc"];
-            let is_of_runtime = |name: &&str| count.method.interface.starts_with(name);
-            if of_runtime.iter().any(|name| is_of_runtime(&name)) {
+            let interface = count.method.interface;
+            if of_runtime.iter().any(|name| interface.starts_with(name)) {
                 calls.push((count.method, count.calls));
             }
         }
