@@ -84,6 +84,7 @@ fn programs_of_all_kinds() {
         ("Boxes", None),
         ("Behaviours", Some("hot")),
         ("Behaviours", Some("threads")),
+        ("Shapes", None),
     ];
     for runtime in runtimes() {
         for (program, argument) in chosen(PROGRAMS, 2) {

@@ -114,7 +114,11 @@ impl Profiler for Everything {
                         | NotInstrumentable::Runtime
                         | NotInstrumentable::Extern,
                     ) => return Ok(()),
-                    Some(reason) => format!("{reason:?}"),
+                    // Without the instruction.
+                    Some(reason) => {
+                        let reason = format!("{reason:?}");
+                        reason.split('(').next().unwrap_or_default().to_owned()
+                    }
                     None => {
                         log::line(&error);
                         "other".to_owned()
