@@ -78,6 +78,7 @@ mod callbacks;
 mod error;
 mod events;
 mod failure;
+mod heap;
 #[allow(unsafe_code, reason = "code that compiled methods call")]
 mod hooks;
 mod ids;
@@ -102,6 +103,10 @@ pub use clr_profiler_macros::profiler;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
 pub use failure::{Failure, FailureCause};
+pub use heap::{
+    ClassTotals, Dominators, Elements, HeapClass, HeapGraph, HeapPath, HeapRecorder, HeapReference,
+    HeapRoot, PlaceName, ReferencePlace,
+};
 pub use hooks::{
     CallHooks, CallHooksWithInfo, CallStack, Ended, EnterCall, HookFailure, HookKinds,
     HookedFunction, HookedFunctions, LeaveCall,

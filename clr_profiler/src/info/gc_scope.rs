@@ -43,6 +43,12 @@ impl GcScope {
         unsafe { &*std::ptr::from_ref(info).cast::<Self>() }
     }
 
+    /// The newest version of `ICorProfilerInfo` that this runtime has: see
+    /// [`ProfilerInfo::version`].
+    pub fn version(&self) -> u8 {
+        self.info.version()
+    }
+
     legal_in_gc! {
         /// The type of an object. Wraps `ICorProfilerInfo::GetClassFromObject`.
         class_from_object(object: ObjectId<'_>) -> ClassId = CorProfilerInfo::class_from_object;

@@ -70,6 +70,6 @@ pub use info14::{CorProfilerInfo14, EventPipeProviderState, NonGcHeapRange};
 pub use info15::CorProfilerInfo15;
 pub use legacy::{CorProfilerInfoLegacy, InprocInspection};
 pub use method::Method;
-pub(crate) use object::Shape;
 pub use object::{ArrayObject, Object, StructValue, Value};
+pub(crate) use object::{Shape, reference_fields};
 pub use statics::{CorProfilerInfoStatics, StaticKind};

@@ -21,6 +21,30 @@ use value::Kind;
 pub(crate) use shape::Shape;
 pub use value::{StructValue, Value};
 
+/// Where the fields of objects of a type are that hold references or structures, in bytes after the
+/// beginning of the object; those that the types hold that it derives from, too.
+pub(crate) fn reference_fields(info: &ProfilerInfo, class: ClassId) -> Result<Vec<(u32, String)>> {
+    let boxed = info.box_class_layout(class).unwrap_or(0);
+    let mut fields = Vec::new();
+    let mut declaring = Some(class);
+    for _ in 0..INHERITANCE_LIMIT {
+        let Some(class) = declaring else { break };
+        for place in instance_fields(info, class)? {
+            if matches!(place.kind, Kind::Reference | Kind::Struct(_)) {
+                // Objects are smaller than that.
+                let offset = u32::try_from(place.offset).unwrap_or(u32::MAX);
+                fields.push((offset.saturating_add(boxed), place.name));
+            }
+        }
+        declaring = info.class_id_info2(class)?.parent;
+        if boxed != 0 {
+            // The types above have none.
+            break;
+        }
+    }
+    Ok(fields)
+}
+
 /// How far up the types are followed that one derives from.
 const INHERITANCE_LIMIT: usize = 100;
 

@@ -1,0 +1,324 @@
+//! What would go if an object went.
+
+use super::graph::HeapGraph;
+
+/// No object: not reached, or kept by several roots.
+const NONE: u32 = u32::MAX;
+
+/// Which object keeps which: an object dominates another if every path from the roots to the other
+/// one leads through it.
+///
+/// From [`HeapGraph::dominators`]. Takes 12 bytes an object; while it is made, some 40, and 4 a
+/// reference.
+#[derive(Clone, Debug)]
+pub struct Dominators {
+    /// The nearest object that dominates it; `len` where there is none, `NONE` if it is not reached.
+    nearest: Vec<u32>,
+    retained: Vec<u64>,
+}
+
+/// What the objects of a type take: see [`Dominators::by_class`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClassTotals {
+    /// How many objects there are.
+    pub count: u64,
+    /// The bytes that they take themselves.
+    pub size: u64,
+    /// The bytes that would go if they went: of those, which no other one of the type keeps.
+    pub retained: u64,
+}
+
+impl Dominators {
+    /// Whether a root keeps the object, directly or through others.
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn is_reached(&self, object: u32) -> bool {
+        self.nearest[object as usize] != NONE
+    }
+
+    /// The nearest object that dominates it; none if roots keep it in several ways, or if it is not
+    /// reached.
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn immediate(&self, object: u32) -> Option<u32> {
+        let nearest = self.nearest[object as usize];
+        ((nearest as usize) < self.nearest.len()).then_some(nearest)
+    }
+
+    /// The bytes that would go with an object: its own, and those of all that it dominates. Its own
+    /// where no root keeps it.
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn retained(&self, object: u32) -> u64 {
+        self.retained[object as usize]
+    }
+
+    /// Totals for each of the graph's classes, in their order.
+    pub fn by_class(&self, graph: &HeapGraph) -> Vec<ClassTotals> {
+        let mut totals = vec![ClassTotals::default(); graph.classes().len()];
+        for object in 0..graph.len() {
+            let total = &mut totals[graph.class_index(object)];
+            total.count += 1;
+            total.size += graph.size(object);
+            if !self.is_reached(object) {
+                total.retained += graph.size(object);
+            }
+        }
+        // Through the tree of dominators, to leave out what one of the same type keeps.
+        let (first_child, next) = self.children();
+        let mut above = vec![0_u32; totals.len()];
+        let mut object = first_child[self.nearest.len()];
+        // Comes back up through `nearest`.
+        while (object as usize) < self.nearest.len() {
+            let class = graph.class_index(object);
+            if above[class] == 0 {
+                totals[class].retained += self.retained(object);
+            }
+            above[class] += 1;
+            if first_child[object as usize] != NONE {
+                object = first_child[object as usize];
+                continue;
+            }
+            loop {
+                above[graph.class_index(object)] -= 1;
+                if next[object as usize] != NONE {
+                    object = next[object as usize];
+                    break;
+                }
+                object = self.nearest[object as usize];
+                if object as usize >= self.nearest.len() {
+                    break;
+                }
+            }
+        }
+        totals
+    }
+
+    /// The tree's first children, of the root in the end, and next siblings.
+    fn children(&self) -> (Vec<u32>, Vec<u32>) {
+        let count = self.nearest.len();
+        let mut first = vec![NONE; count + 1];
+        let mut next = vec![NONE; count];
+        for object in (0..count).rev() {
+            let nearest = self.nearest[object];
+            if nearest != NONE {
+                next[object] = first[nearest as usize];
+                first[nearest as usize] = object as u32;
+            }
+        }
+        (first, next)
+    }
+}
+
+impl HeapGraph {
+    /// Finds out which object keeps which, as Lengauer and Tarjan do: the time grows hardly faster
+    /// than the graph.
+    pub fn dominators(&self) -> Dominators {
+        let mut search = Search::of(self);
+        let predecessors = Predecessors::of(self, &search);
+        search.run(&predecessors);
+        drop(predecessors);
+        let Search {
+            order, dominator, ..
+        } = search;
+        let count = self.len() as usize;
+        let mut nearest = vec![NONE; count];
+        let mut retained: Vec<u64> = (0..self.len()).map(|object| self.size(object)).collect();
+        // Children have higher numbers than who dominates them.
+        for number in (1..order.len()).rev() {
+            let object = order[number];
+            match dominator[number] {
+                0 => nearest[object as usize] = count as u32,
+                above => {
+                    let above = order[above as usize];
+                    nearest[object as usize] = above;
+                    retained[above as usize] += retained[object as usize];
+                }
+            }
+        }
+        Dominators { nearest, retained }
+    }
+
+    /// The objects that strong roots hold.
+    pub(super) fn held(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        let strong = self.roots().iter().filter(|root| root.is_strong());
+        strong.map(|root| root.object)
+    }
+}
+
+/// A depth-first search and what is computed from it. Everything is by the number that the search
+/// gives; 0 stands for all roots together.
+struct Search {
+    /// The object of each number.
+    order: Vec<u32>,
+    /// The number of each object.
+    numbers: Vec<u32>,
+    parent: Vec<u32>,
+    dominator: Vec<u32>,
+}
+
+impl Search {
+    fn of(graph: &HeapGraph) -> Self {
+        let mut numbers = vec![NONE; graph.len() as usize];
+        let (mut order, mut parent) = (vec![NONE], vec![0]);
+        // Which number is being looked at, and the next of its references.
+        let mut path: Vec<(u32, u32)> = Vec::new();
+        for held in graph.held() {
+            let mut step = Some((held, 0));
+            loop {
+                if let Some((object, from)) = step.take()
+                    && numbers[object as usize] == NONE
+                {
+                    let number = order.len() as u32;
+                    numbers[object as usize] = number;
+                    order.push(object);
+                    parent.push(from);
+                    path.push((number, 0));
+                }
+                let Some((number, next)) = path.last_mut() else {
+                    break;
+                };
+                match graph.targets(order[*number as usize]).get(*next as usize) {
+                    Some(target) => {
+                        *next += 1;
+                        step = Some((*target, *number));
+                    }
+                    None => {
+                        path.pop();
+                    }
+                }
+            }
+        }
+        Self {
+            order,
+            numbers,
+            parent,
+            dominator: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, predecessors: &Predecessors) {
+        let count = self.order.len();
+        let mut forest = Forest {
+            ancestor: vec![NONE; count],
+            label: (0..count as u32).collect(),
+            semi: (0..count as u32).collect(),
+            path: Vec::new(),
+        };
+        // The numbers whose semidominator is known to be this one, as lists.
+        let (mut bucket, mut next) = (vec![NONE; count], vec![NONE; count]);
+        self.dominator = vec![0; count];
+        for number in (1..count as u32).rev() {
+            let mut semi = forest.semi[number as usize];
+            for predecessor in predecessors.of_number(number) {
+                let best = forest.evaluate(*predecessor);
+                semi = semi.min(forest.semi[best as usize]);
+            }
+            forest.semi[number as usize] = semi;
+            next[number as usize] = bucket[semi as usize];
+            bucket[semi as usize] = number;
+            let parent = self.parent[number as usize];
+            forest.ancestor[number as usize] = parent;
+            let mut waiting = std::mem::replace(&mut bucket[parent as usize], NONE);
+            while waiting != NONE {
+                let best = forest.evaluate(waiting);
+                let is_lower = forest.semi[best as usize] < forest.semi[waiting as usize];
+                self.dominator[waiting as usize] = if is_lower { best } else { parent };
+                waiting = next[waiting as usize];
+            }
+        }
+        for number in 1..count {
+            let dominator = self.dominator[number];
+            if dominator != forest.semi[number] {
+                self.dominator[number] = self.dominator[dominator as usize];
+            }
+        }
+    }
+}
+
+/// The part of the search's tree that has been dealt with.
+struct Forest {
+    ancestor: Vec<u32>,
+    /// The number with the least semidominator on the way up, as far as the way was shortened.
+    label: Vec<u32>,
+    semi: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Forest {
+    fn evaluate(&mut self, number: u32) -> u32 {
+        if self.ancestor[number as usize] == NONE {
+            return number;
+        }
+        // Shortens the way to the root of its tree, from the top down.
+        let mut at = number;
+        loop {
+            let above = self.ancestor[at as usize];
+            if self.ancestor[above as usize] == NONE {
+                break;
+            }
+            self.path.push(at);
+            at = above;
+        }
+        while let Some(below) = self.path.pop() {
+            let above = self.ancestor[below as usize];
+            let (upper, own) = (self.label[above as usize], self.label[below as usize]);
+            if self.semi[upper as usize] < self.semi[own as usize] {
+                self.label[below as usize] = upper;
+            }
+            self.ancestor[below as usize] = self.ancestor[above as usize];
+        }
+        self.label[number as usize]
+    }
+}
+
+/// Who refers to whom, by numbers.
+struct Predecessors {
+    first: Vec<u32>,
+    from: Vec<u32>,
+}
+
+impl Predecessors {
+    fn of(graph: &HeapGraph, search: &Search) -> Self {
+        let mut first = vec![0_u32; search.order.len() + 1];
+        each(graph, search, |_, to| first[to as usize + 1] += 1);
+        for number in 1..first.len() {
+            first[number] += first[number - 1];
+        }
+        // Each goes on from where those of its number begin to where those of the next one do.
+        let mut from = vec![0; first.last().map_or(0, |count| *count as usize)];
+        each(graph, search, |number, to| {
+            from[first[to as usize] as usize] = number;
+            first[to as usize] += 1;
+        });
+        for number in (1..first.len()).rev() {
+            first[number] = first[number - 1];
+        }
+        first[0] = 0;
+        Self { first, from }
+    }
+
+    fn of_number(&self, number: u32) -> &[u32] {
+        let number = number as usize;
+        &self.from[self.first[number] as usize..self.first[number + 1] as usize]
+    }
+}
+
+/// Each reference between numbers.
+fn each(graph: &HeapGraph, search: &Search, mut visit: impl FnMut(u32, u32)) {
+    for object in graph.held() {
+        visit(0, search.numbers[object as usize]);
+    }
+    for (number, object) in search.order.iter().enumerate().skip(1) {
+        for target in graph.targets(*object) {
+            visit(number as u32, search.numbers[*target as usize]);
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! [`HeapGraph`]: objects and what they refer to.
+
+use super::record::{Chunks, Record};
+use crate::callbacks::payload::RootFlags;
+use crate::callbacks::reasons::RootKind;
+use crate::error::{Error, Result};
+use crate::ids::ClassId;
+
+/// What sizes and places are multiples of.
+pub(super) const UNIT: usize = size_of::<usize>();
+
+/// The place of a reference that is in no place of its object.
+pub(super) const NO_PLACE: u32 = u32::MAX;
+/// The place of what a conditional weak table attaches to an object.
+pub(super) const WEAK_TABLE: u32 = u32::MAX - 1;
+
+/// How many addresses share a step of the search.
+const STEP: usize = 64;
+
+/// The objects of a managed heap and what they refer to, as they were at the end of a collection.
+///
+/// An object is a number from 0 on, in the order in which the runtime walked the heap; it says nothing
+/// about addresses, which the next collection may change. The graph takes 12 bytes an object and 8 a
+/// reference; while it is made, up to twice that.
+///
+/// From [`HeapRecorder::record`](super::HeapRecorder::record).
+#[derive(Clone, Debug)]
+pub struct HeapGraph {
+    pub(super) classes: Vec<HeapClass>,
+    class_of: Vec<u32>,
+    units: Vec<u32>,
+    /// Where the references of each object begin; one more in the end.
+    first: Vec<u32>,
+    targets: Vec<u32>,
+    places: Vec<u32>,
+    roots: Vec<HeapRoot>,
+    lost: u64,
+}
+
+/// A type of objects in a [`HeapGraph`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HeapClass {
+    /// The type, which may have been unloaded by now.
+    pub id: ClassId,
+    /// Its full name, such as `System.Collections.Generic.List<string>`.
+    pub name: String,
+    /// Where elements are, if it is an array.
+    pub elements: Option<Elements>,
+    /// Offsets of fields in bytes, rising, with their names.
+    pub fields: Vec<(u32, String)>,
+}
+
+/// Where the elements of arrays are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Elements {
+    /// How many bytes are before the first.
+    pub offset: u32,
+    /// The size of one in bytes, at least 1.
+    pub size: u32,
+}
+
+/// A root of the managed heap, of an object in a [`HeapGraph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapRoot {
+    /// The object.
+    pub object: u32,
+    /// What holds it.
+    pub kind: RootKind,
+    /// What is special about it.
+    pub flags: RootFlags,
+    /// A handle or a function, by `kind`; zero where there is neither.
+    pub id: usize,
+}
+
+impl HeapRoot {
+    /// Whether it keeps its object.
+    pub fn is_strong(&self) -> bool {
+        !self.flags.contains(RootFlags::WEAK)
+    }
+}
+
+/// A reference of an object in a [`HeapGraph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapReference {
+    /// The object that is referred to.
+    pub target: u32,
+    /// Where the reference is.
+    pub place: ReferencePlace,
+}
+
+/// Where a reference is: see [`HeapGraph::place_name`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReferencePlace {
+    /// So many bytes after the beginning of the object.
+    Offset(u64),
+    /// In a conditional weak table, of which the object is a key and the other one its value.
+    WeakTable,
+    /// In the runtime: an object refers to what its type was loaded with. Or not known (before .NET
+    /// Core 3.0).
+    Unknown,
+}
+
+/// The name of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlaceName<'a> {
+    /// A field; not zero is how many bytes into it the reference is, where its type is a structure.
+    Field(&'a str, u32),
+    /// An element of an array, of several dimensions in the order in which they are in memory, and
+    /// how many bytes into it.
+    Element(u64, u32),
+    /// The value that a conditional weak table attaches.
+    WeakTable,
+    /// The place has no name.
+    Unknown,
+}
+
+impl std::fmt::Display for PlaceName<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let within = match self {
+            PlaceName::Field(name, within) => {
+                f.write_str(name)?;
+                *within
+            }
+            PlaceName::Element(index, within) => {
+                write!(f, "[{index}]")?;
+                *within
+            }
+            PlaceName::WeakTable => return f.write_str("(weak table)"),
+            PlaceName::Unknown => return f.write_str("(runtime)"),
+        };
+        match within {
+            0 => Ok(()),
+            within => write!(f, "+{within}"),
+        }
+    }
+}
+
+impl HeapGraph {
+    /// How many objects there are.
+    pub fn len(&self) -> u32 {
+        // `build` has seen to it that they fit.
+        self.class_of.len() as u32
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.class_of.is_empty()
+    }
+
+    /// How many references there are, those of weak tables included.
+    pub fn reference_count(&self) -> u32 {
+        self.targets.len() as u32
+    }
+
+    /// References and roots to what is no known object: none, unless the runtime does not show
+    /// everything. They are left out.
+    pub fn lost_references(&self) -> u64 {
+        self.lost
+    }
+
+    /// The types of the objects.
+    pub fn classes(&self) -> &[HeapClass] {
+        &self.classes
+    }
+
+    /// The type of an object, as an index of [`classes`](Self::classes).
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn class_index(&self, object: u32) -> usize {
+        self.class_of[object as usize] as usize
+    }
+
+    /// The type of an object.
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn class(&self, object: u32) -> &HeapClass {
+        &self.classes[self.class_index(object)]
+    }
+
+    /// The bytes that an object takes, its header and what it is rounded up by included.
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn size(&self, object: u32) -> u64 {
+        u64::from(self.units[object as usize]) * UNIT as u64
+    }
+
+    /// What an object refers to.
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn references(&self, object: u32) -> impl ExactSizeIterator<Item = HeapReference> + '_ {
+        let range = self.range(object);
+        let pairs = self.targets[range.clone()].iter().zip(&self.places[range]);
+        pairs.map(|(target, place)| HeapReference {
+            target: *target,
+            place: match *place {
+                NO_PLACE => ReferencePlace::Unknown,
+                WEAK_TABLE => ReferencePlace::WeakTable,
+                place => ReferencePlace::Offset(u64::from(place) * UNIT as u64),
+            },
+        })
+    }
+
+    /// The objects that an object refers to.
+    pub(super) fn targets(&self, object: u32) -> &[u32] {
+        &self.targets[self.range(object)]
+    }
+
+    fn range(&self, object: u32) -> std::ops::Range<usize> {
+        let object = object as usize;
+        self.first[object] as usize..self.first[object + 1] as usize
+    }
+
+    /// The roots, in the order of the runtime, also those that keep nothing.
+    pub fn roots(&self) -> &[HeapRoot] {
+        &self.roots
+    }
+
+    /// The field or element at a place of an object.
+    ///
+    /// # Panics
+    ///
+    /// There is no such object.
+    pub fn place_name(&self, object: u32, place: ReferencePlace) -> PlaceName<'_> {
+        let offset = match place {
+            ReferencePlace::Offset(offset) => offset,
+            ReferencePlace::WeakTable => return PlaceName::WeakTable,
+            ReferencePlace::Unknown => return PlaceName::Unknown,
+        };
+        let class = self.class(object);
+        if let Some(elements) = class.elements {
+            let size = u64::from(elements.size.max(1));
+            return match offset.checked_sub(u64::from(elements.offset)) {
+                Some(offset) => PlaceName::Element(offset / size, (offset % size) as u32),
+                None => PlaceName::Unknown,
+            };
+        }
+        let after = class
+            .fields
+            .partition_point(|(start, _)| u64::from(*start) <= offset);
+        match after
+            .checked_sub(1)
+            .and_then(|field| class.fields.get(field))
+        {
+            Some((start, name)) => PlaceName::Field(name, (offset - u64::from(*start)) as u32),
+            None => PlaceName::Unknown,
+        }
+    }
+
+    /// Makes numbers of the addresses of a record.
+    pub(super) fn build(record: Record, classes: Vec<HeapClass>) -> Result<Self> {
+        let Record {
+            addresses,
+            class_of,
+            units,
+            counts,
+            targets,
+            places,
+            mut roots,
+            weak_elements,
+            ..
+        } = record;
+        let references = targets.len() + weak_elements.len();
+        if addresses.len() >= NO_PLACE as usize || references >= NO_PLACE as usize {
+            return Err(Error::other(
+                "the heap has more objects or references than a HeapGraph holds: 2^32",
+            ));
+        }
+        let index = AddressIndex::of(&addresses);
+        let mut lost = 0;
+        roots.retain_mut(|(address, root)| match index.find(*address) {
+            Some(object) => {
+                root.object = object;
+                true
+            }
+            None => {
+                lost += 1;
+                false
+            }
+        });
+        let mut attached = Vec::with_capacity(weak_elements.len());
+        for (key, value) in weak_elements {
+            match (index.find(key), index.find(value)) {
+                (Some(key), Some(value)) => attached.push((key, value)),
+                _ => lost += 1,
+            }
+        }
+        attached.sort_unstable();
+        let mut attached = attached.into_iter().peekable();
+
+        let mut first = Vec::with_capacity(addresses.len() + 1);
+        let mut resolved = Vec::with_capacity(references);
+        let mut placed = Vec::with_capacity(references);
+        let mut pairs = targets.into_iter().zip(places.into_iter());
+        for (object, count) in counts.into_iter().enumerate() {
+            first.push(resolved.len() as u32);
+            for (target, place) in pairs.by_ref().take(count as usize) {
+                match index.find(target) {
+                    Some(target) => {
+                        resolved.push(target);
+                        placed.push(place);
+                    }
+                    None => lost += 1,
+                }
+            }
+            while let Some((_, value)) = attached.next_if(|(key, _)| *key as usize == object) {
+                resolved.push(value);
+                placed.push(WEAK_TABLE);
+            }
+        }
+        first.push(resolved.len() as u32);
+        drop(index);
+        Ok(Self {
+            classes,
+            class_of: flat(class_of),
+            units: flat(units),
+            first,
+            targets: resolved,
+            places: placed,
+            roots: roots.into_iter().map(|(_, root)| root).collect(),
+            lost,
+        })
+    }
+}
+
+/// All in one piece.
+fn flat(chunks: Chunks<u32>) -> Vec<u32> {
+    let mut flat = Vec::with_capacity(chunks.len());
+    flat.extend(chunks.into_iter());
+    flat
+}
+
+/// Finds objects by their addresses.
+pub(super) struct AddressIndex<'a> {
+    addresses: &'a Chunks<usize>,
+    /// The objects by rising address, unless they were walked so.
+    order: Option<Vec<u32>>,
+    /// Every so-and-so-manieth address.
+    steps: Vec<usize>,
+}
+
+impl<'a> AddressIndex<'a> {
+    pub(super) fn of(addresses: &'a Chunks<usize>) -> Self {
+        let count = addresses.len();
+        let all = || (0..count).filter_map(|index| addresses.get(index));
+        let order = (!all().is_sorted()).then(|| {
+            let mut order: Vec<u32> = (0..count as u32).collect();
+            // Regions are walked one by one, each in order: long runs, which this sort makes use of.
+            order.sort_by_key(|object| addresses.get(*object as usize));
+            order
+        });
+        let mut index = Self {
+            addresses,
+            order,
+            steps: Vec::new(),
+        };
+        index.steps = (0..count)
+            .step_by(STEP)
+            .map(|rank| index.ranked(rank).1)
+            .collect();
+        index
+    }
+
+    /// The object of this rank, and its address.
+    fn ranked(&self, rank: usize) -> (u32, usize) {
+        let object = match &self.order {
+            Some(order) => order[rank],
+            None => rank as u32,
+        };
+        (object, self.addresses.get(object as usize).unwrap_or(0))
+    }
+
+    pub(super) fn find(&self, address: usize) -> Option<u32> {
+        let step = self.steps.partition_point(|step| *step <= address);
+        let step = step.checked_sub(1)?;
+        let (mut low, mut high) = (step * STEP, ((step + 1) * STEP).min(self.addresses.len()));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let (object, found) = self.ranked(middle);
+            match found.cmp(&address) {
+                std::cmp::Ordering::Equal => return Some(object),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}

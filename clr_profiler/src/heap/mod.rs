@@ -1,0 +1,313 @@
+//! [`HeapRecorder`]: what is on the managed heap, and why.
+
+mod dominators;
+mod graph;
+mod path;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::boundary::with_fresh_objects;
+use crate::callbacks::payload::{GenerationSet, Roots, WeakTableElements};
+use crate::error::{Error, Result};
+use crate::events::EventMask;
+use crate::ids::{ClassId, ObjectId};
+use crate::info::{
+    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo4, CorProfilerInfo5, CorProfilerInfo14,
+    GcScope, ProfilerInfo, reference_fields,
+};
+
+pub use dominators::{ClassTotals, Dominators};
+pub use graph::{
+    Elements, HeapClass, HeapGraph, HeapReference, HeapRoot, PlaceName, ReferencePlace,
+};
+pub use path::HeapPath;
+
+use graph::{AddressIndex, UNIT};
+use record::Record;
+
+/// Records all objects of the managed heap and what they refer to, when it is asked to.
+///
+/// It forces a collection and listens while the runtime walks over what is left. The profiler hands
+/// it five callbacks, and the unloading of modules:
+///
+/// ```
+/// use clr_profiler::HeapRecorder;
+/// use clr_profiler::prelude::*;
+///
+/// #[derive(Default)]
+/// struct Objects {
+///     heap: HeapRecorder,
+/// }
+///
+/// #[profiler(clsid = "6C2C5B1B-0D0A-4C55-8B3E-0C1E8C4F9E11")]
+/// impl Profiler for Objects {
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+///         // The recorder asks for them while it records: they make every collection long.
+///         setup.remove_events(EventMask::MONITOR_GC);
+///         Ok(Objects::default())
+///     }
+///
+///     fn garbage_collection_started(
+///         &self,
+///         _gc: &GcScope,
+///         generations: GenerationSet,
+///         _reason: GcReason,
+///     ) -> Result<()> {
+///         self.heap.collection_started(generations);
+///         Ok(())
+///     }
+///
+///     fn root_references2(&self, _gc: &GcScope, roots: Roots<'_>) -> Result<()> {
+///         self.heap.roots(roots);
+///         Ok(())
+///     }
+///
+///     fn conditional_weak_table_element_references(
+///         &self,
+///         _gc: &GcScope,
+///         elements: WeakTableElements<'_>,
+///     ) -> Result<()> {
+///         self.heap.weak_table_elements(elements);
+///         Ok(())
+///     }
+///
+///     fn object_references(
+///         &self,
+///         gc: &GcScope,
+///         object: ObjectId<'_>,
+///         class: Option<ClassId>,
+///         references: &[ObjectId<'_>],
+///     ) -> Result<()> {
+///         self.heap.object(gc, object, class, references);
+///         Ok(())
+///     }
+///
+///     fn garbage_collection_finished(&self, _gc: &GcScope) -> Result<()> {
+///         self.heap.collection_finished();
+///         Ok(())
+///     }
+///
+///     fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
+///         self.heap.wait_for_names();
+///         Ok(())
+///     }
+/// }
+///
+/// impl Objects {
+///     /// On a thread of the profiler's own.
+///     fn strings(&self, info: &ProfilerInfo) -> Result<u64> {
+///         let graph = self.heap.record(info)?;
+///         let strings = (0..graph.len()).filter(|object| graph.class(*object).name == "string");
+///         Ok(strings.map(|string| graph.size(string)).sum())
+///     }
+/// }
+///
+/// register!(Objects);
+/// ```
+#[derive(Default)]
+pub struct HeapRecorder {
+    state: Mutex<State>,
+    /// Held while a heap is recorded, until its types have names.
+    naming: Mutex<()>,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Idle,
+    /// The next collection of the whole heap is wanted.
+    Waiting,
+    /// It goes on.
+    Recording(Box<Record>, Result<()>),
+    Recorded(Box<Record>, Result<()>),
+}
+
+impl HeapRecorder {
+    /// A recorder of which nothing is wanted yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Records the heap: what is left after a collection that it forces. The program stands still
+    /// meanwhile, for about a second per million objects.
+    ///
+    /// Asks for [`EventMask::MONITOR_GC`], and takes it back unless the profiler has asked for it
+    /// itself: with it the runtime walks over the heap in every collection, and collects nothing
+    /// while the program runs.
+    ///
+    /// Ends in `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
+    /// ran managed code; not a callback, and not after
+    /// [`shutdown`](crate::Profiler::shutdown) has begun.
+    ///
+    /// # Errors
+    ///
+    /// What [`CorProfilerInfo::force_gc`] and [`CorProfilerInfo5::set_event_mask2`] return; an error
+    /// of its own if the profiler did not hand over the callbacks, or another thread is recording.
+    pub fn record(&self, info: &ProfilerInfo) -> Result<HeapGraph> {
+        let naming = lock(&self.naming);
+        {
+            let mut state = lock(&self.state);
+            if !matches!(*state, State::Idle) {
+                return Err(Error::other("another thread is recording the heap"));
+            }
+            *state = State::Waiting;
+        }
+        let collected = with_events(info, || info.force_gc());
+        let state = std::mem::take(&mut *lock(&self.state));
+        collected?;
+        let State::Recorded(mut record, outcome) = state else {
+            return Err(Error::other(
+                "no collection of the whole heap was seen: hand the callbacks over to the recorder",
+            ));
+        };
+        outcome?;
+        add_frozen(info, &mut record)?;
+        let classes = record.classes.iter().map(|class| describe(info, *class));
+        let classes = classes.collect();
+        drop(naming);
+        HeapGraph::build(*record, classes)
+    }
+
+    /// Waits until the types of a heap that is being recorded have names.
+    ///
+    /// A type is gone with its module: call this in
+    /// [`module_unload_started`](crate::Profiler::module_unload_started).
+    pub fn wait_for_names(&self) {
+        drop(lock(&self.naming));
+    }
+
+    /// To be called in [`garbage_collection_started`](crate::Profiler::garbage_collection_started).
+    pub fn collection_started(&self, generations: GenerationSet) {
+        let mut state = lock(&self.state);
+        if matches!(*state, State::Waiting) && generations.contains(2) {
+            *state = State::Recording(Box::default(), Ok(()));
+        }
+    }
+
+    /// To be called in [`root_references2`](crate::Profiler::root_references2).
+    pub fn roots(&self, roots: Roots<'_>) {
+        if let State::Recording(record, _) = &mut *lock(&self.state) {
+            record.add_roots(roots);
+        }
+    }
+
+    /// To be called in
+    /// [`conditional_weak_table_element_references`](crate::Profiler::conditional_weak_table_element_references).
+    pub fn weak_table_elements(&self, elements: WeakTableElements<'_>) {
+        if let State::Recording(record, _) = &mut *lock(&self.state) {
+            record.add_weak_elements(elements);
+        }
+    }
+
+    /// To be called in [`object_references`](crate::Profiler::object_references).
+    pub fn object(
+        &self,
+        gc: &GcScope,
+        object: ObjectId<'_>,
+        class: Option<ClassId>,
+        references: &[ObjectId<'_>],
+    ) {
+        if let State::Recording(record, outcome) = &mut *lock(&self.state)
+            && outcome.is_ok()
+            && let Some(class) = class
+        {
+            *outcome = record.add(gc, object, class, references);
+        }
+    }
+
+    /// To be called in [`garbage_collection_finished`](crate::Profiler::garbage_collection_finished).
+    pub fn collection_finished(&self) {
+        let mut state = lock(&self.state);
+        *state = match std::mem::take(&mut *state) {
+            State::Recording(record, outcome) => State::Recorded(record, outcome),
+            other => other,
+        };
+    }
+}
+
+impl fmt::Debug for HeapRecorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeapRecorder").finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// With the events that a record is made of.
+fn with_events(info: &ProfilerInfo, collect: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before = info.event_mask2()?;
+    if before.contains(EventMask::MONITOR_GC) {
+        return collect();
+    }
+    info.set_event_mask2(before | EventMask::MONITOR_GC)?;
+    let collected = collect();
+    // The profiler may have asked for others meanwhile.
+    let now = info.event_mask2()?;
+    info.set_event_mask2(now - EventMask::MONITOR_GC)?;
+    collected
+}
+
+/// Adds the objects that are never collected (.NET 8 and newer), unless the runtime has walked over
+/// them, too.
+fn add_frozen(info: &ProfilerInfo, record: &mut Record) -> Result<()> {
+    if info.version() < 14 {
+        return Ok(());
+    }
+    let mut missing = Vec::new();
+    {
+        let index = AddressIndex::of(&record.addresses);
+        for object in info.non_gc_objects()? {
+            let object = object?;
+            if index.find(object.address()).is_none() {
+                missing.push(object);
+            }
+        }
+    }
+    for object in missing {
+        // The collection that was forced has not moved it: nothing ever does.
+        with_fresh_objects(|| {
+            let class = info.class_from_object(object)?;
+            let size = info.object_size2(object)?;
+            record.add_frozen(info, object, class, size)
+        })?;
+    }
+    Ok(())
+}
+
+/// What is known of a type. What the runtime does not tell is left out: that is no reason to do
+/// without all the others.
+fn describe(info: &ProfilerInfo, class: ClassId) -> HeapClass {
+    let array = info.array_class_info(class).ok().flatten();
+    let elements = array.as_ref().map(|array| {
+        // References, also where the type of the elements is not told.
+        let size = match (array.element_type, array.element_class) {
+            (0x11, Some(element)) => info.class_layout(element).map_or(0, |layout| layout.size),
+            _ => UNIT as u32,
+        };
+        // The header with the length, and of several dimensions their lengths and lower bounds.
+        let bounds = if array.rank > 1 { array.rank * 8 } else { 0 };
+        Elements {
+            offset: 2 * UNIT as u32 + bounds,
+            size: size.max(1),
+        }
+    });
+    let mut fields = match elements {
+        Some(_) => Vec::new(),
+        None => reference_fields(info, class).unwrap_or_default(),
+    };
+    fields.sort();
+    HeapClass {
+        id: class,
+        name: info
+            .class_full_name(class)
+            .unwrap_or_else(|_| "?".to_owned()),
+        elements,
+        fields,
+    }
+}
