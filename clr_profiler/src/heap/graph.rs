@@ -1,5 +1,7 @@
 //! [`HeapGraph`]: objects and what they refer to.
 
+use std::collections::HashMap;
+
 use super::record::{Chunks, Record};
 use crate::callbacks::payload::RootFlags;
 use crate::callbacks::reasons::RootKind;
@@ -34,6 +36,8 @@ pub struct HeapGraph {
     targets: Vec<u32>,
     places: Vec<u32>,
     roots: Vec<HeapRoot>,
+    /// The functions on whose behalf stacks hold objects.
+    functions: HashMap<usize, String>,
     lost: u64,
 }
 
@@ -229,6 +233,15 @@ impl HeapGraph {
         &self.roots
     }
 
+    /// The function on whose behalf a stack holds an object, by its full name; none for roots of other
+    /// kinds, dynamic methods, and the runtime's own.
+    pub fn function_name(&self, root: &HeapRoot) -> Option<&str> {
+        if root.kind != RootKind::Stack {
+            return None;
+        }
+        self.functions.get(&root.id).map(String::as_str)
+    }
+
     /// The field or element at a place of an object.
     ///
     /// # Panics
@@ -261,7 +274,11 @@ impl HeapGraph {
     }
 
     /// Makes numbers of the addresses of a record.
-    pub(super) fn build(record: Record, classes: Vec<HeapClass>) -> Result<Self> {
+    pub(super) fn build(
+        record: Record,
+        classes: Vec<HeapClass>,
+        functions: HashMap<usize, String>,
+    ) -> Result<Self> {
         let Record {
             addresses,
             class_of,
@@ -331,6 +348,7 @@ impl HeapGraph {
             targets: resolved,
             places: placed,
             roots: roots.into_iter().map(|(_, root)| root).collect(),
+            functions,
             lost,
         })
     }

@@ -7,17 +7,20 @@ mod record;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::boundary::with_fresh_objects;
 use crate::callbacks::payload::{GenerationSet, Roots, WeakTableElements};
+use crate::callbacks::reasons::RootKind;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
-use crate::ids::{ClassId, ObjectId};
+use crate::ids::{ClassId, FunctionId, ObjectId};
 use crate::info::{
-    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo4, CorProfilerInfo5, CorProfilerInfo14,
-    GcScope, ProfilerInfo, reference_fields,
+    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo4, CorProfilerInfo5, CorProfilerInfo8,
+    CorProfilerInfo14, GcScope, ProfilerInfo, reference_fields,
 };
 
 pub use dominators::{ClassTotals, Dominators};
@@ -32,7 +35,7 @@ use record::Record;
 /// Records all objects of the managed heap and what they refer to, when it is asked to.
 ///
 /// It forces a collection and listens while the runtime walks over what is left. The profiler hands
-/// it five callbacks, and the unloading of modules:
+/// it five callbacks, and tells of modules:
 ///
 /// ```
 /// use clr_profiler::HeapRecorder;
@@ -45,10 +48,17 @@ use record::Record;
 ///
 /// #[profiler(clsid = "6C2C5B1B-0D0A-4C55-8B3E-0C1E8C4F9E11")]
 /// impl Profiler for Objects {
-///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-///         // The recorder asks for them while it records: they make every collection long.
-///         setup.remove_events(EventMask::MONITOR_GC);
+///     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
 ///         Ok(Objects::default())
+///     }
+///
+///     fn module_load_finished(
+///         &self,
+///         info: &ProfilerInfo,
+///         _module: ModuleId,
+///         _status: Hresult,
+///     ) -> Result<()> {
+///         self.heap.rest(info)
 ///     }
 ///
 ///     fn garbage_collection_started(
@@ -113,6 +123,7 @@ pub struct HeapRecorder {
     state: Mutex<State>,
     /// Held while a heap is recorded, until its types have names.
     naming: Mutex<()>,
+    rests: AtomicBool,
 }
 
 #[derive(Default)]
@@ -135,9 +146,9 @@ impl HeapRecorder {
     /// Records the heap: what is left after a collection that it forces. The program stands still
     /// meanwhile, for about a second per million objects.
     ///
-    /// Asks for [`EventMask::MONITOR_GC`], and takes it back unless the profiler has asked for it
-    /// itself: with it the runtime walks over the heap in every collection, and collects nothing
-    /// while the program runs.
+    /// Asks for [`EventMask::MONITOR_GC`] meanwhile, after [`rest`](Self::rest). **Events**:
+    /// `MONITOR_GC` from the start on, as the callbacks imply it: so the runtime knows not to collect
+    /// while the program runs, when nobody could walk over the heap.
     ///
     /// Ends in `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
     /// ran managed code; not a callback, and not after
@@ -168,8 +179,26 @@ impl HeapRecorder {
         add_frozen(info, &mut record)?;
         let classes = record.classes.iter().map(|class| describe(info, *class));
         let classes = classes.collect();
+        let functions = functions(info, &record);
         drop(naming);
-        HeapGraph::build(*record, classes)
+        HeapGraph::build(*record, classes, functions)
+    }
+
+    /// Takes [`EventMask::MONITOR_GC`] back until the heap is recorded, the first time that it is
+    /// called: with it the runtime walks over the heap in every collection.
+    ///
+    /// To be called in [`module_load_finished`](crate::Profiler::module_load_finished), when the
+    /// runtime has started; not at all by a profiler that uses these events itself.
+    ///
+    /// # Errors
+    ///
+    /// What [`CorProfilerInfo5::set_event_mask2`] returns.
+    pub fn rest(&self, info: &ProfilerInfo) -> Result<()> {
+        if self.rests.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let events = info.event_mask2()?;
+        info.set_event_mask2(events - EventMask::MONITOR_GC)
     }
 
     /// Waits until the types of a heap that is being recorded have names.
@@ -278,6 +307,27 @@ fn add_frozen(info: &ProfilerInfo, record: &mut Record) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// The names of the functions on whose behalf stacks hold objects.
+fn functions(info: &ProfilerInfo, record: &Record) -> HashMap<usize, String> {
+    let mut names = HashMap::new();
+    let mut asked = HashSet::new();
+    for (_, root) in &record.roots {
+        if root.kind != RootKind::Stack || root.id == 0 || !asked.insert(root.id) {
+            continue;
+        }
+        let function = FunctionId::from_raw(root.id);
+        // They have no names in metadata.
+        if info.is_function_dynamic(function).unwrap_or(true) {
+            continue;
+        }
+        let name = info.method(function).and_then(|method| method.full_name());
+        if let Ok(name) = name {
+            names.insert(root.id, name);
+        }
+    }
+    names
 }
 
 /// What is known of a type. What the runtime does not tell is left out: that is no reason to do

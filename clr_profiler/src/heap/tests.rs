@@ -1,5 +1,7 @@
 //! Graphs made by hand, and dominators by definition.
 
+use std::collections::HashMap;
+
 use super::graph::{HeapClass, HeapGraph, HeapRoot, PlaceName, ReferencePlace};
 use super::record::Record;
 use super::{ClassTotals, Elements};
@@ -57,7 +59,7 @@ impl Heap<'_> {
             fields: vec![(8, "first".to_owned()), (24, "third".to_owned())],
         });
         let classes = classes.collect();
-        HeapGraph::build(record, classes).unwrap()
+        HeapGraph::build(record, classes, HashMap::new()).unwrap()
     }
 }
 
@@ -246,7 +248,7 @@ fn long_chains_take_no_time() {
         id: 0,
     };
     record.roots.push((place(0), root));
-    let graph = HeapGraph::build(record, Vec::new()).unwrap();
+    let graph = HeapGraph::build(record, Vec::new(), HashMap::new()).unwrap();
     let dominators = graph.dominators();
     assert_eq!(dominators.retained(0), 24 * 2 * LENGTH as u64);
     assert_eq!(dominators.immediate(LENGTH as u32 + 5), Some(0));

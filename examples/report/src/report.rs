@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -12,6 +12,8 @@ use std::time::Duration;
 pub enum Moment {
     /// Some time has passed.
     Meanwhile,
+    /// Somebody has asked for them: see [`Report::start_asked`].
+    Asked,
     /// A signal came that ends most programs. This one may go on.
     Signal,
     /// The program ends.
@@ -48,6 +50,30 @@ impl Report {
     /// The system refuses a thread, a pipe or a signal handler.
     pub fn start(
         interval: Option<Duration>,
+        write: impl FnMut(Moment) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::start_thread(interval, false, write)
+    }
+
+    /// As [`start`](Self::start), and at each `SIGUSR1`, which does nothing else then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start).
+    pub fn start_asked(
+        interval: Option<Duration>,
+        write: impl FnMut(Moment) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::start_thread(interval, true, write)
+    }
+
+    #[cfg_attr(
+        not(any(target_os = "linux", target_vendor = "apple")),
+        expect(unused_variables, reason = "there are no signals")
+    )]
+    fn start_thread(
+        interval: Option<Duration>,
+        asks: bool,
         mut write: impl FnMut(Moment) -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
         let (requests, inbox) = mpsc::channel::<Request>();
@@ -86,7 +112,7 @@ impl Report {
                 }
             })?;
         #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-        crate::signals::watch(requests.clone())?;
+        crate::signals::watch(requests.clone(), asks)?;
         Ok(Self {
             requests: Mutex::new(Some(requests)),
         })
@@ -94,13 +120,19 @@ impl Report {
 
     /// Writes for the last time, and waits for that. Later calls do nothing.
     pub fn finish(&self) {
+        self.finish_within(PATIENCE);
+    }
+
+    /// As [`finish`](Self::finish), for results that take their time.
+    pub fn finish_within(&self, patience: Duration) {
         let requests = self
             .requests
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(requests) = requests {
-            ask(&requests, Moment::End);
+            // A disk that hangs must not keep the program.
+            let _ = request(&requests, Moment::End).recv_timeout(patience);
         }
     }
 }
@@ -113,13 +145,17 @@ impl fmt::Debug for Report {
 
 /// Asks the thread to write, and waits until it has; `false` if there is none any more.
 pub(crate) fn ask(requests: &Sender<Request>, moment: Moment) -> bool {
+    // A disk that hangs must not keep the program.
+    let waited = request(requests, moment).recv_timeout(PATIENCE);
+    waited != Err(RecvTimeoutError::Disconnected)
+}
+
+/// Asks the thread to write; what is given tells when it has. Its sender is gone if there is no thread.
+pub(crate) fn request(requests: &Sender<Request>, moment: Moment) -> Receiver<()> {
     let (done, waits) = mpsc::channel();
-    let sent = requests.send(Request { moment, done }).is_ok();
-    if sent {
-        // A disk that hangs must not keep the program.
-        let _ = waits.recv_timeout(PATIENCE);
-    }
-    sent
+    // If nobody takes it, `done` is dropped, which tells.
+    let _ = requests.send(Request { moment, done });
+    waits
 }
 
 #[cfg(test)]

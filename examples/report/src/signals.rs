@@ -15,7 +15,7 @@ use std::thread;
 use libc::{c_int, c_void, sigaction, siginfo_t};
 
 use crate::Moment;
-use crate::report::{Request, ask};
+use crate::report::{Request, ask, request};
 
 /// What ends a program that does not ask for it. `SIGABRT` comes after an exception that nobody
 /// caught, and after `Environment.FailFast`; newer runtimes than .NET Core 3.1 let it kill at once.
@@ -38,8 +38,13 @@ static DONE: AtomicU32 = AtomicU32::new(0);
 /// Who had the signals before, as in `SIGNALS`.
 static BEFORE: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
-/// Has results written whenever one of the signals comes, from now on.
-pub(crate) fn watch(requests: Sender<Request>) -> io::Result<()> {
+/// What a handler writes into the pipe.
+const ENDS: u8 = 0;
+const ASKS: u8 = 1;
+
+/// Has results written whenever one of the signals comes, from now on; at `SIGUSR1` as well, if it is
+/// to ask for them.
+pub(crate) fn watch(requests: Sender<Request>, asks: bool) -> io::Result<()> {
     let (reader, writer) = io::pipe()?;
     thread::Builder::new()
         .name("report signals".to_owned())
@@ -53,14 +58,25 @@ pub(crate) fn watch(requests: Sender<Request>) -> io::Result<()> {
         if now.sa_sigaction == libc::SIG_IGN || before.set(now).is_err() {
             continue;
         }
-        // SAFETY: all-zero is a valid `sigaction`: no flags, an empty mask, the default handler.
-        let mut ours: sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-        ours.sa_sigaction = on_signal as *const () as usize;
-        ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-        // SAFETY: `ours` is initialised, and its handler has the form that SA_SIGINFO asks for.
-        if unsafe { sigaction(signal, &raw const ours, ptr::null_mut()) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        handle(signal, on_signal)?;
+    }
+    if asks {
+        handle(libc::SIGUSR1, on_request)?;
+    }
+    Ok(())
+}
+
+fn handle(
+    signal: c_int,
+    handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void),
+) -> io::Result<()> {
+    // SAFETY: all-zero is a valid `sigaction`: no flags, an empty mask, the default handler.
+    let mut ours: sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+    ours.sa_sigaction = handler as *const () as usize;
+    ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+    // SAFETY: `ours` is initialised, and its handler has the form that SA_SIGINFO asks for.
+    if unsafe { sigaction(signal, &raw const ours, ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
     }
     Ok(())
 }
@@ -79,6 +95,10 @@ fn current(signal: c_int) -> io::Result<sigaction> {
 fn serve(mut reader: PipeReader, requests: &Sender<Request>) {
     let mut byte = [0];
     while reader.read_exact(&mut byte).is_ok() {
+        if byte == [ASKS] {
+            request(requests, Moment::Asked);
+            continue;
+        }
         let lives = ask(requests, Moment::Signal);
         DONE.fetch_add(1, Ordering::Release);
         if !lives {
@@ -95,10 +115,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     let pipe = PIPE.load(Ordering::Acquire);
     if pipe >= 0 {
         let done = DONE.load(Ordering::Acquire);
-        // SAFETY: the descriptor is never closed, one byte is there; `write` may be called in a
-        // signal handler.
-        let written = unsafe { libc::write(pipe, ptr::from_ref(&0_u8).cast(), 1) };
-        let mut patience = if written == 1 { PATIENCE } else { 0 };
+        let mut patience = if tell(pipe, ENDS) { PATIENCE } else { 0 };
         while patience > 0 && DONE.load(Ordering::Acquire) == done {
             let pause = libc::timespec {
                 tv_sec: 0,
@@ -139,6 +156,26 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
         }
         None => default(signal),
     }
+}
+
+/// The thread that was interrupted goes on at once: results may need it.
+extern "C" fn on_request(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
+    let errno = errno();
+    // SAFETY: each thread has its own `errno`, which may be read and written at any time.
+    let kept = unsafe { *errno };
+    let pipe = PIPE.load(Ordering::Acquire);
+    if pipe >= 0 {
+        tell(pipe, ASKS);
+    }
+    // SAFETY: as above.
+    unsafe { *errno = kept };
+}
+
+/// Writes a byte into the pipe; may be called in a signal handler.
+fn tell(pipe: c_int, what: u8) -> bool {
+    // SAFETY: the descriptor is never closed, one byte is there; `write` may be called in a signal
+    // handler.
+    unsafe { libc::write(pipe, ptr::from_ref(&what).cast(), 1) == 1 }
 }
 
 /// Where this thread's `errno` is.

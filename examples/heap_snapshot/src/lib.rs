@@ -1,0 +1,132 @@
+//! Shows what is on the heap of a .NET program, and what keeps it.
+
+mod chrome;
+mod options;
+mod table;
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clr_profiler::HeapRecorder;
+use clr_profiler::prelude::*;
+use report::{Moment, Report};
+
+use options::{Form, Options};
+
+/// How long the program's end is held up at most.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The profiler.
+struct HeapSnapshot {
+    heap: Arc<HeapRecorder>,
+    report: Report,
+}
+
+#[profiler(clsid = "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42")]
+impl Profiler for HeapSnapshot {
+    fn initialize(info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+        let options = Options::from_environment()?;
+        let heap = Arc::new(HeapRecorder::new());
+        let (interval, on_signal) = (options.every.or(options.after), options.on_signal);
+        let write = {
+            let (info, heap) = (info.clone(), Arc::clone(&heap));
+            let mut is_taken = false;
+            move |moment| {
+                let is_due = match moment {
+                    Moment::Asked => true,
+                    Moment::Meanwhile | Moment::End => options.every.is_some() || !is_taken,
+                    // The program goes on, or comes to its end.
+                    Moment::Signal => false,
+                };
+                if !is_due {
+                    return Ok(());
+                }
+                is_taken = true;
+                snapshot(&info, &heap, &options).map_err(io::Error::other)
+            }
+        };
+        let report = match on_signal {
+            true => Report::start_asked(interval, write),
+            false => Report::start(interval, write),
+        };
+        Ok(Self {
+            heap,
+            report: report.map_err(|error| Error::other(error.to_string()))?,
+        })
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        _module: ModuleId,
+        _status: Hresult,
+    ) -> Result<()> {
+        self.heap.rest(info)
+    }
+
+    fn garbage_collection_started(
+        &self,
+        _gc: &GcScope,
+        generations: GenerationSet,
+        _reason: GcReason,
+    ) -> Result<()> {
+        self.heap.collection_started(generations);
+        Ok(())
+    }
+
+    fn root_references2(&self, _gc: &GcScope, roots: Roots<'_>) -> Result<()> {
+        self.heap.roots(roots);
+        Ok(())
+    }
+
+    fn conditional_weak_table_element_references(
+        &self,
+        _gc: &GcScope,
+        elements: WeakTableElements<'_>,
+    ) -> Result<()> {
+        self.heap.weak_table_elements(elements);
+        Ok(())
+    }
+
+    fn object_references(
+        &self,
+        gc: &GcScope,
+        object: ObjectId<'_>,
+        class: Option<ClassId>,
+        references: &[ObjectId<'_>],
+    ) -> Result<()> {
+        self.heap.object(gc, object, class, references);
+        Ok(())
+    }
+
+    fn garbage_collection_finished(&self, _gc: &GcScope) -> Result<()> {
+        self.heap.collection_finished();
+        Ok(())
+    }
+
+    // What it defines is asked for before it goes.
+    fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
+        self.heap.wait_for_names();
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish_within(PATIENCE);
+        Ok(())
+    }
+}
+
+register!(HeapSnapshot);
+
+/// Looks at the heap, and writes what is there.
+fn snapshot(info: &ProfilerInfo, heap: &HeapRecorder, options: &Options) -> Result<()> {
+    let begun = Instant::now();
+    let graph = heap.record(info)?;
+    let took = begun.elapsed();
+    let written = options.output.replace(|file| match options.form {
+        Form::Chrome => chrome::write(&graph, file),
+        Form::Table => table::write(&graph, options.path.as_deref(), took, file),
+    });
+    written.map_err(|error| Error::other(error.to_string()))
+}

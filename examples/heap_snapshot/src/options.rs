@@ -1,0 +1,63 @@
+//! What the runner hands over, through environment variables.
+
+use std::env;
+use std::time::Duration;
+
+use clr_profiler::{Error, Result};
+use report::Output;
+
+/// When to look at the heap, and what to write.
+pub(crate) struct Options {
+    pub(crate) output: Output,
+    pub(crate) form: Form,
+    /// The type of which it is shown what keeps it.
+    pub(crate) path: Option<String>,
+    pub(crate) after: Option<Duration>,
+    pub(crate) every: Option<Duration>,
+    pub(crate) on_signal: bool,
+}
+
+/// What the file holds, by its name's ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Chrome,
+    Table,
+}
+
+impl Options {
+    pub(crate) fn from_environment() -> Result<Self> {
+        let output = Output::from_environment("HEAP_SNAPSHOT_OUTPUT", "heap.heapsnapshot");
+        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let form = match output.path().extension() {
+            Some(end) if end == "heapsnapshot" => Form::Chrome,
+            _ => Form::Table,
+        };
+        let path = env::var("HEAP_SNAPSHOT_PATH").ok();
+        if path.is_some() && form == Form::Chrome {
+            return Err(Error::other(
+                "what keeps an object is shown in a table: `--path` needs `--output` with another \
+                 ending than .heapsnapshot",
+            ));
+        }
+        Ok(Self {
+            output,
+            form,
+            path,
+            after: seconds("HEAP_SNAPSHOT_AFTER")?,
+            every: seconds("HEAP_SNAPSHOT_EVERY")?,
+            on_signal: env::var_os("HEAP_SNAPSHOT_SIGNAL").is_some(),
+        })
+    }
+}
+
+fn seconds(variable: &str) -> Result<Option<Duration>> {
+    let Ok(text) = env::var(variable) else {
+        return Ok(None);
+    };
+    match text.parse() {
+        Ok(seconds @ 0.01..=1e6) => Ok(Some(Duration::from_secs_f64(seconds))),
+        _ => Err(Error::other(format!(
+            "`{text}` is not a number of seconds from 0.01 to 1000000"
+        ))),
+    }
+}

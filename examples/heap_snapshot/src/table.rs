@@ -1,0 +1,98 @@
+//! The table of types, and what keeps an object.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clr_profiler::{HeapGraph, HeapRoot, RootFlags, RootKind};
+
+/// The rows of the table.
+const ROWS: usize = 40;
+
+/// Writes the types that keep most; then, if a type is named, what keeps an object of it.
+pub(crate) fn write(
+    graph: &HeapGraph,
+    path: Option<&str>,
+    took: Duration,
+    file: &mut dyn Write,
+) -> io::Result<()> {
+    let dominators = graph.dominators();
+    let totals = dominators.by_class(graph);
+    let mut rows: Vec<_> = totals.iter().zip(graph.classes()).collect();
+    rows.sort_by(|(left, one), (right, other)| {
+        let order = right.retained.cmp(&left.retained);
+        order.then_with(|| one.name.cmp(&other.name))
+    });
+    writeln!(
+        file,
+        "{:>10}  {:>14}  {:>14}  type",
+        "objects", "own bytes", "retained"
+    )?;
+    for (total, class) in rows.iter().take(ROWS) {
+        writeln!(
+            file,
+            "{:>10}  {:>14}  {:>14}  {}",
+            total.count, total.size, total.retained, class.name
+        )?;
+    }
+    if rows.len() > ROWS {
+        writeln!(file, "...")?;
+    }
+    let size: u64 = totals.iter().map(|total| total.size).sum();
+    let lost = (0..graph.len()).filter(|object| !dominators.is_reached(*object));
+    let lost: u64 = lost.map(|object| graph.size(object)).sum();
+    writeln!(
+        file,
+        "{} objects of {} types, {size} bytes, {} references, {} roots; {lost} bytes are kept by no \
+         root; it took {:.3} s",
+        graph.len(),
+        rows.len(),
+        graph.reference_count(),
+        graph.roots().len(),
+        took.as_secs_f64(),
+    )?;
+    match path {
+        Some(name) => {
+            writeln!(file)?;
+            write_path(graph, name, file)
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_path(graph: &HeapGraph, name: &str, file: &mut dyn Write) -> io::Result<()> {
+    if !graph.classes().iter().any(|class| class.name == name) {
+        return writeln!(file, "there is no object of the type {name}");
+    }
+    let Some(path) = graph.path_to(|object| graph.class(object).name == name) else {
+        return writeln!(file, "no root keeps an object of the type {name}");
+    };
+    writeln!(file, "{}", root_name(graph, &path.root))?;
+    let objects = path.steps.iter().map(|(object, _)| *object);
+    let mut places = path.steps.iter();
+    let mut at = String::new();
+    for object in objects.chain([path.object]) {
+        writeln!(file, "  {at}{}", graph.class(object).name)?;
+        at = match places.next() {
+            Some((object, place)) => format!("{}: ", graph.place_name(*object, *place)),
+            None => String::new(),
+        };
+    }
+    Ok(())
+}
+
+fn root_name(graph: &HeapGraph, root: &HeapRoot) -> String {
+    let kind = match root.kind {
+        RootKind::Stack => "stack",
+        RootKind::Handle => "handle",
+        RootKind::Finalizer => "finalizer queue",
+        _ => "runtime",
+    };
+    let pinned = match root.flags.contains(RootFlags::PINNING) {
+        true => ", pinned",
+        false => "",
+    };
+    match graph.function_name(root) {
+        Some(function) => format!("{kind} of {function}{pinned}"),
+        None => format!("{kind}{pinned}"),
+    }
+}
