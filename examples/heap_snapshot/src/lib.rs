@@ -1,6 +1,7 @@
 //! Shows what is on the heap of a .NET program, and what keeps it.
 
 mod chrome;
+mod ending;
 mod options;
 mod table;
 
@@ -12,6 +13,7 @@ use clr_profiler::HeapRecorder;
 use clr_profiler::prelude::*;
 use report::{Moment, Report};
 
+use ending::Ending;
 use options::{Form, Options};
 
 /// How long the program's end is held up at most.
@@ -21,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 struct HeapSnapshot {
     heap: Arc<HeapRecorder>,
     report: Report,
+    ending: Ending,
 }
 
 #[profiler(clsid = "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42")]
@@ -53,16 +56,38 @@ impl Profiler for HeapSnapshot {
         Ok(Self {
             heap,
             report: report.map_err(|error| Error::other(error.to_string()))?,
+            ending: Ending::default(),
         })
     }
 
     fn module_load_finished(
         &self,
         info: &ProfilerInfo,
-        _module: ModuleId,
+        module: ModuleId,
         _status: Hresult,
     ) -> Result<()> {
+        self.ending.module_loaded(info, module);
         self.heap.rest(info)
+    }
+
+    // The function that ends the program is precompiled, or else compiled.
+    fn jit_cached_function_search_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<bool> {
+        self.called(info, function);
+        Ok(true)
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        self.called(info, function);
+        Ok(())
     }
 
     fn garbage_collection_started(
@@ -110,10 +135,13 @@ impl Profiler for HeapSnapshot {
         self.heap.wait_for_names();
         Ok(())
     }
+}
 
-    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
-        self.report.finish_within(PATIENCE);
-        Ok(())
+impl HeapSnapshot {
+    fn called(&self, info: &ProfilerInfo, function: FunctionId) {
+        if self.ending.is(info, function) {
+            self.report.finish_within(PATIENCE);
+        }
     }
 }
 

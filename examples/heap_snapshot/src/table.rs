@@ -40,14 +40,16 @@ pub(crate) fn write(
     let size: u64 = totals.iter().map(|total| total.size).sum();
     let lost = (0..graph.len()).filter(|object| !dominators.is_reached(*object));
     let lost: u64 = lost.map(|object| graph.size(object)).sum();
+    let weak = graph.roots().iter().filter(|root| !root.is_strong());
     writeln!(
         file,
-        "{} objects of {} types, {size} bytes, {} references, {} roots; {lost} bytes are kept by no \
+        "{} objects of {} types, {size} bytes, {} references, {} roots ({} weak); {lost} bytes are kept by no \
          root; it took {:.3} s",
         graph.len(),
         rows.len(),
         graph.reference_count(),
         graph.roots().len(),
+        weak.count(),
         took.as_secs_f64(),
     )?;
     match path {
