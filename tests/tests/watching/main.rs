@@ -8,5 +8,6 @@ mod cpu_sampler;
 mod endings;
 mod exception_logger;
 mod gc_monitor;
+mod heap_snapshot;
 mod hot_patch;
 mod hour;

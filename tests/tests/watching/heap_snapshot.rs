@@ -1,0 +1,419 @@
+//! `heap_snapshot`: what is on the heap of a program of which everything is known, and what keeps it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use clr_profiler_tests::{Example, Finished, Folder, Running, Runtime, profilee, runtimes};
+use serde_json::Value;
+
+use crate::endings::endings;
+
+const EXAMPLE: Example = Example("heap_snapshot");
+
+/// Runs `Graph` to an end, and gives the file of this name.
+fn results(runtime: &Runtime, ending: &str, options: &[&str], name: &str) -> String {
+    let folder = Folder::new();
+    let file = folder.path(name);
+    let mut all = options.to_vec();
+    all.extend(["--output", file.to_str().unwrap()]);
+    let program = profilee("Graph");
+    let finished = Finished::of(EXAMPLE.command(runtime, &all, &program, &[ending]));
+    let plain = Finished::of(EXAMPLE.plain(runtime, &program, &[ending]));
+    assert_eq!(finished.status, plain.status);
+    assert_eq!(
+        (&*finished.stdout, &*finished.stderr),
+        ("built\nended\n", "")
+    );
+    fs::read_to_string(file).unwrap()
+}
+
+/// Sends SIGUSR1 to `Graph` while it waits, and gives the file of this name, and what the program
+/// leaves.
+fn results_of_signal(runtime: &Runtime, options: &[&str], name: &str) -> (String, Finished) {
+    let folder = Folder::new();
+    let file = folder.path(name);
+    let mut all = options.to_vec();
+    all.extend(["--signal", "--output", file.to_str().unwrap()]);
+    let command = EXAMPLE.command(runtime, &all, &profilee("Graph"), &["wait"]);
+    let mut running = Running::start(command);
+    assert_eq!(running.line(), "built");
+    let id = running.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-USR1", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let begun = Instant::now();
+    // It is replaced whole.
+    while fs::metadata(&file).unwrap().len() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no snapshot");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let finished = running.finish();
+    (fs::read_to_string(file).unwrap(), finished)
+}
+
+/// Objects, own and retained bytes by type.
+fn totals(table: &str) -> HashMap<&str, [u64; 3]> {
+    let rows = table.lines().skip(1).filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let mut numbers = [0; 3];
+        for number in &mut numbers {
+            *number = words.next()?.parse().ok()?;
+        }
+        let name = line.splitn(2, "  ").last()?.trim_start();
+        let name = name.rsplit_once("  ").map_or(name, |(_, name)| name);
+        Some((name, numbers))
+    });
+    rows.collect()
+}
+
+/// Objects, own and retained bytes of types, on 64 bits: what the comments in the source say.
+const KNOWN: [(&str, [u64; 3]); 6] = [
+    // Each keeps a B, a C[] and the C of both.
+    ("Graph.A", [1000, 48 * 1000, (48 + 48 + 56 + 4 * 24) * 1000]),
+    ("Graph.B", [1000, 48 * 1000, (48 + 24) * 1000]),
+    ("Graph.C[]", [1000, 56 * 1000, (56 + 3 * 24) * 1000]),
+    ("Graph.C", [4003, 24 * 4003, 24 * 4003]),
+    // One is kept by the other.
+    ("Graph.Cycle", [2, 64, 64 + 1024 + 2024]),
+    // One of them is a key in a weak table, which attaches an object with an array.
+    ("Graph.Key", [2, 48, 48 + 24 + 3024]),
+];
+
+#[test]
+fn the_table_tells_what_is_there_and_what_it_keeps() {
+    for runtime in runtimes() {
+        for ending in ["return", "exit"] {
+            let table = results(runtime, ending, &[], "heap.txt");
+            println!("on {}:\n{table}", runtime.name);
+            let totals = totals(&table);
+            for (name, expected) in KNOWN {
+                assert_eq!(totals.get(name), Some(&expected), "{name}");
+            }
+            assert!(!table.contains("OnlyWeak"), "nothing keeps it");
+        }
+    }
+}
+
+/// What keeps an object of a type: the lines below the table.
+fn path(runtime: &Runtime, name: &str) -> Vec<String> {
+    let (table, finished) = results_of_signal(runtime, &["--path", name], "heap.txt");
+    assert_eq!(
+        (&*finished.stdout, &*finished.stderr),
+        ("built\nended\n", "")
+    );
+    println!("on {}:\n{table}", runtime.name);
+    let (_, path) = table.split_once("\n\n").unwrap();
+    path.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn what_keeps_an_object_leads_there_from_a_root() {
+    for runtime in runtimes() {
+        let path = |name| path(runtime, name);
+        assert_eq!(path("Graph.Pinned"), ["handle, pinned", "  Graph.Pinned"]);
+        assert_eq!(
+            path("Graph.OnStack"),
+            ["stack of Graph.Program.Main(string[])", "  Graph.OnStack"]
+        );
+        let of_b = path("Graph.B");
+        assert!(of_b[0].starts_with("handle"), "{of_b:?}");
+        assert_eq!(of_b[1], "  object[]");
+        assert!(of_b[2].ends_with("]: Graph.A"), "{of_b:?}");
+        assert_eq!(of_b[3..], ["  Own: Graph.B"]);
+        let of_attached = path("Graph.Attached");
+        assert_eq!(
+            of_attached.last().unwrap(),
+            "  (weak table): Graph.Attached"
+        );
+        assert_eq!(
+            path("Graph.OnlyWeak"),
+            ["there is no object of the type Graph.OnlyWeak"]
+        );
+        let of_held = path("Graph.HeldByFinalizer");
+        assert_eq!(
+            of_held[1..],
+            ["  Graph.Finalized", "  Kept: Graph.HeldByFinalizer"]
+        );
+    }
+}
+
+/// A `.heapsnapshot` file, read by its own description.
+struct Snapshot {
+    nodes: Vec<Node>,
+}
+
+struct Node {
+    kind: String,
+    name: String,
+    id: u64,
+    size: u64,
+    /// Kind, name or index, and the number of the node.
+    edges: Vec<(String, String, usize)>,
+}
+
+impl Snapshot {
+    fn parse(text: &str) -> Self {
+        let file: Value = serde_json::from_str(text).unwrap();
+        let meta = &file["snapshot"]["meta"];
+        let names = |list: &Value| -> Vec<String> {
+            let list = list.as_array().unwrap().iter();
+            list.map(|name| name.as_str().unwrap_or("").to_owned())
+                .collect()
+        };
+        let numbers = |list: &Value| -> Vec<usize> {
+            let list = list.as_array().unwrap().iter();
+            list.map(|number| number.as_u64().unwrap() as usize)
+                .collect()
+        };
+        let strings = names(&file["strings"]);
+        let (node_fields, edge_fields) = (names(&meta["node_fields"]), names(&meta["edge_fields"]));
+        let node_kinds = names(&meta["node_types"][0]);
+        let edge_kinds = names(&meta["edge_types"][0]);
+        let of_node = |name: &str| node_fields.iter().position(|field| field == name).unwrap();
+        let of_edge = |name: &str| edge_fields.iter().position(|field| field == name).unwrap();
+        let (nodes, edges) = (numbers(&file["nodes"]), numbers(&file["edges"]));
+        let nodes = nodes.chunks(node_fields.len());
+        let mut edges = edges.chunks(edge_fields.len());
+        assert_eq!(file["snapshot"]["node_count"], nodes.len());
+        assert_eq!(file["snapshot"]["edge_count"], edges.len());
+        let count = nodes.len();
+        let nodes = nodes.map(|node| {
+            assert_eq!(node.len(), node_fields.len());
+            let own = edges.by_ref().take(node[of_node("edge_count")]);
+            let own: Vec<_> = own
+                .map(|edge| {
+                    assert_eq!(edge.len(), edge_fields.len());
+                    let kind = edge_kinds[edge[of_edge("type")]].clone();
+                    let name = edge[of_edge("name_or_index")];
+                    let name = match &*kind {
+                        "element" | "hidden" => name.to_string(),
+                        _ => strings[name].clone(),
+                    };
+                    let to = edge[of_edge("to_node")];
+                    assert_eq!(to % node_fields.len(), 0);
+                    assert!(to / node_fields.len() < count);
+                    (kind, name, to / node_fields.len())
+                })
+                .collect();
+            assert_eq!(own.len(), node[of_node("edge_count")]);
+            Node {
+                kind: node_kinds[node[of_node("type")]].clone(),
+                name: strings[node[of_node("name")]].clone(),
+                id: node[of_node("id")] as u64,
+                size: node[of_node("self_size")] as u64,
+                edges: own,
+            }
+        });
+        let nodes = nodes.collect();
+        assert!(edges.next().is_none(), "each edge belongs to a node");
+        Self { nodes }
+    }
+
+    /// The objects of a type.
+    fn of(&self, name: &str) -> impl Iterator<Item = &Node> + use<'_> {
+        let of = self.nodes.iter().filter(|node| node.name == name);
+        let of: Vec<_> = of.collect();
+        assert!(of.iter().all(|node| node.kind == "object"));
+        of.into_iter()
+    }
+
+    /// An object's references: kinds, names and types.
+    fn edges<'a>(&'a self, node: &'a Node) -> Vec<(&'a str, &'a str, &'a str)> {
+        let edges = node.edges.iter();
+        let mut edges: Vec<_> = edges
+            .map(|(kind, name, to)| (&**kind, &**name, &*self.nodes[*to].name))
+            .collect();
+        edges.sort_unstable();
+        edges
+    }
+
+    fn edges_of(&self, name: &str) -> Vec<(&str, &str, &str)> {
+        self.edges(self.of(name).next().unwrap())
+    }
+}
+
+fn assert_known_graph(snapshot: &Snapshot) {
+    let mut ids: Vec<u64> = snapshot.nodes.iter().map(|node| node.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), snapshot.nodes.len());
+    for (name, [count, size, _]) in KNOWN {
+        assert_eq!(snapshot.of(name).count() as u64, count, "{name}");
+        let sizes: u64 = snapshot.of(name).map(|node| node.size).sum();
+        assert_eq!(sizes, size, "{name}");
+    }
+    let mut last = 0;
+    for a in snapshot.of("Graph.A") {
+        let (rest, next): (Vec<_>, _) = snapshot
+            .edges(a)
+            .into_iter()
+            .partition(|(_, name, _)| *name != "Next");
+        assert_eq!(
+            rest,
+            [
+                ("property", "Own", "Graph.B"),
+                ("property", "Several", "Graph.C[]")
+            ]
+        );
+        last += usize::from(next.is_empty());
+        // The B knows the very A that has it.
+        let own = |name| a.edges.iter().find(|(_, edge, _)| edge == name).unwrap().2;
+        let back = &snapshot.nodes[own("Own")];
+        let (_, _, back) = back
+            .edges
+            .iter()
+            .find(|(_, edge, _)| edge == "Back")
+            .unwrap();
+        assert!(std::ptr::eq(&snapshot.nodes[*back], a));
+    }
+    assert_eq!(last, 1);
+    for b in snapshot.of("Graph.B") {
+        assert_eq!(
+            snapshot.edges(b),
+            [
+                ("property", "Back", "Graph.A"),
+                ("property", "Inherited", "Graph.C")
+            ]
+        );
+    }
+    for array in snapshot.of("Graph.C[]") {
+        let elements = ["0", "2", "3"].map(|index| ("element", index, "Graph.C"));
+        assert_eq!(snapshot.edges(array), elements);
+    }
+    assert_eq!(
+        snapshot.edges_of("Graph.Structures"),
+        [
+            ("property", "Boxed", "Graph.Pair"),
+            ("property", "Pair", "Graph.C"),
+            ("property", "Pair+8", "Graph.C"),
+            ("property", "Pairs", "Graph.Pair[]"),
+            ("property", "Table", "object[,]"),
+        ]
+    );
+    assert_eq!(
+        snapshot.edges_of("Graph.Pair[]"),
+        [("element", "1", "Graph.C"), ("element", "1", "Graph.Key")]
+    );
+    assert_eq!(
+        snapshot.edges_of("object[,]"),
+        [("element", "5", "Graph.Attached")]
+    );
+    assert_eq!(
+        snapshot.edges_of("Graph.Pair"),
+        [("property", "Right", "Graph.Pinned")]
+    );
+    let attached: Vec<_> = snapshot
+        .of("Graph.Key")
+        .map(|key| snapshot.edges(key))
+        .collect();
+    let attaches = vec![("internal", "(weak table)", "Graph.Attached")];
+    assert!(attached.contains(&attaches) && attached.contains(&vec![]));
+    assert_eq!(snapshot.of("Graph.OnlyWeak").count(), 0);
+    assert_eq!(snapshot.of("Graph.AlsoWeak").count(), 1);
+    assert_eq!(snapshot.of("Graph.Finalized").count(), 2);
+    assert_eq!(snapshot.of("Graph.HeldByFinalizer").count(), 2);
+}
+
+#[test]
+fn the_file_holds_each_object_with_its_references() {
+    for runtime in runtimes() {
+        let (text, finished) = results_of_signal(runtime, &[], "heap.heapsnapshot");
+        println!("on {}: {} bytes", runtime.name, text.len());
+        assert_eq!(
+            (&*finished.stdout, &*finished.stderr),
+            ("built\nended\n", "")
+        );
+        let snapshot = Snapshot::parse(&text);
+        assert_known_graph(&snapshot);
+        // From the first node on.
+        let [first, roots] = [0, 1].map(|index| &snapshot.nodes[index]);
+        assert_eq!((&*first.kind, &*roots.name), ("synthetic", "(GC roots)"));
+        assert!(first.edges.iter().any(|(_, _, to)| *to == 1));
+        let of_kind = |name: &str| -> Vec<(&str, &str)> {
+            let kind = snapshot
+                .nodes
+                .iter()
+                .find(|node| node.name == name)
+                .unwrap();
+            let edges = kind.edges.iter();
+            edges
+                .map(|(_, name, to)| (&**name, &*snapshot.nodes[*to].name))
+                .collect()
+        };
+        let stacks = of_kind("(stacks)");
+        assert!(
+            stacks.contains(&("Graph.Program.Main(string[])", "Graph.OnStack")),
+            "{stacks:?}"
+        );
+        let is_of = |edges: Vec<(&str, &str)>, name| edges.iter().any(|(_, to)| *to == name);
+        assert!(is_of(of_kind("(handles)"), "Graph.Pinned"));
+        // It has a weak one, too.
+        assert!(!is_of(of_kind("(handles)"), "Graph.AlsoWeak"));
+        assert!(is_of(of_kind("(finalizer queue)"), "Graph.Finalized"));
+        // All but what is never collected can be reached from there.
+        let mut seen = vec![false; snapshot.nodes.len()];
+        let mut queue = vec![0];
+        while let Some(node) = queue.pop() {
+            if !std::mem::replace(&mut seen[node], true) {
+                queue.extend(snapshot.nodes[node].edges.iter().map(|(_, _, to)| *to));
+            }
+        }
+        let of_graph = snapshot.nodes.iter().zip(&seen);
+        let mut lost = of_graph.filter(|(node, seen)| node.name.starts_with("Graph.") && !**seen);
+        assert!(lost.next().is_none());
+    }
+}
+
+#[test]
+fn a_heap_is_looked_at_again_and_again() {
+    let runtime = &runtimes()[0];
+    let folder = Folder::new();
+    let file = folder.path("heap.txt");
+    let options = ["--every", "0.2", "--output", file.to_str().unwrap()];
+    let command = EXAMPLE.command(runtime, &options, &profilee("Graph"), &["wait"]);
+    let mut running = Running::start(command);
+    assert_eq!(running.line(), "built");
+    let begun = Instant::now();
+    let mut contents = Vec::new();
+    while contents.len() < 4 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{contents:?}");
+        let content = fs::read_to_string(&file).unwrap();
+        if contents.last() != Some(&content) {
+            contents.push(content);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let finished = running.finish();
+    assert_eq!(
+        (&*finished.stdout, &*finished.stderr),
+        ("built\nended\n", "")
+    );
+    assert!(contents.last().unwrap().contains("  Graph.A\n"));
+}
+
+#[test]
+fn however_the_program_ends_its_streams_are_its_own() {
+    endings(EXAMPLE, &[], "collect", |runtime, ending, results| {
+        use crate::endings::Ending::{Exit, Return, Terminate};
+        // Runtimes before .NET 10 end in order by that signal.
+        let in_order = ending == Terminate && runtime.major < 10;
+        if in_order || matches!(ending, Return | Exit) {
+            let totals = totals(results);
+            // 20,000 of 1,000 bytes, and what the runtime has.
+            let [count, size, _] = totals["byte[]"];
+            assert!((20_000..20_200).contains(&count), "{results}");
+            assert!(size > 20_000 * 1024, "{results}");
+        } else {
+            assert!(
+                results.is_empty() || results.contains(" roots ("),
+                "{results}"
+            );
+        }
+    });
+}
