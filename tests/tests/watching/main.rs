@@ -11,3 +11,4 @@ mod gc_monitor;
 mod heap_snapshot;
 mod hot_patch;
 mod hour;
+mod sampler_torture;
