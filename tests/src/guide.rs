@@ -25,7 +25,9 @@ chapters! {
     Memory = "memory.md";
     Exceptions = "exceptions.md";
     Hooks = "hooks.md";
+    HeapGraphs = "heap-graphs.md";
     ThreadsAndLocks = "threads-and-locks.md";
+    Sampling = "sampling.md";
     Errors = "errors.md";
     RewritingIl = "rewriting-il.md";
     Helpers = "helpers.md";

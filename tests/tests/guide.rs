@@ -20,6 +20,8 @@ const CALLS: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9011";
 const BY_TYPE: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9012";
 const TICKS: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9013";
 const PASSES: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9014";
+const HOTTEST: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F740";
+const KEEPERS: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F741";
 const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
 const BESIDE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605109";
 const ANNOUNCE: &str = "9C2E4D50-1F6B-4A7E-B3D8-6A5B4C3D2E0A";
@@ -216,6 +218,49 @@ fn stacks_are_sampled() {
         let reads = " < System.Console.ReadLine() < Waits.Program.Main()";
         let waits = stacks.any(|stack| stack.contains(reads));
         assert!(waits, "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn what_runs_most_is_sampled_most() {
+    let scenario = scenario("Spins").profiler(HOTTEST).arg("1").arg("320");
+    watches(&scenario, |profiled| {
+        let words = &profiled.stderr;
+        assert!(
+            words.starts_with("Spins.Program+Hot<int>.Seventy(): "),
+            "{words}"
+        );
+        let counts = words
+            .rsplit_once(": ")
+            .and_then(|(_, counts)| counts.trim().split_once(" of "));
+        let (own, all) = counts.unwrap_or_else(|| panic!("{words}"));
+        let [own, all] = [own, all].map(|count| count.parse::<u32>().unwrap());
+        assert!(own * 10 > all * 4 && own <= all, "{words}");
+    });
+}
+
+#[test]
+fn what_keeps_most_of_a_heap_is_told() {
+    let scenario = scenario("Graph").profiler(KEEPERS).arg("wait").arg("20000");
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "built");
+        // It waits for a line.
+        thread::sleep(Duration::from_millis(5000));
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr);
+        // What static fields hold.
+        assert!(
+            finished.stderr.starts_with("object[]: "),
+            "{}",
+            finished.stderr
+        );
+        assert!(
+            finished.stderr.contains(" objects keep "),
+            "{}",
+            finished.stderr
+        );
     }
 }
 
