@@ -185,10 +185,10 @@ impl Search {
                 let Some((number, next)) = path.last_mut() else {
                     break;
                 };
-                match graph.targets(order[*number as usize]).get(*next as usize) {
+                match graph.target(order[*number as usize], *next) {
                     Some(target) => {
                         *next += 1;
-                        step = Some((*target, *number));
+                        step = Some((target, *number));
                     }
                     None => {
                         path.pop();
@@ -318,7 +318,7 @@ fn each(graph: &HeapGraph, search: &Search, mut visit: impl FnMut(u32, u32)) {
     }
     for (number, object) in search.order.iter().enumerate().skip(1) {
         for target in graph.targets(*object) {
-            visit(number as u32, search.numbers[*target as usize]);
+            visit(number as u32, search.numbers[target as usize]);
         }
     }
 }

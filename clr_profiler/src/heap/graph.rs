@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::record::{Chunks, Record};
+use super::record::{Chunks, Places, Record};
 use crate::callbacks::payload::RootFlags;
 use crate::callbacks::reasons::RootKind;
 use crate::error::{Error, Result};
@@ -13,9 +13,6 @@ pub(super) const UNIT: usize = size_of::<usize>();
 
 /// The place of a reference that is in no place of its object.
 pub(super) const NO_PLACE: u32 = u32::MAX;
-/// The place of what a conditional weak table attaches to an object.
-pub(super) const WEAK_TABLE: u32 = u32::MAX - 1;
-
 /// How many addresses share a step of the search.
 const STEP: usize = 64;
 
@@ -29,12 +26,14 @@ const STEP: usize = 64;
 #[derive(Clone, Debug)]
 pub struct HeapGraph {
     pub(super) classes: Vec<HeapClass>,
-    class_of: Vec<u32>,
-    units: Vec<u32>,
+    class_of: Chunks<u32>,
+    units: Chunks<u32>,
     /// Where the references of each object begin; one more in the end.
-    first: Vec<u32>,
-    targets: Vec<u32>,
-    places: Vec<u32>,
+    first: Chunks<u32>,
+    /// Targets in the upper half, places in the lower one.
+    references: Chunks<u64>,
+    /// Keys and values of weak tables, ordered.
+    attached: Vec<(u32, u32)>,
     roots: Vec<HeapRoot>,
     /// The functions on whose behalf stacks hold objects.
     functions: HashMap<usize, String>,
@@ -154,12 +153,12 @@ impl HeapGraph {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.class_of.is_empty()
+        self.len() == 0
     }
 
     /// How many references there are, those of weak tables included.
     pub fn reference_count(&self) -> u32 {
-        self.targets.len() as u32
+        (self.references.len() + self.attached.len()) as u32
     }
 
     /// References and roots to what is no known object: none, unless the runtime does not show
@@ -179,7 +178,7 @@ impl HeapGraph {
     ///
     /// There is no such object.
     pub fn class_index(&self, object: u32) -> usize {
-        self.class_of[object as usize] as usize
+        known(self.class_of.get(object as usize)) as usize
     }
 
     /// The type of an object.
@@ -197,7 +196,7 @@ impl HeapGraph {
     ///
     /// There is no such object.
     pub fn size(&self, object: u32) -> u64 {
-        u64::from(self.units[object as usize]) * UNIT as u64
+        u64::from(known(self.units.get(object as usize))) * UNIT as u64
     }
 
     /// What an object refers to.
@@ -205,27 +204,52 @@ impl HeapGraph {
     /// # Panics
     ///
     /// There is no such object.
-    pub fn references(&self, object: u32) -> impl ExactSizeIterator<Item = HeapReference> + '_ {
-        let range = self.range(object);
-        let pairs = self.targets[range.clone()].iter().zip(&self.places[range]);
-        pairs.map(|(target, place)| HeapReference {
-            target: *target,
-            place: match *place {
+    pub fn references(&self, object: u32) -> impl Iterator<Item = HeapReference> + '_ {
+        let own = self.range(object);
+        let own = own.filter_map(|index| self.references.get(index));
+        let own = own.map(|reference| HeapReference {
+            target: (reference >> 32) as u32,
+            place: match reference as u32 {
                 NO_PLACE => ReferencePlace::Unknown,
-                WEAK_TABLE => ReferencePlace::WeakTable,
                 place => ReferencePlace::Offset(u64::from(place) * UNIT as u64),
             },
-        })
+        });
+        let attached = self.attached(object).iter();
+        own.chain(attached.map(|(_, value)| HeapReference {
+            target: *value,
+            place: ReferencePlace::WeakTable,
+        }))
+    }
+
+    /// What an object refers to, by the number of the reference.
+    pub(super) fn target(&self, object: u32, number: u32) -> Option<u32> {
+        let own = self.range(object);
+        let index = own.start + number as usize;
+        if index < own.end {
+            return self.references.get(index).map(|found| (found >> 32) as u32);
+        }
+        let attached = self.attached(object).get(index - own.end);
+        attached.map(|(_, value)| *value)
     }
 
     /// The objects that an object refers to.
-    pub(super) fn targets(&self, object: u32) -> &[u32] {
-        &self.targets[self.range(object)]
+    pub(super) fn targets(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
+        (0..).map_while(move |number| self.target(object, number))
     }
 
     fn range(&self, object: u32) -> std::ops::Range<usize> {
         let object = object as usize;
-        self.first[object] as usize..self.first[object + 1] as usize
+        let [start, end] = [object, object + 1].map(|index| known(self.first.get(index)) as usize);
+        start..end
+    }
+
+    fn attached(&self, object: u32) -> &[(u32, u32)] {
+        if self.attached.is_empty() {
+            return &[];
+        }
+        let start = self.attached.partition_point(|(key, _)| *key < object);
+        let end = self.attached.partition_point(|(key, _)| *key <= object);
+        &self.attached[start..end]
     }
 
     /// The roots, in the order of the runtime, also those that keep nothing.
@@ -284,14 +308,14 @@ impl HeapGraph {
             class_of,
             units,
             counts,
-            targets,
-            places,
+            mut references,
+            far,
             mut roots,
             weak_elements,
             ..
         } = record;
-        let references = targets.len() + weak_elements.len();
-        if addresses.len() >= NO_PLACE as usize || references >= NO_PLACE as usize {
+        let total = references.len() + weak_elements.len();
+        if addresses.len() >= NO_PLACE as usize || total >= NO_PLACE as usize {
             return Err(Error::other(
                 "the heap has more objects or references than a HeapGraph holds: 2^32",
             ));
@@ -316,37 +340,37 @@ impl HeapGraph {
             }
         }
         attached.sort_unstable();
-        let mut attached = attached.into_iter().peekable();
 
-        let mut first = Vec::with_capacity(addresses.len() + 1);
-        let mut resolved = Vec::with_capacity(references);
-        let mut placed = Vec::with_capacity(references);
-        let mut pairs = targets.into_iter().zip(places.into_iter());
-        for (object, count) in counts.into_iter().enumerate() {
-            first.push(resolved.len() as u32);
-            for (target, place) in pairs.by_ref().take(count as usize) {
-                match index.find(target) {
+        // In the memory that is there: what is known takes no more than what is read.
+        let mut first = counts;
+        let (mut read, mut written) = (0, 0);
+        let mut places = Places::new(far);
+        for object in 0..first.len() {
+            let count = known(first.get(object));
+            first.set(object, written as u32);
+            places.next_object();
+            for _ in 0..count {
+                let (address, place) = places.decode(known(references.get(read)));
+                read += 1;
+                match index.find(address) {
                     Some(target) => {
-                        resolved.push(target);
-                        placed.push(place);
+                        references.set(written, u64::from(target) << 32 | u64::from(place));
+                        written += 1;
                     }
                     None => lost += 1,
                 }
             }
-            while let Some((_, value)) = attached.next_if(|(key, _)| *key as usize == object) {
-                resolved.push(value);
-                placed.push(WEAK_TABLE);
-            }
         }
-        first.push(resolved.len() as u32);
+        first.push(written as u32);
+        references.truncate(written);
         drop(index);
         Ok(Self {
             classes,
-            class_of: flat(class_of),
-            units: flat(units),
+            class_of,
+            units,
             first,
-            targets: resolved,
-            places: placed,
+            references,
+            attached,
             roots: roots.into_iter().map(|(_, root)| root).collect(),
             functions,
             lost,
@@ -354,11 +378,9 @@ impl HeapGraph {
     }
 }
 
-/// All in one piece.
-fn flat(chunks: Chunks<u32>) -> Vec<u32> {
-    let mut flat = Vec::with_capacity(chunks.len());
-    flat.extend(chunks.into_iter());
-    flat
+/// What is at an index that is known to be there.
+fn known<T>(found: Option<T>) -> T {
+    found.expect("the graph has no object of that number")
 }
 
 /// Finds objects by their addresses.
@@ -373,11 +395,9 @@ pub(super) struct AddressIndex<'a> {
 impl<'a> AddressIndex<'a> {
     pub(super) fn of(addresses: &'a Chunks<usize>) -> Self {
         let count = addresses.len();
-        let all = || (0..count).filter_map(|index| addresses.get(index));
-        let order = (!all().is_sorted()).then(|| {
+        let order = (!addresses.iter().is_sorted()).then(|| {
             let mut order: Vec<u32> = (0..count as u32).collect();
-            // Regions are walked one by one, each in order: long runs, which this sort makes use of.
-            order.sort_by_key(|object| addresses.get(*object as usize));
+            order.sort_unstable_by_key(|object| addresses.get(*object as usize));
             order
         });
         let mut index = Self {

@@ -36,9 +36,9 @@ impl HeapGraph {
             }
             next += 1;
             for target in self.targets(object) {
-                if from[*target as usize] == UNSEEN {
-                    from[*target as usize] = object;
-                    queue.push(*target);
+                if from[target as usize] == UNSEEN {
+                    from[target as usize] = object;
+                    queue.push(target);
                 }
             }
         };

@@ -13,7 +13,7 @@ use crate::info::{CorProfilerInfo10, GcScope, ProfilerInfo};
 const CHUNK: usize = 1 << 16;
 
 /// A list that grows without being moved, and has no room that it does not need.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Chunks<T>(Vec<Vec<T>>);
 
 impl<T> Default for Chunks<T> {
@@ -45,13 +45,69 @@ impl<T: Copy> Chunks<T> {
         self.0.get(index / CHUNK)?.get(index % CHUNK).copied()
     }
 
-    /// From the first to the last; memory is given back on the way.
-    pub(super) fn into_iter(self) -> impl Iterator<Item = T> {
-        self.0.into_iter().flatten()
+    /// Replaces an entry that is there.
+    pub(super) fn set(&mut self, index: usize, value: T) {
+        let chunk = self.0.get_mut(index / CHUNK);
+        if let Some(entry) = chunk.and_then(|chunk| chunk.get_mut(index % CHUNK)) {
+            *entry = value;
+        }
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len.div_ceil(CHUNK));
+        if let Some(last) = self.0.get_mut(len / CHUNK) {
+            last.truncate(len % CHUNK);
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        self.0.iter().flatten().copied()
     }
 }
 
-/// A heap as it was walked: references are addresses still. 20 bytes an object, 12 a reference.
+/// A reference of a record: in the upper bits its target by the unit, in the lower ones how far its
+/// place is from that of the reference before, plus `NEAR`.
+const PLACE_BITS: u32 = 20;
+const NEAR: i64 = 1 << (PLACE_BITS - 1);
+/// Too far: the place is in `Record::far`.
+const FAR: u64 = (1 << PLACE_BITS) - 2;
+/// There is no place.
+const NOWHERE: u64 = (1 << PLACE_BITS) - 1;
+
+/// Reads the places of references in the order in which they were recorded.
+#[derive(Debug)]
+pub(super) struct Places {
+    far: std::vec::IntoIter<u32>,
+    before: u32,
+}
+
+impl Places {
+    pub(super) fn new(far: Vec<u32>) -> Self {
+        Self {
+            far: far.into_iter(),
+            before: 0,
+        }
+    }
+
+    /// The references that come next are another object's.
+    pub(super) fn next_object(&mut self) {
+        self.before = 0;
+    }
+
+    /// The address that a reference leads to, and its place.
+    pub(super) fn decode(&mut self, reference: u64) -> (usize, u32) {
+        let target = (reference >> PLACE_BITS) as usize * UNIT;
+        let place = match reference & NOWHERE {
+            NOWHERE => return (target, NO_PLACE),
+            FAR => self.far.next().unwrap_or(NO_PLACE),
+            near => (i64::from(self.before) + near as i64 - NEAR) as u32,
+        };
+        self.before = place;
+        (target, place)
+    }
+}
+
+/// A heap as it was walked: references are addresses still. 20 bytes an object, 8 a reference.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) classes: Vec<ClassId>,
@@ -64,9 +120,10 @@ pub(super) struct Record {
     pub(super) units: Chunks<u32>,
     /// How many references each object has.
     pub(super) counts: Chunks<u32>,
-    pub(super) targets: Chunks<usize>,
-    /// Where in its object each reference is, in units.
-    pub(super) places: Chunks<u32>,
+    pub(super) references: Chunks<u64>,
+    /// The places that are far from those before.
+    pub(super) far: Vec<u32>,
+    before: u32,
     /// The objects of roots by address.
     pub(super) roots: Vec<(usize, HeapRoot)>,
     /// Keys and values of conditional weak tables.
@@ -153,12 +210,32 @@ impl Record {
         self.units
             .push(u32::try_from(size.div_ceil(UNIT)).unwrap_or(u32::MAX));
         self.counts.push(count);
+        self.before = 0;
     }
 
     /// A reference of the object that comes next.
     pub(super) fn refer(&mut self, target: usize, place: u32) {
-        self.targets.push(target);
-        self.places.push(place);
+        let step = i64::from(place) - i64::from(self.before) + NEAR;
+        let code = match u64::try_from(step) {
+            _ if place == NO_PLACE => NOWHERE,
+            Ok(step) if step < FAR => step,
+            _ => {
+                self.far.push(place);
+                FAR
+            }
+        };
+        if place != NO_PLACE {
+            self.before = place;
+        }
+        // Of addresses that have more bits, which no program has unless it asks for them, nothing is
+        // found.
+        let unit = (target / UNIT) as u64;
+        let unit = if unit >> (64 - PLACE_BITS) == 0 {
+            unit
+        } else {
+            0
+        };
+        self.references.push(unit << PLACE_BITS | code);
     }
 
     fn class_index(&mut self, class: ClassId) -> u32 {
@@ -204,7 +281,41 @@ mod tests {
         assert_eq!(chunks.get(CHUNK), Some(CHUNK));
         assert_eq!(chunks.get(count - 1), Some(count - 1));
         assert_eq!(chunks.get(count), None);
-        assert!(chunks.into_iter().eq(0..count));
+        assert!(chunks.iter().eq(0..count));
+        chunks.set(CHUNK + 1, 7);
+        assert_eq!(chunks.get(CHUNK + 1), Some(7));
+        for len in [CHUNK + 2, CHUNK, 3, 0] {
+            chunks.truncate(len);
+            assert_eq!((chunks.len(), chunks.iter().count()), (len, len));
+        }
         assert_eq!(Chunks::<u32>::default().len(), 0);
+    }
+
+    #[test]
+    fn references_are_read_as_they_were_written() {
+        let mut record = Record::default();
+        let references = [
+            (0x7fff_ffff_fff8, 3),
+            (8, 1),
+            (16, u32::MAX - 2),
+            (24, NO_PLACE),
+            (32, u32::MAX - 3),
+            (40, 0),
+            (48, 1 << 19),
+            (56, 1),
+        ];
+        for (target, place) in references {
+            record.refer(target, place);
+        }
+        record.object(64, ClassId::from_raw(1), 24, references.len() as u32);
+        record.refer(8, 5);
+        assert_eq!(record.far.len(), 3);
+        let mut places = Places::new(std::mem::take(&mut record.far));
+        let mut read = record.references.iter();
+        for expected in references {
+            assert_eq!(places.decode(read.next().unwrap()), expected);
+        }
+        places.next_object();
+        assert_eq!(places.decode(read.next().unwrap()), (8, 5));
     }
 }

@@ -254,3 +254,64 @@ fn long_chains_take_no_time() {
     assert_eq!(dominators.immediate(LENGTH as u32 + 5), Some(0));
     assert_eq!(dominators.immediate(5), Some(4));
 }
+
+/// Counts what a thread has allocated, now and at most.
+struct Counting;
+
+thread_local! {
+    static HELD: std::cell::Cell<(isize, isize)> = const { std::cell::Cell::new((0, 0)) };
+}
+
+fn count(bytes: isize) {
+    // A thread that ends counts no more.
+    let _ = HELD.try_with(|held| {
+        let (now, most) = held.get();
+        held.set((now + bytes, most.max(now + bytes)));
+    });
+}
+
+#[allow(unsafe_code, reason = "an allocator is")]
+// SAFETY: the system's allocator does it all.
+unsafe impl std::alloc::GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: as the caller promises.
+        unsafe { std::alloc::System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: std::alloc::Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: as the caller promises.
+        unsafe { std::alloc::System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What is promised in the documentation of `HeapGraph`, for a heap that is walked out of order.
+#[test]
+fn a_graph_takes_what_it_says_and_less_than_twice_that_before() {
+    const COUNT: usize = 300_000;
+    HELD.set((0, 0));
+    let place = |object: usize| 0x7f00_0000_0000 + (object + COUNT / 2) % COUNT * 64;
+    let mut record = Record::default();
+    for object in 0..COUNT {
+        for number in 1..3 {
+            record.refer(place(object * number % COUNT), number as u32);
+        }
+        record.object(place(object), ClassId::from_raw(1), 24, 2);
+    }
+    let graph = HeapGraph::build(record, Vec::new(), HashMap::new()).unwrap();
+    assert_eq!(graph.reference_count() as usize, COUNT * 2);
+    assert_eq!(targets(&graph, 7), [7, 14]);
+    let (now, most) = HELD.get();
+    let promised = (COUNT * 12 + COUNT * 2 * 8) as isize;
+    // Up to a chunk of each kind is not full.
+    let slack = 6 * 8 * 65_536;
+    assert!(
+        now >= promised && now < promised + slack,
+        "{now} of {promised}"
+    );
+    assert!(most < promised * 2, "{most} of {promised}");
+}

@@ -117,7 +117,7 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
     let classes: Vec<u32> = classes.map(|class| strings.number(&class.name)).collect();
     for object in 0..graph.len() {
         let name = classes[graph.class_index(object)];
-        let (size, edges) = (graph.size(object), graph.references(object).len());
+        let (size, edges) = (graph.size(object), graph.references(object).count());
         node(OBJECT, name, FIRST_OBJECT + object as usize, size, edges)?;
     }
 
