@@ -13,9 +13,6 @@ pub(super) const UNIT: usize = size_of::<usize>();
 
 /// The place of a reference that is in no place of its object.
 pub(super) const NO_PLACE: u32 = u32::MAX;
-/// How many addresses share a step of the search.
-const STEP: usize = 64;
-
 /// The objects of a managed heap and what they refer to, as they were at the end of a collection.
 ///
 /// An object is a number from 0 on, in the order in which the runtime walked the heap; it says nothing
@@ -384,56 +381,81 @@ fn known<T>(found: Option<T>) -> T {
 }
 
 /// Finds objects by their addresses.
+///
+/// Regions of the heap are walked one by one, in any order, and each from its beginning to its end: it
+/// is enough to sort pieces of them.
 pub(super) struct AddressIndex<'a> {
     addresses: &'a Chunks<usize>,
-    /// The objects by rising address, unless they were walked so.
-    order: Option<Vec<u32>>,
-    /// Every so-and-so-manieth address.
-    steps: Vec<usize>,
+    /// By rising address; none overlaps another.
+    pieces: Vec<Piece>,
 }
+
+/// Objects that follow each other, at rising addresses.
+#[derive(Clone, Copy)]
+struct Piece {
+    start: usize,
+    first: u32,
+    len: u32,
+}
+
+/// How many objects a piece has at most.
+const PIECE: u32 = 64;
+/// Pieces end where these bits of the address change: another region may lie between.
+const BLOCK: u32 = 20;
 
 impl<'a> AddressIndex<'a> {
     pub(super) fn of(addresses: &'a Chunks<usize>) -> Self {
-        let count = addresses.len();
-        let order = (!addresses.iter().is_sorted()).then(|| {
-            let mut order: Vec<u32> = (0..count as u32).collect();
-            order.sort_unstable_by_key(|object| addresses.get(*object as usize));
-            order
+        let pieces = pieces(addresses, PIECE).unwrap_or_else(|| {
+            // Every object for itself: no known runtime walks so.
+            pieces(addresses, 1).unwrap_or_default()
         });
-        let mut index = Self {
-            addresses,
-            order,
-            steps: Vec::new(),
-        };
-        index.steps = (0..count)
-            .step_by(STEP)
-            .map(|rank| index.ranked(rank).1)
-            .collect();
-        index
-    }
-
-    /// The object of this rank, and its address.
-    fn ranked(&self, rank: usize) -> (u32, usize) {
-        let object = match &self.order {
-            Some(order) => order[rank],
-            None => rank as u32,
-        };
-        (object, self.addresses.get(object as usize).unwrap_or(0))
+        Self { addresses, pieces }
     }
 
     pub(super) fn find(&self, address: usize) -> Option<u32> {
-        let step = self.steps.partition_point(|step| *step <= address);
-        let step = step.checked_sub(1)?;
-        let (mut low, mut high) = (step * STEP, ((step + 1) * STEP).min(self.addresses.len()));
+        let after = self.pieces.partition_point(|piece| piece.start <= address);
+        let piece = self.pieces.get(after.checked_sub(1)?)?;
+        let (mut low, mut high) = (piece.first, piece.first + piece.len);
         while low < high {
             let middle = low + (high - low) / 2;
-            let (object, found) = self.ranked(middle);
-            match found.cmp(&address) {
-                std::cmp::Ordering::Equal => return Some(object),
+            match self.addresses.get(middle as usize)?.cmp(&address) {
+                std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
         }
         None
     }
+}
+
+/// Pieces of at most so many objects; none if they overlap.
+fn pieces(addresses: &Chunks<usize>, most: u32) -> Option<Vec<Piece>> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut before = 0;
+    for (object, address) in addresses.iter().enumerate() {
+        match pieces.last_mut() {
+            Some(piece)
+                if piece.len < most
+                    && address > before
+                    && address >> BLOCK == piece.start >> BLOCK =>
+            {
+                piece.len += 1;
+            }
+            _ => pieces.push(Piece {
+                start: address,
+                first: object as u32,
+                len: 1,
+            }),
+        }
+        before = address;
+    }
+    pieces.sort_unstable_by_key(|piece| piece.start);
+    let is_apart = pieces.windows(2).all(|two| match two {
+        [one, next] => {
+            let last = (one.first + one.len) as usize - 1;
+            addresses.get(last).is_some_and(|last| last < next.start) || most == 1
+        }
+        _ => true,
+    });
+    is_apart.then_some(pieces)
 }
