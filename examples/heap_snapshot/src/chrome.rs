@@ -137,8 +137,8 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
     for (index, object) in roots.held.iter().enumerate() {
         edge(ELEMENT, index as u64, FIRST_OBJECT + *object as usize)?;
     }
-    for index in GC_ROOTS + 1..FIRST_OBJECT {
-        edge(INTERNAL, u64::from(strings.number(NAMES[index])), index)?;
+    for (index, name) in NAMES.iter().enumerate().skip(GC_ROOTS + 1) {
+        edge(INTERNAL, u64::from(strings.number(name)), index)?;
     }
     for held in &roots.by_kind {
         for (index, (object, name)) in held.iter().enumerate() {
