@@ -384,7 +384,7 @@ fn known<T>(found: Option<T>) -> T {
 ///
 /// Regions of the heap are walked one by one, in any order, and each from its beginning to its end: it
 /// is enough to sort pieces of them.
-pub(super) struct AddressIndex<'a> {
+struct AddressIndex<'a> {
     addresses: &'a Chunks<usize>,
     /// By rising address; none overlaps another.
     pieces: Vec<Piece>,
@@ -404,7 +404,7 @@ const PIECE: u32 = 64;
 const BLOCK: u32 = 20;
 
 impl<'a> AddressIndex<'a> {
-    pub(super) fn of(addresses: &'a Chunks<usize>) -> Self {
+    fn of(addresses: &'a Chunks<usize>) -> Self {
         let pieces = pieces(addresses, PIECE).unwrap_or_else(|| {
             // Every object for itself: no known runtime walks so.
             pieces(addresses, 1).unwrap_or_default()
@@ -412,7 +412,7 @@ impl<'a> AddressIndex<'a> {
         Self { addresses, pieces }
     }
 
-    pub(super) fn find(&self, address: usize) -> Option<u32> {
+    fn find(&self, address: usize) -> Option<u32> {
         let after = self.pieces.partition_point(|piece| piece.start <= address);
         let piece = self.pieces.get(after.checked_sub(1)?)?;
         let (mut low, mut high) = (piece.first, piece.first + piece.len);

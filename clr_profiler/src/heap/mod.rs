@@ -12,15 +12,14 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::boundary::with_fresh_objects;
 use crate::callbacks::payload::{GenerationSet, Roots, WeakTableElements};
 use crate::callbacks::reasons::RootKind;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{ClassId, FunctionId, ObjectId};
 use crate::info::{
-    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo4, CorProfilerInfo5, CorProfilerInfo8,
-    CorProfilerInfo14, GcScope, ProfilerInfo, reference_fields,
+    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo5, CorProfilerInfo8, GcScope, ProfilerInfo,
+    reference_fields,
 };
 
 pub use dominators::{ClassTotals, Dominators};
@@ -29,7 +28,7 @@ pub use graph::{
 };
 pub use path::HeapPath;
 
-use graph::{AddressIndex, UNIT};
+use graph::UNIT;
 use record::Record;
 
 /// Records all objects of the managed heap and what they refer to, when it is asked to.
@@ -170,13 +169,12 @@ impl HeapRecorder {
         let collected = with_events(info, || info.force_gc());
         let state = std::mem::take(&mut *lock(&self.state));
         collected?;
-        let State::Recorded(mut record, outcome) = state else {
+        let State::Recorded(record, outcome) = state else {
             return Err(Error::other(
                 "no collection of the whole heap was seen: hand the callbacks over to the recorder",
             ));
         };
         outcome?;
-        add_frozen(info, &mut record)?;
         let classes = record.classes.iter().map(|class| describe(info, *class));
         let classes = classes.collect();
         let functions = functions(info, &record);
@@ -280,33 +278,6 @@ fn with_events(info: &ProfilerInfo, collect: impl FnOnce() -> Result<()>) -> Res
     let now = info.event_mask2()?;
     info.set_event_mask2(now - EventMask::MONITOR_GC)?;
     collected
-}
-
-/// Adds the objects that are never collected (.NET 8 and newer), unless the runtime has walked over
-/// them, too.
-fn add_frozen(info: &ProfilerInfo, record: &mut Record) -> Result<()> {
-    if info.version() < 14 {
-        return Ok(());
-    }
-    let mut missing = Vec::new();
-    {
-        let index = AddressIndex::of(&record.addresses);
-        for object in info.non_gc_objects()? {
-            let object = object?;
-            if index.find(object.address()).is_none() {
-                missing.push(object);
-            }
-        }
-    }
-    for object in missing {
-        // The collection that was forced has not moved it: nothing ever does.
-        with_fresh_objects(|| {
-            let class = info.class_from_object(object)?;
-            let size = info.object_size2(object)?;
-            record.add_frozen(info, object, class, size)
-        })?;
-    }
-    Ok(())
 }
 
 /// The names of the functions on whose behalf stacks hold objects.

@@ -7,7 +7,7 @@ use super::graph::{HeapRoot, NO_PLACE, UNIT};
 use crate::callbacks::payload::{Roots, WeakTableElements};
 use crate::error::Result;
 use crate::ids::{ClassId, ObjectId};
-use crate::info::{CorProfilerInfo10, GcScope, ProfilerInfo};
+use crate::info::GcScope;
 
 /// How many entries grow at a time.
 const CHUNK: usize = 1 << 16;
@@ -179,25 +179,6 @@ impl Record {
                 ControlFlow::Continue(())
             })?;
         }
-        self.object(object.address(), class, size, count);
-        Ok(())
-    }
-
-    /// An object that is never collected, which collections therefore do not walk over.
-    pub(super) fn add_frozen(
-        &mut self,
-        info: &ProfilerInfo,
-        object: ObjectId<'_>,
-        class: ClassId,
-        size: usize,
-    ) -> Result<()> {
-        let mut count = 0;
-        info.enumerate_object_references(object, |reference| {
-            let place = place(object, size, reference.place);
-            self.refer(reference.target.address(), place);
-            count += 1;
-            ControlFlow::Continue(())
-        })?;
         self.object(object.address(), class, size, count);
         Ok(())
     }

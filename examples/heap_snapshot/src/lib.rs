@@ -45,8 +45,14 @@ impl Profiler for HeapSnapshot {
                 if !is_due {
                     return Ok(());
                 }
-                is_taken = true;
-                snapshot(&info, &heap, &options).map_err(io::Error::other)
+                match snapshot(&info, &heap, &options) {
+                    // The runtime has only begun to start.
+                    Err(error) if is_early(&error) => Ok(()),
+                    outcome => {
+                        is_taken = true;
+                        outcome.map_err(io::Error::other)
+                    }
+                }
             }
         };
         let report = match on_signal {
@@ -146,6 +152,10 @@ impl HeapSnapshot {
 }
 
 register!(HeapSnapshot);
+
+fn is_early(error: &Error) -> bool {
+    error.hresult().name() == Some("CORPROF_E_RUNTIME_UNINITIALIZED")
+}
 
 /// Looks at the heap, and writes what is there.
 fn snapshot(info: &ProfilerInfo, heap: &HeapRecorder, options: &Options) -> Result<()> {

@@ -52,6 +52,13 @@ pub(crate) fn write(
         weak.count(),
         took.as_secs_f64(),
     )?;
+    if graph.lost_references() > 0 {
+        writeln!(
+            file,
+            "{} references lead to nothing known",
+            graph.lost_references()
+        )?;
+    }
     match path {
         Some(name) => {
             writeln!(file)?;

@@ -96,6 +96,7 @@ fn the_table_tells_what_is_there_and_what_it_keeps() {
                 assert_eq!(totals.get(name), Some(&expected), "{name}");
             }
             assert!(!table.contains("OnlyWeak"), "nothing keeps it");
+            assert!(!table.contains("lead to nothing"));
         }
     }
 }
@@ -395,6 +396,27 @@ fn a_heap_is_looked_at_again_and_again() {
         ("built\nended\n", "")
     );
     assert!(contents.last().unwrap().contains("  Graph.A\n"));
+}
+
+/// What is loaded, compiled and unloaded meanwhile has its names, or none, and nothing breaks.
+#[test]
+fn a_heap_is_looked_at_while_the_program_does_everything() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let file = folder.path("heap.txt");
+        let options = ["--every", "0.01", "--output", file.to_str().unwrap()];
+        let command = EXAMPLE.command(runtime, &options, &profilee("Stress"), &["4"]);
+        let finished = Finished::of(command);
+        let right = finished
+            .stdout
+            .lines()
+            .filter(|line| line.ends_with(" right True done True"));
+        assert_eq!((right.count(), &*finished.stderr), (7, ""), "{finished:?}");
+        assert_eq!(finished.status.code(), Some(11));
+        let table = fs::read_to_string(file).unwrap();
+        assert!(table.contains(" roots ("), "{table}");
+        assert!(!table.contains("lead to nothing"), "{table}");
+    }
 }
 
 #[test]
