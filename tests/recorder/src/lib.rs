@@ -7,8 +7,8 @@
 //! folder `CLR_PROFILER_RECORD_FOLDER`, under the names in `CLR_PROFILER_RECORD_RUNTIME` and
 //! `CLR_PROFILER_RECORD_SCENARIO`.
 //!
-//! With `CLR_PROFILER_FAULTS` it breaks calls of the profiler instead of passing them on: see
-//! [`faults`].
+//! With `CLR_PROFILER_FAULTS` it breaks calls of the profiler instead of passing them on: the module
+//! `faults` tells how.
 
 #![cfg(all(
     target_os = "linux",
