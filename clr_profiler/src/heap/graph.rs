@@ -343,11 +343,12 @@ impl HeapGraph {
         let (mut read, mut written) = (0, 0);
         let mut places = Places::new(far);
         for object in 0..first.len() {
-            let count = known(first.get(object));
+            let count = first.get(object).ok_or_else(unfinished)?;
             first.set(object, written as u32);
             places.next_object();
             for _ in 0..count {
-                let (address, place) = places.decode(known(references.get(read)));
+                let reference = references.get(read).ok_or_else(unfinished)?;
+                let (address, place) = places.decode(reference);
                 read += 1;
                 match index.find(address) {
                     Some(target) => {
@@ -375,7 +376,12 @@ impl HeapGraph {
     }
 }
 
-/// What is at an index that is known to be there.
+/// The record ends within an object.
+fn unfinished() -> Error {
+    Error::other("the record of the heap has fewer references than its objects")
+}
+
+/// What is at an index that whoever asks has got from the graph.
 fn known<T>(found: Option<T>) -> T {
     found.expect("the graph has no object of that number")
 }

@@ -6,7 +6,6 @@ use super::error::Refused;
 use super::resolver::MetadataResolver;
 use super::subject::Subject;
 use crate::error::{Error, Result};
-use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataImport2};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::signature::TypeSig;
@@ -71,11 +70,9 @@ fn forgive(violations: &mut Vec<Violation>, had: &[Violation]) {
 
 /// The type parameters of the method and its type that stand for reference types alone.
 fn references(subject: &Subject<'_>) -> Vec<TypeSig> {
-    let Ok(metadata) = subject.info.module_metadata(subject.module) else {
-        return Vec::new();
-    };
-    let of_type = constrained(&metadata, subject.props.class.into()).map(TypeSig::Var);
-    let of_method = constrained(&metadata, subject.method.into()).map(TypeSig::MVar);
+    let metadata = &subject.metadata;
+    let of_type = constrained(metadata, subject.props.class.into()).map(TypeSig::Var);
+    let of_method = constrained(metadata, subject.method.into()).map(TypeSig::MVar);
     of_type.chain(of_method).collect()
 }
 

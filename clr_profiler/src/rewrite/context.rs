@@ -9,8 +9,8 @@ use super::store::{self, Module};
 use super::subject::Subject;
 use crate::error::Result;
 use crate::ids::ModuleId;
-use crate::info::{CorProfilerInfo, ProfilerInfo};
-use crate::metadata::{MetadataImport2, MethodProps};
+use crate::info::ProfilerInfo;
+use crate::metadata::MethodProps;
 use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Resolver, TokenSource, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, Token, TypeToken};
@@ -116,24 +116,8 @@ impl<'a> RewriteContext<'a> {
     ///
     /// What the metadata answer.
     pub fn this_type(&self) -> Result<TypeSig> {
-        let class = self.props().class;
-        let is_value_type = self.resolver.is_in_value_type(class.into());
-        let metadata = self.info().module_metadata(self.module())?;
-        let mut arguments = Vec::new();
-        for (number, parameter) in (0..).zip(metadata.generic_params(class)) {
-            parameter?;
-            arguments.push(TypeSig::Var(number));
-        }
-        let definition = class.into();
-        Ok(match (arguments.is_empty(), is_value_type) {
-            (false, is_value_type) => TypeSig::GenericInstance {
-                is_value_type,
-                definition,
-                arguments,
-            },
-            (true, true) => TypeSig::ValueType(definition),
-            (true, false) => TypeSig::Class(definition),
-        })
+        self.resolver
+            .own_instance(&self.subject.metadata, self.props().class)
     }
 
     /// The type that declares the method as the owner of symbols: of a generic type, the instance of

@@ -95,6 +95,16 @@ enum Answer<T> {
     Unknown,
 }
 
+impl<T> Answer<T> {
+    /// Why it is not there, if that is known.
+    fn missing(self) -> Option<String> {
+        match self {
+            Self::Missing(problem) => Some(problem),
+            Self::Found(_) | Self::Unknown => None,
+        }
+    }
+}
+
 /// Looks for types and members in the modules that are loaded.
 ///
 /// A reference to nothing is noticed by the JIT alone, and the program gets the exception.
@@ -118,7 +128,8 @@ impl<'a> Lookup<'a> {
 
     /// Tells why an assembly that is loaded has no type with this name, if that is so.
     pub(super) fn missing_type(self, assembly: &str, path: &str) -> Option<String> {
-        self.search(|known| self.type_named(known, assembly, path))
+        let search = |known: &Known| self.type_named(known, assembly, path);
+        self.search(search).missing()
     }
 
     /// Tells why a type that a module refers to has no such member, if that is so.
@@ -129,7 +140,7 @@ impl<'a> Lookup<'a> {
         name: &str,
         signature: &[u8],
     ) -> Option<String> {
-        self.search(|known| {
+        let search = |known: &Known| {
             let Ok(metadata) = self.info.module_metadata(module) else {
                 return Answer::Unknown;
             };
@@ -141,7 +152,8 @@ impl<'a> Lookup<'a> {
                 Answer::Missing(problem) => Answer::Missing(problem),
                 Answer::Unknown => Answer::Unknown,
             }
-        })
+        };
+        self.search(search).missing()
     }
 
     /// What `look` sees in the type that a module names, in the module that defines it.
@@ -152,31 +164,32 @@ impl<'a> Lookup<'a> {
         look: impl Fn(&Metadata<'_>, TypeDef) -> Option<R>,
     ) -> Option<R> {
         let search = |known: &Known| {
-            let metadata = self.info.module_metadata(module).ok()?;
+            let Ok(metadata) = self.info.module_metadata(module) else {
+                return Answer::Unknown;
+            };
             match self.type_behind(known, metadata, name) {
-                Answer::Found(place) => look(&place.metadata, place.class),
-                Answer::Missing(_) | Answer::Unknown => None,
+                Answer::Found(place) => {
+                    look(&place.metadata, place.class).map_or(Answer::Unknown, Answer::Found)
+                }
+                Answer::Missing(_) | Answer::Unknown => Answer::Unknown,
             }
         };
-        let found = search(&self.loaded.read());
-        if found.is_some() || !self.loaded.refresh(self.info).unwrap_or(false) {
-            return found;
+        match self.search(search) {
+            Answer::Found(seen) => Some(seen),
+            Answer::Missing(_) | Answer::Unknown => None,
         }
-        search(&self.loaded.read())
     }
 
     /// Searches the modules that are known; and again among those that are loaded now, before
     /// anything is called missing.
-    fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Option<String> {
-        if let Answer::Found(_) = search(&self.loaded.read()) {
-            return None;
+    fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Answer<T> {
+        let found = search(&self.loaded.read());
+        if let Answer::Found(_) = found {
+            return found;
         }
-        if !self.loaded.refresh(self.info).unwrap_or(false) {
-            return None;
-        }
-        match search(&self.loaded.read()) {
-            Answer::Missing(problem) => Some(problem),
-            Answer::Found(_) | Answer::Unknown => None,
+        match self.loaded.refresh(self.info) {
+            Ok(true) => search(&self.loaded.read()),
+            Ok(false) | Err(_) => Answer::Unknown,
         }
     }
 

@@ -2,11 +2,13 @@
 
 use super::primitives::primitive_of;
 use super::scope::Scope;
+use crate::error::Result;
+use crate::metadata::{Metadata, MetadataImport2};
 use clr_profiler_il::signature::{
     FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig,
 };
 use clr_profiler_il::symbol::{Reference, Resolver, Symbol, TypeKind};
-use clr_profiler_il::token::{Token, TokenTable, TypeToken};
+use clr_profiler_il::token::{Token, TokenTable, TypeDef, TypeToken};
 
 /// Knows the tokens of one module; of symbols, no more than what their text says.
 pub(super) struct MetadataResolver<'a, 'info>(pub(super) &'a Scope<'info>);
@@ -80,6 +82,27 @@ impl MetadataResolver<'_, '_> {
         }
         // Whether a type of another module is a value type is not known here.
         primitive_of(&self.0.type_name(token).ok()?.0)
+    }
+
+    /// A type that the module defines, as its own code sees it: of a generic type, the instance of its
+    /// own parameters.
+    pub(super) fn own_instance(&self, metadata: &Metadata<'_>, class: TypeDef) -> Result<TypeSig> {
+        let mut arguments = Vec::new();
+        for (number, parameter) in (0..).zip(metadata.generic_params(class)) {
+            parameter?;
+            arguments.push(TypeSig::Var(number));
+        }
+        let is_value_type = self.is_in_value_type(class.into());
+        let definition = class.into();
+        Ok(match (arguments.is_empty(), is_value_type) {
+            (false, is_value_type) => TypeSig::GenericInstance {
+                is_value_type,
+                definition,
+                arguments,
+            },
+            (true, true) => TypeSig::ValueType(definition),
+            (true, false) => TypeSig::Class(definition),
+        })
     }
 
     /// Whether the type that declares a method is a value type: then its constructors call none.

@@ -17,14 +17,16 @@ pub(super) struct Subject<'a> {
     pub(super) method: MethodDef,
     pub(super) props: MethodProps,
     pub(super) signature: MethodSig,
-    metadata: Metadata<'a>,
+    /// As it was before anything was added for the rewrite.
+    pub(super) metadata: Metadata<'a>,
     name: OnceCell<String>,
 }
 
 impl<'a> Subject<'a> {
     pub(super) fn new(info: &'a ProfilerInfo, module: ModuleId, method: MethodDef) -> Result<Self> {
-        let props = info.module_metadata(module)?.method_props(method)?;
-        Self::with_props(info, module, method, props)
+        let metadata = info.module_metadata(module)?;
+        let props = metadata.method_props(method)?;
+        Self::with_props(info, module, metadata, method, props)
     }
 
     /// A method that is to be added to the module, and has no token yet.
@@ -33,16 +35,17 @@ impl<'a> Subject<'a> {
         module: ModuleId,
         props: MethodProps,
     ) -> Result<Self> {
-        Self::with_props(info, module, MethodDef::NIL, props)
+        let metadata = info.module_metadata(module)?;
+        Self::with_props(info, module, metadata, MethodDef::NIL, props)
     }
 
     fn with_props(
         info: &'a ProfilerInfo,
         module: ModuleId,
+        metadata: Metadata<'a>,
         method: MethodDef,
         props: MethodProps,
     ) -> Result<Self> {
-        let metadata = info.module_metadata(module)?;
         Ok(Self {
             info,
             module,

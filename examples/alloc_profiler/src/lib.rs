@@ -8,11 +8,11 @@ mod thread;
 mod ticks;
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
-use report::{Moment, Report};
+use report::{Moment, Report, limit, lock};
 use stacks::Live;
 
 use options::Options;
@@ -56,8 +56,8 @@ impl Profiler for AllocProfiler {
         if !options.survival {
             setup.remove_events(EventMask::MONITOR_GC | EventMask::HIGH_BASIC_GC);
         }
-        let live = Live::with_limit(limit("STACKS", STACKS));
-        let recorder = Recorder::new(live, options.form.depth());
+        let live = Live::with_limit(limit("ALLOC_PROFILER_LIMIT_STACKS", STACKS));
+        let recorder = Recorder::new(live, options.depth());
         let survival = Arc::new(Mutex::new(Survival::default()));
         if options.sampled {
             ticks::start(info)?;
@@ -172,14 +172,3 @@ impl Profiler for AllocProfiler {
 }
 
 register!(AllocProfiler);
-
-/// A limit, which tests make smaller.
-fn limit(name: &str, otherwise: usize) -> usize {
-    let set = std::env::var(format!("ALLOC_PROFILER_LIMIT_{name}")).ok();
-    set.and_then(|number| number.parse().ok())
-        .unwrap_or(otherwise)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -24,7 +24,7 @@ pub(crate) struct Tables {
 
 impl Numbers {
     pub(crate) fn new() -> Self {
-        let limit = crate::limit("NAMES", LIMIT);
+        let limit = report::limit("ALLOC_PROFILER_LIMIT_NAMES", LIMIT);
         Self(Arc::new(Mutex::new(Tables {
             types: Names::with_limit(limit),
             methods: Names::with_limit(limit),

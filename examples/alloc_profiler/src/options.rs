@@ -4,6 +4,7 @@ use std::env;
 
 use clr_profiler::{Error, Result};
 use report::Output;
+use stacks::Form;
 
 /// How to look, and what to write.
 pub(crate) struct Options {
@@ -13,41 +14,25 @@ pub(crate) struct Options {
     pub(crate) survival: bool,
 }
 
-/// What the file holds, by its name's ending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    FlameGraph,
-    Speedscope,
-    Folded,
-    Table,
-}
-
-impl Form {
-    /// How many frames of a stack are wanted, the innermost ones.
-    pub(crate) fn depth(self) -> usize {
-        match self {
-            Self::Table => 1,
-            Self::FlameGraph | Self::Speedscope | Self::Folded => 256,
-        }
-    }
-}
-
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
         let output = Output::from_environment("ALLOC_PROFILER_OUTPUT", "allocations.txt");
         let output = output.map_err(|error| Error::other(error.to_string()))?;
-        let form = match output.path().extension().and_then(|end| end.to_str()) {
-            Some("svg") => Form::FlameGraph,
-            Some("json") => Form::Speedscope,
-            Some("folded") => Form::Folded,
-            _ => Form::Table,
-        };
+        let form = Form::of(output.path());
         Ok(Self {
             output,
             form,
             sampled: env::var_os("ALLOC_PROFILER_SAMPLED").is_some(),
             survival: env::var_os("ALLOC_PROFILER_SURVIVAL").is_some(),
         })
+    }
+
+    /// How many frames of a stack are wanted, the innermost ones.
+    pub(crate) fn depth(&self) -> usize {
+        match self.form {
+            Form::Table => 1,
+            Form::FlameGraph | Form::Speedscope | Form::Folded => 256,
+        }
     }
 
     /// Why it cannot be done on this runtime, if so.

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use stacks::{Stacks, Unit};
+use stacks::{Form, Stacks, Unit};
 
 use crate::numbers::Tables;
-use crate::options::{Form, Options};
+use crate::options::Options;
 use crate::survival::{Bytes, GENERATIONS};
 
 /// The rows of the table of methods.

@@ -5,11 +5,11 @@ mod options;
 mod profile;
 mod thread;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
-use report::{Moment, Report};
+use report::{Moment, Report, is_framework, limit, lock};
 use stacks::{Live, Names};
 
 use options::Options;
@@ -36,8 +36,14 @@ impl Profiler for CallCounter {
         if !options.inline {
             setup.add_events(EventMask::DISABLE_INLINING);
         }
-        let names = Arc::new(Mutex::new(Names::with_limit(limit("METHODS", METHODS))));
-        let counter = Counter::new(Live::with_limit(limit("STACKS", STACKS)), options.times);
+        let names = Arc::new(Mutex::new(Names::with_limit(limit(
+            "CALL_COUNTER_LIMIT_METHODS",
+            METHODS,
+        ))));
+        let counter = Counter::new(
+            Live::with_limit(limit("CALL_COUNTER_LIMIT_STACKS", STACKS)),
+            options.times,
+        );
         setup.hooks(counter.clone(), {
             let (names, filter) = (Arc::clone(&names), options.filter.clone());
             move |info, function| {
@@ -101,22 +107,3 @@ impl Profiler for CallCounter {
 }
 
 register!(CallCounter);
-
-/// Whether an assembly comes with the runtime, by its name.
-fn is_framework(assembly: &str) -> bool {
-    ["System", "Microsoft"].iter().any(|family| {
-        let rest = assembly.strip_prefix(family);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    }) || ["mscorlib", "netstandard"].contains(&assembly)
-}
-
-/// A limit, which tests make smaller.
-fn limit(name: &str, otherwise: usize) -> usize {
-    let set = std::env::var(format!("CALL_COUNTER_LIMIT_{name}")).ok();
-    set.and_then(|number| number.parse().ok())
-        .unwrap_or(otherwise)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -4,6 +4,7 @@ use std::env;
 
 use clr_profiler::{Error, Result};
 use report::Output;
+use stacks::Form;
 
 /// Which methods, and what to write.
 pub(crate) struct Options {
@@ -13,15 +14,6 @@ pub(crate) struct Options {
     pub(crate) filter: Option<String>,
     pub(crate) inline: bool,
     pub(crate) times: bool,
-}
-
-/// What the file holds, by its name's ending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    FlameGraph,
-    Speedscope,
-    Folded,
-    Table,
 }
 
 /// What the table begins with.
@@ -36,12 +28,7 @@ impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
         let output = Output::from_environment("CALL_COUNTER_OUTPUT", "calls.txt");
         let output = output.map_err(|error| Error::other(error.to_string()))?;
-        let form = match output.path().extension().and_then(|end| end.to_str()) {
-            Some("svg") => Form::FlameGraph,
-            Some("json") => Form::Speedscope,
-            Some("folded") => Form::Folded,
-            _ => Form::Table,
-        };
+        let form = Form::of(output.path());
         let times = env::var_os("CALL_COUNTER_NO_TIMES").is_none();
         let sort = match text("CALL_COUNTER_SORT")?.as_deref() {
             None if times => Sort::Own,

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use stacks::{Names, Stacks, Unit};
+use stacks::{Form, Names, Stacks, Unit};
 
-use crate::options::{Form, Options, Sort};
+use crate::options::{Options, Sort};
 
 /// A moment's state.
 pub(crate) struct Profile<'a> {

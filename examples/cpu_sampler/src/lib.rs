@@ -5,12 +5,12 @@ mod options;
 mod profile;
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
 use clr_profiler::{Sampler, SamplerOptions};
-use report::{Moment, Report};
+use report::{Moment, Report, lock};
 
 use options::Options;
 use profile::Profile;
@@ -93,8 +93,4 @@ impl std::fmt::Display for Progress<'_> {
         let totals = self.0.totals();
         write!(f, "{} samples in {} looks", totals.samples, totals.looks)
     }
-}
-
-fn lock(profile: &Mutex<Profile>) -> MutexGuard<'_, Profile> {
-    profile.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clr_profiler::{Error, Result};
 use report::Output;
+use stacks::Form;
 
 /// How to sample, and what to write.
 pub(crate) struct Options {
@@ -15,25 +16,11 @@ pub(crate) struct Options {
     pub(crate) progress: bool,
 }
 
-/// What the file holds, by its name's ending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    FlameGraph,
-    Speedscope,
-    Folded,
-    Table,
-}
-
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
         let output = Output::from_environment("CPU_SAMPLER_OUTPUT", "cpu.svg");
         let output = output.map_err(|error| Error::other(error.to_string()))?;
-        let form = match output.path().extension().and_then(|end| end.to_str()) {
-            Some("svg") => Form::FlameGraph,
-            Some("json") => Form::Speedscope,
-            Some("folded") => Form::Folded,
-            _ => Form::Table,
-        };
+        let form = Form::of(output.path());
         let interval = match env::var("CPU_SAMPLER_INTERVAL") {
             Ok(text) => match text.parse() {
                 Ok(microseconds @ 100..=10_000_000) => Duration::from_micros(microseconds),

@@ -4,10 +4,9 @@ use std::io::{self, Write};
 
 use clr_profiler::prelude::*;
 use clr_profiler::{Sample, SamplerTotals};
-use stacks::{Stacks, Unit};
+use stacks::{Form, Stacks, Unit};
 
 use crate::functions::{Functions, NATIVE};
-use crate::options::Form;
 
 /// How many different calls from different stacks are told apart, some 100 MB.
 const LIMIT: usize = 1_000_000;

@@ -5,11 +5,11 @@ mod collection;
 mod summary;
 
 use std::env;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
-use report::{Output, Report};
+use report::{Output, Report, lock};
 
 use collection::{Collection, Format, Heap};
 use summary::Summary;
@@ -129,10 +129,6 @@ impl GcMonitor {
 }
 
 register!(GcMonitor);
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl State {
     fn new() -> Self {

@@ -7,13 +7,13 @@ mod table;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
 use clr_profiler::{Rejit, RejitOptions};
-use report::{Moment, Output, Report};
+use report::{Moment, Output, Report, lock};
 
 use control::{Command, Control};
 use table::Table;
@@ -179,8 +179,4 @@ register!(HotPatch);
 
 fn failed(error: std::io::Error) -> Error {
     Error::other(error.to_string())
-}
-
-fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
-    table.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 mod options;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
@@ -12,6 +12,7 @@ use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::{Caught, Wrap};
 use clr_profiler::prelude::*;
 use clr_profiler::{NewField, NewType};
+use report::{is_framework, lock};
 
 use options::Options;
 
@@ -52,8 +53,7 @@ impl Profiler for MethodLogger {
         };
         let name = info.assembly_info(assembly)?.name;
         let own = &self.helper.props().name;
-        let is_framework = ["System", "Microsoft.", "mscorlib", "netstandard", "Interop"];
-        if name == *own || is_framework.iter().any(|start| name.starts_with(start)) {
+        if name == *own || is_framework(&name) {
             return Ok(());
         }
         let counter = match self.options.count.then(|| add_counter(info, module)) {
@@ -112,7 +112,7 @@ impl Profiler for MethodLogger {
 
 impl MethodLogger {
     fn modules(&self) -> std::sync::MutexGuard<'_, HashMap<ModuleId, Option<FieldSymbol>>> {
-        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.modules)
     }
 
     fn edit(

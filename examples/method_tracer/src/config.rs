@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clr_profiler::{Error, Result};
+use report::is_framework;
 
 /// The lines of the file, each `Assembly!Namespace.Type.Method(parameters)`; with `-` in front, what it
 /// names is left out again.
@@ -26,9 +27,6 @@ enum Parameters {
     Count(usize),
     Types(Vec<String>),
 }
-
-/// Assemblies of the framework, which only a line with their name is about.
-const FRAMEWORK: [&str; 5] = ["System", "Microsoft.", "mscorlib", "netstandard", "Interop"];
 
 impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self> {
@@ -101,8 +99,9 @@ impl Pattern {
     }
 
     fn is_about(&self, assembly: &str) -> bool {
-        let is_framework = FRAMEWORK.iter().any(|start| assembly.starts_with(start));
-        matches(&self.assembly, assembly) && !(is_framework && self.assembly.starts_with('*'))
+        // Of the framework only where a line has the name.
+        matches(&self.assembly, assembly)
+            && !(is_framework(assembly) && self.assembly.starts_with('*'))
     }
 
     fn names(&self, method: &str) -> bool {

@@ -14,7 +14,8 @@ use clr_profiler::{Boxing, Completion, NativeCall};
 use crate::calls;
 use crate::config::Config;
 use crate::notes::{self, About};
-use crate::spans::{self, lock};
+use crate::spans;
+use report::lock;
 
 const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
 const SPAN: &str = "class [MethodTracer]MethodTracer.Span";

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::spans::lock;
+use report::lock;
 
 /// How many notes are kept.
 const MOST: usize = 10_000;

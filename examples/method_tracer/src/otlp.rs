@@ -17,7 +17,8 @@ use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span as OtlpSpan, Status};
 use prost::Message;
 
-use crate::spans::{self, Outcome, Span, lock};
+use crate::spans::{self, Outcome, Span};
+use report::lock;
 
 /// How many spans go into a request.
 const BATCH: usize = 512;

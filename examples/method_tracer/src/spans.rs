@@ -5,10 +5,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clr_profiler::{Error, Result};
+use report::lock;
 
 /// How many methods can be traced.
 const METHODS: usize = 16_384;
@@ -107,10 +108,6 @@ static COUNTS: [Count; METHODS] = [const {
     }
 }; METHODS];
 static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Gives a method a number.
 pub(crate) fn number(name: &str) -> Result<u32> {

@@ -7,9 +7,26 @@
 //! appended whole, or a file that is replaced whole.
 
 mod output;
+mod program;
 mod report;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod signals;
 
 pub use output::Output;
+pub use program::is_framework;
 pub use report::{Moment, Report};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A lock whose holder may have panicked: the program goes on, and so do the results.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A limit of an example, which its tests make smaller by this variable.
+#[must_use]
+pub fn limit(variable: &str, otherwise: usize) -> usize {
+    let set = std::env::var(variable).ok();
+    set.and_then(|number| number.parse().ok())
+        .unwrap_or(otherwise)
+}

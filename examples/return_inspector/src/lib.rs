@@ -4,13 +4,14 @@ mod native;
 mod options;
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
+use report::{is_framework, lock};
 
 use options::Options;
 
@@ -59,9 +60,7 @@ impl Profiler for ReturnInspector {
             return Ok(());
         };
         let name = info.assembly_info(assembly)?.name;
-        let is_framework = ["System", "Microsoft.", "mscorlib", "netstandard", "Interop"];
-        let is_framework = is_framework.iter().any(|start| name.starts_with(start));
-        if is_framework && !self.options.framework {
+        if is_framework(&name) && !self.options.framework {
             return Ok(());
         }
         if let Some(helper) = &self.helper {
@@ -104,7 +103,7 @@ impl Profiler for ReturnInspector {
 
 impl ReturnInspector {
     fn modules(&self) -> MutexGuard<'_, HashSet<ModuleId>> {
-        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.modules)
     }
 
     /// Gives the result to the helper as an object, whatever its type is.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -37,6 +38,32 @@ impl Unit {
             Self::Calls => "calls",
             Self::Bytes => "bytes",
             Self::Nanoseconds => "ns",
+        }
+    }
+}
+
+/// What a file holds, by the ending of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `.svg`.
+    FlameGraph,
+    /// `.json`.
+    Speedscope,
+    /// `.folded`.
+    Folded,
+    /// Anything else: a table, which is the profiler's own.
+    Table,
+}
+
+impl Form {
+    /// The form of the file with this name.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        match path.extension().and_then(|end| end.to_str()) {
+            Some("svg") => Self::FlameGraph,
+            Some("json") => Self::Speedscope,
+            Some("folded") => Self::Folded,
+            _ => Self::Table,
         }
     }
 }

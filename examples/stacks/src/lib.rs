@@ -11,7 +11,7 @@ mod live;
 mod names;
 mod tree;
 
-pub use files::{Unit, flame_graph, folded, speedscope};
+pub use files::{Form, Unit, flame_graph, folded, speedscope};
 pub use live::{Live, Local};
 pub use names::Names;
 pub use tree::{Node, Stacks};

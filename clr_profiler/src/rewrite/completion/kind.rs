@@ -9,7 +9,6 @@ use clr_profiler_il::token::{AssemblyRef, MethodDef, TypeDef, TypeToken};
 
 use super::{Completion, Followed, Unfollowed};
 use crate::error::Result;
-use crate::info::CorProfilerInfo;
 use crate::metadata::{
     Metadata, MetadataAssemblyImport, MetadataImportAttributes, MetadataImportMembers,
     MetadataImportTypes,
@@ -53,7 +52,7 @@ pub(super) fn completion(cx: &RewriteContext<'_>, body: &MethodBody) -> Result<C
     if cx.props().implementation & RUNTIME_ASYNC != 0 {
         return Ok(Completion::Return);
     }
-    let metadata = cx.info().module_metadata(cx.module())?;
+    let metadata = &cx.subject.metadata;
     let returned = cx.signature().return_type.unmodified().clone();
     let class = match returned {
         TypeSig::Class(class)
@@ -64,20 +63,20 @@ pub(super) fn completion(cx: &RewriteContext<'_>, body: &MethodBody) -> Result<C
         _ => None,
     };
     let of_core = match class {
-        Some(class) => core_name(cx, &metadata, class)?,
+        Some(class) => core_name(cx, metadata, class)?,
         None => None,
     };
     let is = |names: &[&str]| of_core.as_deref().is_some_and(|name| names.contains(&name));
     if is(&FOLLOWED) {
         return Ok(Completion::Followed(Followed { returned }));
     }
-    let has = |attribute: &str| has_attribute(&metadata, cx.token(), attribute);
+    let has = |attribute: &str| has_attribute(metadata, cx.token(), attribute);
     if has("AsyncIteratorStateMachineAttribute")?
-        || (is(&ENUMERATED_LATER) && makes_own(cx, &metadata, body)?)
+        || (is(&ENUMERATED_LATER) && makes_own(cx, metadata, body)?)
     {
         return Ok(Completion::Unfollowed(Unfollowed::AsyncIterator));
     }
-    if has("IteratorStateMachineAttribute")? || (is(&ENUMERATED) && makes_own(cx, &metadata, body)?)
+    if has("IteratorStateMachineAttribute")? || (is(&ENUMERATED) && makes_own(cx, metadata, body)?)
     {
         return Ok(Completion::Unfollowed(Unfollowed::Iterator));
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::import::Importer;
+use super::resolver::MetadataResolver;
 use super::scope::Scope;
 use super::store::{self, Module};
 use super::subject::Subject;
@@ -17,12 +18,12 @@ use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo7, ProfilerInfo};
 use crate::metadata::{
     MetadataEmitAttributes, MetadataEmitMembers, MetadataEmitReferences, MetadataEmitTypes,
-    MetadataImport2, MetadataImportTypes, MetadataWriter,
+    MetadataImportTypes, MetadataWriter,
 };
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
-use clr_profiler_il::token::{MethodDef, TypeDef, TypeToken};
+use clr_profiler_il::token::{MethodDef, TypeDef};
 
 use attributes::{SPECIAL, method_attributes, type_attributes};
 
@@ -133,7 +134,7 @@ impl ProfilerInfo {
         })?;
         let writer = self.module_metadata_for_writing(module)?;
         let class = writer.define_type_def(name, type_attributes(kind), Some(base), &[])?;
-        let mut builder = TypeBuilder {
+        let builder = TypeBuilder {
             info: self,
             module,
             remembered,
@@ -142,9 +143,7 @@ impl ProfilerInfo {
             is_new: true,
             symbol: TypeSymbol::new(name),
         };
-        let built = build(&mut builder);
-        apply(self, module)?;
-        built
+        builder.built_by(build)
     }
 
     /// Adds members to a type that a module has, and returns what `build` returns.
@@ -167,22 +166,16 @@ impl ProfilerInfo {
         let remembered = self.rewrites().module(module);
         let writer = self.module_metadata_for_writing(module)?;
         let props = writer.type_def_props(class)?;
-        let mut arguments = Vec::new();
-        for (number, parameter) in (0..).zip(writer.generic_params(class)) {
-            parameter?;
-            arguments.push(TypeSig::Var(number));
-        }
-        let is_value_type = {
-            let scope = Scope::open(self, module)?;
-            super::MetadataResolver(&scope).is_in_value_type(class.into())
-        };
         let is_nested = writer.nested_class_props(class)?.is_some();
-        let symbol = if arguments.is_empty() && !is_nested {
-            TypeSymbol::new(&props.name)
-        } else {
-            own_symbol(class, is_value_type, arguments)
+        let scope = Scope::open(self, module)?;
+        let own = MetadataResolver(&scope).own_instance(&writer, class)?;
+        let symbol = match own {
+            TypeSig::Class(_) | TypeSig::ValueType(_) if !is_nested => TypeSymbol::new(&props.name),
+            // By its token, and a generic one with its own parameters.
+            own => TypeSymbol::new(&own.text(&TokenNames).to_string()),
         };
-        let mut builder = TypeBuilder {
+        drop(scope);
+        let builder = TypeBuilder {
             info: self,
             module,
             remembered,
@@ -191,29 +184,8 @@ impl ProfilerInfo {
             is_new: false,
             symbol,
         };
-        let built = build(&mut builder);
-        apply(self, module)?;
-        built
+        builder.built_by(build)
     }
-}
-
-/// Names a type by its token, and a generic one with its own parameters.
-pub(super) fn own_symbol(
-    class: TypeDef,
-    is_value_type: bool,
-    arguments: Vec<TypeSig>,
-) -> TypeSymbol {
-    let definition = TypeToken::from(class);
-    let own = match (arguments.is_empty(), is_value_type) {
-        (false, is_value_type) => TypeSig::GenericInstance {
-            is_value_type,
-            definition,
-            arguments,
-        },
-        (true, true) => TypeSig::ValueType(definition),
-        (true, false) => TypeSig::Class(definition),
-    };
-    TypeSymbol::new(&own.text(&TokenNames).to_string())
 }
 
 fn import<R>(
@@ -225,13 +197,6 @@ fn import<R>(
     let scope = Scope::open(info, module)?;
     let mut tokens = store::lock(&remembered.tokens);
     import(&mut Importer::new(&scope, &mut tokens))
-}
-
-fn apply(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-    if info.version() >= 7 {
-        info.apply_metadata(module)?;
-    }
-    Ok(())
 }
 
 /// A new method that has no body yet. Left like this it does no harm: the runtime takes it for one of
@@ -399,6 +364,15 @@ impl TypeBuilder<'_> {
         self.writer
             .define_pinvoke_map(method, NO_MANGLE_CDECL, function, library)?;
         Ok(symbol)
+    }
+
+    /// Has something added, and tells the runtime.
+    fn built_by<R>(mut self, build: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let built = build(&mut self);
+        if self.info.version() >= 7 {
+            self.info.apply_metadata(self.module)?;
+        }
+        built
     }
 
     fn member(&self, name: &str, signature: &str) -> MethodSymbol {

@@ -1,5 +1,77 @@
 //! Rewrite every method of `Shapes` and `ShapesIL`, each in the way of a kind of tool.
 
+/// A profiler that rewrites every method of the program when it is compiled, in the way that `edit`
+/// does; `helper` is whether the code calls the helper assembly. What the methods have told has to be
+/// as `adds_up` says.
+macro_rules! rewrites_shapes {
+    (
+        $(#[$doc:meta])*
+        $name:ident $clsid:literal, helper: $helper:literal, $edit:expr, adds_up: $adds_up:expr
+    ) => {
+        $(#[$doc])*
+        pub(crate) struct $name {
+            census: $crate::shapes::census::Census,
+            helper: Option<HelperAssembly>,
+        }
+
+        #[profiler(clsid = $clsid)]
+        impl Profiler for $name {
+            fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+                setup.on_failure(|failure| $crate::log::line(failure));
+                clr_profiler::on_native_panic(|message| {
+                    $crate::log::line(format_args!("told {message}"));
+                });
+                Ok(Self {
+                    census: $crate::shapes::census::Census::new(),
+                    helper: $helper.then(super::helper).transpose()?,
+                })
+            }
+
+            fn module_load_finished(
+                &self,
+                info: &ProfilerInfo,
+                module: ModuleId,
+                _: Hresult,
+            ) -> Result<()> {
+                match &self.helper {
+                    Some(helper) if self.census.take(info, module)? => helper.load_into(info, module),
+                    Some(_) => Ok(()),
+                    None => self.census.take(info, module).map(drop),
+                }
+            }
+
+            fn jit_inlining(
+                &self,
+                info: &ProfilerInfo,
+                _caller: FunctionId,
+                callee: FunctionId,
+            ) -> Result<bool> {
+                self.census.may_inline(info, callee)
+            }
+
+            fn jit_compilation_started(
+                &self,
+                info: &ProfilerInfo,
+                function: FunctionId,
+                _is_safe_to_block: bool,
+            ) -> Result<()> {
+                self.census.rewrite(info, function, |body, cx| {
+                    if let Some(helper) = &self.helper {
+                        cx.refer_to(helper)?;
+                    }
+                    $edit(body, cx)
+                })
+            }
+
+            fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+                self.census.report();
+                counts::report($adds_up);
+                Ok(())
+            }
+        }
+    };
+}
+
 mod census;
 mod counts;
 mod inspects;
