@@ -1,4 +1,5 @@
 using System;
+using System.Runtime.CompilerServices;
 using System.Threading.Tasks;
 using System.Threading.Tasks.Sources;
 
@@ -6,39 +7,43 @@ namespace MethodTracer
 {
     // A ValueTask may be consumed once, so it cannot be asked when it completes without taking it from
     // the program. The program gets another one instead, which hands on whatever it is asked.
-    internal sealed class Source<T> : IValueTaskSource<T>
+    internal abstract class Source
     {
         private readonly Span span;
-        private readonly ValueTask<T> inner;
 
-        internal Source(Span span, ValueTask<T> inner)
+        protected Source(Span span)
         {
             this.span = span;
-            this.inner = inner;
         }
 
-        public ValueTaskSourceStatus GetStatus(short token)
+        protected abstract bool IsSuccessful { get; }
+
+        protected static ValueTaskSourceStatus Status(bool isCompleted, bool isSuccessful, bool isCanceled)
         {
-            return !inner.IsCompleted ? ValueTaskSourceStatus.Pending
-                : inner.IsCompletedSuccessfully ? ValueTaskSourceStatus.Succeeded
-                : inner.IsCanceled ? ValueTaskSourceStatus.Canceled
+            return !isCompleted ? ValueTaskSourceStatus.Pending
+                : isSuccessful ? ValueTaskSourceStatus.Succeeded
+                : isCanceled ? ValueTaskSourceStatus.Canceled
                 : ValueTaskSourceStatus.Faulted;
         }
 
-        public void OnCompleted(
-            Action<object> continuation, object state, short token, ValueTaskSourceOnCompletedFlags flags)
+        protected static bool Captures(ValueTaskSourceOnCompletedFlags flags)
+        {
+            return (flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0;
+        }
+
+        protected void Await<TAwaiter>(
+            TAwaiter awaiter, Action<object> continuation, object state, ValueTaskSourceOnCompletedFlags flags)
+            where TAwaiter : ICriticalNotifyCompletion
         {
             Action next = () =>
             {
-                if (inner.IsCompletedSuccessfully)
+                if (IsSuccessful)
                 {
                     End(null);
                 }
                 // If it has failed, this comes to GetResult, which sees why.
                 continuation(state);
             };
-            bool context = (flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0;
-            var awaiter = inner.ConfigureAwait(context).GetAwaiter();
             if ((flags & ValueTaskSourceOnCompletedFlags.FlowExecutionContext) != 0)
             {
                 awaiter.OnCompleted(next);
@@ -47,6 +52,49 @@ namespace MethodTracer
             {
                 awaiter.UnsafeOnCompleted(next);
             }
+        }
+
+        // For a filter, which lets every exception pass.
+        protected bool IsNotFor(Exception exception)
+        {
+            End(exception);
+            return false;
+        }
+
+        protected void End(Exception exception)
+        {
+            if (span.IsFirstEnd())
+            {
+                bool isCancelled = exception is OperationCanceledException;
+                Native.End(
+                    span.Id, Tracer.Outcome(exception == null, isCancelled), true, isCancelled ? null : exception);
+            }
+        }
+    }
+
+    internal sealed class ValueSource<T> : Source, IValueTaskSource<T>
+    {
+        private readonly ValueTask<T> inner;
+
+        internal ValueSource(Span span, ValueTask<T> inner) : base(span)
+        {
+            this.inner = inner;
+        }
+
+        protected override bool IsSuccessful
+        {
+            get { return inner.IsCompletedSuccessfully; }
+        }
+
+        public ValueTaskSourceStatus GetStatus(short token)
+        {
+            return Status(inner.IsCompleted, inner.IsCompletedSuccessfully, inner.IsCanceled);
+        }
+
+        public void OnCompleted(
+            Action<object> continuation, object state, short token, ValueTaskSourceOnCompletedFlags flags)
+        {
+            Await(inner.ConfigureAwait(Captures(flags)).GetAwaiter(), continuation, state, flags);
         }
 
         public T GetResult(short token)
@@ -62,65 +110,31 @@ namespace MethodTracer
                 throw;
             }
         }
-
-        private bool IsNotFor(Exception exception)
-        {
-            End(exception);
-            return false;
-        }
-
-        private void End(Exception exception)
-        {
-            if (span.IsFirstEnd())
-            {
-                bool isCancelled = exception is OperationCanceledException;
-                Native.End(
-                    span.Id, Tracer.Outcome(exception == null, isCancelled), true, isCancelled ? null : exception);
-            }
-        }
     }
 
-    internal sealed class Source : IValueTaskSource
+    internal sealed class VoidSource : Source, IValueTaskSource
     {
-        private readonly Span span;
         private readonly ValueTask inner;
 
-        internal Source(Span span, ValueTask inner)
+        internal VoidSource(Span span, ValueTask inner) : base(span)
         {
-            this.span = span;
             this.inner = inner;
+        }
+
+        protected override bool IsSuccessful
+        {
+            get { return inner.IsCompletedSuccessfully; }
         }
 
         public ValueTaskSourceStatus GetStatus(short token)
         {
-            return !inner.IsCompleted ? ValueTaskSourceStatus.Pending
-                : inner.IsCompletedSuccessfully ? ValueTaskSourceStatus.Succeeded
-                : inner.IsCanceled ? ValueTaskSourceStatus.Canceled
-                : ValueTaskSourceStatus.Faulted;
+            return Status(inner.IsCompleted, inner.IsCompletedSuccessfully, inner.IsCanceled);
         }
 
         public void OnCompleted(
             Action<object> continuation, object state, short token, ValueTaskSourceOnCompletedFlags flags)
         {
-            Action next = () =>
-            {
-                if (inner.IsCompletedSuccessfully)
-                {
-                    End(null);
-                }
-                // If it has failed, this comes to GetResult, which sees why.
-                continuation(state);
-            };
-            bool context = (flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0;
-            var awaiter = inner.ConfigureAwait(context).GetAwaiter();
-            if ((flags & ValueTaskSourceOnCompletedFlags.FlowExecutionContext) != 0)
-            {
-                awaiter.OnCompleted(next);
-            }
-            else
-            {
-                awaiter.UnsafeOnCompleted(next);
-            }
+            Await(inner.ConfigureAwait(Captures(flags)).GetAwaiter(), continuation, state, flags);
         }
 
         public void GetResult(short token)
@@ -133,22 +147,6 @@ namespace MethodTracer
             catch (Exception exception) when (IsNotFor(exception))
             {
                 throw;
-            }
-        }
-
-        private bool IsNotFor(Exception exception)
-        {
-            End(exception);
-            return false;
-        }
-
-        private void End(Exception exception)
-        {
-            if (span.IsFirstEnd())
-            {
-                bool isCancelled = exception is OperationCanceledException;
-                Native.End(
-                    span.Id, Tracer.Outcome(exception == null, isCancelled), true, isCancelled ? null : exception);
             }
         }
     }

@@ -137,7 +137,7 @@ namespace MethodTracer
                 return task;
             }
             span.IsDeferred = true;
-            return new ValueTask(new Source(span, task), 0);
+            return new ValueTask(new VoidSource(span, task), 0);
         }
 
         public static ValueTask<T> Completes<T>(Span span, ValueTask<T> task)
@@ -147,7 +147,7 @@ namespace MethodTracer
                 return task;
             }
             span.IsDeferred = true;
-            return new ValueTask<T>(new Source<T>(span, task), 0);
+            return new ValueTask<T>(new ValueSource<T>(span, task), 0);
         }
 
         private static void Follow(Span span, Task task)
