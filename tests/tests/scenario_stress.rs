@@ -56,10 +56,9 @@ fn assert_calls(profiled: &Finished, has_exceptions: bool) {
         match kind {
             "right" => {
                 let (count, call) = rest.split_once(' ').unwrap_or_default();
-                // Those of nothing are there to fail; only some of the threads are known, and only
-                // new runtimes can enumerate functions while some are freed.
+                // Those of nothing are there to fail; only some of the threads are known.
                 let fails = call.ends_with(" of none");
-                let is_either = matches!(call, "current_thread_id" | "jitted_functions2");
+                let is_either = call == "current_thread_id";
                 assert!(is_either || (count == "0") == fails, "{line} in {log}");
             }
             "failed" => {}

@@ -31,8 +31,8 @@ pub trait CorProfilerInfo4: Sealed {
     /// The functions that have native code, with the ReJIT id of each code, for a profiler that
     /// came late.
     ///
-    /// Not while dynamic methods may be collected: .NET Core 3.1 and .NET 8 look at those that are
-    /// just being freed, and crash. .NET 10 was not seen to.
+    /// Not while dynamic methods may be collected: the runtimes (.NET Core 3.1, 8 and 10 alike) look
+    /// at those that are just being freed, and crash.
     ///
     /// Wraps `ICorProfilerInfo4::EnumJITedFunctions2`. **Context**: not during a collection.
     ///

@@ -63,7 +63,6 @@ pub(super) const CALLS: &[Call] = &[
     call("class_from_token", functions::class_from_token),
     call("array_class_info", functions::array_class_info),
     call("function_from_ip of none", functions::function_from_no_ip).or(&[sys::E_FAIL]),
-    call("jitted_functions2", functions::jitted_functions2).rarely(),
     call("module_info", modules::module_info),
     call("module_info2", modules::module_info2),
     call("assembly_info", modules::assembly_info),

@@ -173,12 +173,6 @@ pub(super) fn function_from_no_ip(info: &ProfilerInfo, _: &State, _: &mut Random
     Some(info.function_from_ip(0x10).map(|_| false))
 }
 
-pub(super) fn jitted_functions2(info: &ProfilerInfo, state: &State, _: &mut Random) -> Outcome {
-    // Older runtimes look at dynamic methods that are being freed, and crash.
-    let is_safe = state.runtime.as_ref()?.information.major >= 10;
-    is_safe.then(|| has_all_functions(info, state))
-}
-
 /// Whether the functions that were compiled first are among those that the runtime tells of.
 pub(super) fn has_all_functions(info: &ProfilerInfo, state: &State) -> Result<bool> {
     let functions = info.jitted_functions2()?.collect::<Result<Vec<_>>>()?;

@@ -140,7 +140,7 @@ impl World {
         };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.runtime = Some(runtime);
-        // Now that nothing is freed, all runtimes can be asked for it.
+        // Only now: while methods are freed, the runtimes crash when they are asked for it.
         if has_all_functions(info, &state)? {
             Ok(())
         } else {
