@@ -77,6 +77,7 @@ mod boundary;
 mod callbacks;
 mod error;
 mod events;
+mod exceptions;
 mod failure;
 mod heap;
 #[allow(unsafe_code, reason = "code that compiled methods call")]
@@ -102,6 +103,7 @@ pub use clr_profiler_il as il;
 pub use clr_profiler_macros::profiler;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
+pub use exceptions::{ExceptionEvent, ExceptionEvents, ThrownException};
 pub use failure::{Failure, FailureCause};
 pub use heap::{
     ClassTotals, Dominators, Elements, HeapClass, HeapGraph, HeapPath, HeapRecorder, HeapReference,

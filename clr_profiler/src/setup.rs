@@ -7,7 +7,7 @@ use crate::events::EventMask;
 use crate::failure::Failure;
 use crate::hooks::{self, CallHooks, CallHooksWithInfo, HookedFunctions};
 use crate::ids::FunctionId;
-use crate::info::ProfilerInfo;
+use crate::info::{CorProfilerInfo3, ProfilerInfo};
 
 /// A hook that is told of failed callbacks.
 pub(crate) type FailureHook = Box<dyn Fn(&Failure) + Send + Sync>;
@@ -28,6 +28,8 @@ type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()>>;
 /// ```
 pub struct Setup {
     pub(crate) events: EventMask,
+    /// Those of them that were asked for by name.
+    named: EventMask,
     pub(crate) on_failure: Option<FailureHook>,
     pub(crate) panic_limit: u32,
     hooks: Option<SetHooks>,
@@ -40,6 +42,7 @@ impl Setup {
     pub(crate) fn new(events: EventMask) -> Self {
         Self {
             events,
+            named: EventMask::empty(),
             on_failure: None,
             panic_limit: Self::DEFAULT_PANIC_LIMIT,
             hooks: None,
@@ -207,15 +210,40 @@ impl Setup {
 
     /// Asks for more than the overridden callbacks imply: features, or flags like
     /// [`EventMask::DISABLE_INLINING`].
+    ///
+    /// Events that endanger the program come only if they are named here: those of exceptions on
+    /// runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions). Without that,
+    /// [`on_failure`](Self::on_failure) is told that their callbacks will not come.
     pub fn add_events(&mut self, events: EventMask) -> &mut Self {
         self.events |= events;
+        self.named |= events;
         self
     }
 
     /// Takes events away. Callbacks that need them are not called.
     pub fn remove_events(&mut self, events: EventMask) -> &mut Self {
         self.events -= events;
+        self.named -= events;
         self
+    }
+
+    /// Takes away what nobody asked for by name and would endanger the program on this runtime.
+    pub(crate) fn leave_out_dangers(&mut self, info: &ProfilerInfo) -> Option<Error> {
+        let exceptions = EventMask::MONITOR_EXCEPTIONS;
+        if !self.events.contains(exceptions) || self.named.contains(exceptions) {
+            return None;
+        }
+        let runtime = info.runtime_information().ok()?;
+        if !runtime.loses_exceptions() {
+            return None;
+        }
+        self.events -= exceptions;
+        Some(Error::other(format!(
+            "no callback of exceptions will come: .NET {} loses exceptions while they are monitored, \
+             and the program with them. `ExceptionEvents` tells of them there; \
+             `setup.add_events(EventMask::MONITOR_EXCEPTIONS)` asks for the callbacks all the same",
+            runtime.version
+        )))
     }
 
     /// Sets the hook that is told when a callback returns an error or panics.

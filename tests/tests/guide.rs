@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{env, fs, process, thread};
 
 use clr_profiler_launcher::Attach;
-use clr_profiler_tests::{Finished, Scenario, runtimes};
+use clr_profiler_tests::{Finished, Runtime, Scenario, runtimes};
 
 const MY_PROFILER: &str = "7E3D2B60-52C1-4B0E-9C64-0B3A5D1F8E21";
 const ALLOCATIONS: &str = "5B1C6C1E-8A0D-4E0E-9B8F-0C4A3D7E1B02";
@@ -20,6 +20,7 @@ const CALLS: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9011";
 const BY_TYPE: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9012";
 const TICKS: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9013";
 const PASSES: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9014";
+const TRACED: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9015";
 const HOTTEST: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F740";
 const KEEPERS: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F741";
 const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
@@ -36,13 +37,28 @@ fn scenario(program: &str) -> Scenario {
 /// Runs the program without and with the profiler: it ends and prints as before, no callback has
 /// failed, and this is true of what the profiler wrote.
 fn watches(scenario: &Scenario, assert: impl Fn(&Finished)) {
-    scenario.compare(|plain, profiled| {
+    watches_where(scenario, |_| true, assert);
+}
+
+/// As [`watches`], on the runtimes of which something is true.
+fn watches_where(
+    scenario: &Scenario,
+    is_wanted: impl Fn(&Runtime) -> bool,
+    assert: impl Fn(&Finished),
+) {
+    scenario.on_each_runtime_where(is_wanted, |runtime, profiled| {
+        let plain = &scenario.run_plain(runtime);
         let exit = |finished: &Finished| (finished.status.code(), finished.stdout.clone());
         assert_eq!(exit(profiled), exit(plain), "{}", profiled.stderr);
         assert!(!profiled.stderr.contains("failed"), "{}", profiled.stderr);
         assert_eq!(profiled.log, "");
         assert(profiled);
     });
+}
+
+/// Where callbacks of exceptions do not come unless they are asked for by name.
+fn loses_exceptions(runtime: &Runtime) -> bool {
+    matches!(runtime.major, 9 | 10)
 }
 
 fn says(finished: &Finished, line: &str) {
@@ -71,13 +87,18 @@ fn events_are_inferred_added_and_taken_away() {
 
 #[test]
 fn objects_are_read() {
-    watches(&scenario("Basics").profiler(EXCEPTIONS), |profiled| {
-        let of = |message: &str| {
-            let mut lines = profiled.stderr.lines();
-            lines.any(|line| line.starts_with("0x02") && line.ends_with(message))
-        };
-        assert!(of(": 1"), "{}", profiled.stderr);
-    });
+    let scenario = scenario("Basics").profiler(EXCEPTIONS);
+    watches_where(
+        &scenario,
+        |runtime| !loses_exceptions(runtime),
+        |profiled| {
+            let of = |message: &str| {
+                let mut lines = profiled.stderr.lines();
+                lines.any(|line| line.starts_with("0x02") && line.ends_with(message))
+            };
+            assert!(of(": 1"), "{}", profiled.stderr);
+        },
+    );
 }
 
 #[test]
@@ -137,26 +158,31 @@ fn ticks_come_where_the_runtime_has_them() {
 #[test]
 fn exceptions_pass_twice() {
     let scenario = scenario("Watched").arg("fail");
-    watches(&scenario.profiler(PASSES), |profiled| {
-        let lines: Vec<&str> = profiled.stderr.lines().collect();
-        let thrown = "thrown Watched.Failure<int>";
-        let start = lines.iter().position(|line| *line == thrown);
-        let start = start.expect("it is thrown");
-        let through = "leaves Watched.Failures.Through(int)";
-        assert_eq!(
-            lines[start..][..8],
-            [
-                thrown,
-                "will be caught in Watched.Failures.Run()",
-                through,
-                through,
-                through,
-                through,
-                "leaves Watched.Failures.Run()",
-                "caught in Watched.Failures.Run()",
-            ]
-        );
-    });
+    let scenario = scenario.profiler(PASSES);
+    watches_where(
+        &scenario,
+        |runtime| !loses_exceptions(runtime),
+        |profiled| {
+            let lines: Vec<&str> = profiled.stderr.lines().collect();
+            let thrown = "thrown Watched.Failure<int>";
+            let start = lines.iter().position(|line| *line == thrown);
+            let start = start.expect("it is thrown");
+            let through = "leaves Watched.Failures.Through(int)";
+            assert_eq!(
+                lines[start..][..8],
+                [
+                    thrown,
+                    "will be caught in Watched.Failures.Run()",
+                    through,
+                    through,
+                    through,
+                    through,
+                    "leaves Watched.Failures.Run()",
+                    "caught in Watched.Failures.Run()",
+                ]
+            );
+        },
+    );
 }
 
 #[test]
@@ -344,4 +370,35 @@ fn a_method_that_runs_is_changed() {
             (Some(5), "")
         );
     }
+}
+
+#[test]
+fn exceptions_that_a_runtime_would_lose_are_not_asked_for() {
+    let scenario = scenario("Watched").arg("fail").profiler(PASSES);
+    scenario.on_each_runtime_where(loses_exceptions, |_, profiled| {
+        assert_eq!(profiled.stdout, "worked\n");
+        let mut lines = profiled.stderr.lines();
+        let said = lines.next().unwrap_or_default();
+        assert!(
+            said.contains("no callback of exceptions will come"),
+            "{said}"
+        );
+        assert_eq!(lines.next(), None);
+    });
+}
+
+#[test]
+fn exceptions_are_traced() {
+    let scenario = scenario("Watched").arg("fail").profiler(TRACED);
+    watches_where(
+        &scenario,
+        |runtime| runtime.major > 4,
+        |profiled| {
+            let lines: Vec<&str> = profiled.stderr.lines().collect();
+            let thrown = "thrown Watched.Failure`1[System.Int32]: through frames";
+            let start = lines.iter().position(|line| *line == thrown);
+            let start = start.expect("it is thrown");
+            assert_eq!(lines[start + 1], "caught in Watched.Failures.Run()");
+        },
+    );
 }

@@ -71,3 +71,66 @@ fn exceptions_are_searched_unwound_and_caught_in_order() {
         );
     });
 }
+
+#[test]
+fn exceptions_are_traced_without_callbacks() {
+    let scenario = Scenario::new("Throws").profiler("C0DE0000-0000-4000-8000-00000000008C");
+    scenario.on_each_runtime_where(
+        |runtime| runtime.major > 3,
+        |runtime, profiled| {
+            let plain = scenario.run_plain(runtime);
+            assert_eq!(profiled.output(), plain.output());
+            // .NET 8 says once more that an exception is thrown when it is thrown again.
+            let again = "thrown System.InvalidOperationException first";
+            let mut seen = false;
+            let lines: Vec<&str> = profiled
+                .log
+                .lines()
+                .filter(|line| !(line.starts_with(again) && std::mem::replace(&mut seen, true)))
+                .collect();
+            assert_eq!(
+                lines,
+                [
+                    "thrown System.InvalidOperationException first COR_E_INVALIDOPERATION (0x80131509)",
+                    "filter Throws.Program.Inner()",
+                    "FilterEnds",
+                    "finally Throws.Program.Inner()",
+                    "FinallyEnds",
+                    "catch Throws.Program.Inner()",
+                    "catch Throws.Program.Middle()",
+                    "thrown System.ArgumentException replaced E_INVALIDARG (0x80070057)",
+                    "catch Throws.Program.Outer()",
+                    "CatchEnds",
+                    "thrown System.DivideByZeroException Attempted to divide by zero. 0x80020012",
+                    "filter Throws.Program.Filtered(int)",
+                    "FilterEnds",
+                    "catch Throws.Program.Filtered(int)",
+                    "CatchEnds",
+                ]
+            );
+        },
+    );
+}
+
+#[test]
+fn runtimes_that_lose_exceptions_are_not_asked_for_them() {
+    let scenario = Scenario::new("Throws").profiler("C0DE0000-0000-4000-8000-00000000008D");
+    scenario.on_each_runtime(|runtime, profiled| {
+        let (failures, lines): (Vec<&str>, Vec<&str>) = profiled
+            .log
+            .lines()
+            .partition(|line| line.contains("no callback of exceptions will come"));
+        if runtime.major >= 10 {
+            assert_eq!(lines, ["shutdown"]);
+            // To the hook, and to whoever reads diagnostics.
+            assert_eq!(failures.len(), 2, "{failures:?}");
+            assert!(failures[0].contains("`ExceptionEvents`"), "{failures:?}");
+        } else {
+            assert!(failures.is_empty(), "{failures:?}");
+            assert_eq!(
+                lines,
+                [["thrown true"; 4].as_slice(), &["shutdown"]].concat()
+            );
+        }
+    });
+}

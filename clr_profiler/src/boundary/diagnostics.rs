@@ -1,5 +1,5 @@
-//! The one place where the library may write something: that a profiler did not start, and only
-//! where the environment asks for it.
+//! The one place where the library may write something: that a profiler did not start, or started
+//! with less than it wanted, and only where the environment asks for it.
 //!
 //! `CLR_PROFILER_DIAGNOSTICS` is `stderr` or the path of a file to append to. Unset, empty or
 //! `off`, nothing is written.

@@ -137,6 +137,7 @@ fn try_start<P: ProfilerClass>(
         return Err(twice());
     }
     let profiler = make(&info, setup)?;
+    let left_out = setup.leave_out_dangers(&info);
     let live = Live {
         profiler,
         info: info.clone(),
@@ -149,6 +150,15 @@ fn try_start<P: ProfilerClass>(
     let started = info
         .start(setup.events)
         .and_then(|()| setup.set_hooks(&info));
+    if let (Some(error), Some(live)) = (left_out, object.live.get()) {
+        let failure = Failure {
+            callback: Callback::ExceptionThrown,
+            cause: FailureCause::Error(error),
+            retired: false,
+        };
+        diagnostics::write(&failure);
+        report(&live.on_failure, failure);
+    }
     started.inspect_err(|_| {
         object.advance(Phase::Retired);
     })

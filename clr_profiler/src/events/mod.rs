@@ -57,7 +57,8 @@ event_mask! {
     MONITOR_APPDOMAIN_LOADS = low COR_PRF_MONITOR_APPDOMAIN_LOADS;
     /// Functions are compiled, and inlining is decided. Not for precompiled code.
     MONITOR_JIT_COMPILATION = low COR_PRF_MONITOR_JIT_COMPILATION;
-    /// Exceptions are thrown and handled.
+    /// Exceptions are thrown and handled. .NET 9 and 10 [lose some of
+    /// them](crate::RuntimeInformation::loses_exceptions) then.
     MONITOR_EXCEPTIONS = low COR_PRF_MONITOR_EXCEPTIONS;
     /// Garbage collections in full detail. Turns concurrent collection off for the whole process.
     MONITOR_GC = low COR_PRF_MONITOR_GC;

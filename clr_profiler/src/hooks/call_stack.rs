@@ -17,6 +17,9 @@ use crate::ids::FunctionId;
 /// - [`exception_catcher_enter`](crate::Profiler::exception_catcher_enter) by
 ///   [`caught`](Self::caught).
 ///
+/// On runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions) these callbacks do
+/// not come. [`ExceptionEvents`](crate::ExceptionEvents) tell [`handle`](Self::handle) there.
+///
 /// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
 /// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,
 /// several where the runtime did not tell of all.
@@ -122,6 +125,37 @@ impl<T> CallStack<T> {
         }
     }
 
+    /// A handler of a function runs: the calls within its innermost call have ended. For profilers
+    /// that know exceptions by [`ExceptionEvents`](crate::ExceptionEvents).
+    ///
+    /// ```
+    /// # use clr_profiler::{CallStack, FunctionId};
+    /// # let [outer, inner] = [1, 2].map(FunctionId::from_raw);
+    /// # let mut stack = CallStack::new();
+    /// stack.enter(outer, ());
+    /// stack.enter(inner, ());
+    /// // `ExceptionEvent::CatchBegins(outer)`
+    /// assert_eq!(stack.handle(outer).count(), 1);
+    /// assert_eq!(stack.len(), 1);
+    /// ```
+    pub fn handle(&mut self, function: FunctionId) -> Ended<'_, T> {
+        let place = self.place(function);
+        let within = place.map_or(self.calls.len(), |place| place + 1);
+        self.end_from(within)
+    }
+
+    /// Ends calls, innermost first, as long as this is true of them.
+    ///
+    /// A function that an exception has left can so be found by where its stack frame was: one that
+    /// begins in the same place, or further up, is not called by it.
+    #[inline]
+    pub fn end_while(&mut self, mut is_over: impl FnMut(FunctionId, &T) -> bool) -> Ended<'_, T> {
+        let over = self.calls.iter().rev();
+        let over = over.take_while(|(function, value)| is_over(*function, value));
+        let left = self.calls.len() - over.count();
+        self.end_from(left)
+    }
+
     /// Forgets the functions that have ended although an exception was about to leave them: it was
     /// caught there, or another one took its place.
     fn forget_ended(&mut self) {
@@ -134,12 +168,14 @@ impl<T> CallStack<T> {
 
     /// Ends the innermost call of a function, with all within it.
     fn end(&mut self, function: FunctionId) -> Ended<'_, T> {
-        let place = self
-            .calls
-            .iter()
-            .rposition(|(called, _)| *called == function)
-            .unwrap_or(self.calls.len());
+        let place = self.place(function).unwrap_or(self.calls.len());
         self.end_from(place)
+    }
+
+    /// Where the innermost call of a function is.
+    fn place(&self, function: FunctionId) -> Option<usize> {
+        let mut calls = self.calls.iter();
+        calls.rposition(|(called, _)| *called == function)
     }
 
     fn end_from(&mut self, place: usize) -> Ended<'_, T> {
@@ -260,6 +296,26 @@ mod tests {
         calls.caught();
         assert_eq!(functions(&calls), [A]);
         assert!(calls.unwinding.is_empty());
+    }
+
+    #[test]
+    fn a_handler_ends_what_its_function_called() {
+        let mut calls = stack(&[A, B, A, C]);
+        assert_eq!(calls.handle(A).count(), 1);
+        assert_eq!(functions(&calls), [A, B, A]);
+        assert_eq!(calls.handle(B).count(), 1);
+        assert_eq!(calls.handle(C).count(), 0, "it has no hooks");
+        assert_eq!(functions(&calls), [A, B]);
+    }
+
+    #[test]
+    fn calls_end_as_long_as_they_are_over() {
+        let mut calls = CallStack::new();
+        for (function, frame) in [(A, 0x90), (B, 0x50), (C, 0x70), (C, 0x60)] {
+            calls.enter(function, frame);
+        }
+        assert_eq!(calls.end_while(|_, frame| *frame <= 0x70).count(), 3);
+        assert_eq!(calls.iter().collect::<Vec<_>>(), [(A, &0x90)]);
     }
 
     #[test]

@@ -31,6 +31,18 @@ pub struct RuntimeInformation {
     pub version: String,
 }
 
+impl RuntimeInformation {
+    /// Whether the runtime loses exceptions while a profiler monitors them, and so changes what the
+    /// program does or brings it down: .NET 9 and 10.
+    ///
+    /// With [`MONITOR_EXCEPTIONS`](crate::EventMask::MONITOR_EXCEPTIONS) these let collections run
+    /// between finding a filter or a catch block and calling it, and call it with the exception's old
+    /// address. Seen on .NET 10.0.13; newer fixes may do better.
+    pub fn loses_exceptions(&self) -> bool {
+        self.kind == RuntimeKind::Core && matches!(self.major, 9 | 10)
+    }
+}
+
 /// The kind of a runtime.
 #[doc(alias = "COR_PRF_RUNTIME_TYPE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,8 +107,8 @@ pub trait CorProfilerInfo3: Sealed {
     /// The ReJIT ids are all 0 here:
     /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) knows them.
     ///
-    /// Not while dynamic methods may be collected: .NET Core 3.1 and .NET 8 look at those that are
-    /// just being freed, and crash. .NET 10 was not seen to.
+    /// Not while dynamic methods may be collected: the runtimes (.NET Core 3.1, 8 and 10 alike) look
+    /// at those that are just being freed, and crash.
     ///
     /// Wraps `ICorProfilerInfo3::EnumJITedFunctions`. **Context**: not during a collection.
     ///

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
+use clr_profiler::{ExceptionEvent, ExceptionEvents};
 use report::{Moment, Report, is_framework, limit, lock};
 use stacks::{Live, Names};
 
@@ -26,12 +27,14 @@ const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The profiler.
 struct CallCounter {
+    /// Where the callbacks of exceptions are dangerous.
+    exceptions: Option<ExceptionEvents>,
     report: Report,
 }
 
 #[profiler(clsid = "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57")]
 impl Profiler for CallCounter {
-    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         let options = Options::from_environment()?;
         if !options.inline {
             setup.add_events(EventMask::DISABLE_INLINING);
@@ -72,6 +75,7 @@ impl Profiler for CallCounter {
             options.output.replace(|file| profile.write(file))
         });
         Ok(Self {
+            exceptions: ExceptionEvents::instead_of_callbacks(info, setup)?,
             report: report.map_err(|error| Error::other(error.to_string()))?,
         })
     }
@@ -97,6 +101,21 @@ impl Profiler for CallCounter {
 
     fn exception_unwind_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
         thread::unwind_leave();
+        Ok(())
+    }
+
+    fn event_pipe_event_delivered(
+        &self,
+        info: &ProfilerInfo,
+        event: &EventPipeEvent<'_>,
+    ) -> Result<()> {
+        let events = self.exceptions.as_ref();
+        if let Some(
+            ExceptionEvent::CatchBegins(function) | ExceptionEvent::FinallyBegins(function),
+        ) = events.and_then(|events| events.read(info, event))
+        {
+            thread::handle(function);
+        }
         Ok(())
     }
 

@@ -21,11 +21,18 @@ pub(crate) struct Counter {
 
 struct Thread {
     counter: Counter,
-    calls: CallStack<Node>,
+    calls: CallStack<Call>,
     stacks: Local,
     /// The innermost call, and since when it runs itself.
     node: Node,
     since: u64,
+}
+
+/// A call that is under way.
+struct Call {
+    node: Node,
+    /// Where on the stack its enter hook ran.
+    frame: usize,
 }
 
 impl Counter {
@@ -63,11 +70,13 @@ unsafe impl CallHooks for Counter {
 
     #[inline]
     fn enter(&self, function: &'static HookedFunction<u64>) {
+        let here = 0_u8;
+        let frame = (&raw const here).addr();
         // A thread that is about to end has no place for it.
         let _ = THREAD.try_with(|thread| {
             let mut thread = thread.borrow_mut();
             let thread = thread.get_or_insert_with(|| Thread::new(self));
-            thread.enter(function.id(), **function);
+            thread.enter(function.id(), **function, frame);
         });
     }
 
@@ -110,6 +119,15 @@ pub(crate) fn unwind_leave() {
     });
 }
 
+/// An exception has come to a handler of this function.
+pub(crate) fn handle(function: FunctionId) {
+    with(|thread| {
+        thread.tick();
+        drop(thread.calls.handle(function));
+        thread.go_on();
+    });
+}
+
 impl Thread {
     fn new(counter: &Counter) -> Self {
         Self {
@@ -122,11 +140,16 @@ impl Thread {
     }
 
     #[inline]
-    fn enter(&mut self, function: FunctionId, name: u64) {
+    fn enter(&mut self, function: FunctionId, name: u64, frame: usize) {
         self.tick();
+        // What does not lie above is left by an exception that nobody told of: one that native code
+        // caught, or a method without hooks.
+        if self.calls.end_while(|_, call| call.frame <= frame).count() > 0 {
+            self.go_on();
+        }
         let node = self.stacks.child(self.node, name);
         self.stacks.add(node, 0, 1);
-        self.calls.enter(function, node);
+        self.calls.enter(function, Call { node, frame });
         self.run(node);
     }
 
@@ -153,7 +176,7 @@ impl Thread {
         let node = self
             .calls
             .last_mut()
-            .map_or(Stacks::ROOT, |(_, node)| *node);
+            .map_or(Stacks::ROOT, |(_, call)| call.node);
         self.run(node);
     }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Its number and its type; `None` for one that is not logged.
-type Exception = Option<(u64, Arc<str>)>;
+pub(crate) type Exception = Option<(u64, Arc<str>)>;
 
 /// How many are kept: those that native code catches are never told of.
 const LIMIT: usize = 64;
@@ -14,9 +14,15 @@ thread_local! {
 }
 
 struct State {
-    exceptions: Vec<Exception>,
+    exceptions: Vec<Flight>,
     /// How many there were when each of the filters began that run now.
     filters: Vec<usize>,
+}
+
+struct Flight {
+    exception: Exception,
+    /// A catch block runs for it, as far as events tell.
+    is_handled: bool,
 }
 
 pub(crate) fn thrown(exception: Exception) {
@@ -27,13 +33,36 @@ pub(crate) fn thrown(exception: Exception) {
                 *begin = begin.saturating_sub(1);
             }
         }
-        state.exceptions.push(exception);
+        state.exceptions.push(Flight {
+            exception,
+            is_handled: false,
+        });
     });
 }
 
-/// The latest has found its handler.
+/// The latest has found its handler, says a callback.
 pub(crate) fn caught() -> Exception {
-    IN_FLIGHT.with_borrow_mut(|state| state.exceptions.pop().flatten())
+    IN_FLIGHT.with_borrow_mut(|state| state.exceptions.pop()?.exception)
+}
+
+/// A catch block begins, says an event: for the latest, or for one that was thrown again, of which
+/// there is no event.
+pub(crate) fn catch_begins() -> Exception {
+    IN_FLIGHT.with_borrow_mut(|state| {
+        let latest = state.exceptions.last_mut()?;
+        latest.is_handled = true;
+        latest.exception.take()
+    })
+}
+
+/// The latest catch block has ended without an exception.
+pub(crate) fn catch_ends() {
+    IN_FLIGHT.with_borrow_mut(|state| {
+        let mut exceptions = state.exceptions.iter();
+        if let Some(place) = exceptions.rposition(|flight| flight.is_handled) {
+            state.exceptions.truncate(place);
+        }
+    });
 }
 
 pub(crate) fn filter_enter() {
@@ -44,7 +73,8 @@ pub(crate) fn filter_enter() {
 pub(crate) fn filter_leave() -> Vec<(u64, Arc<str>)> {
     IN_FLIGHT.with_borrow_mut(|state| {
         let begin = state.filters.pop().unwrap_or(0).min(state.exceptions.len());
-        state.exceptions.drain(begin..).rev().flatten().collect()
+        let ended = state.exceptions.drain(begin..).rev();
+        ended.filter_map(|flight| flight.exception).collect()
     })
 }
 
@@ -75,6 +105,24 @@ mod tests {
         thrown(exception(3));
         assert_eq!(filter_leave(), [(3, "X".into()), (2, "X".into())]);
         assert_eq!(caught(), exception(1));
+    }
+
+    #[test]
+    fn one_that_is_thrown_again_is_caught_once() {
+        thrown(exception(1));
+        // A `finally` on the way of 1 throws 2, which takes its place.
+        thrown(exception(2));
+        assert_eq!(catch_begins(), exception(2));
+        assert_eq!(catch_begins(), None, "`throw;`");
+        catch_ends();
+        // What is thrown in a catch block is another one.
+        thrown(exception(3));
+        assert_eq!(catch_begins(), exception(3));
+        thrown(exception(4));
+        assert_eq!(catch_begins(), exception(4));
+        catch_ends();
+        catch_ends();
+        assert_eq!(caught(), exception(1), "the rest was over");
     }
 
     #[test]

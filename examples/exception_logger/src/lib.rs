@@ -8,10 +8,11 @@ use std::env;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use clr_profiler::SnapshotOptions;
 use clr_profiler::prelude::*;
+use clr_profiler::{ExceptionEvent, ExceptionEvents, SnapshotOptions};
 use report::{Output, Report};
 
+use in_flight::Exception;
 use log::Log;
 use names::Names;
 
@@ -21,12 +22,14 @@ struct ExceptionLogger {
     depth: usize,
     names: Names,
     log: Arc<Log>,
+    /// Where the callbacks of exceptions are dangerous.
+    events: Option<ExceptionEvents>,
     report: Report,
 }
 
 #[profiler(clsid = "282F8859-F66D-4168-A257-F3B6BF218ABF")]
 impl Profiler for ExceptionLogger {
-    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         let output = Output::from_environment("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt");
         let log = Arc::new(Log::new(output.map_err(other)?));
@@ -44,6 +47,7 @@ impl Profiler for ExceptionLogger {
             },
             names: Names::default(),
             log,
+            events: ExceptionEvents::instead_of_callbacks(info, setup)?,
             report: report.map_err(other)?,
         })
     }
@@ -51,25 +55,7 @@ impl Profiler for ExceptionLogger {
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let class = info.class_from_object(thrown)?;
         let name = self.names.class(info, class);
-        if self
-            .filter
-            .as_ref()
-            .is_some_and(|part| !name.contains(part))
-        {
-            in_flight::thrown(None);
-            return Ok(());
-        }
-        let number = self.log.next();
-        in_flight::thrown(Some((number, name.clone())));
-        let mut entry = format!("{name}{}", message(info, thrown).unwrap_or_default());
-        for frame in self.stack(info)? {
-            entry += "\n    at ";
-            entry += &frame;
-        }
-        let thread = info.thread_info(info.current_thread_id()?)?;
-        self.log
-            .thrown(number, thread, &name, &entry)
-            .map_err(other)
+        self.thrown(info, &name, || message(info, thrown).unwrap_or_default())
     }
 
     fn exception_search_filter_enter(
@@ -82,11 +68,7 @@ impl Profiler for ExceptionLogger {
     }
 
     fn exception_search_filter_leave(&self, _info: &ProfilerInfo) -> Result<()> {
-        // What a filter throws and does not catch, the runtime does.
-        for (number, name) in in_flight::filter_leave() {
-            self.log.caught(number, &name, "a filter").map_err(other)?;
-        }
-        Ok(())
+        self.filter_leave()
     }
 
     fn exception_search_catcher_found(
@@ -94,11 +76,33 @@ impl Profiler for ExceptionLogger {
         info: &ProfilerInfo,
         function: FunctionId,
     ) -> Result<()> {
-        let Some((number, name)) = in_flight::caught() else {
-            return Ok(());
-        };
-        let place = self.names.function(info, function);
-        self.log.caught(number, &name, &place).map_err(other)
+        self.caught(info, in_flight::caught(), function)
+    }
+
+    fn event_pipe_event_delivered(
+        &self,
+        info: &ProfilerInfo,
+        event: &EventPipeEvent<'_>,
+    ) -> Result<()> {
+        let events = self.events.as_ref();
+        match events.and_then(|events| events.read(info, event)) {
+            Some(ExceptionEvent::Thrown(thrown)) => {
+                self.thrown(info, &thrown.type_name.into(), || thrown.message)
+            }
+            Some(ExceptionEvent::FilterBegins(_)) => {
+                in_flight::filter_enter();
+                Ok(())
+            }
+            Some(ExceptionEvent::FilterEnds) => self.filter_leave(),
+            Some(ExceptionEvent::CatchBegins(function)) => {
+                self.caught(info, in_flight::catch_begins(), function)
+            }
+            Some(ExceptionEvent::CatchEnds) => {
+                in_flight::catch_ends();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
@@ -108,6 +112,49 @@ impl Profiler for ExceptionLogger {
 }
 
 impl ExceptionLogger {
+    fn thrown(
+        &self,
+        info: &ProfilerInfo,
+        name: &Arc<str>,
+        message: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let filter = self.filter.as_ref();
+        if filter.is_some_and(|part| !name.contains(part)) {
+            in_flight::thrown(None);
+            return Ok(());
+        }
+        let number = self.log.next();
+        in_flight::thrown(Some((number, Arc::clone(name))));
+        let mut entry = format!("{name}{}", on_one_line(&message()));
+        for frame in self.stack(info)? {
+            entry += "\n    at ";
+            entry += &frame;
+        }
+        let thread = info.thread_info(info.current_thread_id()?)?;
+        self.log.thrown(number, thread, name, &entry).map_err(other)
+    }
+
+    /// What a filter throws and does not catch, the runtime does.
+    fn filter_leave(&self) -> Result<()> {
+        for (number, name) in in_flight::filter_leave() {
+            self.log.caught(number, &name, "a filter").map_err(other)?;
+        }
+        Ok(())
+    }
+
+    fn caught(
+        &self,
+        info: &ProfilerInfo,
+        exception: Exception,
+        function: FunctionId,
+    ) -> Result<()> {
+        let Some((number, name)) = exception else {
+            return Ok(());
+        };
+        let place = self.names.function(info, function);
+        self.log.caught(number, &name, &place).map_err(other)
+    }
+
     /// The frames of this thread, innermost first.
     fn stack(&self, info: &ProfilerInfo) -> Result<Vec<Arc<str>>> {
         let mut functions = Vec::new();
@@ -127,22 +174,27 @@ impl ExceptionLogger {
 
 register!(ExceptionLogger);
 
-/// `: the message`, on one line, if the exception has one.
+/// The message of an exception, if it has one.
 fn message(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<String> {
     match info.object(thrown)?.field("_message")? {
-        Some(Value::Reference(Some(message))) => {
-            let text = info.object(message)?.string()?;
-            let mut line = String::from(": ");
-            for character in text.chars() {
-                match character.is_control() {
-                    true => line.extend(character.escape_default()),
-                    false => line.push(character),
-                }
-            }
-            Ok(line)
-        }
+        Some(Value::Reference(Some(message))) => info.object(message)?.string(),
         _ => Ok(String::new()),
     }
+}
+
+/// `: the message`, on one line, if there is one.
+fn on_one_line(message: &str) -> String {
+    let mut line = String::new();
+    if !message.is_empty() {
+        line += ": ";
+    }
+    for character in message.chars() {
+        match character.is_control() {
+            true => line.extend(character.escape_default()),
+            false => line.push(character),
+        }
+    }
+    line
 }
 
 fn text(variable: &str) -> Result<Option<String>> {

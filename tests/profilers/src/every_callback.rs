@@ -112,7 +112,9 @@ macro_rules! override_every_callback {
             fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 let initialize: fn(&mut Setup) -> Self = $initialize;
                 // Refused with other profilers, or where the platform lacks it.
-                setup.remove_events(EventMask::HIGH_ADD_ASSEMBLY_REFERENCES | EventMask::MONITOR_CCW);
+                setup
+                    .remove_events(EventMask::HIGH_ADD_ASSEMBLY_REFERENCES | EventMask::MONITOR_CCW)
+                    .add_events(EventMask::MONITOR_EXCEPTIONS);
                 Ok(initialize(setup))
             }
 

@@ -45,7 +45,9 @@ fn type_of(info: &ProfilerInfo, object: ObjectId<'_>) -> Result<String> {
 #[profiler(clsid = "C0DE0000-0000-4000-8000-000000000083")]
 impl Profiler for Exceptions {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         Ok(Self)
     }
 

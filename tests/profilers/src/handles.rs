@@ -23,7 +23,9 @@ impl Handles {
 #[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008A")]
 impl Profiler for Handles {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         Ok(Self::default())
     }
 

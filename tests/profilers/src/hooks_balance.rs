@@ -71,7 +71,9 @@ pub(crate) struct PairsCalls(HookedFunctions<Function>);
 #[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C4")]
 impl Profiler for PairsCalls {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         let functions = setup.hooks(Pairs, |info, function| {
             let Ok(name) = info.method(function).and_then(|method| method.full_name()) else {
                 return Ok(None);

@@ -8,6 +8,7 @@ mod dynamics;
 mod enumerates;
 mod every_callback;
 mod everything;
+mod exception_events;
 mod exceptions;
 mod flag_rules;
 mod handles;
@@ -66,6 +67,8 @@ register!(
     rejit_steps::RejitSteps,
     enumerates::Enumerates,
     everything::Everything,
+    exception_events::HearsOfExceptions,
+    exception_events::TracesExceptions,
     exceptions::Exceptions,
     flag_rules::FlagRules,
     handles::Handles,

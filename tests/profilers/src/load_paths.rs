@@ -42,7 +42,9 @@ impl Watches {
 #[profiler(clsid = "C0DE0000-0000-4000-8000-000000000030")]
 impl Profiler for Watches {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         log::line("loaded at the start");
         Ok(Self::new())
     }
@@ -52,7 +54,9 @@ impl Profiler for Watches {
         setup: &mut Setup,
         client_data: &[u8],
     ) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         let sum = client_data.iter().fold(0_u32, |sum, byte| {
             sum.wrapping_mul(31).wrapping_add(u32::from(*byte))
         });
@@ -169,7 +173,9 @@ fn ask(info: &ProfilerInfo) -> Result<()> {
 #[profiler(clsid = "C0DE0000-0000-4000-8000-000000000032")]
 impl Profiler for Detaches {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         let early = info.request_profiler_detach(Duration::ZERO);
         log::line(format_args!("early {early:?}"));
         Ok(Self {
@@ -212,7 +218,9 @@ pub(crate) struct CannotDetach {
 #[profiler(clsid = "C0DE0000-0000-4000-8000-000000000033")]
 impl Profiler for CannotDetach {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         if std::env::var_os("SCENARIO_IMMUTABLE").is_some() {
             setup.add_events(EventMask::ENABLE_OBJECT_ALLOCATED);
         }

@@ -73,7 +73,9 @@ impl SaysLate {
 #[profiler(clsid = "C0DE0000-0000-4000-8000-000000000017")]
 impl Profiler for SaysLate {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup.on_failure(|failure| log::line(failure));
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         Ok(Self {
             ended: AtomicBool::new(false),
         })

@@ -14,7 +14,11 @@ pub(crate) struct ReadsObjects;
 impl Profiler for ReadsObjects {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
-        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT | EventMask::HIGH_BASIC_GC);
+        setup.add_events(
+            EventMask::MONITOR_EXCEPTIONS
+                | EventMask::ENABLE_STACK_SNAPSHOT
+                | EventMask::HIGH_BASIC_GC,
+        );
         let none = info.environment_variable("SET_BY_PROFILER")?;
         info.set_environment_variable("SET_BY_PROFILER", Some("välue"))?;
         let some = info.environment_variable("SET_BY_PROFILER")?;

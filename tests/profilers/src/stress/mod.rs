@@ -15,6 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use clr_profiler::prelude::*;
+use clr_profiler::{ExceptionEvent, ExceptionEvents};
 
 use crate::log;
 use calls::{CALLS, Random};
@@ -29,6 +30,7 @@ const THREADS: u64 = 32;
 pub(crate) struct Stress {
     world: Arc<World>,
     running: Mutex<Option<Running>>,
+    exceptions: Option<ExceptionEvents>,
     callbacks: [AtomicU64; KINDS.len()],
 }
 
@@ -54,14 +56,10 @@ const KINDS: [&str; 8] = [
 impl Profiler for Stress {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(format_args!("failure: {failure}")));
-        if info.runtime_information()?.major >= 10 {
-            // With these events .NET 10 loses track of exceptions that collections move, whatever
-            // the profiler does: one of C that only asks for them breaks this program as well.
-            setup.remove_events(EventMask::MONITOR_EXCEPTIONS);
-        }
         Ok(Self {
             world: Arc::default(),
             running: Mutex::default(),
+            exceptions: ExceptionEvents::instead_of_callbacks(info, setup)?,
             callbacks: Default::default(),
         })
     }
@@ -147,6 +145,27 @@ impl Profiler for Stress {
         let facts = info.class_id_info2(class)?;
         if facts.module.is_none() || info.object_size2(thrown)? < 3 * size_of::<usize>() {
             return Err(Error::other("what was thrown is no object of a class"));
+        }
+        Ok(())
+    }
+
+    fn event_pipe_event_delivered(
+        &self,
+        info: &ProfilerInfo,
+        event: &EventPipeEvent<'_>,
+    ) -> Result<()> {
+        let events = self.exceptions.as_ref();
+        if let Some(event) = events.and_then(|events| events.read(info, event)) {
+            match event {
+                ExceptionEvent::Thrown(thrown) if thrown.type_name == "Stress.Thrown" => {
+                    self.count("thrown");
+                }
+                ExceptionEvent::Thrown(thrown) => return Err(Error::other(thrown.type_name)),
+                ExceptionEvent::CatchBegins(function) => {
+                    info.function_info(function)?;
+                }
+                _ => {}
+            }
         }
         Ok(())
     }

@@ -1,0 +1,229 @@
+//! [`ExceptionEvents`]: exceptions by the runtime's own tracing.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::callbacks::payload::EventPipeEvent;
+use crate::error::{Hresult, Result};
+use crate::events::EventMask;
+use crate::ids::FunctionId;
+use crate::info::{
+    CorProfilerInfo3, CorProfilerInfo12, EventLevel, EventPayloadReader, EventPipeProviderConfig,
+    ProfilerInfo,
+};
+use crate::setup::Setup;
+
+/// The runtime's provider of events.
+const PROVIDER: &str = "Microsoft-Windows-DotNETRuntime";
+/// The keyword of its events of exceptions.
+const KEYWORD: u64 = 0x8000;
+
+/// What happens to exceptions, by the runtime's own tracing (.NET 5) instead of the callbacks of
+/// exceptions.
+///
+/// It does not hold the program up as much as they do, and it is safe on runtimes that [lose
+/// exceptions](crate::RuntimeInformation::loses_exceptions) which a profiler monitors. It does not
+/// tell of methods that are searched or left without a handler.
+///
+/// ```
+/// use clr_profiler::prelude::*;
+/// use clr_profiler::{ExceptionEvent, ExceptionEvents};
+///
+/// struct Thrown(ExceptionEvents);
+///
+/// #[profiler(clsid = "5B3B8E0E-6C57-4B59-9D6C-0F6D0E3E0C5A")]
+/// impl Profiler for Thrown {
+///     fn initialize(info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+///         Ok(Self(ExceptionEvents::start(info)?))
+///     }
+///
+///     fn event_pipe_event_delivered(
+///         &self,
+///         info: &ProfilerInfo,
+///         event: &EventPipeEvent<'_>,
+///     ) -> Result<()> {
+///         if let Some(ExceptionEvent::Thrown(thrown)) = self.0.read(info, event) {
+///             eprintln!("{}: {}", thrown.type_name, thrown.message);
+///         }
+///         Ok(())
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Debug)]
+pub struct ExceptionEvents {
+    /// The id of the runtime's provider, once it is known.
+    provider: AtomicUsize,
+}
+
+/// What happens to an exception on the thread on which this is delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExceptionEvent {
+    /// It is thrown. Nothing has ended: the stack is that of the `throw`.
+    Thrown(ThrownException),
+    /// A filter of this function begins. Nothing has ended yet.
+    FilterBegins(FunctionId),
+    /// The filter has answered.
+    FilterEnds,
+    /// A `finally` or `fault` of this function begins: the calls within it have ended.
+    FinallyBegins(FunctionId),
+    /// It has ended, and the exception goes on.
+    FinallyEnds,
+    /// A catch block of this function begins: the calls within it have ended.
+    CatchBegins(FunctionId),
+    /// The catch block has ended. Does not come if it throws.
+    CatchEnds,
+}
+
+/// An exception that was thrown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThrownException {
+    /// Its type as reflection names it, such as `Shop.Cart+Full`.
+    pub type_name: String,
+    /// Its message; empty where that is null, as it often is for types that make it up when asked.
+    pub message: String,
+    /// Its HRESULT.
+    pub hresult: Hresult,
+}
+
+impl ExceptionEvents {
+    /// Has them delivered to
+    /// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), until the
+    /// process ends.
+    ///
+    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Context**: as for
+    /// [`event_pipe_start_session`](CorProfilerInfo12::event_pipe_start_session); `initialize` is
+    /// best. **Events**:
+    /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE).
+    ///
+    /// # Errors
+    ///
+    /// What `event_pipe_start_session` answers; on .NET Core 3.1, that the runtime is too old.
+    pub fn start(info: &ProfilerInfo) -> Result<Self> {
+        let mut provider = EventPipeProviderConfig::all(PROVIDER);
+        (provider.keywords, provider.level) = (KEYWORD, EventLevel::Informational);
+        info.event_pipe_start_session(&[provider], false)?;
+        Ok(Self {
+            provider: AtomicUsize::new(0),
+        })
+    }
+
+    /// Starts them on runtimes that [lose
+    /// exceptions](crate::RuntimeInformation::loses_exceptions), for a profiler that has callbacks of
+    /// exceptions for the others: takes the events out of `setup` that are not wanted on this one.
+    ///
+    /// As [`start`](Self::start). **Context**: `initialize`.
+    ///
+    /// # Errors
+    ///
+    /// As of `start`, and what the runtime answers when it is asked for its version.
+    pub fn instead_of_callbacks(info: &ProfilerInfo, setup: &mut Setup) -> Result<Option<Self>> {
+        if info.runtime_information()?.loses_exceptions() {
+            setup.remove_events(EventMask::MONITOR_EXCEPTIONS);
+            Self::start(info).map(Some)
+        } else {
+            setup.remove_events(EventMask::HIGH_MONITOR_EVENT_PIPE);
+            Ok(None)
+        }
+    }
+
+    /// What an event says of an exception; `None` for an event of something else.
+    ///
+    /// **Context**: `event_pipe_event_delivered`.
+    pub fn read(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> Option<ExceptionEvent> {
+        if !matches!(event.id, 80 | 250..=255) {
+            return None;
+        }
+        let provider = event.provider.raw();
+        if self.provider.load(Ordering::Relaxed) != provider {
+            // A session of somebody else's in this profiler may have other providers.
+            let name = info.event_pipe_provider_info(event.provider).ok()?;
+            if name != PROVIDER {
+                return None;
+            }
+            self.provider.store(provider, Ordering::Relaxed);
+        }
+        read(event.id, event.payload)
+    }
+}
+
+fn read(id: u32, payload: &[u8]) -> Option<ExceptionEvent> {
+    let mut payload = EventPayloadReader::new(payload);
+    let mut function = || {
+        let _handler = payload.u64()?;
+        let function = usize::try_from(payload.u64()?).ok()?;
+        Some(FunctionId::from_raw(function))
+    };
+    Some(match id {
+        80 => ExceptionEvent::Thrown(ThrownException {
+            type_name: payload.string()?,
+            message: match payload.string()? {
+                // So the runtime says it.
+                none if none == "NULL" => String::new(),
+                message => message,
+            },
+            hresult: {
+                let _address = payload.u64()?;
+                Hresult(payload.i32()?)
+            },
+        }),
+        250 => ExceptionEvent::CatchBegins(function()?),
+        251 => ExceptionEvent::CatchEnds,
+        252 => ExceptionEvent::FinallyBegins(function()?),
+        253 => ExceptionEvent::FinallyEnds,
+        254 => ExceptionEvent::FilterBegins(function()?),
+        255 => ExceptionEvent::FilterEnds,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utf16(text: &str) -> Vec<u8> {
+        let units = text.encode_utf16().chain([0]);
+        units.flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn a_thrown_exception_is_read() {
+        let mut payload = [utf16("Shop.Full"), utf16("no room")].concat();
+        payload.extend(0x1000_u64.to_le_bytes());
+        payload.extend(0x8013_1500_u32.to_le_bytes());
+        payload.extend([0; 4]);
+        let Some(ExceptionEvent::Thrown(thrown)) = read(80, &payload) else {
+            panic!("none was read");
+        };
+        assert_eq!(thrown.type_name, "Shop.Full");
+        assert_eq!(thrown.message, "no room");
+        assert_eq!(thrown.hresult, Hresult(0x8013_1500_u32 as i32));
+    }
+
+    #[test]
+    fn handlers_are_read_with_their_function() {
+        let payload = [1_u64.to_le_bytes(), 0x7000_u64.to_le_bytes()].concat();
+        let function = FunctionId::from_raw(0x7000);
+        assert_eq!(
+            read(250, &payload),
+            Some(ExceptionEvent::CatchBegins(function))
+        );
+        assert_eq!(
+            read(252, &payload),
+            Some(ExceptionEvent::FinallyBegins(function))
+        );
+        assert_eq!(
+            read(254, &payload),
+            Some(ExceptionEvent::FilterBegins(function))
+        );
+        assert_eq!(read(251, &[]), Some(ExceptionEvent::CatchEnds));
+    }
+
+    #[test]
+    fn what_is_cut_short_is_none() {
+        assert_eq!(read(80, &utf16("Shop.Full")), None);
+        assert_eq!(read(250, &[0; 12]), None);
+        assert_eq!(read(10, &[0; 100]), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! Exceptions by the runtime's tracing, and their callbacks where the runtime loses exceptions.
+
+use clr_profiler::prelude::*;
+use clr_profiler::{ExceptionEvent, ExceptionEvents};
+
+use crate::log;
+
+/// Writes a line for each event that has to do with an exception.
+pub(crate) struct TracesExceptions(ExceptionEvents);
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008C")]
+impl Profiler for TracesExceptions {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        ExceptionEvents::start(info).map(Self)
+    }
+
+    fn event_pipe_event_delivered(
+        &self,
+        info: &ProfilerInfo,
+        event: &EventPipeEvent<'_>,
+    ) -> Result<()> {
+        let name = |function| info.method(function)?.full_name();
+        match self.0.read(info, event) {
+            Some(ExceptionEvent::Thrown(thrown)) => log::line(format_args!(
+                "thrown {} {} {}",
+                thrown.type_name, thrown.message, thrown.hresult
+            )),
+            Some(ExceptionEvent::FilterBegins(f)) => log::line(format_args!("filter {}", name(f)?)),
+            Some(ExceptionEvent::FinallyBegins(f)) => {
+                log::line(format_args!("finally {}", name(f)?));
+            }
+            Some(ExceptionEvent::CatchBegins(f)) => log::line(format_args!("catch {}", name(f)?)),
+            Some(ended) => log::line(format_args!("{ended:?}")),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Has a callback of exceptions, and does not ask for it by name.
+pub(crate) struct HearsOfExceptions;
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008D")]
+impl Profiler for HearsOfExceptions {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        Ok(Self)
+    }
+
+    fn exception_thrown(&self, info: &ProfilerInfo, _thrown: ObjectId<'_>) -> Result<()> {
+        let events = info.event_mask2()?;
+        log::line(format_args!(
+            "thrown {}",
+            events.contains(EventMask::MONITOR_EXCEPTIONS)
+        ));
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        log::line("shutdown");
+        Ok(())
+    }
+}
