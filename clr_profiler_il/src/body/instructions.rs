@@ -1,5 +1,5 @@
 use super::error::{BodyError, BodyErrorKind};
-use crate::code::{Change, Code, END, Node, Original, PADDING, PrefixSlot, pack_range};
+use crate::code::{Change, Code, Node, Original, PADDING, PrefixSlot, pack_range};
 use crate::instruction::Label;
 use crate::opcode::{Class, ONE_BYTE, Opcode, OperandKind, Shape, TWO_BYTES};
 
@@ -43,7 +43,7 @@ pub(super) fn read_instructions(
         origin,
         padded: copy,
         // An instruction has one byte or more.
-        nodes: out.nodes.with_room(bytes.len(), Node::END),
+        nodes: out.nodes.with_room(bytes.len(), Node::new(Opcode::Nop, 0)),
         count: 1,
         prefixes: &mut out.prefixes,
         switches: &mut out.switches,
@@ -71,12 +71,7 @@ pub(super) fn read_instructions(
     jumps.extend_to(jump_count);
     let last = nodes as u32 - 1;
     *count = last;
-    if let Some(node) = out.nodes.last_mut() {
-        node.next = END;
-    }
-    if let Some(end) = out.nodes.first_mut() {
-        (end.previous, end.next) = (last, if last == END { END } else { 1 });
-    }
+    out.close(last);
     Ok(())
 }
 
@@ -127,8 +122,6 @@ impl Reader<'_> {
             let index = count as u32;
             (*start, *jump) = (index, index);
             *node = Node {
-                next: index + 1,
-                previous: index - 1,
                 offset: position as u32,
                 ..Node::new(shape.opcode, u64::from(operand))
             };
@@ -206,8 +199,6 @@ impl Reader<'_> {
         }
         if let Some(node) = self.nodes.get_mut(self.count) {
             *node = Node {
-                next: index + 1,
-                previous: index - 1,
                 offset: start as u32,
                 first_prefix,
                 prefix_count,

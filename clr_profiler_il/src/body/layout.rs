@@ -195,7 +195,7 @@ impl Layout {
 
     /// Whether a branch has its short form.
     pub(crate) fn is_short(&self, code: &Code, index: u32, node: &Node) -> bool {
-        let size = self.offset(code, node.next) - self.offset(code, index);
+        let size = self.offset(code, code.next(index)) - self.offset(code, index);
         let prefixes = code.prefixes_of(node).iter();
         let prefixes = prefixes.map(|prefix| usize::from(prefix.opcode.form().length));
         size as usize == prefixes.sum::<usize>() + SHORT
@@ -232,7 +232,7 @@ impl Layout {
                     None => (original.count + 1, END),
                     Some(change) if change.is_followed() => {
                         let node = change.node();
-                        (node + 1, code.node(node).map_or(END, |node| node.next))
+                        (node + 1, code.next(node))
                     }
                     Some(change) => (change.node(), change.node()),
                 };
@@ -248,7 +248,7 @@ impl Layout {
                 *slot = at as u32;
             }
             at = self.write_one(code, index, node, at);
-            index = node.next;
+            index = code.next(index);
         }
         self.size = at as u64;
         self.end = at as u32;
@@ -257,8 +257,8 @@ impl Layout {
     /// Copies decoded instructions that did not change.
     fn copy(&mut self, code: &Code, nodes: Range<u32>, jump: &mut usize, at: usize) -> usize {
         let original = &code.original;
-        let start = original.offset(nodes.start, &code.nodes);
-        let end = original.offset(nodes.end, &code.nodes);
+        let start = code.offset(nodes.start);
+        let end = code.offset(nodes.end);
         let behind = at + (end - start);
         if self.bytes.len() < behind + PADDING {
             make_room(&mut self.bytes, behind + PADDING);
@@ -272,7 +272,7 @@ impl Layout {
             if !node.opcode.is_branch() {
                 continue;
             }
-            let old_end = original.offset(index + 1, &code.nodes);
+            let old_end = code.offset(index + 1);
             let end = old_end - start + at;
             if node.opcode == Opcode::Switch {
                 self.switches.push((index, end as u32));
@@ -282,7 +282,7 @@ impl Layout {
             let place = code.place(Label(node.operand as u32));
             if nodes.contains(&place) {
                 // Here at hand; elsewhere it is to be searched.
-                let target = original.offset(place, &code.nodes) - start + at;
+                let target = code.offset(place) - start + at;
                 self.branches.push(Branch::new(index, end, target, long));
                 self.measure(self.branches.len() - 1);
             } else {
@@ -330,7 +330,23 @@ impl Layout {
         let word = u64::from(form.code) | node.operand << form.shift;
         put(&mut self.bytes, at, word.to_le_bytes());
         at += usize::from(form.length);
-        match form.layout {
+        if form.layout == OperandLayout::Short {
+            return at;
+        }
+        self.write_operand(code, index, node, form.layout, at)
+    }
+
+    /// Writes an operand that is more than a few bytes as they are; `at` is behind what has been
+    /// written, gives the offset behind the instruction.
+    fn write_operand(
+        &mut self,
+        code: &Code,
+        index: u32,
+        node: &Node,
+        layout: OperandLayout,
+        mut at: usize,
+    ) -> usize {
+        match layout {
             OperandLayout::Short => {}
             OperandLayout::Long => put(&mut self.bytes, at - 8, node.operand.to_le_bytes()),
             OperandLayout::Target => self.note_branch(index, at, false),

@@ -27,13 +27,13 @@ fn link_branch(code: &mut Code, origin: usize, index: u32) -> Result<(), BodyErr
     if opcode == Opcode::Switch {
         return link_switch(code, start, operand);
     }
-    let end = code.original.offset(index + 1, &code.nodes);
+    let end = code.offset(index + 1);
     let (distance, size) = distance(operand);
     let target = end as i64 + distance;
     match u32::try_from(target) {
         Ok(offset) if (offset as usize) < code.original.size => {
             let label = label(code, start, offset)?;
-            if let Some(node) = code.nodes.get_mut(index as usize) {
+            if let Some(node) = code.nodes.slot_mut(index as usize) {
                 node.operand = u64::from(label.0);
             }
             Ok(())

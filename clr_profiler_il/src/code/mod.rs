@@ -33,8 +33,10 @@ pub(crate) struct Node {
     /// A number as its bits, a variable, a token, a label, or for a `switch` the first label and
     /// their number.
     pub(crate) operand: u64,
-    pub(crate) next: u32,
-    pub(crate) previous: u32,
+    /// How much further on the next node is and how much further back the previous one, modulo 2^32:
+    /// of neighbours, 1.
+    pub(crate) to_next: u32,
+    pub(crate) to_previous: u32,
     /// The first of the labels that stand before the instruction.
     pub(crate) labels: u32,
     pub(crate) first_prefix: u32,
@@ -48,24 +50,27 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) const END: Self = Self {
-        next: END,
-        previous: END,
-        labels: NONE,
-        offset: NONE,
-        first_prefix: 0,
-        opcode: Opcode::Nop,
-        prefix_count: 0,
-        symbolic: false,
-        removed: false,
-        operand: 0,
+    /// An empty ring.
+    const ALONE: Self = Self {
+        to_next: 0,
+        to_previous: 0,
+        ..Self::new(Opcode::Nop, 0)
     };
 
+    /// An instruction between its neighbours.
+    #[inline]
     pub(crate) const fn new(opcode: Opcode, operand: u64) -> Self {
         Self {
-            opcode,
             operand,
-            ..Self::END
+            to_next: 1,
+            to_previous: 1,
+            labels: NONE,
+            first_prefix: 0,
+            offset: NONE,
+            opcode,
+            prefix_count: 0,
+            symbolic: false,
+            removed: false,
         }
     }
 
@@ -123,7 +128,7 @@ pub(crate) struct Code {
 impl Code {
     pub(crate) fn new() -> Self {
         let mut nodes = Slots::new();
-        nodes.push(Node::END);
+        nodes.push(Node::ALONE);
         Self {
             nodes,
             labels: Vec::new(),
@@ -134,11 +139,21 @@ impl Code {
         }
     }
 
+    /// The offset of a decoded instruction; behind the last one, the size of the code.
+    #[inline]
+    pub(crate) fn offset(&self, node: u32) -> usize {
+        if self.original.contains(node) {
+            self.node(node).map_or(0, |node| node.offset as usize)
+        } else {
+            self.original.size
+        }
+    }
+
     /// Forgets everything but the memory.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
-        self.nodes.push(Node::END);
+        self.nodes.push(Node::ALONE);
         self.labels.clear();
         self.switches.clear();
         self.prefixes.clear();
@@ -146,49 +161,80 @@ impl Code {
         self.original.clear();
     }
 
+    /// A node of this code. Whether it is one has to be known: what was decoded before may have left
+    /// others.
     #[inline]
     pub(crate) fn node(&self, index: u32) -> Option<&Node> {
-        self.nodes.get(index as usize)
+        self.nodes.slot(index as usize)
     }
 
     /// A node to change its opcode, operand or prefixes.
     pub(crate) fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
         self.original.note(Change::written(index));
-        self.nodes.get_mut(index as usize)
+        self.nodes.slot_mut(index as usize)
     }
 
     /// Makes one node follow another.
     #[inline]
     fn link(&mut self, previous: u32, next: u32) {
         self.original.note(Change::followed(previous));
-        if let Some(node) = self.nodes.get_mut(previous as usize) {
-            node.next = next;
+        if let Some(node) = self.nodes.slot_mut(previous as usize) {
+            node.to_next = next.wrapping_sub(previous);
         }
-        if let Some(node) = self.nodes.get_mut(next as usize) {
-            node.previous = previous;
+        if let Some(node) = self.nodes.slot_mut(next as usize) {
+            node.to_previous = next.wrapping_sub(previous);
         }
     }
 
     /// The first label at a node. Labels have no bytes: nothing is touched.
     fn labels_mut(&mut self, index: u32) -> Option<&mut u32> {
         self.nodes
-            .get_mut(index as usize)
+            .slot_mut(index as usize)
             .map(|node| &mut node.labels)
     }
 
+    /// The node that follows another one in order; `END` behind the last one.
+    #[inline]
+    pub(crate) fn next(&self, index: u32) -> u32 {
+        self.node(index)
+            .map_or(END, |node| index.wrapping_add(node.to_next))
+    }
+
+    /// The node that another one follows; `END` before the first one.
+    #[inline]
+    pub(crate) fn previous(&self, index: u32) -> u32 {
+        self.node(index)
+            .map_or(END, |node| index.wrapping_sub(node.to_previous))
+    }
+
     /// The first node in order, `END` if there is none.
+    #[inline]
     pub(crate) fn first(&self) -> u32 {
-        self.nodes.first().map_or(END, |node| node.next)
+        self.next(END)
     }
 
     /// The last node in order, `END` if there is none.
+    #[inline]
     pub(crate) fn last(&self) -> u32 {
-        self.nodes.first().map_or(END, |node| node.previous)
+        self.previous(END)
+    }
+
+    /// Makes a ring of the first nodes, up to this one, which are neighbours.
+    pub(crate) fn close(&mut self, last: u32) {
+        for (from, to) in [(last, END), (END, u32::from(last != END))] {
+            if let Some(node) = self.nodes.slot_mut(from as usize) {
+                node.to_next = to.wrapping_sub(from);
+            }
+        }
+        if let Some(end) = self.nodes.slot_mut(END as usize) {
+            end.to_previous = END.wrapping_sub(last);
+        }
     }
 
     /// The instruction, if it exists and was not removed.
     pub(crate) fn instruction(&self, id: InstructionId) -> Option<Instruction<'_>> {
-        let node = self.node(id.0).filter(|node| !node.removed)?;
+        let node = self.nodes.get(id.0 as usize);
+        let node = node.filter(|node| !node.removed)?;
         (id.0 != END).then_some(Instruction {
             id,
             node,
@@ -315,10 +361,9 @@ impl Code {
     }
 
     /// Appends one instruction behind all others; labels at the end then stand before it.
-    pub(crate) fn append(&mut self, mut node: Node) -> u32 {
+    pub(crate) fn append(&mut self, node: Node) -> u32 {
         let index = self.nodes.len() as u32;
         let last = self.last();
-        (node.previous, node.next) = (last, END);
         self.nodes.push(node);
         self.link(last, index);
         self.link(index, END);
@@ -363,7 +408,7 @@ impl Code {
             return;
         };
         node.removed = true;
-        let (previous, next) = (node.previous, node.next);
+        let (previous, next) = (self.previous(index), self.next(index));
         self.link(previous, next);
         self.move_labels(index, next, |_, _| true);
     }
@@ -394,7 +439,7 @@ impl<'a> Iterator for Instructions<'a> {
         }
         let index = self.next;
         let node = self.code.node(index)?;
-        self.next = node.next;
+        self.next = self.code.next(index);
         Some(Instruction {
             id: InstructionId(index),
             node,

@@ -1,4 +1,4 @@
-use super::{Node, Slots};
+use super::Slots;
 
 /// So many bytes can be read from the beginning of any instruction.
 pub(crate) const PADDING: usize = 32;
@@ -81,18 +81,6 @@ impl Original {
     pub(super) fn note(&mut self, change: Change) {
         if self.contains(change.node()) {
             self.changes.push(change);
-        }
-    }
-
-    /// The offset of a decoded instruction; behind the last one, the size of the code.
-    #[inline]
-    pub(crate) fn offset(&self, node: u32, nodes: &[Node]) -> usize {
-        if self.contains(node) {
-            nodes
-                .get(node as usize)
-                .map_or(0, |node| node.offset as usize)
-        } else {
-            self.size
         }
     }
 }

@@ -23,6 +23,18 @@ impl<T: Copy> Slots<T> {
         self.length = 0;
     }
 
+    /// A value that is known to be there: of another place, perhaps what is left there.
+    #[inline]
+    pub(crate) fn slot(&self, index: usize) -> Option<&T> {
+        self.all.get(index)
+    }
+
+    /// As [`slot`](Self::slot), to be changed.
+    #[inline]
+    pub(crate) fn slot_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.all.get_mut(index)
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, value: T) {
         match self.all.get_mut(self.length) {

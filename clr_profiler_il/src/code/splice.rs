@@ -25,7 +25,8 @@ impl Code {
         if other.nodes.len() < 2 {
             return None;
         }
-        let previous = self.node(before)?.previous;
+        self.node(before)?;
+        let previous = self.previous(before);
         let base = self.nodes.len() as u32;
         let last = base + other.nodes.len() as u32 - 2;
         let labels = self.labels.len() as u32;
@@ -34,21 +35,18 @@ impl Code {
 
         // The nodes follow each other as they were appended; `link` joins both ends.
         let from = other.nodes.get(1..).unwrap_or(&[]);
-        let slots = self.nodes.with_room(from.len(), Node::END);
+        let slots = self.nodes.with_room(from.len(), Node::ALONE);
         let slots = slots.get_mut(base as usize..).unwrap_or(&mut []);
-        for ((slot, node), index) in slots.iter_mut().zip(from).zip(base..) {
-            *slot = Node {
-                next: index + 1,
-                previous: index - 1,
-                first_prefix: node.first_prefix + prefixes,
-                offset: NONE,
-                ..*node
-            };
+        for (slot, node) in slots.iter_mut().zip(from) {
+            *slot = *node;
         }
         self.nodes.extend_to(last as usize + 1);
         self.link(previous, base);
         self.link(last, before);
         if !other.prefixes.is_empty() {
+            for node in self.nodes.get_mut(base as usize..)? {
+                node.first_prefix += prefixes;
+            }
             self.prefixes.extend(other.prefixes.iter().map(|prefix| {
                 let mut prefix = *prefix;
                 if prefix.symbolic {
@@ -91,7 +89,7 @@ impl Code {
                 _ => {}
             }
         }
-        let before = self.nodes.last()?.next;
+        let before = self.next(self.nodes.len() as u32 - 1);
         for slot in &other.labels {
             let mut slot = *slot;
             slot.next = shift(slot.next);

@@ -121,13 +121,14 @@ impl MethodBody {
             };
         }
         whole.mark(after);
+        let behind = self.code.next(last.0);
         let place = Place {
-            position: self.code.position(last_node.next),
+            position: self.code.position(behind),
             labels: Labels::Stay,
             side: Side::WithPrevious,
         };
         let index = self.clause_index((rank(first.0), rank(last.0)), &order);
-        let ends = self.ends_within(last_node.next, rank(first.0), &order);
+        let ends = self.ends_within(behind, rank(first.0), &order);
         // The handler's own clauses go before all others.
         let index = index + whole.clauses.len();
         let Some(inserted) = self.insert(place, &whole, &[])? else {
@@ -147,10 +148,7 @@ impl MethodBody {
             let at = if same { try_end } else { inserted.first.0 };
             self.code.place_label(end, at);
         }
-        let handler_end = self
-            .code
-            .node(inserted.last.0)
-            .map_or(END, |node| node.next);
+        let handler_end = self.code.next(inserted.last.0);
         let (value, symbolic) = match name {
             None => (0, false),
             Some(Name::Token(token)) => (token.raw(), false),

@@ -77,9 +77,9 @@ impl MethodBody {
         labels: Labels,
         fragment: &Fragment,
     ) -> Result<Option<Inserted>, EditError> {
-        let node = self.existing(id)?;
+        self.existing(id)?;
         let place = Place {
-            position: self.code.position(node.next),
+            position: self.code.position(self.code.next(id.0)),
             labels,
             side: Side::WithPrevious,
         };

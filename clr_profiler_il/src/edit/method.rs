@@ -77,8 +77,9 @@ impl MethodBody {
             rets.sort_unstable();
             rets.dedup();
         }
-        // Most methods have neither a prefix nor `jmp`.
-        if self.code.prefixes.is_empty() && !jmp {
+        // Most methods have neither.
+        let mut prefixes = self.code.prefixes.iter();
+        if !jmp && prefixes.all(|prefix| prefix.opcode != Opcode::Tail) {
             return Ok(());
         }
         let refuse = |reason| Err(EditError::NotInstrumentable(reason));

@@ -26,7 +26,7 @@ impl Check<'_> {
                     }
                 }
             }
-            let last = instruction.node.next == END;
+            let last = instruction.code.next(instruction.id.0) == END;
             if !opcode.ends_block() {
                 if last {
                     self.blame(&instruction, Rule::FallsOffTheEnd);
@@ -51,7 +51,7 @@ impl Check<'_> {
             let clause = filter.first_clause as usize;
             let handler = body.clauses.get(clause);
             let handler = handler.map_or(END, |clause| body.code.place(clause.handler_start));
-            let last = body.code.node(handler).map_or(END, |node| node.previous);
+            let last = body.code.previous(handler);
             if body
                 .code
                 .node(last)

@@ -17,7 +17,7 @@ impl Check<'_> {
                     self.blame(&instruction, Rule::Prefix(prefix.opcode));
                 }
                 if prefix.opcode == Opcode::Tail {
-                    let next = instruction.node.next;
+                    let next = instruction.code.next(instruction.id.0);
                     let node = body.code.node(next).filter(|_| next != END);
                     if node.is_none_or(|node| node.opcode != Opcode::Ret) {
                         self.blame(&instruction, Rule::TailWithoutRet);

@@ -111,7 +111,7 @@ impl<'a> Pass<'a> {
             for target in instruction.targets() {
                 self.go(&instruction, self.place(target), after);
             }
-            let next = instruction.node.next;
+            let next = instruction.code.next(instruction.id.0);
             if instruction.opcode().ends_block() || next == END {
                 return;
             }

@@ -250,7 +250,7 @@ impl Assembly<'_> {
             };
             node.opcode = Opcode::Stloc.for_variable(result);
             node.operand = u64::from(result);
-            let next = node.next;
+            let next = self.body.code.next(one.node);
             let place = Place {
                 position: self.body.code.position(next),
                 labels: Labels::Stay,

@@ -121,7 +121,7 @@ impl Survey {
         survey.locate_returns(body, &ranks)?;
         if let Some(resolver) = constructor {
             let call = base_call(body, resolver, &ranks)?;
-            survey.start = body.code.node(call).map_or(END, |node| node.next);
+            survey.start = body.code.next(call);
         }
         Ok(survey)
     }

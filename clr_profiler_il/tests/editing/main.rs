@@ -220,6 +220,21 @@ fn replace_and_remove() {
 }
 
 #[test]
+fn a_body_that_is_read_again_has_no_instructions_of_the_one_before() {
+    let mut body = tiny(&[0x00, 0x00, 0x00, 0x2a]);
+    let last = ids(&body)[3];
+    body.decode_into(&[0x06, 0x2a]).unwrap();
+    assert!(body.instruction(last).is_none());
+    let unknown = EditError::UnknownInstruction(last);
+    assert_eq!(body.remove(last), Err(unknown));
+    assert_eq!(
+        body.label(Position::Before(last)),
+        Err(EditError::UnknownInstruction(last))
+    );
+    assert_eq!(code(&body), ["IL_0000 ret"]);
+}
+
+#[test]
 fn targets_and_labels() {
     // br.s 2; nop; ret
     let mut body = tiny(&[0x2b, 0x00, 0x00, 0x2a]);
