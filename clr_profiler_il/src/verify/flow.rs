@@ -1,48 +1,64 @@
 use super::regions::{Kind, OUTSIDE, Regions};
 use super::{Check, Rule};
 use crate::code::{END, UNPLACED};
-use crate::opcode::Opcode;
+use crate::instruction::Instruction;
+use crate::opcode::{Opcode, OperandKind};
 
 impl Check<'_> {
     /// Targets, the end of the code, and how control passes between regions.
-    pub(super) fn flow(&mut self, regions: Option<&Regions>) {
-        let body = self.body;
-        for (rank, instruction) in body.instructions().enumerate() {
-            let rank = rank as u32;
-            let opcode = instruction.opcode();
-            for target in instruction.targets() {
-                let place = body.code.place(target);
-                if place == END || place == UNPLACED {
-                    self.blame(&instruction, Rule::NoTarget);
-                } else if let Some(regions) = regions {
-                    let to = self.rank(place);
-                    let rule = if opcode == Opcode::Leave {
-                        leave(regions, rank, to)
-                    } else {
-                        go(regions, rank, to)
-                    };
-                    if let Some(rule) = rule {
-                        self.blame(&instruction, rule);
-                    }
-                }
-            }
-            let last = instruction.code.next(instruction.id.0) == END;
-            if !opcode.ends_block() {
-                if last {
-                    self.blame(&instruction, Rule::FallsOffTheEnd);
-                } else if let Some(rule) = regions.and_then(|regions| go(regions, rank, rank + 1)) {
-                    self.blame(&instruction, rule);
-                }
-            }
-            if let Some(regions) = regions
-                && !belongs(regions, rank, opcode)
-            {
-                self.blame(&instruction, Rule::Misplaced(opcode));
+    #[inline]
+    pub(super) fn flow(
+        &mut self,
+        instruction: &Instruction<'_>,
+        rank: u32,
+        regions: Option<&Regions>,
+    ) {
+        let opcode = instruction.opcode();
+        if matches!(
+            opcode.operand_kind(),
+            OperandKind::Target | OperandKind::ShortTarget | OperandKind::Switch
+        ) {
+            self.targets(instruction, rank, regions);
+        }
+        if !opcode.ends_block() {
+            let enters = |regions: &Regions| {
+                (!regions.all.is_empty()).then(|| go(regions, rank, rank + 1))?
+            };
+            if instruction.code.next(instruction.id.0) == END {
+                self.blame(instruction, Rule::FallsOffTheEnd);
+            } else if let Some(rule) = regions.and_then(enters) {
+                self.blame(instruction, rule);
             }
         }
-        let Some(regions) = regions else {
-            return;
-        };
+        if let Some(regions) = regions
+            && !belongs(regions, rank, opcode)
+        {
+            self.blame(instruction, Rule::Misplaced(opcode));
+        }
+    }
+
+    fn targets(&mut self, instruction: &Instruction<'_>, rank: u32, regions: Option<&Regions>) {
+        for target in instruction.targets() {
+            let place = instruction.code.place(target);
+            if place == END || place == UNPLACED {
+                self.blame(instruction, Rule::NoTarget);
+            } else if let Some(regions) = regions {
+                let to = self.rank(place);
+                let rule = if instruction.opcode() == Opcode::Leave {
+                    leave(regions, rank, to)
+                } else {
+                    go(regions, rank, to)
+                };
+                if let Some(rule) = rule {
+                    self.blame(instruction, rule);
+                }
+            }
+        }
+    }
+
+    /// Filters end in `endfilter`, where their handlers begin.
+    pub(super) fn filters(&mut self, regions: &Regions) {
+        let body = self.body;
         for filter in regions
             .all
             .iter()
@@ -145,12 +161,12 @@ fn go_is_fine(regions: &Regions, from: u32, to: u32) -> bool {
 /// Whether an instruction may stand where it stands.
 fn belongs(regions: &Regions, rank: u32, opcode: Opcode) -> bool {
     let region = regions.at(rank);
-    let kind = regions.get(region).map(|region| region.kind);
+    let kind = || regions.get(region).map(|region| region.kind);
     match opcode {
         Opcode::Ret | Opcode::Jmp => region == OUTSIDE,
-        Opcode::Endfinally => kind == Some(Kind::Finally),
+        Opcode::Endfinally => kind() == Some(Kind::Finally),
         Opcode::Endfilter => {
-            kind == Some(Kind::Filter)
+            kind() == Some(Kind::Filter)
                 && regions
                     .get(region)
                     .is_some_and(|filter| filter.end == rank + 1)

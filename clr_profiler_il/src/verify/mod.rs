@@ -49,6 +49,7 @@ mod stack;
 mod values;
 
 use crate::body::MethodBody;
+use crate::code::END;
 use crate::instruction::{Instruction, InstructionId};
 use crate::symbol::Resolver;
 
@@ -75,13 +76,8 @@ impl MethodBody {
         let kinds = Kinds::new(resolver, method.references);
         found.extend(Pass::new(self, method, kinds).run());
         if let Some(of_values @ [_, _, ..]) = found.get_mut(of_structure..) {
-            let mut order = vec![u32::MAX; self.code.nodes.len()];
-            for (rank, instruction) in self.instructions().enumerate() {
-                if let Some(slot) = order.get_mut(instruction.id.0 as usize) {
-                    *slot = rank as u32;
-                }
-            }
-            let rank = |id: InstructionId| order.get(id.0 as usize).copied();
+            let ranks = self.ranks();
+            let rank = |id: InstructionId| ranks.get(id.0 as usize).copied();
             of_values.sort_by_key(|violation| violation.instruction.and_then(rank));
         }
         found
@@ -95,21 +91,10 @@ impl MethodBody {
     pub fn verify_structure(&self) -> Vec<Violation> {
         let mut check = Check {
             body: self,
-            rank: vec![0; self.code.nodes.len()],
+            rank: Vec::new(),
             found: Vec::new(),
         };
-        let mut count = 0;
-        for instruction in self.instructions() {
-            if let Some(rank) = check.rank.get_mut(instruction.id.0 as usize) {
-                *rank = count;
-            }
-            count += 1;
-        }
-        // The end ranks behind all.
-        if let Some(end) = check.rank.first_mut() {
-            *end = count;
-        }
-        if count == 0 {
+        if self.code.first() == END {
             check.found.push(Violation {
                 instruction: None,
                 offset: None,
@@ -117,14 +102,23 @@ impl MethodBody {
                 rule: Rule::FallsOffTheEnd,
             });
         }
-        let regions = Regions::collect(&mut check, count);
-        check.names();
-        check.prefixes();
-        check.flow(regions.as_ref());
-        let Check {
-            rank, mut found, ..
-        } = check;
+        let regions = if self.clauses.is_empty() {
+            Some(Regions::NONE)
+        } else {
+            check.rank = self.ranks();
+            Regions::collect(&mut check)
+        };
+        for (rank, instruction) in self.instructions().enumerate() {
+            check.name(&instruction);
+            check.prefixes(&instruction);
+            check.flow(&instruction, rank as u32, regions.as_ref());
+        }
+        if let Some(regions) = &regions {
+            check.filters(regions);
+        }
+        let mut found = check.found;
         if found.len() > 1 {
+            let rank = self.ranks();
             let rank = |id: InstructionId| rank.get(id.0 as usize).copied();
             found.sort_by_key(|violation| match violation.clause {
                 Some(_) => None,
@@ -133,11 +127,24 @@ impl MethodBody {
         }
         found
     }
+
+    /// The place of every node in the order of the code; the end is behind all.
+    fn ranks(&self) -> Vec<u32> {
+        let mut ranks = vec![u32::MAX; self.code.nodes.len()];
+        let end = InstructionId(END);
+        let ids = self.instructions().map(|one| one.id).chain([end]);
+        for (rank, id) in ids.enumerate() {
+            if let Some(slot) = ranks.get_mut(id.0 as usize) {
+                *slot = rank as u32;
+            }
+        }
+        ranks
+    }
 }
 
 struct Check<'a> {
     body: &'a MethodBody,
-    /// The place of every node in the order of the code.
+    /// The place of every node in the order of the code, if there are regions.
     rank: Vec<u32>,
     found: Vec<Violation>,
 }

@@ -1,16 +1,16 @@
 use super::{Check, Rule};
+use crate::instruction::Instruction;
 use crate::opcode::OperandKind;
 use crate::symbol::{Reference, Symbol};
 use crate::token::TokenTable;
 
 impl Check<'_> {
-    /// Tokens and symbols of another kind than the instruction names (III.1.9).
-    pub(super) fn names(&mut self) {
-        for instruction in self.body.instructions() {
-            let kind = instruction.opcode().operand_kind();
-            if kind.is_token() && !fits(kind, instruction.reference()) {
-                self.blame(&instruction, Rule::OperandName(kind));
-            }
+    /// A token or symbol of another kind than the instruction names (III.1.9).
+    #[inline]
+    pub(super) fn name(&mut self, instruction: &Instruction<'_>) {
+        let kind = instruction.opcode().operand_kind();
+        if kind.is_token() && !fits(kind, instruction.reference()) {
+            self.blame(instruction, Rule::OperandName(kind));
         }
     }
 }

@@ -1,27 +1,24 @@
 use super::{Check, Rule};
 use crate::code::END;
+use crate::instruction::Instruction;
 use crate::opcode::Opcode;
 
 impl Check<'_> {
     /// Prefixes before what they do not apply to (III.2).
-    pub(super) fn prefixes(&mut self) {
-        let body = self.body;
-        for instruction in body.instructions() {
-            if instruction.node.prefix_count == 0 {
-                continue;
+    #[inline]
+    pub(super) fn prefixes(&mut self, instruction: &Instruction<'_>) {
+        let code = instruction.code;
+        for prefix in code.prefixes_of(instruction.node) {
+            let alignment =
+                prefix.opcode == Opcode::Unaligned && !matches!(prefix.value, 1 | 2 | 4);
+            if alignment || !applies(prefix.opcode, instruction.opcode()) {
+                self.blame(instruction, Rule::Prefix(prefix.opcode));
             }
-            for prefix in body.code.prefixes_of(instruction.node) {
-                let alignment =
-                    prefix.opcode == Opcode::Unaligned && !matches!(prefix.value, 1 | 2 | 4);
-                if alignment || !applies(prefix.opcode, instruction.opcode()) {
-                    self.blame(&instruction, Rule::Prefix(prefix.opcode));
-                }
-                if prefix.opcode == Opcode::Tail {
-                    let next = instruction.code.next(instruction.id.0);
-                    let node = body.code.node(next).filter(|_| next != END);
-                    if node.is_none_or(|node| node.opcode != Opcode::Ret) {
-                        self.blame(&instruction, Rule::TailWithoutRet);
-                    }
+            if prefix.opcode == Opcode::Tail {
+                let next = code.next(instruction.id.0);
+                let node = code.node(next).filter(|_| next != END);
+                if node.is_none_or(|node| node.opcode != Opcode::Ret) {
+                    self.blame(instruction, Rule::TailWithoutRet);
                 }
             }
         }

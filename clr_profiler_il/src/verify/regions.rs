@@ -1,5 +1,6 @@
 use super::{Check, Rule};
 use crate::body::ClauseKind;
+use crate::code::END;
 use crate::instruction::Label;
 
 /// No region: outside of all.
@@ -36,6 +37,12 @@ pub(super) struct Regions {
 }
 
 impl Regions {
+    /// Those of a body without clauses.
+    pub(super) const NONE: Self = Self {
+        all: Vec::new(),
+        innermost: Vec::new(),
+    };
+
     pub(super) fn get(&self, index: u32) -> Option<&Region> {
         self.all.get(index as usize)
     }
@@ -48,7 +55,9 @@ impl Regions {
     }
 
     /// `None` if the regions are no tree; that was then reported.
-    pub(super) fn collect(check: &mut Check<'_>, count: u32) -> Option<Self> {
+    pub(super) fn collect(check: &mut Check<'_>) -> Option<Self> {
+        // The end ranks behind all.
+        let count = check.rank(END);
         let before = check.found.len();
         let mut all = Vec::with_capacity(check.body.clauses.len() * 2);
         for (index, clause) in check.body.clauses.iter().enumerate() {
