@@ -112,8 +112,10 @@ namespace Graph
             Finalizing.WaitOne();
             GC.Collect();
             var local = new OnStack { Number = 1 };
+            // Made before anything is said: meanwhile the stack holds what else static fields hold.
+            var input = args[0] == "wait" ? Console.In : null;
             Console.WriteLine("built");
-            string line = args[0] == "wait" ? Console.ReadLine() : "";
+            string line = input != null ? input.ReadLine() : "";
             GC.KeepAlive(local);
             MayEnd.Set();
             Console.WriteLine(line == "more" ? "no" : "ended");
