@@ -12,3 +12,4 @@ mod heap_snapshot;
 mod hot_patch;
 mod hour;
 mod sampler_torture;
+mod tools_torture;

@@ -1,0 +1,38 @@
+//! The other tools under a program that does everything as fast as it can, and collects all the time:
+//! it gives its own results, and they leave theirs.
+
+use std::fs;
+
+use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes};
+
+/// Each with something that its results hold.
+const TOOLS: [(Example, &str); 4] = [
+    (Example("alloc_profiler"), "Stress.Node<"),
+    (Example("call_counter"), "Stress.Program.Throw(int)"),
+    (Example("exception_logger"), "Stress.Thrown"),
+    (Example("gc_monitor"), "induced"),
+];
+
+#[test]
+fn nothing_breaks_that_is_watched_while_it_does_everything() {
+    for (tool, holds) in TOOLS {
+        for runtime in runtimes() {
+            // .NET 10 loses exceptions if it is asked for them: that took a moment to show.
+            let seconds = if runtime.major >= 10 { "3" } else { "1" };
+            let folder = Folder::new();
+            let file = folder.path("results");
+            let options = ["--output", file.to_str().unwrap()];
+            let command = tool.command(runtime, &options, &profilee("Stress"), &[seconds]);
+            let finished = Finished::of(command);
+            println!("{} on {}", tool.0, runtime.name);
+            let right = finished
+                .stdout
+                .lines()
+                .filter(|line| line.ends_with(" right True done True"));
+            assert_eq!((right.count(), &*finished.stderr), (7, ""), "{finished:?}");
+            assert_eq!(finished.status.code(), Some(11));
+            let results = fs::read_to_string(file).unwrap();
+            assert!(results.contains(holds), "{results}");
+        }
+    }
+}
