@@ -13,13 +13,12 @@
 //! the end of `JITCompilationStarted` and the beginning of `JITCompilationFinished`.
 //!
 //! "edit" is to decode, edit and encode; "check" to decode what was encoded and to check it, when all
-//! is known of what it refers to; "metadata" what asking for that takes more. "calls" is the rest of
-//! `Method::rewrite`: what it asks of the runtime about the method, its body, and setting the new one.
-//! The share is that of edit and check. Each method follows upon a compilation, which leaves nothing of
-//! all that in the caches of the processor.
+//! is known of what it refers to; "metadata" what asking for that takes more. These are of every other
+//! method. Of the rest, "calls" is what `Method::rewrite` takes beside them: what it asks of the runtime
+//! about the method, its body, and setting the new one. The share is that of edit and check. Each method
+//! follows upon a compilation, which leaves nothing of all that in the caches of the processor.
 //!
-//! `Method::rewrite` takes new memory for each method; `again` is what it is in memory that is used
-//! again.
+//! `Method::rewrite` uses its memory again, as in `again`; `new` is what that saves.
 
 use std::error::Error;
 use std::path::Path;
@@ -146,6 +145,8 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
     let [
         methods,
         refused,
+        in_parts,
+        whole,
         bytes,
         edit,
         check,
@@ -160,14 +161,15 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
     if methods < 2500.0 || refused > methods / 20.0 {
         return Err(format!("{methods} methods, {refused} refused: {text}").into());
     }
-    let each = |nanoseconds: f64| nanoseconds / methods / 1000.0;
+    let each = |nanoseconds: f64, methods: f64| nanoseconds / methods / 1000.0;
+    let [edit, check, metadata] = [edit, check, asking].map(|part| each(part, in_parts));
     Ok(Figures {
         methods,
         bytes: bytes / methods,
-        edit: each(edit),
-        check: each(check),
-        metadata: each(asking),
-        calls: each(rewrite - edit - check - asking),
-        compilation: each(compilation),
+        edit,
+        check,
+        metadata,
+        calls: each(rewrite, whole) - edit - check - metadata,
+        compilation: each(compilation, methods),
     })
 }

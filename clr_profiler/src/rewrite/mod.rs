@@ -4,6 +4,7 @@
 //! edits it, its symbols become tokens of the module, the bytes are checked as the JIT will read
 //! them, and the runtime is given them. Whatever fails on the way, the method keeps its IL.
 
+mod answers;
 mod boxing;
 mod calli;
 mod check;
@@ -286,12 +287,12 @@ fn edited(
     } = memory;
     let scope = Scope::open(info, module)?;
     if body.locals_token().is_some() {
-        body.resolve_locals(&MetadataResolver(&scope))?;
+        body.resolve_locals(&MetadataResolver::new(&scope, remembered))?;
     }
     let mut context = RewriteContext {
         scope: &scope,
         module: remembered,
-        resolver: MetadataResolver(&scope),
+        resolver: MetadataResolver::new(&scope, remembered),
         subject,
         map_offsets: false,
     };
@@ -313,7 +314,13 @@ fn edited(
             info.apply_metadata(module)?;
         }
     }
-    check::check(&bytes, before, subject, &MetadataResolver(&scope), checked)?;
+    check::check(
+        &bytes,
+        before,
+        subject,
+        &MetadataResolver::new(&scope, remembered),
+        checked,
+    )?;
     Ok(NewBody { bytes, map })
 }
 

@@ -1,7 +1,9 @@
 //! [`MetadataResolver`]: what stands behind the tokens of a module.
 
+use super::answers::Answers;
 use super::primitives::primitive_of;
 use super::scope::Scope;
+use super::store::Module;
 use crate::error::Result;
 use crate::metadata::{Metadata, MetadataImport2};
 use clr_profiler_il::signature::{
@@ -11,11 +13,20 @@ use clr_profiler_il::symbol::{Reference, Resolver, Symbol, TypeKind};
 use clr_profiler_il::token::{Token, TokenTable, TypeDef, TypeToken};
 
 /// Knows the tokens of one module; of symbols, no more than what their text says.
-pub(super) struct MetadataResolver<'a, 'info>(pub(super) &'a Scope<'info>);
+pub(super) struct MetadataResolver<'a, 'info> {
+    scope: &'a Scope<'info>,
+    answers: &'a Answers,
+}
 
-impl MetadataResolver<'_, '_> {
+impl<'a, 'info> MetadataResolver<'a, 'info> {
+    /// Of the module, of which something may be known.
+    pub(super) fn new(scope: &'a Scope<'info>, module: &'a Module) -> Self {
+        let answers = &module.answers;
+        Self { scope, answers }
+    }
+
     fn type_spec(&self, token: Token) -> Option<TypeSig> {
-        let blob = self.0.type_spec(token).ok()?;
+        let blob = self.scope.type_spec(token).ok()?;
         Some(TypeSpecSig::parse(&blob).ok()?.type_sig)
     }
 
@@ -30,9 +41,9 @@ impl MetadataResolver<'_, '_> {
         }
     }
 
-    fn method_of(&self, token: Token) -> Option<MethodSig> {
+    fn find_method(&self, token: Token) -> Option<MethodSig> {
         let (token, method_arguments) = if token.table() == TokenTable::METHOD_SPEC {
-            let (generic, blob) = self.0.method_spec(token).ok()?;
+            let (generic, blob) = self.scope.method_spec(token).ok()?;
             (generic, MethodSpecSig::parse(&blob).ok()?.arguments)
         } else {
             (token, Vec::new())
@@ -41,7 +52,7 @@ impl MetadataResolver<'_, '_> {
         if !is_method {
             return None;
         }
-        let member = self.0.member(token).ok()?;
+        let member = self.scope.member(token).ok()?;
         let method = MethodSig::parse(&member.signature).ok()?;
         let type_arguments = self.type_arguments(member.parent);
         // Both at once: what is put in is in terms of the caller's own parameters.
@@ -50,11 +61,16 @@ impl MetadataResolver<'_, '_> {
 
     /// Whether a type that the module defines is a value type.
     fn is_value_type(&self, class: Token) -> Option<bool> {
-        let (name, base) = self.0.type_name(class).ok()?;
+        let values = &self.answers.values;
+        values.get(class, || self.find_whether_value_type(class))
+    }
+
+    fn find_whether_value_type(&self, class: Token) -> Option<bool> {
+        let (name, base) = self.scope.type_name(class).ok()?;
         if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
             return Some(false);
         }
-        let (base, _) = self.0.type_name(base).ok()?;
+        let (base, _) = self.scope.type_name(base).ok()?;
         // `System.Enum` derives from `System.ValueType` and is a class.
         Some(match base.as_str() {
             "System.Enum" => true,
@@ -65,13 +81,18 @@ impl MetadataResolver<'_, '_> {
 
     /// The type behind a `TypeDef`, `TypeRef` or `TypeSpec`, where it can be told from this module.
     fn type_of(&self, token: Token) -> Option<TypeSig> {
+        let types = &self.answers.types;
+        types.get(token, || self.find_type(token))
+    }
+
+    fn find_type(&self, token: Token) -> Option<TypeSig> {
         if token.table() == TokenTable::TYPE_SPEC {
             return self.type_spec(token);
         }
         let class = TypeToken::try_from(token).ok()?;
         if let TypeToken::Def(_) = class {
-            let primitive = primitive_of(&self.0.type_name(token).ok()?.0);
-            if primitive.is_some() && self.0.is_core_library() {
+            let primitive = primitive_of(&self.scope.type_name(token).ok()?.0);
+            if primitive.is_some() && self.scope.is_core_library() {
                 return primitive;
             }
             return Some(if self.is_value_type(token)? {
@@ -81,7 +102,7 @@ impl MetadataResolver<'_, '_> {
             });
         }
         // Whether a type of another module is a value type is not known here.
-        primitive_of(&self.0.type_name(token).ok()?.0)
+        primitive_of(&self.scope.type_name(token).ok()?.0)
     }
 
     /// A type that the module defines, as its own code sees it: of a generic type, the instance of its
@@ -114,7 +135,10 @@ impl MetadataResolver<'_, '_> {
 impl Resolver for MetadataResolver<'_, '_> {
     fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
         match method {
-            Reference::Token(token) => self.method_of(token),
+            Reference::Token(token) => {
+                let methods = &self.answers.methods;
+                methods.get(token, || self.find_method(token))
+            }
             Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
             Reference::Symbol(_) => None,
         }
@@ -122,7 +146,9 @@ impl Resolver for MetadataResolver<'_, '_> {
 
     fn signature(&self, signature: Reference<'_>) -> Option<MethodSig> {
         match signature {
-            Reference::Token(token) => MethodSig::parse(&self.0.stand_alone_sig(token).ok()?).ok(),
+            Reference::Token(token) => {
+                MethodSig::parse(&self.scope.stand_alone_sig(token).ok()?).ok()
+            }
             Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
             Reference::Symbol(_) => None,
         }
@@ -132,10 +158,12 @@ impl Resolver for MetadataResolver<'_, '_> {
         let Reference::Token(token) = field else {
             return None;
         };
-        let member = self.0.member(token).ok()?;
-        let field = FieldSig::parse(&member.signature).ok()?;
-        let arguments = self.type_arguments(member.parent);
-        Some(field.substitute(&arguments).field_type)
+        self.answers.fields.get(token, || {
+            let member = self.scope.member(token).ok()?;
+            let field = FieldSig::parse(&member.signature).ok()?;
+            let arguments = self.type_arguments(member.parent);
+            Some(field.substitute(&arguments).field_type)
+        })
     }
 
     fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
@@ -150,27 +178,32 @@ impl Resolver for MetadataResolver<'_, '_> {
             // Of another module.
             return None;
         };
-        let (_, base) = self.0.type_name(class.into()).ok()?;
-        if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
-            return Some(TypeKind::Class);
-        }
-        let (base, _) = self.0.type_name(base).ok()?;
-        match base.as_str() {
-            // The type of the values is not looked up.
-            "System.Enum" => None,
-            _ if self.is_value_type(class.into())? => Some(TypeKind::ValueType),
-            _ => Some(TypeKind::Class),
-        }
+        self.answers.kinds.get(name, || {
+            let (_, base) = self.scope.type_name(class.into()).ok()?;
+            if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
+                return Some(TypeKind::Class);
+            }
+            let (base, _) = self.scope.type_name(base).ok()?;
+            match base.as_str() {
+                // The type of the values is not looked up.
+                "System.Enum" => None,
+                _ if self.is_value_type(class.into())? => Some(TypeKind::ValueType),
+                _ => Some(TypeKind::Class),
+            }
+        })
     }
 
     fn declaring_type(&self, method: Reference<'_>) -> Option<TypeSig> {
-        let Reference::Token(mut token) = method else {
+        let Reference::Token(token) = method else {
             return None;
         };
-        if token.table() == TokenTable::METHOD_SPEC {
-            token = self.0.method_spec(token).ok()?.0;
-        }
-        self.type_of(self.0.member(token).ok()?.parent)
+        self.answers.owners.get(token, || {
+            let generic = match token.table() {
+                TokenTable::METHOD_SPEC => self.scope.method_spec(token).ok()?.0,
+                _ => token,
+            };
+            self.type_of(self.scope.member(generic).ok()?.parent)
+        })
     }
 
     fn is_constructor(&self, method: Reference<'_>) -> bool {
@@ -178,11 +211,12 @@ impl Resolver for MetadataResolver<'_, '_> {
             Reference::Token(token) => {
                 let table = token.table();
                 let is_method = table == TokenTable::METHOD_DEF || table == TokenTable::MEMBER_REF;
+                let constructors = &self.answers.constructors;
                 is_method
-                    && self
-                        .0
-                        .member(token)
-                        .is_ok_and(|member| member.name == ".ctor")
+                    && constructors.get(token, || {
+                        let member = self.scope.member(token);
+                        member.is_ok_and(|member| member.name == ".ctor")
+                    })
             }
             Reference::Symbol(Symbol::Method(method)) => &*method.name == ".ctor",
             Reference::Symbol(_) => false,
@@ -190,6 +224,6 @@ impl Resolver for MetadataResolver<'_, '_> {
     }
 
     fn locals(&self, token: Token) -> Option<LocalsSig> {
-        LocalsSig::parse(&self.0.stand_alone_sig(token).ok()?).ok()
+        LocalsSig::parse(&self.scope.stand_alone_sig(token).ok()?).ok()
     }
 }

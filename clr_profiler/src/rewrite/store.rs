@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::RewriteError;
+use super::answers::Answers;
 use super::import::Tokens;
 use super::lookup::LoadedModules;
 use super::subject::unnamed;
@@ -36,6 +37,7 @@ pub(super) struct Module {
     pub(super) tokens: Mutex<Tokens>,
     /// Whether values of these types live on the stack alone.
     pub(super) by_ref_like: Mutex<HashMap<TypeToken, bool>>,
+    pub(super) answers: Answers,
 }
 
 /// One method.

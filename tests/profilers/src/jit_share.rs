@@ -4,6 +4,7 @@ mod answers;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clr_profiler::RewriteContext;
@@ -20,9 +21,12 @@ use answers::{Recorder, Replay};
 /// Puts a prologue and an epilogue that do nothing into every method that is compiled.
 ///
 /// All times are those that the thread was running. With `MEMORY=again` what is measured happens in
-/// memory that the thread had used for the method before.
+/// memory that the thread had used for the method before. Of every other method the parts are measured,
+/// of the others the whole: what is measured first is known when it is asked for again.
 pub(crate) struct JitShare {
     again: bool,
+    /// Whether the parts of the next method are measured.
+    parts: AtomicBool,
     sums: Mutex<Sums>,
     /// What it takes to look at the clock.
     look: Duration,
@@ -34,6 +38,9 @@ struct Sums {
     /// Those that were rewritten and compiled.
     methods: u32,
     refused: u32,
+    /// Those of which the parts were measured, and those of which the whole was.
+    in_parts: u32,
+    whole: u32,
     bytes: usize,
     /// Decoding, editing and encoding.
     edit: Duration,
@@ -41,8 +48,8 @@ struct Sums {
     check: Duration,
     /// What the check takes more when it asks the metadata.
     asking: Duration,
-    /// `Method::rewrite` from its beginning to its end: all of that, and the calls of the runtime that
-    /// read and set the body.
+    /// Of the others, `Method::rewrite` from its beginning to its end: all of that, and the calls of the
+    /// runtime that read and set the body.
     rewrite: Duration,
     /// From the end of the callback before the compilation to the one behind it.
     compilation: Duration,
@@ -53,8 +60,6 @@ struct Took {
     edit: Duration,
     check: Duration,
     asking: Duration,
-    /// For finding these out.
-    measuring: Duration,
 }
 
 /// What a thread can use for method after method.
@@ -88,6 +93,7 @@ impl Profiler for JitShare {
         });
         Ok(Self {
             again: std::env::var_os("MEMORY").is_some_and(|memory| memory == "again"),
+            parts: AtomicBool::new(true),
             sums: Mutex::default(),
             look: looks.min().unwrap_or_default(),
             code: Fragment::new().ldc_i4(7).pop().clone(),
@@ -139,9 +145,11 @@ impl Profiler for JitShare {
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         let sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
         log::line(format_args!(
-            "sums {} {} {} {} {} {} {} {}",
+            "sums {} {} {} {} {} {} {} {} {} {}",
             sums.methods,
             sums.refused,
+            sums.in_parts,
+            sums.whole,
             sums.bytes,
             sums.edit.as_nanos(),
             sums.check.as_nanos(),
@@ -161,31 +169,33 @@ impl JitShare {
             return Ok(false);
         };
         let bytes = method.il_body()?;
+        let in_parts = self.parts.fetch_not(Ordering::Relaxed);
         let mut took = None;
         let began = now();
         let rewritten = method.rewrite(|body, cx| {
-            let began = now();
-            let measured = self.measure(&bytes, cx)?;
-            let measuring = now().saturating_sub(began);
-            took = Some(Took {
-                measuring,
-                ..measured
-            });
+            if in_parts {
+                took = Some(self.measure(&bytes, cx)?);
+            }
             self.edit(body)
         });
         let rewrite = self.between(began, now());
         let mut sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
-        match (rewritten, took) {
-            (Ok(rewritten), Some(took)) if rewritten.is_first() => {
+        match rewritten {
+            Ok(rewritten) if rewritten.is_first() => {
                 sums.bytes += bytes.len();
-                sums.edit += took.edit;
-                sums.check += took.check;
-                sums.asking += took.asking;
-                sums.rewrite += rewrite.saturating_sub(took.measuring);
+                if let Some(took) = took {
+                    sums.in_parts += 1;
+                    sums.edit += took.edit;
+                    sums.check += took.check;
+                    sums.asking += took.asking;
+                } else {
+                    sums.whole += 1;
+                    sums.rewrite += rewrite;
+                }
                 Ok(true)
             }
-            (Ok(_), _) => Ok(false),
-            (Err(_), _) => {
+            Ok(_) => Ok(false),
+            Err(_) => {
                 sums.refused += 1;
                 Ok(false)
             }
@@ -236,7 +246,6 @@ impl JitShare {
             edit: self.between(began, edited),
             check: checked,
             asking: asked.saturating_sub(checked),
-            measuring: Duration::ZERO,
         })
     }
 

@@ -168,7 +168,7 @@ impl ProfilerInfo {
         let props = writer.type_def_props(class)?;
         let is_nested = writer.nested_class_props(class)?.is_some();
         let scope = Scope::open(self, module)?;
-        let own = MetadataResolver(&scope).own_instance(&writer, class)?;
+        let own = MetadataResolver::new(&scope, &remembered).own_instance(&writer, class)?;
         let symbol = match own {
             TypeSig::Class(_) | TypeSig::ValueType(_) if !is_nested => TypeSymbol::new(&props.name),
             // By its token, and a generic one with its own parameters.
