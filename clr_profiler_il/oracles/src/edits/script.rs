@@ -23,8 +23,6 @@ pub(crate) struct Script<'a> {
     /// All edits so far were of a kind that leaves a sound body sound.
     is_careful: bool,
     wraps: u8,
-    /// What was declared and what was needed before this edit.
-    stack: Option<(u32, u32)>,
 }
 
 impl<'a> Script<'a> {
@@ -34,7 +32,6 @@ impl<'a> Script<'a> {
             stack_is_known,
             is_careful: true,
             wraps: 0,
-            stack: None,
         }
     }
 
@@ -54,9 +51,6 @@ impl<'a> Script<'a> {
         let ids = model.ids();
         let number = usize::from(input.arbitrary::<u16>().unwrap_or_default());
         let id = ids.get(number % ids.len().max(1)).copied();
-        if self.stack.is_none() {
-            self.stack = self.needed_stack(body);
-        }
         if matches!(choice, 0..=2 | 5) && has_tail_call(body) {
             // The code may come to stand between the call and its `ret`.
             self.is_careful = false;
@@ -79,23 +73,12 @@ impl<'a> Script<'a> {
         if choice == 8 {
             *model = Model::of(body);
         }
-        let needed = self.needed_stack(body);
-        if let (Some(before), Some(after)) = (std::mem::replace(&mut self.stack, needed), needed) {
-            // What was declared for enough is enough.
-            let (had, was) = before;
-            let (has, is) = after;
-            assert!(had < was || has >= is, "{has} of {is}\n{body}");
+        if self.stack_is_known {
+            let depths = body.stack_depths(&Meanings);
+            let depths = depths.unwrap_or_else(|error| panic!("{error}\n{body}"));
+            let (declared, needed) = (body.max_stack(), depths.most());
+            assert!(declared >= needed, "{declared} of {needed}\n{body}");
         }
-    }
-
-    /// The declared depth of the stack and the one that is needed.
-    fn needed_stack(&self, body: &MethodBody) -> Option<(u32, u32)> {
-        if !self.stack_is_known {
-            return None;
-        }
-        let depths = body.stack_depths(&Meanings);
-        let depths = depths.unwrap_or_else(|error| panic!("{error}\n{body}"));
-        Some((body.max_stack(), depths.most()))
     }
 
     /// New code in a new protected region, where the stack is empty.
