@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::store::lock;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::TypeKind;
-use clr_profiler_il::token::{Token, TypeToken};
+use clr_profiler_il::token::{Token, TypeDef, TypeToken};
 
 /// How many answers of a kind are kept: all methods of a large module refer to some ten thousand.
 const LIMIT: usize = 8192;
@@ -28,6 +28,8 @@ pub(super) struct Answers {
     /// Whether they are value types.
     pub(super) values: Known<Token, Option<bool>>,
     pub(super) constructors: Known<Token, bool>,
+    /// The numbers of a type's parameters that stand for reference types alone.
+    pub(super) references: Known<TypeDef, Arc<[u32]>>,
 }
 
 /// Answers of one kind.

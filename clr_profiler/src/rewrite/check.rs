@@ -32,7 +32,7 @@ pub(super) fn check(
     if let Some(effective) = subject.signature.effective_return_type(implementation) {
         signature.return_type = effective.clone();
     }
-    let references = references(subject);
+    let references = references(subject, resolver);
     let context = MethodContext {
         signature: &signature,
         this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
@@ -69,10 +69,17 @@ fn forgive(violations: &mut Vec<Violation>, had: &[Violation]) {
 }
 
 /// The type parameters of the method and its type that stand for reference types alone.
-fn references(subject: &Subject<'_>) -> Vec<TypeSig> {
-    let metadata = &subject.metadata;
-    let of_type = constrained(metadata, subject.props.class.into()).map(TypeSig::Var);
-    let of_method = constrained(metadata, subject.method.into()).map(TypeSig::MVar);
+fn references(subject: &Subject<'_>, resolver: &MetadataResolver<'_, '_>) -> Vec<TypeSig> {
+    let class = subject.props.class;
+    let of_type = &resolver.answers().references;
+    let of_type = of_type.get(class, || {
+        constrained(&subject.metadata, class.into()).collect()
+    });
+    let of_type = of_type.iter().copied().map(TypeSig::Var);
+    // Few methods have any.
+    let is_generic = subject.signature.generic_parameter_count > 0;
+    let of_method = is_generic.then(|| constrained(&subject.metadata, subject.method.into()));
+    let of_method = of_method.into_iter().flatten().map(TypeSig::MVar);
     of_type.chain(of_method).collect()
 }
 

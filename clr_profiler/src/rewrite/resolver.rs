@@ -25,6 +25,11 @@ impl<'a, 'info> MetadataResolver<'a, 'info> {
         Self { scope, answers }
     }
 
+    /// What is known of the module's tokens.
+    pub(super) fn answers(&self) -> &'a Answers {
+        self.answers
+    }
+
     fn type_spec(&self, token: Token) -> Option<TypeSig> {
         let blob = self.scope.type_spec(token).ok()?;
         Some(TypeSpecSig::parse(&blob).ok()?.type_sig)
