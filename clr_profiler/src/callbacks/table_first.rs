@@ -168,6 +168,11 @@ macro_rules! callbacks {
                     [MONITOR_GC] gc (roots: RootIds<'_> = RootIds::new(slice(rootRefIds, cRootRefs)));
 
                 /// An exception was thrown.
+                ///
+                /// On runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions),
+                /// .NET 9 and 10, this and the other callbacks of exceptions come only if
+                /// [`Setup::add_events`](crate::Setup::add_events) names their flag;
+                /// [`ExceptionEvents`](crate::ExceptionEvents) tells of exceptions there.
                 exception_thrown = ExceptionThrown(thrownObjectId: ObjectID)
                     [MONITOR_EXCEPTIONS] info (thrown: ObjectId<'_> = ObjectId::from_callback(thrownObjectId));
                 /// The search for a handler enters a function.
