@@ -17,12 +17,20 @@ const PROVIDER: &str = "Microsoft-Windows-DotNETRuntime";
 /// The keyword of its events of exceptions.
 const KEYWORD: u64 = 0x8000;
 
+// The numbers of the events.
+const THROWN: u32 = 80;
+const CATCH_BEGINS: u32 = 250;
+const CATCH_ENDS: u32 = 251;
+const FINALLY_BEGINS: u32 = 252;
+const FINALLY_ENDS: u32 = 253;
+const FILTER_BEGINS: u32 = 254;
+const FILTER_ENDS: u32 = 255;
+
 /// What happens to exceptions, by the runtime's own tracing (.NET 5) instead of the callbacks of
 /// exceptions.
 ///
-/// It does not hold the program up as much as they do, and it is safe on runtimes that [lose
-/// exceptions](crate::RuntimeInformation::loses_exceptions) which a profiler monitors. It does not
-/// tell of methods that are searched or left without a handler.
+/// It is safe on runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions) which a
+/// profiler monitors. It does not tell of methods that are searched or left without a handler.
 ///
 /// ```
 /// use clr_profiler::prelude::*;
@@ -51,6 +59,7 @@ const KEYWORD: u64 = 0x8000;
 /// ```
 #[derive(Debug)]
 pub struct ExceptionEvents {
+    is_started: bool,
     /// The id of the runtime's provider, once it is known.
     provider: AtomicUsize,
 }
@@ -79,7 +88,8 @@ pub enum ExceptionEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThrownException {
-    /// Its type as reflection names it, such as `Shop.Cart+Full`.
+    /// Its type as the runtime's tracing names it, such as ``Shop.Full`1[System.Int32]``; of a nested
+    /// one, without what is around it.
     pub type_name: String,
     /// Its message; empty where that is null, as it often is for types that make it up when asked.
     pub message: String,
@@ -104,27 +114,36 @@ impl ExceptionEvents {
         let mut provider = EventPipeProviderConfig::all(PROVIDER);
         (provider.keywords, provider.level) = (KEYWORD, EventLevel::Informational);
         info.event_pipe_start_session(&[provider], false)?;
-        Ok(Self {
+        Ok(Self::new(true))
+    }
+
+    fn new(is_started: bool) -> Self {
+        Self {
+            is_started,
             provider: AtomicUsize::new(0),
-        })
+        }
     }
 
     /// Starts them on runtimes that [lose
     /// exceptions](crate::RuntimeInformation::loses_exceptions), for a profiler that has callbacks of
-    /// exceptions for the others: takes the events out of `setup` that are not wanted on this one.
+    /// exceptions for the others. There it takes
+    /// [`MONITOR_EXCEPTIONS`](EventMask::MONITOR_EXCEPTIONS) out of `setup`. Elsewhere
+    /// [`read`](Self::read) tells nothing, and
+    /// [`HIGH_MONITOR_EVENT_PIPE`](EventMask::HIGH_MONITOR_EVENT_PIPE) is taken out: a profiler with
+    /// other sessions adds it again.
     ///
     /// As [`start`](Self::start). **Context**: `initialize`.
     ///
     /// # Errors
     ///
     /// As of `start`, and what the runtime answers when it is asked for its version.
-    pub fn instead_of_callbacks(info: &ProfilerInfo, setup: &mut Setup) -> Result<Option<Self>> {
+    pub fn instead_of_callbacks(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         if info.runtime_information()?.loses_exceptions() {
             setup.remove_events(EventMask::MONITOR_EXCEPTIONS);
-            Self::start(info).map(Some)
+            Self::start(info)
         } else {
             setup.remove_events(EventMask::HIGH_MONITOR_EVENT_PIPE);
-            Ok(None)
+            Ok(Self::new(false))
         }
     }
 
@@ -132,7 +151,7 @@ impl ExceptionEvents {
     ///
     /// **Context**: `event_pipe_event_delivered`.
     pub fn read(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> Option<ExceptionEvent> {
-        if !matches!(event.id, 80 | 250..=255) {
+        if !self.is_started || !matches!(event.id, THROWN | CATCH_BEGINS..=FILTER_ENDS) {
             return None;
         }
         let provider = event.provider.raw();
@@ -156,7 +175,7 @@ fn read(id: u32, payload: &[u8]) -> Option<ExceptionEvent> {
         Some(FunctionId::from_raw(function))
     };
     Some(match id {
-        80 => ExceptionEvent::Thrown(ThrownException {
+        THROWN => ExceptionEvent::Thrown(ThrownException {
             type_name: payload.string()?,
             message: match payload.string()? {
                 // So the runtime says it.
@@ -168,12 +187,12 @@ fn read(id: u32, payload: &[u8]) -> Option<ExceptionEvent> {
                 Hresult(payload.i32()?)
             },
         }),
-        250 => ExceptionEvent::CatchBegins(function()?),
-        251 => ExceptionEvent::CatchEnds,
-        252 => ExceptionEvent::FinallyBegins(function()?),
-        253 => ExceptionEvent::FinallyEnds,
-        254 => ExceptionEvent::FilterBegins(function()?),
-        255 => ExceptionEvent::FilterEnds,
+        CATCH_BEGINS => ExceptionEvent::CatchBegins(function()?),
+        CATCH_ENDS => ExceptionEvent::CatchEnds,
+        FINALLY_BEGINS => ExceptionEvent::FinallyBegins(function()?),
+        FINALLY_ENDS => ExceptionEvent::FinallyEnds,
+        FILTER_BEGINS => ExceptionEvent::FilterBegins(function()?),
+        FILTER_ENDS => ExceptionEvent::FilterEnds,
         _ => return None,
     })
 }

@@ -34,7 +34,7 @@ mod runtimes;
 mod scenario;
 
 pub use example::{Example, Folder};
-pub use process::Finished;
+pub use process::{Finished, STRESS};
 pub use running::Running;
 pub use runtimes::{Runtime, runtimes};
 pub use scenario::{Scenario, Started, profilee};

@@ -21,6 +21,19 @@ pub struct Finished {
     pub log: String,
 }
 
+/// The [`output`](Finished::output) of `Stress`, which does everything at once and checks it.
+pub const STRESS: (Option<i32>, &str, &str) = (
+    Some(11),
+    "Compile right True done True\n\
+     Instantiate right True done True\n\
+     Allocate right True done True\n\
+     Throw right True done True\n\
+     Start right True done True\n\
+     Load right True done True\n\
+     Collect right True done True\n",
+    "",
+);
+
 impl Finished {
     /// All that the program itself shows of itself: what a profiler must not change.
     pub fn output(&self) -> (Option<i32>, &str, &str) {

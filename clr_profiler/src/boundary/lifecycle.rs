@@ -156,7 +156,7 @@ fn try_start<P: ProfilerClass>(
             cause: FailureCause::Error(error),
             retired: false,
         };
-        diagnostics::write(&failure);
+        let _ = panics::catch(|| diagnostics::write(&failure));
         report(&live.on_failure, failure);
     }
     started.inspect_err(|_| {

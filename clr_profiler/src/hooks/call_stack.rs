@@ -17,8 +17,8 @@ use crate::ids::FunctionId;
 /// - [`exception_catcher_enter`](crate::Profiler::exception_catcher_enter) by
 ///   [`caught`](Self::caught).
 ///
-/// On runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions) these callbacks do
-/// not come. [`ExceptionEvents`](crate::ExceptionEvents) tell [`handle`](Self::handle) there.
+/// On runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions) these callbacks
+/// come only if their flag is named. [`ExceptionEvents`](crate::ExceptionEvents) tell [`handle`](Self::handle) there.
 ///
 /// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
 /// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,

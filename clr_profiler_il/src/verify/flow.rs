@@ -21,12 +21,9 @@ impl Check<'_> {
             self.targets(instruction, rank, regions);
         }
         if !opcode.ends_block() {
-            let enters = |regions: &Regions| {
-                (!regions.all.is_empty()).then(|| go(regions, rank, rank + 1))?
-            };
             if instruction.code.next(instruction.id.0) == END {
                 self.blame(instruction, Rule::FallsOffTheEnd);
-            } else if let Some(rule) = regions.and_then(enters) {
+            } else if let Some(rule) = regions.and_then(|regions| go(regions, rank, rank + 1)) {
                 self.blame(instruction, rule);
             }
         }

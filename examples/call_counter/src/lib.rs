@@ -28,7 +28,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// The profiler.
 struct CallCounter {
     /// Where the callbacks of exceptions are dangerous.
-    exceptions: Option<ExceptionEvents>,
+    exceptions: ExceptionEvents,
     report: Report,
 }
 
@@ -36,6 +36,7 @@ struct CallCounter {
 impl Profiler for CallCounter {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         let options = Options::from_environment()?;
+        let exceptions = ExceptionEvents::instead_of_callbacks(info, setup)?;
         if !options.inline {
             setup.add_events(EventMask::DISABLE_INLINING);
         }
@@ -75,7 +76,7 @@ impl Profiler for CallCounter {
             options.output.replace(|file| profile.write(file))
         });
         Ok(Self {
-            exceptions: ExceptionEvents::instead_of_callbacks(info, setup)?,
+            exceptions,
             report: report.map_err(|error| Error::other(error.to_string()))?,
         })
     }
@@ -109,10 +110,9 @@ impl Profiler for CallCounter {
         info: &ProfilerInfo,
         event: &EventPipeEvent<'_>,
     ) -> Result<()> {
-        let events = self.exceptions.as_ref();
         if let Some(
             ExceptionEvent::CatchBegins(function) | ExceptionEvent::FinallyBegins(function),
-        ) = events.and_then(|events| events.read(info, event))
+        ) = self.exceptions.read(info, event)
         {
             thread::handle(function);
         }

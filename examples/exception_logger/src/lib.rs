@@ -23,7 +23,7 @@ struct ExceptionLogger {
     names: Names,
     log: Arc<Log>,
     /// Where the callbacks of exceptions are dangerous.
-    events: Option<ExceptionEvents>,
+    events: ExceptionEvents,
     report: Report,
 }
 
@@ -31,6 +31,7 @@ struct ExceptionLogger {
 impl Profiler for ExceptionLogger {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+        let events = ExceptionEvents::instead_of_callbacks(info, setup)?;
         let output = Output::from_environment("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt");
         let log = Arc::new(Log::new(output.map_err(other)?));
         let report = Report::start(None, {
@@ -47,7 +48,7 @@ impl Profiler for ExceptionLogger {
             },
             names: Names::default(),
             log,
-            events: ExceptionEvents::instead_of_callbacks(info, setup)?,
+            events,
             report: report.map_err(other)?,
         })
     }
@@ -84,8 +85,7 @@ impl Profiler for ExceptionLogger {
         info: &ProfilerInfo,
         event: &EventPipeEvent<'_>,
     ) -> Result<()> {
-        let events = self.events.as_ref();
-        match events.and_then(|events| events.read(info, event)) {
+        match self.events.read(info, event) {
             Some(ExceptionEvent::Thrown(thrown)) => {
                 self.thrown(info, &thrown.type_name.into(), || thrown.message)
             }

@@ -30,7 +30,7 @@ const THREADS: u64 = 32;
 pub(crate) struct Stress {
     world: Arc<World>,
     running: Mutex<Option<Running>>,
-    exceptions: Option<ExceptionEvents>,
+    exceptions: ExceptionEvents,
     callbacks: [AtomicU64; KINDS.len()],
 }
 
@@ -154,8 +154,7 @@ impl Profiler for Stress {
         info: &ProfilerInfo,
         event: &EventPipeEvent<'_>,
     ) -> Result<()> {
-        let events = self.exceptions.as_ref();
-        if let Some(event) = events.and_then(|events| events.read(info, event)) {
+        if let Some(event) = self.exceptions.read(info, event) {
             match event {
                 ExceptionEvent::Thrown(thrown) if thrown.type_name == "Stress.Thrown" => {
                     self.count("thrown");
