@@ -107,8 +107,8 @@ pub trait CorProfilerInfo3: Sealed {
     /// The ReJIT ids are all 0 here:
     /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) knows them.
     ///
-    /// Not while dynamic methods may be collected: the runtimes (.NET Core 3.1, 8 and 10 alike) look
-    /// at those that are just being freed, and crash.
+    /// Not in a program that unloads collectible load contexts, as
+    /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) says.
     ///
     /// Wraps `ICorProfilerInfo3::EnumJITedFunctions`. **Context**: not during a collection.
     ///

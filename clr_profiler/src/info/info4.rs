@@ -31,8 +31,9 @@ pub trait CorProfilerInfo4: Sealed {
     /// The functions that have native code, with the ReJIT id of each code, for a profiler that
     /// came late.
     ///
-    /// Not while dynamic methods may be collected: the runtimes (.NET Core 3.1, 8 and 10 alike) look
-    /// at those that are just being freed, and crash.
+    /// Not in a program that unloads collectible load contexts: the runtimes (.NET Core 3.1, 8 and 10
+    /// alike) then read code that is just being freed, and crash. `docs/runtime-faults` has a program
+    /// that shows it.
     ///
     /// Wraps `ICorProfilerInfo4::EnumJITedFunctions2`. **Context**: not during a collection.
     ///
