@@ -94,7 +94,8 @@ impl Setup {
     ///
     /// Where this `Setup` has hooks already. What is wrong otherwise is told when `initialize` has
     /// returned, which then counts as failed: the library has set hooks before (a process has one
-    /// set of them), there are events that go with hooks with info only, the profiler was attached
+    /// set of them), a call of [`CorProfilerInfoHooks`](crate::CorProfilerInfoHooks) has set hooks or
+    /// a mapper, there are events that go with hooks with info only, the profiler was attached
     /// or is a notification profiler, or the processor is neither x86-64 nor 64-bit ARM.
     #[doc(alias = "SetEnterLeaveFunctionHooks3")]
     #[doc(alias = "SetFunctionIDMapper2")]

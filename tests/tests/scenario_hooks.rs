@@ -139,6 +139,58 @@ fn what_cannot_be_is_refused() {
     });
 }
 
+const OWNS: &str = "C0DE0000-0000-4000-8000-0000000000C6";
+
+#[test]
+fn hooks_of_setup_keep_their_mapper() {
+    for hooks in ["with_info", "fast"] {
+        let scenario = Scenario::new("Calls")
+            .profiler(OWNS)
+            .env("SCENARIO_HOOKS", hooks)
+            .env("COMPlus_TieredCompilation", "0");
+        scenario.compare(|plain, profiled| {
+            assert_eq!(
+                profiled.output(),
+                plain.output(),
+                "{hooks} {}",
+                profiled.log
+            );
+            let lines: Vec<&str> = profiled.log.lines().collect();
+            let (calls, refused) = lines.split_last().expect("it says what it saw");
+            assert_eq!(refused.len(), 7, "{lines:?}");
+            for line in refused {
+                assert!(line.contains("`Setup` has set the hooks"), "{hooks} {line}");
+            }
+            let calls = calls.strip_prefix("calls ").expect(calls);
+            assert!(calls.parse::<u32>().expect(calls) > 1000, "{lines:?}");
+        });
+    }
+}
+
+#[test]
+fn hooks_of_setup_are_refused_after_others() {
+    for hooks in ["mapper", "mapper2", "native"] {
+        let scenario = Scenario::new("Calls")
+            .profiler(OWNS)
+            .env("SCENARIO_HOOKS", hooks);
+        scenario.compare(|plain, profiled| {
+            assert_eq!(
+                profiled.output(),
+                plain.output(),
+                "{hooks} {}",
+                profiled.log
+            );
+            for line in profiled.log.lines() {
+                assert!(
+                    line.contains("hooks or a mapper were set on `ProfilerInfo`"),
+                    "{hooks} {line}"
+                );
+            }
+            assert!(!profiled.log.is_empty(), "{hooks}");
+        });
+    }
+}
+
 #[test]
 fn beginnings_and_ends_pair() {
     let scenario = profiled("counts", 100_000)

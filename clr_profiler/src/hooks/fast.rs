@@ -9,7 +9,7 @@ use crate::boundary;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::FunctionId;
-use crate::info::{CorProfilerInfoHooks, Hooked, ProfilerInfo, Shape};
+use crate::info::{Hooked, ProfilerInfo, Shape, set_hooks3, set_mapper2};
 
 const CALL: &str = "Setup::hooks";
 
@@ -158,10 +158,11 @@ pub(crate) fn install<H: CallHooks>(
         report(&state.hooks, failure)
     })?;
     // SAFETY: the stubs keep all registers that have to be kept and do not unwind; what they call
-    // is sound in any function, as `CallHooks` demands, and gets numbers of functions only, as the
-    // mapper was set before.
+    // is sound in any function, as `CallHooks` demands, and gets numbers of functions only: the
+    // mapper was set before, and whoever owns the hooks owns the mapper.
     unsafe {
-        info.set_enter_leave_function_hooks3(
+        set_hooks3(
+            info,
             H::KINDS.contains(HookKinds::ENTER).then_some(enter),
             H::KINDS.contains(HookKinds::LEAVE).then_some(leave),
             H::KINDS.contains(HookKinds::TAILCALL).then_some(tailcall),
@@ -180,7 +181,7 @@ pub(super) fn set_mapper<T: Send + Sync + 'static>(
     report: impl Fn(&HookFailure) + Send + Sync + 'static,
 ) -> Result<()> {
     let asked = info.clone();
-    info.set_function_id_mapper2(move |function| {
+    set_mapper2(info, move |function| {
         if state::is_retired() {
             return Hooked::No;
         }

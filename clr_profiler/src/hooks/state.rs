@@ -4,12 +4,12 @@ use std::any::Any;
 use std::fmt;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::boundary;
 use crate::error::{Error, Result};
 use crate::ids::FunctionId;
-use crate::info::{CorProfilerInfo, ProfilerInfo};
+use crate::info::{CorProfilerInfo, ProfilerInfo, claim_hooks};
 
 /// What went wrong in a hook or in the filter of the hooks. Prints as one line.
 #[derive(Debug)]
@@ -53,8 +53,6 @@ impl fmt::Display for HookFailure {
 /// What the hooks' trampolines work with: a leaked value whose type they know, or null where no
 /// hook is to be called (any more).
 static ACTIVE: AtomicPtr<()> = AtomicPtr::new(null_mut());
-/// Whether there is such a value, or was: there can be one in the life of the library.
-static TAKEN: AtomicBool = AtomicBool::new(false);
 /// The runtime whose hooks they are.
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
 
@@ -62,18 +60,13 @@ static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
 ///
 /// # Errors
 ///
-/// Where there is one already.
+/// Where there is one already, or others have set hooks or a mapper.
 pub(super) fn activate<S: Send + Sync + 'static>(
     call: &'static str,
     info: &ProfilerInfo,
     state: S,
 ) -> Result<&'static S> {
-    if TAKEN.swap(true, Ordering::AcqRel) {
-        return Err(Error::rule(
-            call,
-            "this library has set hooks already; a process has one set of them",
-        ));
-    }
+    claim_hooks(call)?;
     let _ = INFO.set(info.clone());
     let state = Box::into_raw(Box::new(state));
     ACTIVE.store(state.cast(), Ordering::Release);

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::ids::FunctionId;
 use crate::info::{
     ArgumentBuffer, CorProfilerInfoHooks, EltInfo, FunctionIDOrClientID, MemoryRange, ProfilerInfo,
-    Shape, Value,
+    Shape, Value, set_hooks3_with_info,
 };
 
 const CALL: &str = "Setup::hooks_with_info";
@@ -306,7 +306,8 @@ pub(crate) fn install<H: CallHooksWithInfo>(
     // function on any thread: what they run is marked, so that calls are refused that the runtime
     // cannot answer there. They get numbers of functions only, as the mapper was set before.
     unsafe {
-        info.set_enter_leave_function_hooks3_with_info(
+        set_hooks3_with_info(
+            info,
             H::KINDS.contains(HookKinds::ENTER).then_some(entered::<H>),
             H::KINDS.contains(HookKinds::LEAVE).then_some(left::<H>),
             H::KINDS

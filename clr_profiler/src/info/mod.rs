@@ -42,6 +42,7 @@ pub use hooks::{
     FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall, FunctionTailcall2,
     FunctionTailcall3, FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
 };
+pub(crate) use hooks::{claim_hooks, set_hooks3, set_hooks3_with_info, set_mapper2};
 pub(crate) use info1::BodyMemory;
 pub use info1::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, CorProfilerInfo, FunctionInfo,

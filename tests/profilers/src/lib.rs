@@ -17,6 +17,7 @@ mod hooks_balance;
 mod hooks_bench;
 mod hooks_fast;
 mod hooks_info;
+mod hooks_owner;
 mod inlines;
 mod jit_share;
 mod load_paths;
@@ -81,6 +82,7 @@ register!(
     hooks_fast::HooksPanic,
     hooks_fast::WrongHooks,
     hooks_info::SeesValues,
+    hooks_owner::OwnsHooks,
     load_paths::CannotDetach,
     load_paths::Detaches,
     load_paths::Notified,

@@ -38,7 +38,7 @@ unsafe fn ask(
         Err(payload) => {
             // A payload may panic again when it is dropped.
             std::mem::forget(payload);
-            (true, function)
+            (false, function)
         }
     };
     if !hook.is_null() {
@@ -136,7 +136,7 @@ mod tests {
             Hooked::ByClientId(_) => Hooked::ByClientId(offset + 7),
             other => other,
         });
-        for (function, is_hooked, id) in [(1, false, 1), (2, true, 2), (3, true, 77), (4, true, 4)]
+        for (function, is_hooked, id) in [(1, false, 1), (2, true, 2), (3, true, 77), (4, false, 4)]
         {
             let mut hook = BOOL::from(!is_hooked);
             // SAFETY: the pointer is to a local.

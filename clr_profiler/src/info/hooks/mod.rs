@@ -2,6 +2,7 @@
 
 mod frame;
 mod mapper;
+mod owner;
 
 use super::ProfilerInfo;
 use super::handle::Sealed;
@@ -11,6 +12,7 @@ use clr_profiler_sys as sys;
 
 pub use frame::{ArgumentBuffer, EltInfo, EnterInfo, FrameInfo, LeaveInfo, MemoryRange};
 pub use mapper::Hooked;
+pub(crate) use owner::claim_hooks;
 pub use sys::{
     FunctionEnter, FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID,
     FunctionLeave, FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall,
@@ -19,9 +21,15 @@ pub use sys::{
 
 /// Enter, leave and tailcall hooks: functions that compiled code calls by itself.
 ///
-/// There is one set of hooks in a process: the last call that sets one wins. All of it belongs
-/// into `initialize`; the hooks are called where
+/// A process has one set of hooks and one mapper: of several calls the last one wins. They are set
+/// in `initialize`; the hooks are called where
 /// [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE) was asked for.
+///
+/// Hooks and mapper have one owner. Where [`Setup::hooks`](crate::Setup::hooks) or
+/// [`Setup::hooks_with_info`](crate::Setup::hooks_with_info) set them, all setters of this trait are
+/// refused; after a setter of this trait, those of `Setup` are. Hooks that are set here get what the
+/// mapper answers: a hook that takes it for more than a number relies on the mapper that its own
+/// author sets, before the hooks.
 ///
 /// A hook runs on the thread that runs the function, as part of it: it must not panic, must not
 /// block, and for as long as it runs no garbage can be collected.
@@ -37,13 +45,13 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// # Safety
     ///
     /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
-    /// function, on any thread, until the process ends. On 64-bit systems the runtime calls them
-    /// like a C function; on x86 they must keep all registers.
+    /// function, on any thread, with whatever number the mapper answers, until the process ends. On
+    /// 64-bit systems the runtime calls them like a C function; on x86 they must keep all registers.
     ///
     /// # Errors
     ///
-    /// `CORPROF_E_CALL_ONLY_FROM_INIT` elsewhere, `E_INVALIDARG` for a notification profiler, or
-    /// where there is no hook at all.
+    /// Where `Setup` has set the hooks; `CORPROF_E_CALL_ONLY_FROM_INIT` elsewhere than in
+    /// `initialize`, `E_INVALIDARG` for a notification profiler, or where there is no hook at all.
     #[doc(alias = "SetEnterLeaveFunctionHooks")]
     unsafe fn set_enter_leave_function_hooks(
         &self,
@@ -52,11 +60,13 @@ pub trait CorProfilerInfoHooks: Sealed {
         tailcall: Option<FunctionTailcall>,
     ) -> Result<()> {
         let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo::SetEnterLeaveFunctionHooks(enter, leave, tailcall)
-        )?;
-        Ok(())
+        owner::by_author("ICorProfilerInfo::SetEnterLeaveFunctionHooks", || {
+            ask!(
+                info,
+                ICorProfilerInfo::SetEnterLeaveFunctionHooks(enter, leave, tailcall)
+            )?;
+            Ok(())
+        })
     }
 
     /// Sets the hooks of the second generation, which can get frame, arguments and returned value.
@@ -85,11 +95,13 @@ pub trait CorProfilerInfoHooks: Sealed {
         tailcall: Option<FunctionTailcall2>,
     ) -> Result<()> {
         let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo2::SetEnterLeaveFunctionHooks2(enter, leave, tailcall)
-        )?;
-        Ok(())
+        owner::by_author("ICorProfilerInfo2::SetEnterLeaveFunctionHooks2", || {
+            ask!(
+                info,
+                ICorProfilerInfo2::SetEnterLeaveFunctionHooks2(enter, leave, tailcall)
+            )?;
+            Ok(())
+        })
     }
 
     /// Sets the fast hooks of the third generation, which get an id and nothing else.
@@ -106,7 +118,8 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// Each hook does not unwind, keeps every register that the platform's profiling hooks keep
     /// (those of arguments and of the returned value included), and is sound to be called at the
-    /// beginning or end of any managed function, on any thread, until the process ends.
+    /// beginning or end of any managed function, on any thread, with whatever number the mapper
+    /// answers, until the process ends.
     ///
     /// # Errors
     ///
@@ -118,12 +131,10 @@ pub trait CorProfilerInfoHooks: Sealed {
         leave: Option<FunctionLeave3>,
         tailcall: Option<FunctionTailcall3>,
     ) -> Result<()> {
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo3::SetEnterLeaveFunctionHooks3(enter, leave, tailcall)
-        )?;
-        Ok(())
+        owner::by_author("ICorProfilerInfo3::SetEnterLeaveFunctionHooks3", || {
+            // SAFETY: as the caller promises.
+            unsafe { set_hooks3(self.handle(), enter, leave, tailcall) }
+        })
     }
 
     /// Sets the hooks of the third generation that can ask for frame, arguments and returned value.
@@ -141,7 +152,7 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// # Safety
     ///
     /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
-    /// function, on any thread, until the process ends.
+    /// function, on any thread, with whatever number the mapper answers, until the process ends.
     ///
     /// # Errors
     ///
@@ -154,27 +165,27 @@ pub trait CorProfilerInfoHooks: Sealed {
         leave: Option<FunctionLeave3WithInfo>,
         tailcall: Option<FunctionTailcall3WithInfo>,
     ) -> Result<()> {
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo(enter, leave, tailcall)
-        )?;
-        Ok(())
+        owner::by_author(
+            "ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo",
+            || {
+                // SAFETY: as the caller promises.
+                unsafe { set_hooks3_with_info(self.handle(), enter, leave, tailcall) }
+            },
+        )
     }
 
     /// Sets the function that says which functions have hooks, and what the hooks get.
     ///
     /// It is asked once for each function, when that is compiled; where it panics, the function has
-    /// hooks that get the function's id. A closure is taken that captures nothing, since the
-    /// runtime has no place for it: [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes
-    /// any.
+    /// no hooks. A closure is taken that captures nothing, since the runtime has no place for it:
+    /// [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes any.
     ///
     /// Wraps `ICorProfilerInfo::SetFunctionIDMapper`. **Context**: `initialize`, at start-up.
     ///
     /// # Errors
     ///
-    /// `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler that was attached,
-    /// `E_INVALIDARG` for a notification profiler.
+    /// Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler
+    /// that was attached, `E_INVALIDARG` for a notification profiler.
     #[doc(alias = "SetFunctionIDMapper")]
     fn set_function_id_mapper<F>(&self, mapper: F) -> Result<()>
     where
@@ -182,39 +193,31 @@ pub trait CorProfilerInfoHooks: Sealed {
     {
         let native = mapper::without_data(mapper);
         let info = self.handle();
-        ask!(info, ICorProfilerInfo::SetFunctionIDMapper(Some(native)))?;
-        Ok(())
+        owner::by_author("ICorProfilerInfo::SetFunctionIDMapper", || {
+            ask!(info, ICorProfilerInfo::SetFunctionIDMapper(Some(native)))?;
+            Ok(())
+        })
     }
 
     /// Sets the function that says which functions have hooks, and what the hooks get.
     ///
     /// It is asked once for each function, when that is compiled; where it panics, the function has
-    /// hooks that get the function's id. It is never dropped: code that calls the hooks lives as
-    /// long as the process.
+    /// no hooks. It is never dropped: code that calls the hooks lives as long as the process.
     ///
     /// Wraps `ICorProfilerInfo3::SetFunctionIDMapper2`. **Context**: `initialize`, at start-up.
     ///
     /// # Errors
     ///
-    /// `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler that was attached,
-    /// `E_INVALIDARG` for a notification profiler.
+    /// Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler
+    /// that was attached, `E_INVALIDARG` for a notification profiler.
     #[doc(alias = "SetFunctionIDMapper2")]
     fn set_function_id_mapper2<F>(&self, mapper: F) -> Result<()>
     where
         F: Fn(FunctionId) -> Hooked + Send + Sync + 'static,
     {
-        let (native, data) = mapper::with_data(mapper);
-        let info = self.handle();
-        let set = ask!(
-            info,
-            ICorProfilerInfo3::SetFunctionIDMapper2(Some(native), data.as_ptr())
-        );
-        if let Err(error) = set {
-            // SAFETY: the runtime did not take it.
-            unsafe { data.take_back() };
-            return Err(error);
-        }
-        Ok(())
+        owner::by_author("ICorProfilerInfo3::SetFunctionIDMapper2", || {
+            set_mapper2(self.handle(), mapper)
+        })
     }
 
     /// Frame and arguments of a call, in its enter hook.
@@ -329,3 +332,57 @@ pub trait CorProfilerInfoHooks: Sealed {
 }
 
 impl CorProfilerInfoHooks for ProfilerInfo {}
+
+/// Sets fast hooks, for whoever owns the hooks.
+///
+/// # Safety
+///
+/// As for [`CorProfilerInfoHooks::set_enter_leave_function_hooks3`].
+pub(crate) unsafe fn set_hooks3(
+    info: &ProfilerInfo,
+    enter: Option<FunctionEnter3>,
+    leave: Option<FunctionLeave3>,
+    tailcall: Option<FunctionTailcall3>,
+) -> Result<()> {
+    ask!(
+        info,
+        ICorProfilerInfo3::SetEnterLeaveFunctionHooks3(enter, leave, tailcall)
+    )?;
+    Ok(())
+}
+
+/// Sets hooks with info, for whoever owns the hooks.
+///
+/// # Safety
+///
+/// As for [`CorProfilerInfoHooks::set_enter_leave_function_hooks3_with_info`].
+pub(crate) unsafe fn set_hooks3_with_info(
+    info: &ProfilerInfo,
+    enter: Option<FunctionEnter3WithInfo>,
+    leave: Option<FunctionLeave3WithInfo>,
+    tailcall: Option<FunctionTailcall3WithInfo>,
+) -> Result<()> {
+    ask!(
+        info,
+        ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo(enter, leave, tailcall)
+    )?;
+    Ok(())
+}
+
+/// Sets the mapper, for whoever owns the hooks.
+pub(crate) fn set_mapper2<F>(info: &ProfilerInfo, mapper: F) -> Result<()>
+where
+    F: Fn(FunctionId) -> Hooked + Send + Sync + 'static,
+{
+    let (native, data) = mapper::with_data(mapper);
+    let set = ask!(
+        info,
+        ICorProfilerInfo3::SetFunctionIDMapper2(Some(native), data.as_ptr())
+    );
+    if let Err(error) = set {
+        // SAFETY: the runtime did not take it.
+        unsafe { data.take_back() };
+        return Err(error);
+    }
+    Ok(())
+}

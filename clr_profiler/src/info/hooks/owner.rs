@@ -1,0 +1,56 @@
+//! Who has set the hooks and the mapper of their ids: a process has one set of both.
+//!
+//! Hooks take what the mapper answers for what they expect, a pointer as a rule. So the two belong
+//! together, whichever of the runtime's calls set them.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+
+#[derive(Clone, Copy)]
+enum Owner {
+    /// The component that [`Setup`](crate::Setup) sets.
+    Setup,
+    /// The profiler's author, by calls of [`ProfilerInfo`](crate::ProfilerInfo).
+    Author,
+}
+
+static OWNER: Mutex<Option<Owner>> = Mutex::new(None);
+
+/// Makes hooks and mapper those of `Setup`, for good.
+///
+/// # Errors
+///
+/// Where they have an owner already.
+pub(crate) fn claim_hooks(call: &'static str) -> Result<()> {
+    let mut owner = OWNER.lock().unwrap_or_else(PoisonError::into_inner);
+    match *owner {
+        None => {
+            *owner = Some(Owner::Setup);
+            Ok(())
+        }
+        Some(Owner::Setup) => Err(Error::rule(
+            call,
+            "this library has set hooks already; a process has one set of them",
+        )),
+        Some(Owner::Author) => Err(Error::rule(
+            call,
+            "hooks or a mapper were set on `ProfilerInfo` before: hooks and the mapper of their ids \
+             have one owner, so set both there, or both by `Setup`",
+        )),
+    }
+}
+
+/// Makes a call that sets hooks or the mapper for the profiler's author.
+pub(super) fn by_author(call: &'static str, set: impl FnOnce() -> Result<()>) -> Result<()> {
+    let mut owner = OWNER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(Owner::Setup) = *owner {
+        return Err(Error::rule(
+            call,
+            "`Setup` has set the hooks and the mapper of their ids; a process has one set of both",
+        ));
+    }
+    set()?;
+    *owner = Some(Owner::Author);
+    Ok(())
+}
