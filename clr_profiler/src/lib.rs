@@ -115,7 +115,7 @@ pub use hooks::{
 };
 pub use ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId,
-    ModuleId, ObjectId, RejitId, ThreadId,
+    ModuleId, ObjectId, ObjectIds, RejitId, ThreadId,
 };
 pub use info::*;
 pub use metadata::*;
@@ -145,8 +145,8 @@ pub mod prelude {
         Error, EventMask, EventPipeEvent, EventPipeProviderId, Failure, FunctionControl,
         FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, HelperAssembly, Hresult,
         JitCacheResult, Metadata, MetadataImport, MetadataImport2, Method, ModuleId, MovedRanges,
-        NativeCall, Object, ObjectId, Profiler, ProfilerInfo, ReentrancyGuard, RejitId, Result,
-        RewriteContext, RootIds, Roots, Setup, SurvivingRanges, SuspendReason, ThreadId,
+        NativeCall, Object, ObjectId, ObjectIds, Profiler, ProfilerInfo, ReentrancyGuard, RejitId,
+        Result, RewriteContext, RootIds, Roots, Setup, SurvivingRanges, SuspendReason, ThreadId,
         TransitionReason, Value, WeakTableElements, profiler, register,
     };
     pub use crate::{

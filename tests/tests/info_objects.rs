@@ -121,3 +121,57 @@ fn a_stopped_runtime_shows_stacks_and_heap_and_events_come_back() {
         }
     });
 }
+
+#[test]
+fn objects_are_refused_once_they_may_have_moved() {
+    let moved = "the collector may have moved";
+    let walk = "this thread walks the references of an object";
+    let preemptive = "the collector can move objects on this thread at any time";
+    let scenario = Scenario::new("Objects").profiler("C0DE0000-0000-4000-8000-0000000000C7");
+    scenario.on_each_runtime(|runtime, profiled| {
+        assert_eq!(profiled.status.code(), Some(3), "{}", profiled.log);
+        let handles = [
+            ("with a handle", None),
+            ("after a handle", Some(moved)),
+            ("its fields", Some(moved)),
+            ("of the handle", None),
+            ("in a handle", Some(moved)),
+            ("fields in a handle", Some(moved)),
+            ("no place for handles", Some(preemptive)),
+            ("no managed thread", Some(preemptive)),
+        ];
+        let others = [
+            ("moving in a walk", Some(walk)),
+            ("after a walk", None),
+            ("a frame", None),
+            ("a frame later", Some(moved)),
+            ("in a static field", Some(moved)),
+            ("of a static field", None),
+            ("of a static field later", Some(moved)),
+            ("static field", None),
+            ("after a static field", Some(moved)),
+            ("Name", Some(preemptive)),
+            ("Count", None),
+            ("Origin", Some(preemptive)),
+        ];
+        let handles = handles.into_iter().filter(|_| runtime.major >= 7);
+        let mut expected = 0;
+        for (what, refusal) in handles.chain(others) {
+            let start = format!("{what}: ");
+            let lines: Vec<&str> = profiled
+                .log
+                .lines()
+                .filter_map(|line| line.strip_prefix(&start))
+                .collect();
+            let [line] = lines.as_slice() else {
+                panic!("{what} in {}", profiled.log);
+            };
+            match refusal {
+                Some(why) => assert!(line.contains(why), "{what}: {line}"),
+                None => assert_eq!(*line, "answered", "{what}"),
+            }
+            expected += 1;
+        }
+        assert_eq!(profiled.log.lines().count(), expected, "{}", profiled.log);
+    });
+}

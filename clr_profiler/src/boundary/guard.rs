@@ -28,6 +28,8 @@ pub(crate) enum Suspended {
     ByProfiler,
     /// It is not, but this thread is in a hook: the runtime waits for it when it wants to.
     InHook,
+    /// It is not, but on this thread the runtime walks an object, which has to stay where it is.
+    InWalk,
 }
 
 /// The callback that a thread is in; the innermost one.
@@ -35,8 +37,9 @@ pub(crate) enum Suspended {
 struct Place {
     /// Whether the runtime is suspended during it.
     suspended: Suspended,
-    /// Whether a call was made since then during which a collection may have moved objects.
-    objects_may_have_moved: bool,
+    /// Whether a collection waits for this thread, unless it makes a call that lets one begin: the
+    /// thread is in cooperative mode.
+    objects_stay: bool,
     /// Which profiler's it is: the identity of its handle, null outside of callbacks.
     profiler: *const (),
 }
@@ -45,7 +48,7 @@ thread_local! {
     static PLACE: Cell<Place> = const {
         Cell::new(Place {
             suspended: Suspended::No,
-            objects_may_have_moved: false,
+            objects_stay: false,
             profiler: std::ptr::null(),
         })
     };
@@ -56,27 +59,20 @@ pub(crate) fn suspended() -> Suspended {
     PLACE.get().suspended
 }
 
-/// Notes that this thread makes a call during which a collection can move objects.
-pub(crate) fn objects_may_move() {
-    let place = PLACE.get();
-    PLACE.set(Place {
-        objects_may_have_moved: true,
-        ..place
-    });
+/// Whether objects stay where they are while this thread makes no call that lets them move.
+pub(crate) fn objects_stay() -> bool {
+    PLACE.get().objects_stay
 }
 
-/// Whether objects can be elsewhere than when the callback that this thread is in began.
-pub(crate) fn objects_may_have_moved() -> bool {
-    PLACE.get().objects_may_have_moved
-}
-
-/// Runs `code`, during which objects count as being where they were when it began.
-pub(crate) fn with_fresh_objects<R>(code: impl FnOnce() -> R) -> R {
+/// Runs `code` while the runtime walks an object: calls are refused that let it move.
+pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
     let place = PLACE.get();
-    let _mark = Mark::set(Place {
-        objects_may_have_moved: false,
-        ..place
-    });
+    let suspended = match place.suspended {
+        Suspended::No => Suspended::InWalk,
+        // That refuses more.
+        other => other,
+    };
+    let _mark = Mark::set(Place { suspended, ..place });
     code()
 }
 
@@ -93,7 +89,7 @@ pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
     let place = PLACE.get();
     let _mark = Mark::set(Place {
         suspended: Suspended::InHook,
-        objects_may_have_moved: false,
+        objects_stay: true,
         ..place
     });
     code()
@@ -168,7 +164,7 @@ pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
     let _mark = Mark::set(Place {
         // A callback that comes while the runtime is suspended comes while it is suspended.
         suspended: if C::GC { Suspended::ForGc } else { suspended() },
-        objects_may_have_moved: false,
+        objects_stay: callback.is_cooperative(),
         profiler: live.info.identity(),
     });
     match panics::catch(|| user_code(&live.profiler, C::of(&live.info))) {

@@ -18,7 +18,7 @@ use crate::callbacks::{Callback, with_callbacks};
 use crate::error::Hresult;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
-    ObjectId, RejitId, ThreadId,
+    ObjectId, ObjectIds, RejitId, ThreadId,
 };
 use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope, ProfilerInfo};
 use crate::native::typed;

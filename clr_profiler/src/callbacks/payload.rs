@@ -5,7 +5,7 @@ use std::ops::Range;
 use uuid::Uuid;
 
 use crate::callbacks::reasons::RootKind;
-use crate::ids::{ClassId, EventPipeProviderId, GcHandleId, ObjectId, ThreadId};
+use crate::ids::{ClassId, EventPipeProviderId, GcHandleId, ObjectId, ObjectIds, ThreadId};
 use clr_profiler_sys as sys;
 
 /// Lengths of ranges of objects: the older callbacks deliver them in 32 bits.
@@ -109,19 +109,19 @@ impl<'a> AllocationsByClass<'a> {
 /// The objects that roots point to; a root may point to nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct RootIds<'a> {
-    objects: &'a [usize],
+    objects: ObjectIds<'a>,
 }
 
 impl<'a> RootIds<'a> {
     pub(crate) fn new(objects: &'a [usize]) -> Self {
-        Self { objects }
+        Self {
+            objects: ObjectIds::new(objects),
+        }
     }
 
     /// What each root points to.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<ObjectId<'a>>> + 'a {
-        self.objects
-            .iter()
-            .map(|object| ObjectId::optional(*object))
+        self.objects.optional()
     }
 }
 
@@ -159,7 +159,7 @@ pub struct Root<'a> {
 /// The roots of the managed heap.
 #[derive(Clone, Copy, Debug)]
 pub struct Roots<'a> {
-    objects: &'a [usize],
+    objects: ObjectIds<'a>,
     kinds: &'a [u32],
     flags: &'a [u32],
     ids: &'a [usize],
@@ -173,7 +173,7 @@ impl<'a> Roots<'a> {
         ids: &'a [usize],
     ) -> Self {
         Self {
-            objects,
+            objects: ObjectIds::new(objects),
             kinds,
             flags,
             ids,
@@ -182,10 +182,10 @@ impl<'a> Roots<'a> {
 
     /// The roots, in the order of the runtime.
     pub fn iter(&self) -> impl Iterator<Item = Root<'a>> + 'a {
-        let ids = self.objects.iter().zip(self.ids);
+        let ids = self.objects.optional().zip(self.ids);
         let kinds = self.kinds.iter().zip(self.flags);
         ids.zip(kinds).map(|((object, id), (kind, flags))| Root {
-            object: ObjectId::optional(*object),
+            object,
             kind: RootKind::from_native(*kind),
             flags: RootFlags::from_bits_retain(*flags),
             id: *id,
@@ -219,8 +219,8 @@ impl GenerationSet {
 /// The elements of conditional weak tables: key, value and handle of each.
 #[derive(Clone, Copy, Debug)]
 pub struct WeakTableElements<'a> {
-    keys: &'a [usize],
-    values: &'a [usize],
+    keys: ObjectIds<'a>,
+    values: ObjectIds<'a>,
     handles: &'a [GcHandleId],
 }
 
@@ -238,20 +238,20 @@ pub struct WeakTableElement<'a> {
 impl<'a> WeakTableElements<'a> {
     pub(crate) fn new(keys: &'a [usize], values: &'a [usize], handles: &'a [GcHandleId]) -> Self {
         Self {
-            keys,
-            values,
+            keys: ObjectIds::new(keys),
+            values: ObjectIds::new(values),
             handles,
         }
     }
 
     /// The elements, in the order of the runtime.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = WeakTableElement<'a>> + 'a {
-        let pairs = self.keys.iter().zip(self.values);
+        let pairs = self.keys.optional().zip(self.values.optional());
         pairs
             .zip(self.handles)
             .map(|((key, value), handle)| WeakTableElement {
-                key: ObjectId::optional(*key),
-                value: ObjectId::optional(*value),
+                key,
+                value,
                 handle: *handle,
             })
     }

@@ -11,7 +11,7 @@ use super::with_callbacks;
 use crate::error::{Hresult, Result};
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
-    ObjectId, RejitId, ThreadId,
+    ObjectId, ObjectIds, RejitId, ThreadId,
 };
 use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope, ProfilerInfo};
 use crate::setup::Setup;

@@ -56,6 +56,16 @@ macro_rules! define_callback {
 with_callbacks!(define_callback);
 
 impl Callback {
+    /// Whether the runtime calls it in cooperative mode, so that a collection waits for its thread.
+    /// Of those that come while the runtime is suspended this says nothing.
+    pub(crate) const fn is_cooperative(self) -> bool {
+        // `HandleCreated` is not sure to be one of them where the handle has no object yet.
+        matches!(
+            self,
+            Self::ObjectAllocated | Self::ExceptionThrown | Self::ExceptionCatcherEnter
+        )
+    }
+
     /// What the runtime is told when the profiler failed in this callback.
     pub(crate) const fn answer_to_failure(self) -> Hresult {
         match self {

@@ -162,7 +162,7 @@ macro_rules! callbacks {
                     [MONITOR_GC] gc (allocations: AllocationsByClass<'_> = AllocationsByClass::new(slice(classIds.cast(), cClassCount), slice(cObjects, cClassCount)));
                 /// The references that one object holds. There may be no class during unloading.
                 object_references = ObjectReferences(objectId: ObjectID, classId: ClassID, cObjectRefs: ULONG, objectRefIds: *const ObjectID)
-                    [MONITOR_GC] gc (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: Option<ClassId> = ClassId::optional(classId), references: &[ObjectId<'_>] = slice(objectRefIds.cast(), cObjectRefs));
+                    [MONITOR_GC] gc (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: Option<ClassId> = ClassId::optional(classId), references: ObjectIds<'_> = ObjectIds::new(slice(objectRefIds, cObjectRefs)));
                 /// The roots of the heap; an entry may be null. [`root_references2`](Self::root_references2) says more.
                 root_references = RootReferences(cRootRefs: ULONG, rootRefIds: *const ObjectID)
                     [MONITOR_GC] gc (roots: RootIds<'_> = RootIds::new(slice(rootRefIds, cRootRefs)));

@@ -16,7 +16,7 @@ use crate::callbacks::payload::{GenerationSet, Roots, WeakTableElements};
 use crate::callbacks::reasons::RootKind;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
-use crate::ids::{ClassId, FunctionId, ObjectId};
+use crate::ids::{ClassId, FunctionId, ObjectId, ObjectIds};
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo5, CorProfilerInfo8, GcScope, ProfilerInfo,
     reference_fields,
@@ -89,7 +89,7 @@ use record::Record;
 ///         gc: &GcScope,
 ///         object: ObjectId<'_>,
 ///         class: Option<ClassId>,
-///         references: &[ObjectId<'_>],
+///         references: ObjectIds<'_>,
 ///     ) -> Result<()> {
 ///         self.heap.object(gc, object, class, references);
 ///         Ok(())
@@ -236,7 +236,7 @@ impl HeapRecorder {
         gc: &GcScope,
         object: ObjectId<'_>,
         class: Option<ClassId>,
-        references: &[ObjectId<'_>],
+        references: ObjectIds<'_>,
     ) {
         if let State::Recording(record, outcome) = &mut *lock(&self.state)
             && outcome.is_ok()

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::graph::{HeapRoot, NO_PLACE, UNIT};
 use crate::callbacks::payload::{Roots, WeakTableElements};
 use crate::error::Result;
-use crate::ids::{ClassId, ObjectId};
+use crate::ids::{ClassId, ObjectId, ObjectIds};
 use crate::info::GcScope;
 
 /// How many entries grow at a time.
@@ -159,14 +159,14 @@ impl Record {
         gc: &GcScope,
         object: ObjectId<'_>,
         class: ClassId,
-        references: &[ObjectId<'_>],
+        references: ObjectIds<'_>,
     ) -> Result<()> {
         let size = gc.object_size(object)?;
         let mut count = 0;
         if references.is_empty() {
             // Nothing to ask for.
         } else if gc.version() < 10 {
-            for reference in references {
+            for reference in references.iter() {
                 self.refer(reference.address(), NO_PLACE);
                 count += 1;
             }

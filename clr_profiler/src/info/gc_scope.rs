@@ -1,6 +1,7 @@
 //! [`GcScope`]: what can be asked while the runtime is suspended.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use super::{
@@ -14,10 +15,11 @@ use crate::ids::{AppDomainId, ClassId, FunctionId, ObjectId, ThreadId};
 /// What a callback may ask while the runtime is suspended for a garbage collection.
 ///
 /// Other calls would wait for the collection to end, and it waits for the callback: they are not
-/// here, and around it they are refused.
+/// here, and around it they are refused. It stays on the thread of the callback.
 #[repr(transparent)]
 pub struct GcScope {
     info: ProfilerInfo,
+    stays_here: PhantomData<*const ()>,
 }
 
 /// One call a row: its documentation, its name here, and where it comes from.

@@ -10,12 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
-use crate::boundary::{
-    Suspended, in_callback_of, objects_may_have_moved, objects_may_move, suspended,
-};
+use crate::boundary::{Suspended, in_callback_of, suspended};
 use crate::error::{Error, Hresult, Result};
 use crate::events::{EventMask, Loaded, problem_at_start, problem_with_change};
-use crate::ids::{FunctionId, ObjectId};
+use crate::ids::{FunctionId, Moves, ObjectId};
 use crate::rewrite::RewriteStore;
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
@@ -114,6 +112,10 @@ impl<I> Drop for Native<'_, I> {
         }
     }
 }
+
+/// Why objects cannot be looked at on this thread now.
+pub(crate) const OBJECTS_MOVE: &str = "the collector can move objects on this thread at any time: objects can be looked at only in \
+     `exception_thrown`, `exception_catcher_enter`, `object_allocated` and hooks with info";
 
 /// How far a call goes into the runtime.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -352,7 +354,7 @@ impl ProfilerInfo {
 
     /// Where an object is, if it is still there.
     pub(crate) fn place_of(&self, call: &'static str, object: ObjectId<'_>) -> Result<usize> {
-        if objects_may_have_moved() {
+        if !object.is_in_place() {
             return Err(Error::rule(
                 call,
                 "since the object was delivered a call was made during which the collector may \
@@ -363,6 +365,15 @@ impl ProfilerInfo {
         Ok(object.address())
     }
 
+    /// Refuses a call that is newer than the runtime.
+    #[inline]
+    pub(crate) fn check_version(&self, call: &'static str, needed: u8) -> Result<()> {
+        if self.0.version < needed {
+            return Err(Error::unsupported(call, needed, self.0.version));
+        }
+        Ok(())
+    }
+
     /// The native interface `I`, if this call may be made here and now.
     #[inline]
     pub(crate) fn native<I: InfoInterface>(
@@ -370,9 +381,7 @@ impl ProfilerInfo {
         call: &'static str,
         reach: Reach,
     ) -> Result<Native<'_, I>> {
-        if self.0.version < I::VERSION {
-            return Err(Error::unsupported(call, I::VERSION, self.0.version));
-        }
+        self.check_version(call, I::VERSION)?;
         if reach != Reach::Suspension {
             match suspended() {
                 Suspended::No => {}
@@ -391,6 +400,15 @@ impl ProfilerInfo {
                          needed and ask in a later callback",
                     ));
                 }
+                // What loads types or compiles would let the object move.
+                Suspended::InWalk if reach == Reach::Lock => {}
+                Suspended::InWalk => {
+                    return Err(Error::rule(
+                        call,
+                        "this thread walks the references of an object, which has to stay where it \
+                         is; remember what is needed and ask when the walk has ended",
+                    ));
+                }
                 Suspended::ByProfiler => {
                     return Err(Error::rule(
                         call,
@@ -401,7 +419,7 @@ impl ProfilerInfo {
             }
         }
         if reach == Reach::Collection {
-            objects_may_move();
+            Moves::count_one();
         }
         // While this thread is in a callback, the runtime keeps its side. Otherwise the call has to
         // be known to whoever cuts the profiler off.

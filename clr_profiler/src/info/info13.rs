@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::handle::Sealed;
+use super::handle::{OBJECTS_MOVE, Sealed};
 use super::{CorProfilerInfo, ProfilerInfo};
-use crate::boundary::with_fresh_objects;
-use crate::error::Result;
+use crate::boundary::objects_stay;
+use crate::error::{Error, Result};
 use crate::ids::ObjectId;
 use clr_profiler_sys as sys;
 
@@ -109,28 +109,35 @@ pub trait CorProfilerInfo13: Sealed {
 
     /// Calls `read` with the object of a handle; with `None` where it was collected.
     ///
-    /// The object can move as soon as `read` has returned.
+    /// The object can move as soon as `read` has returned. Objects that were delivered before are no
+    /// safer in `read` than outside.
     ///
-    /// Wraps `ICorProfilerInfo13::GetObjectIDFromHandle`. **Context**: a callback that delivers
-    /// objects, on a managed thread.
+    /// Wraps `ICorProfilerInfo13::GetObjectIDFromHandle`. **Context**: `exception_thrown`,
+    /// `exception_catcher_enter` and `object_allocated`: elsewhere a collection does not wait for the
+    /// thread.
     ///
     /// # Errors
     ///
-    /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_NOT_MANAGED_THREAD` from where objects
-    /// cannot be looked at.
+    /// In other callbacks and on threads of the profiler's own.
     #[doc(alias = "GetObjectIDFromHandle")]
     fn with_object_of_handle<R>(
         &self,
         handle: &ObjectHandle,
         read: impl FnOnce(Option<ObjectId<'_>>) -> R,
     ) -> Result<R> {
+        const CALL: &str = "ICorProfilerInfo13::GetObjectIDFromHandle";
         let mut object = 0;
         let info = self.handle();
+        info.check_version(CALL, 13)?;
+        // The runtime answers in preemptive mode, too.
+        if !objects_stay() {
+            return Err(Error::rule(CALL, OBJECTS_MOVE));
+        }
         ask!(
             steady info,
             ICorProfilerInfo13::GetObjectIDFromHandle(handle.raw, &mut object)
         )?;
-        Ok(with_fresh_objects(|| read(ObjectId::optional(object))))
+        Ok(read(ObjectId::optional(object)))
     }
 }
 

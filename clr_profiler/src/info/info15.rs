@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::handle::Sealed;
 use super::{CorProfilerInfo10, GcScope, ProfilerInfo};
-use crate::boundary::{Suspended, set_suspended, suspended, with_fresh_objects};
-use crate::error::{Error, Result};
+use crate::boundary::{Suspended, set_suspended, suspended};
+use crate::error::Result;
 use crate::ids::ObjectId;
 use clr_profiler_sys as sys;
 use sys::BOOL;
@@ -37,9 +37,7 @@ pub trait CorProfilerInfo15: Sealed {
     ) -> Result<()> {
         const CALL: &str = "ICorProfilerInfo15::EnumerateGCHeapObjects";
         let info = self.handle();
-        if info.version() < 15 {
-            return Err(Error::unsupported(CALL, 15, info.version()));
-        }
+        info.check_version(CALL, 15)?;
         let mut walk = Walk {
             info,
             visit,
@@ -51,7 +49,9 @@ pub trait CorProfilerInfo15: Sealed {
         // Left to suspend itself, .NET 10 takes that for someone else's suspension and refuses.
         let suspension = match suspended() {
             Suspended::No => Some(info.suspend_runtime()?),
-            Suspended::ByProfiler | Suspended::ForGc | Suspended::InHook => None,
+            Suspended::ByProfiler | Suspended::ForGc | Suspended::InHook | Suspended::InWalk => {
+                None
+            }
         };
         let answer = if suspended() == Suspended::ByProfiler {
             ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))
@@ -95,7 +95,7 @@ unsafe extern "system" fn object<V: FnMut(&GcScope, ObjectId<'_>) -> ControlFlow
     };
     let before = set_suspended(Suspended::ForGc);
     let visited = catch_unwind(AssertUnwindSafe(|| {
-        with_fresh_objects(|| (walk.visit)(GcScope::from_callback(walk.info), object))
+        (walk.visit)(GcScope::from_callback(walk.info), object)
     }));
     set_suspended(before);
     match visited {

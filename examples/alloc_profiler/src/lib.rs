@@ -151,7 +151,7 @@ impl Profiler for AllocProfiler {
         gc: &GcScope,
         object: ObjectId<'_>,
         class: Option<ClassId>,
-        _references: &[ObjectId<'_>],
+        _references: ObjectIds<'_>,
     ) -> Result<()> {
         let Some(class) = class else {
             return Ok(());

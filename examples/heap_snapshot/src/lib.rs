@@ -125,7 +125,7 @@ impl Profiler for HeapSnapshot {
         gc: &GcScope,
         object: ObjectId<'_>,
         class: Option<ClassId>,
-        references: &[ObjectId<'_>],
+        references: ObjectIds<'_>,
     ) -> Result<()> {
         self.heap.object(gc, object, class, references);
         Ok(())

@@ -58,7 +58,7 @@ macro_rules! override_every_callback {
             gc moved_references(MovedRanges<'_>);
             info object_allocated(ObjectId<'_>, ClassId);
             gc objects_allocated_by_class(AllocationsByClass<'_>);
-            gc object_references(ObjectId<'_>, Option<ClassId>, &[ObjectId<'_>]);
+            gc object_references(ObjectId<'_>, Option<ClassId>, ObjectIds<'_>);
             gc root_references(RootIds<'_>);
             info exception_thrown(ObjectId<'_>);
             info exception_search_function_enter(FunctionId);

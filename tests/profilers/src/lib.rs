@@ -41,6 +41,7 @@ mod rewrites;
 mod rewrites_again;
 mod scrambles;
 mod shapes;
+mod stale_objects;
 mod start;
 mod statics;
 mod stress;
@@ -117,6 +118,7 @@ register!(
     shapes::LogsShapes,
     shapes::RejitsShapes,
     shapes::WrapsShapes,
+    stale_objects::KeepsObjects,
     start::CancelsActivation,
     start::FailsToStart,
     start::Null,

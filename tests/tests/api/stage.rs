@@ -82,7 +82,7 @@ impl Profiler for Hands {
         scope: &GcScope,
         object: ObjectId<'_>,
         _class: Option<ClassId>,
-        _references: &[ObjectId<'_>],
+        _references: ObjectIds<'_>,
     ) -> Result<()> {
         in_callback(|run| match run {
             Run::Gc(run) => run(scope, object),

@@ -38,8 +38,10 @@ impl Profiler for Mine {
     // An object may be passed on within its callback.
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let objects = [thrown];
+        let classes = objects.map(|object| info.class_from_object(object));
+        // What was read of it may go to other threads.
         std::thread::scope(|scope| {
-            scope.spawn(|| objects.map(|object| info.class_from_object(object).is_ok()));
+            scope.spawn(|| classes.map(|class| class.is_ok()));
         });
         self.info.class_from_object(thrown)?;
         Ok(())

@@ -5,16 +5,22 @@ use std::marker::PhantomData;
 use std::mem::offset_of;
 
 use crate::error::{Hresult, Result};
+use crate::ids::Moves;
 use clr_profiler_sys as sys;
 use sys::{COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE};
 
 /// A frame of a running function: it tells the exact generic arguments.
 ///
 /// Good for [`function_info2_in_frame`](crate::CorProfilerInfo2::function_info2_in_frame) while the
-/// hook or the callback runs that got it, as the lifetime says.
+/// hook or the callback runs that got it, as the lifetime says, on its thread, and until that thread
+/// makes a call during which objects can move: a frame may tell generic arguments by an object.
 #[doc(alias = "COR_PRF_FRAME_INFO")]
 #[derive(Clone, Copy)]
-pub struct FrameInfo<'callback>(usize, PhantomData<&'callback ()>);
+pub struct FrameInfo<'callback> {
+    raw: usize,
+    delivered: Moves,
+    callback: PhantomData<(&'callback (), *const ())>,
+}
 
 impl FrameInfo<'_> {
     /// The frame that native code knows by this number.
@@ -23,16 +29,30 @@ impl FrameInfo<'_> {
     ///
     /// The number is one that the runtime gave to the hook or callback whose lifetime this has.
     pub unsafe fn from_raw(raw: usize) -> Self {
-        Self(raw, PhantomData)
+        Self::delivered(raw)
     }
 
     /// The number by which native code knows it.
     pub fn raw(self) -> usize {
-        self.0
+        self.raw
     }
 
+    /// The frame that the runtime tells of now, if it does.
     pub(crate) fn optional(raw: usize) -> Option<Self> {
-        (raw != 0).then_some(Self(raw, PhantomData))
+        (raw != 0).then(|| Self::delivered(raw))
+    }
+
+    fn delivered(raw: usize) -> Self {
+        Self {
+            raw,
+            delivered: Moves::now(),
+            callback: PhantomData,
+        }
+    }
+
+    /// Whether what the frame refers to is where it was when it was delivered.
+    pub(in crate::info) fn is_in_place(self) -> bool {
+        self.delivered.is_now()
     }
 }
 

@@ -36,6 +36,8 @@ pub trait CorProfilerInfo10: Sealed {
     /// Calls `visit` for each reference that an object holds, until it says to stop.
     ///
     /// References to nothing are left out. A panic of `visit` ends the walk and goes on from here.
+    /// The object has to stay where it is meanwhile: calls that may trigger a GC are refused in
+    /// `visit`.
     ///
     /// Wraps `ICorProfilerInfo10::EnumerateObjectReferences`. **Context**: any callback, also during
     /// a collection.

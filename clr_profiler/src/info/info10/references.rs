@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::check_object;
+use crate::boundary::in_walk;
 use crate::error::Result;
 use crate::ids::ObjectId;
 use crate::info::ProfilerInfo;
@@ -48,7 +49,8 @@ unsafe extern "system" fn reference<V: FnMut(ObjectReference<'_>) -> ControlFlow
         target,
         place: reference.addr(),
     };
-    match catch_unwind(AssertUnwindSafe(|| (walk.visit)(reference))) {
+    // The runtime goes through the object: it must not move before the walk has ended.
+    match catch_unwind(AssertUnwindSafe(|| in_walk(|| (walk.visit)(reference)))) {
         Ok(ControlFlow::Continue(())) => return BOOL::from(true),
         Ok(ControlFlow::Break(())) => walk.ended = true,
         Err(payload) => walk.panic = Some(payload),

@@ -49,13 +49,21 @@ pub trait CorProfilerInfo2: Sealed {
     ///
     /// # Errors
     ///
-    /// `E_INVALIDARG` for dynamic methods, and where the frame is another function's.
+    /// Where objects may have moved since the frame was delivered; `E_INVALIDARG` for dynamic
+    /// methods, and where the frame is another function's.
     #[doc(alias = "GetFunctionInfo2")]
     fn function_info2_in_frame(
         &self,
         function: FunctionId,
         frame: FrameInfo<'_>,
     ) -> Result<FunctionInfo2> {
+        if !frame.is_in_place() {
+            return Err(Error::rule(
+                "ICorProfilerInfo2::GetFunctionInfo2",
+                "since the frame was delivered a call was made during which the collector may have \
+                 moved what it refers to: ask about frames first",
+            ));
+        }
         function_info2(self.handle(), function, frame.raw())
     }
 

@@ -7,11 +7,12 @@ mod value;
 
 use std::fmt;
 
+use super::handle::OBJECTS_MOVE;
 use super::{
     ArrayDimension, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4,
     CorProfilerInfoStatics, ProfilerInfo, StaticKind,
 };
-use crate::boundary::with_fresh_objects;
+use crate::boundary::objects_stay;
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ObjectId};
 use fields::{instance_fields, static_field};
@@ -296,12 +297,13 @@ impl ProfilerInfo {
     /// Of fields that there is one of for each thread it is that of this thread.
     ///
     /// **Context**: a callback on a managed thread, not during a collection. A field that holds a
-    /// structure can be read where objects can be looked at only.
+    /// reference or a structure, or that there is one of for each thread, can be read only where
+    /// objects stay in place: `exception_thrown`, `exception_catcher_enter` and `object_allocated`.
     ///
     /// # Errors
     ///
-    /// `CORPROF_E_DATAINCOMPLETE` before the type is initialised, and what the runtime and the
-    /// metadata answer.
+    /// Where objects can move meanwhile, `CORPROF_E_DATAINCOMPLETE` before the type is initialised,
+    /// and what the runtime and the metadata answer.
     pub fn with_static_field<R>(
         &self,
         class: ClassId,
@@ -312,6 +314,14 @@ impl ProfilerInfo {
             return Ok(None);
         };
         let statics = self.static_field_info(class, field)?;
+        // Numbers are outside of the managed heap, unless each thread has its own.
+        let is_in_heap = match kind {
+            Kind::Reference | Kind::Struct(_) => true,
+            _ => statics.contains(StaticKind::THREAD),
+        };
+        if is_in_heap && !objects_stay() {
+            return Err(Error::rule("reading a static field", OBJECTS_MOVE));
+        }
         let address = if statics.contains(StaticKind::THREAD) {
             self.thread_static_address(class, field, None)?
         } else if statics.contains(StaticKind::RVA) {
@@ -324,11 +334,10 @@ impl ProfilerInfo {
             Kind::Struct(Some(class)) => self.class_layout(class)?.size as usize,
             kind => kind.size().unwrap_or(0),
         };
-        with_fresh_objects(|| {
-            // SAFETY: the runtime has just said that the field, which is of that size, is at this
-            // address; the type lives while it is being asked about.
-            let region = unsafe { Region::new(address, size) };
-            kind.read(self, region).map(|value| Some(read(value)))
-        })
+        // SAFETY: the runtime has just said that the field, which is of that size, is at this
+        // address. The type lives while it is being asked about, and what can be in the managed heap
+        // stays there, as was checked above.
+        let region = unsafe { Region::new(address, size) };
+        kind.read(self, region).map(|value| Some(read(value)))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::boundary::objects_may_have_moved;
 use crate::error::{Error, Result};
+use crate::ids::Moves;
 
 /// What error messages name in place of a native call.
 const READING: &str = "reading an object";
@@ -13,6 +13,7 @@ const READING: &str = "reading an object";
 pub(super) struct Region<'a> {
     start: usize,
     size: usize,
+    looked_up: Moves,
     object: PhantomData<&'a ()>,
     /// Objects can be looked at on this thread, for now.
     stays_here: PhantomData<*const ()>,
@@ -27,6 +28,7 @@ impl<'a> Region<'a> {
         Self {
             start,
             size,
+            looked_up: Moves::now(),
             object: PhantomData,
             stays_here: PhantomData,
         }
@@ -72,7 +74,7 @@ impl<'a> Region<'a> {
     }
 
     fn copy_to(&self, bytes: &mut [u8]) -> Result<()> {
-        if objects_may_have_moved() {
+        if !self.looked_up.is_now() {
             return Err(Error::rule(
                 READING,
                 "since it was looked up a call was made during which the collector may have moved it",

@@ -1,7 +1,11 @@
 //! Ids that the runtime gives to its things: one type each, so that they cannot be mixed up.
 
+mod object;
+
 use std::fmt;
-use std::marker::PhantomData;
+
+pub(crate) use object::Moves;
+pub use object::{ObjectId, ObjectIds};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $native:literal;)*) => {$(
@@ -70,42 +74,6 @@ impl RejitId {
     pub const ORIGINAL: Self = Self(0);
 }
 
-/// An object on the managed heap, named by its address.
-///
-/// The garbage collector moves objects, so the id is good only during the callback that delivered
-/// it: the lifetime says so, and keeping one beyond it does not compile.
-///
-/// The native type is `ObjectID`.
-#[doc(alias = "ObjectID")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub struct ObjectId<'callback>(usize, PhantomData<&'callback ()>);
-
-impl ObjectId<'_> {
-    pub(crate) const fn from_callback(raw: usize) -> Self {
-        Self(raw, PhantomData)
-    }
-
-    pub(crate) const fn optional(raw: usize) -> Option<Self> {
-        if raw == 0 {
-            None
-        } else {
-            Some(Self::from_callback(raw))
-        }
-    }
-
-    /// The address at which the object is now. To be logged or compared, not to be read through.
-    pub const fn address(self) -> usize {
-        self.0
-    }
-}
-
-impl fmt::Debug for ObjectId<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ObjectId({:#x})", self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +83,5 @@ mod tests {
         assert_eq!(ClassId::optional(0), None);
         assert_eq!(ClassId::optional(16), Some(ClassId::from_raw(16)));
         assert_eq!(format!("{:?}", ClassId::from_raw(16)), "ClassId(0x10)");
-        assert_eq!(ObjectId::optional(0), None);
     }
 }

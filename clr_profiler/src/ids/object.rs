@@ -1,0 +1,185 @@
+//! Ids of objects, which are good for as long as the object stays where it is.
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+thread_local! {
+    static MOVES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A moment on this thread, counted by the calls before it during which the collector could move
+/// objects. It is a moment of no other thread: what holds one stays on its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moves(u64);
+
+impl Moves {
+    /// This moment.
+    pub(crate) fn now() -> Self {
+        Self(MOVES.get())
+    }
+
+    /// Notes that this thread makes a call during which objects can move.
+    pub(crate) fn count_one() {
+        MOVES.set(MOVES.get().wrapping_add(1));
+    }
+
+    /// Whether no such call was made since.
+    pub(crate) fn is_now(self) -> bool {
+        self == Self::now()
+    }
+}
+
+/// An object on the managed heap, named by its address.
+///
+/// The garbage collector moves objects, so the id is good only during the callback that delivered
+/// it, on its thread: the lifetime says so, and keeping one beyond it, or using it on another
+/// thread, does not compile. After a call of this thread during which objects can move, it is
+/// refused wherever it is used. Ids are equal where the addresses are.
+///
+/// The native type is `ObjectID`.
+#[doc(alias = "ObjectID")]
+#[derive(Clone, Copy)]
+pub struct ObjectId<'callback> {
+    address: usize,
+    delivered: Moves,
+    /// A collection waits for the thread of the callback, and for no other.
+    callback: PhantomData<(&'callback (), *const ())>,
+}
+
+impl ObjectId<'_> {
+    /// The object that the runtime names now.
+    pub(crate) fn from_callback(address: usize) -> Self {
+        Self::at(address, Moves::now())
+    }
+
+    /// The object that the runtime names now, if it does.
+    pub(crate) fn optional(address: usize) -> Option<Self> {
+        (address != 0).then(|| Self::from_callback(address))
+    }
+
+    const fn at(address: usize, delivered: Moves) -> Self {
+        Self {
+            address,
+            delivered,
+            callback: PhantomData,
+        }
+    }
+
+    /// The address at which the object was when it was delivered. To be logged or compared, not to
+    /// be read through.
+    pub const fn address(self) -> usize {
+        self.address
+    }
+
+    /// Whether the object is where it was when it was delivered.
+    pub(crate) fn is_in_place(self) -> bool {
+        self.delivered.is_now()
+    }
+}
+
+impl PartialEq for ObjectId<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.address == other.address
+    }
+}
+
+impl Eq for ObjectId<'_> {}
+
+impl PartialOrd for ObjectId<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ObjectId<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.address.cmp(&other.address)
+    }
+}
+
+impl Hash for ObjectId<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address.hash(state);
+    }
+}
+
+impl fmt::Debug for ObjectId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ObjectId({:#x})", self.address)
+    }
+}
+
+/// Objects that a callback delivers.
+#[derive(Clone, Copy)]
+pub struct ObjectIds<'a> {
+    addresses: &'a [usize],
+    delivered: Moves,
+    stays_here: PhantomData<*const ()>,
+}
+
+impl<'a> ObjectIds<'a> {
+    pub(crate) fn new(addresses: &'a [usize]) -> Self {
+        Self {
+            addresses,
+            delivered: Moves::now(),
+            stays_here: PhantomData,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.addresses.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.addresses.is_empty()
+    }
+
+    /// The objects, in the order of the runtime.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = ObjectId<'a>> + 'a {
+        let delivered = self.delivered;
+        self.addresses
+            .iter()
+            .map(move |address| ObjectId::at(*address, delivered))
+    }
+
+    /// The same for what may be null.
+    pub(crate) fn optional(&self) -> impl ExactSizeIterator<Item = Option<ObjectId<'a>>> + 'a {
+        self.iter()
+            .map(|object| (object.address != 0).then_some(object))
+    }
+}
+
+impl fmt::Debug for ObjectIds<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_moves_objects_ends_the_ids_before_it_only() {
+        assert_eq!(ObjectId::optional(0), None);
+        let addresses = [16, 0];
+        let before = ObjectIds::new(&addresses);
+        let object = ObjectId::from_callback(16);
+        assert!(object.is_in_place());
+        std::thread::spawn(Moves::count_one).join().unwrap();
+        assert!(object.is_in_place());
+        Moves::count_one();
+        assert!(!object.is_in_place());
+        assert!(before.iter().all(|object| !object.is_in_place()));
+        let after = ObjectId::from_callback(16);
+        assert!(after.is_in_place());
+        assert_eq!(object, after);
+        let optional: Vec<_> = ObjectIds::new(&addresses).optional().collect();
+        assert_eq!(optional, [Some(after), None]);
+    }
+}

@@ -1,0 +1,35 @@
+use clr_profiler::prelude::*;
+use clr_profiler::{
+    ArrayObject, EnterCall, EnterInfo, FrameInfo, LeaveCall, LeaveInfo, ObjectEnum, ObjectIds,
+    ObjectReference, Root, StackFrame, StructValue, WeakTableElement,
+};
+
+fn sent<T: Send>() {}
+fn shared<T: Sync>() {}
+
+fn main() {
+    sent::<ObjectId<'_>>();
+    shared::<ObjectId<'_>>();
+    sent::<ObjectIds<'_>>();
+    sent::<ObjectReference<'_>>();
+    sent::<ObjectEnum<'_>>();
+    sent::<Object<'_>>();
+    sent::<ArrayObject<'_>>();
+    sent::<StructValue<'_>>();
+    sent::<Value<'_>>();
+    sent::<Root<'_>>();
+    sent::<Roots<'_>>();
+    sent::<RootIds<'_>>();
+    sent::<WeakTableElement<'_>>();
+    sent::<WeakTableElements<'_>>();
+    sent::<FrameInfo<'_>>();
+    sent::<StackFrame<'_>>();
+    sent::<EnterInfo<'_>>();
+    sent::<LeaveInfo<'_>>();
+    sent::<EnterCall<'_, ()>>();
+    sent::<LeaveCall<'_, ()>>();
+    shared::<Roots<'_>>();
+    shared::<Value<'_>>();
+    shared::<GcScope>();
+    sent::<GcScope>();
+}
