@@ -42,6 +42,19 @@ namespace Helped
         {
         }
 
+        private static void Offer(int number)
+        {
+            try
+            {
+                Take(new Item(number));
+                Console.WriteLine("took " + number);
+            }
+            catch (InvalidOperationException exception)
+            {
+                Console.WriteLine(exception.Message);
+            }
+        }
+
         private static int Main()
         {
             Console.WriteLine("outer " + Outer(20));
@@ -53,18 +66,9 @@ namespace Helped
             {
                 Console.WriteLine("caught");
             }
-            foreach (int number in new[] { 1, 13, 2 })
-            {
-                try
-                {
-                    Take(new Item(number));
-                    Console.WriteLine("took " + number);
-                }
-                catch (InvalidOperationException exception)
-                {
-                    Console.WriteLine(exception.Message);
-                }
-            }
+            Offer(1);
+            Offer(13);
+            Offer(2);
             Console.WriteLine(new Item(3).ToString());
             return 5;
         }

@@ -48,9 +48,28 @@ mkdir -p "$output/helper"
 # shellcheck disable=SC2086
 mcs -nostdlib -noconfig -optimize+ -target:library -delaysign+ -keyfile:"$here/helper/Helper.pub" \
     -out:"$output/helper/Helper.dll" $references "$here/helper/Helper.cs"
-# The program of every shape of method, some of them written in IL, some by a generator.
+# Programs that refer to the core library by a facade: as those built for .NET Framework do, and as
+# libraries for all of .NET do. The compiler takes no facade for the core library, so the latter are the
+# former assembled anew.
+framework=/usr/lib/mono/4.7.2-api
 generated=$(mktemp -d)
 trap 'rm -rf -- "$generated"' EXIT
+mkdir -p "$output/mscorlib" "$output/netstandard"
+for name in Helped Hot; do
+    mcs -nostdlib -noconfig -optimize+ -target:exe -out:"$output/mscorlib/$name.dll" \
+        -r:"$framework/mscorlib.dll" -r:"$framework/System.dll" "$here/$name.cs"
+    configure "mscorlib/$name"
+    monodis "$output/mscorlib/$name.dll" | sed \
+        -e '/^\.assembly extern System$/,/^}/d' \
+        -e 's/ \(object\|string\)::/ class [mscorlib]System.\u\1::/g' \
+        -e 's/\[\(mscorlib\|System\)\]/[netstandard]/g' \
+        -e 's/^\.assembly extern mscorlib/.assembly extern netstandard/' \
+        -e 's/\.ver 4:0:0:0/.ver 2:0:0:0/' \
+        -e 's/B7 7A 5C 56 19 34 E0 89/CC 7B 13 FF CD 2D DD 51/' > "$generated/$name.il"
+    ilasm /quiet /exe /output:"$output/netstandard/$name.dll" "$generated/$name.il"
+    configure "netstandard/$name"
+done
+# The program of every shape of method, some of them written in IL, some by a generator.
 "$here/Shapes/generate.sh" "$generated"
 ilasm /quiet /dll /output:"$output/ShapesIL.dll" "$here/Shapes/ShapesIL.il" \
     "$here/Shapes/Regions.il" "$here/Shapes/Operands.il" "$generated/Sizes.il"

@@ -87,7 +87,9 @@ impl<'a> RewriteContext<'a> {
     /// The token of a type in this module, such as `[System.Runtime]System.Exception`; what is not
     /// there is added to the metadata.
     ///
-    /// `[corelib]` stands for the core library by whichever name the module refers to it.
+    /// `[corelib]` stands for the core library by whichever name the module refers to it. That may be a
+    /// facade, `netstandard` or `mscorlib`: a type that is newer than the facade is referred to where it is
+    /// defined.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::lookup::Lookup;
+use super::lookup::{Answer, Lookup, outermost};
 use super::primitives::primitive_name;
 use super::scope::{CORE_LIBRARY, Scope};
 use crate::error::{Error, Result};
@@ -40,10 +40,22 @@ pub(super) struct Tokens {
 }
 
 /// The assembly of a module and those that it refers to.
-#[derive(Clone)]
 struct Assemblies {
     own: Option<String>,
     references: Vec<(String, Token)>,
+}
+
+impl Assemblies {
+    fn is_own(&self, name: &str) -> bool {
+        let own = self.own.as_deref();
+        own.is_some_and(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    fn reference(&self, name: &str) -> Option<Token> {
+        let mut references = self.references.iter();
+        let same = references.find(|(reference, _)| reference.eq_ignore_ascii_case(name));
+        same.map(|(_, token)| *token)
+    }
 }
 
 /// Looks tokens up, and defines what is not there. Whoever has one holds the lock of the module.
@@ -77,66 +89,88 @@ impl<'a, 'info> Importer<'a, 'info> {
         self.tokens.assemblies.as_mut().ok_or_else(missing)
     }
 
-    /// Where the types of an assembly are found by this module.
-    fn home(&mut self, assembly: &str) -> Result<Home> {
-        let scope = self.scope;
+    /// Where a type of an assembly is found by this module.
+    fn home(&mut self, assembly: &str, path: &str) -> Result<Home> {
         let assemblies = self.assemblies()?;
-        let is_own = |name: &str| {
-            let own = assemblies.own.as_deref();
-            own.is_some_and(|own| own.eq_ignore_ascii_case(name))
-        };
-        let reference = |name: &str| {
-            let mut references = assemblies.references.iter();
-            let same = references.find(|(reference, _)| reference.eq_ignore_ascii_case(name));
-            same.map(|(_, token)| *token)
-        };
         let is_core = assembly == ALIAS || CORE_LIBRARIES.contains(&assembly);
-        if is_own(assembly) || (is_core && is_own(CORE_LIBRARY)) {
+        if assemblies.is_own(assembly) || (is_core && assemblies.is_own(CORE_LIBRARY)) {
             return Ok(Home::Here);
-        }
-        if let Some(token) = reference(assembly) {
-            return Ok(Home::Assembly(token));
         }
         // Who asks for the core library by its own name may mean a type that no facade forwards.
         if is_core && assembly != CORE_LIBRARY {
-            // The one whose `System.Object` the module uses, for a facade need not have all types.
-            let core = CORE_LIBRARIES.iter().filter_map(|name| reference(name));
-            let core: Vec<Token> = core.collect();
-            for token in &core {
-                if scope.find_type_ref(*token, "System.Object")?.is_some() {
-                    return Ok(Home::Assembly(*token));
-                }
-            }
-            if let Some(token) = core.first() {
-                return Ok(Home::Assembly(*token));
-            }
+            return self.core_home(assembly, path);
         }
-        if is_own(CORE_LIBRARY) {
+        if let Some(token) = assemblies.reference(assembly) {
+            return Ok(Home::Assembly(token));
+        }
+        if assemblies.is_own(CORE_LIBRARY) {
             return Err(Error::other(format!(
                 "the core library cannot refer to {assembly}: use what it has itself"
             )));
         }
-        let name = if assembly == ALIAS {
-            CORE_LIBRARIES[0]
-        } else {
-            assembly
-        };
-        let token = scope.define_assembly_ref(name)?;
-        assemblies.references.push((name.to_owned(), token));
+        self.new_reference(assembly)
+    }
+
+    /// Where this module finds a type of the core library, whatever the module calls the latter.
+    ///
+    /// A facade forwards only types that are older than itself: the others are referred to where they
+    /// are defined.
+    fn core_home(&mut self, assembly: &str, path: &str) -> Result<Home> {
+        let scope = self.scope;
+        let lookup = Lookup::of(scope.info());
+        let assemblies = self.assemblies()?;
+        let all = CORE_LIBRARIES.into_iter();
+        let mut references: Vec<(&str, Token)> = all
+            .filter_map(|name| Some((name, assemblies.reference(name)?)))
+            .collect();
+        let mut uses_object = Vec::with_capacity(references.len());
+        for (name, token) in &references {
+            if scope.find_type_ref(*token, outermost(path))?.is_some() {
+                return Ok(Home::Assembly(*token));
+            }
+            if scope.find_type_ref(*token, "System.Object")?.is_some() {
+                uses_object.push(*name);
+            }
+        }
+        // First the one that was named, then the one that the module uses.
+        references.sort_by_key(|(name, _)| (*name != assembly, !uses_object.contains(name)));
+        let (mut unknown, mut missing) = (None, None);
+        for (name, token) in references {
+            match lookup.find_type(name, path) {
+                Answer::Found(()) => return Ok(Home::Assembly(token)),
+                Answer::Unknown => unknown = unknown.or(Some(token)),
+                Answer::Missing(problem) => missing = missing.or(Some(problem)),
+            }
+        }
+        match (lookup.find_type(CORE_LIBRARY, path), unknown) {
+            (Answer::Found(()), _) => match self.assemblies()?.reference(CORE_LIBRARY) {
+                Some(token) => Ok(Home::Assembly(token)),
+                None => self.new_reference(CORE_LIBRARY),
+            },
+            (_, Some(token)) => Ok(Home::Assembly(token)),
+            (Answer::Missing(problem), None) => Err(Error::other(missing.unwrap_or(problem))),
+            (Answer::Unknown, None) => self.new_reference(CORE_LIBRARIES[0]),
+        }
+    }
+
+    /// A reference by the name alone, which any version satisfies.
+    fn new_reference(&mut self, assembly: &str) -> Result<Home> {
+        let token = self.scope.define_assembly_ref(assembly)?;
+        let reference = (assembly.to_owned(), token);
+        self.assemblies()?.references.push(reference);
         Ok(Home::Assembly(token))
     }
 
     /// Has the module refer to an assembly by all that it states of itself.
     pub(super) fn refer_to(&mut self, assembly: &AssemblyProps) -> Result<()> {
         let (info, module) = (self.scope.info(), self.scope.module());
+        let name = &assembly.name;
         let assemblies = self.assemblies()?;
-        let is_called = |name: &str| name.eq_ignore_ascii_case(&assembly.name);
-        if assemblies.own.as_deref().is_some_and(is_called) {
+        if assemblies.is_own(name) {
             return Ok(());
         }
-        let mut references = assemblies.references.iter();
-        if let Some((name, token)) = references.find(|(name, _)| is_called(name)) {
-            let token = AssemblyRef::try_from(*token).map_err(Error::other)?;
+        if let Some(token) = assemblies.reference(name) {
+            let token = AssemblyRef::try_from(token).map_err(Error::other)?;
             let version = info
                 .module_metadata(module)?
                 .assembly_ref_props(token)?
@@ -150,23 +184,21 @@ impl<'a, 'info> Importer<'a, 'info> {
                 version.major, version.minor, version.build, version.revision
             )));
         }
-        if assemblies.own.as_deref() == Some(CORE_LIBRARY) {
+        if assemblies.is_own(CORE_LIBRARY) {
             return Err(Error::other(format!(
-                "the core library cannot refer to {}: use what it has itself",
-                assembly.name
+                "the core library cannot refer to {name}: use what it has itself"
             )));
         }
         let writer = info.module_metadata_for_writing(module)?;
         let token = writer.define_assembly_ref(&NewAssemblyRef {
-            name: &assembly.name,
+            name,
             version: assembly.version.clone(),
             public_key_or_token: &assembly.public_key,
             // The whole key, if there is one, and nothing else.
             flags: u32::from(!assembly.public_key.is_empty()),
             ..NewAssemblyRef::default()
         })?;
-        let reference = (assembly.name.clone(), token.into());
-        assemblies.references.push(reference);
+        assemblies.references.push((name.clone(), token.into()));
         Ok(())
     }
 
@@ -176,7 +208,7 @@ impl<'a, 'info> Importer<'a, 'info> {
             return Ok(*token);
         }
         let (home, path) = match name.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((assembly, path)) => (self.home(assembly)?, path),
+            Some((assembly, path)) => (self.home(assembly, path)?, path),
             None => (Home::Here, name),
         };
         let mut token: Option<TypeToken> = None;
@@ -210,9 +242,9 @@ impl<'a, 'info> Importer<'a, 'info> {
         let Some((name, _)) = references.iter().find(|(_, token)| *token == assembly) else {
             return Ok(());
         };
-        match lookup.missing_type(name, path) {
-            Some(problem) => Err(Error::other(problem)),
-            None => Ok(()),
+        match lookup.find_type(name, path) {
+            Answer::Missing(problem) => Err(Error::other(problem)),
+            Answer::Found(()) | Answer::Unknown => Ok(()),
         }
     }
 

@@ -87,7 +87,7 @@ fn assembly_name(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
 }
 
 /// What has become of a search.
-enum Answer<T> {
+pub(super) enum Answer<T> {
     Found(T),
     /// It is not there; the text tells what is.
     Missing(String),
@@ -126,10 +126,13 @@ impl<'a> Lookup<'a> {
         Self { info, loaded }
     }
 
-    /// Tells why an assembly that is loaded has no type with this name, if that is so.
-    pub(super) fn missing_type(self, assembly: &str, path: &str) -> Option<String> {
-        let search = |known: &Known| self.type_named(known, assembly, path);
-        self.search(search).missing()
+    /// Whether an assembly has a type with this name, or forwards it to one that has.
+    pub(super) fn find_type(self, assembly: &str, path: &str) -> Answer<()> {
+        self.search(|known| match self.type_named(known, assembly, path) {
+            Answer::Found(_) => Answer::Found(()),
+            Answer::Missing(problem) => Answer::Missing(problem),
+            Answer::Unknown => Answer::Unknown,
+        })
     }
 
     /// Tells why a type that a module refers to has no such member, if that is so.
@@ -306,10 +309,14 @@ fn type_path(metadata: &Metadata<'_>, path: &str) -> Answer<TypeDef> {
     class.map_or(Answer::Unknown, Answer::Found)
 }
 
+/// The type that is in no other one, of a type by the names of those around it and its own.
+pub(super) fn outermost(path: &str) -> &str {
+    path.split('/').next().unwrap_or(path)
+}
+
 /// The assembly to which a module forwards a type; nested ones go where the outermost goes.
 fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<String> {
-    let outermost = path.split('/').next().unwrap_or(path);
-    let exported: ExportedType = match metadata.find_exported_type_by_name(outermost, None) {
+    let exported: ExportedType = match metadata.find_exported_type_by_name(outermost(path), None) {
         Ok(exported) => exported,
         Err(error) if is_not_found(&error) => return Answer::Missing(String::new()),
         Err(_) => return Answer::Unknown,
