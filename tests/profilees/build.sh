@@ -48,6 +48,8 @@ mkdir -p "$output/helper"
 # shellcheck disable=SC2086
 mcs -nostdlib -noconfig -optimize+ -target:library -delaysign+ -keyfile:"$here/helper/Helper.pub" \
     -out:"$output/helper/Helper.dll" $references "$here/helper/Helper.cs"
+mkdir -p "$output/helper/newer"
+ilasm /quiet /dll /output:"$output/helper/newer/Helper.dll" "$here/helper/Newer.il"
 # Programs that refer to the core library by a facade: as those built for .NET Framework do, and as
 # libraries for all of .NET do. The compiler takes no facade for the core library, so the latter are the
 # former assembled anew.

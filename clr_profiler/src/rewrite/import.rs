@@ -56,6 +56,16 @@ impl Assemblies {
         let same = references.find(|(reference, _)| reference.eq_ignore_ascii_case(name));
         same.map(|(_, token)| *token)
     }
+
+    /// Refuses references of the core library.
+    fn may_refer_to(&self, name: &str) -> Result<()> {
+        if self.is_own(CORE_LIBRARY) {
+            return Err(Error::other(format!(
+                "the core library cannot refer to {name}: use what it has itself"
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// Looks tokens up, and defines what is not there. Whoever has one holds the lock of the module.
@@ -103,12 +113,25 @@ impl<'a, 'info> Importer<'a, 'info> {
         if let Some(token) = assemblies.reference(assembly) {
             return Ok(Home::Assembly(token));
         }
-        if assemblies.is_own(CORE_LIBRARY) {
+        assemblies.may_refer_to(assembly)?;
+        // The core library is there, whatever is known.
+        if !is_core && !Lookup::of(self.scope.info()).is_loaded(assembly) {
             return Err(Error::other(format!(
-                "the core library cannot refer to {assembly}: use what it has itself"
+                "no assembly {assembly} is loaded, and the module does not refer to one: where the \
+                 runtime will find it, RewriteContext::assume_loadable says so"
             )));
         }
         self.new_reference(assembly)
+    }
+
+    /// Has the module refer to an assembly by its name, whether it is known to be there or not.
+    pub(super) fn assume(&mut self, assembly: &str) -> Result<()> {
+        let assemblies = self.assemblies()?;
+        if assemblies.is_own(assembly) || assemblies.reference(assembly).is_some() {
+            return Ok(());
+        }
+        assemblies.may_refer_to(assembly)?;
+        self.new_reference(assembly).map(|_| ())
     }
 
     /// Where this module finds a type of the core library, whatever the module calls the latter.
@@ -184,11 +207,7 @@ impl<'a, 'info> Importer<'a, 'info> {
                 version.major, version.minor, version.build, version.revision
             )));
         }
-        if assemblies.is_own(CORE_LIBRARY) {
-            return Err(Error::other(format!(
-                "the core library cannot refer to {name}: use what it has itself"
-            )));
-        }
+        assemblies.may_refer_to(name)?;
         let writer = info.module_metadata_for_writing(module)?;
         let token = writer.define_assembly_ref(&NewAssemblyRef {
             name,

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3, ProfilerInfo};
 use crate::metadata::{
-    Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes, type_def_name,
-    type_ref_name,
+    AssemblyRefProps, AssemblyVersion, Metadata, MetadataAssemblyImport, MetadataImportMembers,
+    MetadataImportTypes, type_def_name, type_ref_name,
 };
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{AssemblyRef, ExportedType, Token, TypeDef, TypeRef, TypeToken};
@@ -135,6 +135,43 @@ impl<'a> Lookup<'a> {
         })
     }
 
+    /// Whether an assembly of this name is loaded.
+    pub(super) fn is_loaded(self, assembly: &str) -> bool {
+        let name = assembly.to_lowercase();
+        let search = |known: &Known| match known.modules.contains_key(&name) {
+            true => Answer::Found(()),
+            false => Answer::Unknown,
+        };
+        matches!(self.search(search), Answer::Found(()))
+    }
+
+    /// The name of a type that a loaded assembly refers to, with the assembly in which it looks for it;
+    /// the token where that cannot be had.
+    pub(super) fn reference_of(self, assembly: &str, class: TypeRef) -> String {
+        let name = assembly.to_lowercase();
+        let search = |known: &Known| {
+            let module = known.modules.get(&name).copied().flatten();
+            let named = module.and_then(|module| {
+                let metadata = self.info.module_metadata(module).ok()?;
+                let (assembly, path) = assembly_and_path(&metadata, class).ok()??;
+                let AssemblyVersion {
+                    major,
+                    minor,
+                    build,
+                    revision,
+                    ..
+                } = assembly.version;
+                let name = assembly.name;
+                Some(format!("[{name} {major}.{minor}.{build}.{revision}]{path}"))
+            });
+            named.map_or(Answer::Unknown, Answer::Found)
+        };
+        match self.search(search) {
+            Answer::Found(name) => name,
+            Answer::Missing(_) | Answer::Unknown => Token::from(class).to_string(),
+        }
+    }
+
     /// Tells why a type that a module refers to has no such member, if that is so.
     pub(super) fn missing_member(
         self,
@@ -250,7 +287,7 @@ impl<'a> Lookup<'a> {
             }
         };
         match assembly_and_path(&metadata, class) {
-            Ok(Some((assembly, path))) => self.type_named(known, &assembly, &path),
+            Ok(Some((assembly, path))) => self.type_named(known, &assembly.name, &path),
             Ok(None) | Err(_) => Answer::Unknown,
         }
     }
@@ -334,7 +371,10 @@ fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<String> {
 }
 
 /// The assembly of a type that a module refers to, and its name there.
-fn assembly_and_path(metadata: &Metadata<'_>, class: TypeRef) -> Result<Option<(String, String)>> {
+fn assembly_and_path(
+    metadata: &Metadata<'_>,
+    class: TypeRef,
+) -> Result<Option<(AssemblyRefProps, String)>> {
     let mut path = String::new();
     let mut next = class;
     for _ in 0..DEPTH_LIMIT {
@@ -344,7 +384,7 @@ fn assembly_and_path(metadata: &Metadata<'_>, class: TypeRef) -> Result<Option<(
         }
         path.insert_str(0, &props.name);
         if let Ok(assembly) = AssemblyRef::try_from(props.resolution_scope) {
-            return Ok(Some((metadata.assembly_ref_props(assembly)?.name, path)));
+            return Ok(Some((metadata.assembly_ref_props(assembly)?, path)));
         }
         match TypeRef::try_from(props.resolution_scope) {
             Ok(outer) => next = outer,

@@ -35,6 +35,7 @@ use crate::info::{
     ProfilerInfo,
 };
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
+use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::token::MethodDef;
 
 pub use boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
@@ -170,7 +171,7 @@ impl Method<'_> {
             Turn::Work(working) => working,
             Turn::Done(outcome) => {
                 let after = outcome?;
-                let before = slot.pristine(|| Ok::<_, Error>(after.to_vec()))?;
+                let before = slot.pristine(|| Ok(after.to_vec()))?;
                 return Ok(Rewritten {
                     before,
                     after,
@@ -322,6 +323,18 @@ fn edited(
         checked,
     )?;
     Ok(NewBody { bytes, map })
+}
+
+/// Code that leaves an address of this process as a native integer.
+fn address(address: usize) -> Fragment {
+    let mut code = Fragment::new();
+    if size_of::<usize>() == 8 {
+        code.ldc_i8(address as i64);
+    } else {
+        code.ldc_i4(address as i32);
+    }
+    code.conv_i();
+    code
 }
 
 fn offset_map(body: &MethodBody) -> Vec<IlMapEntry> {

@@ -13,7 +13,9 @@ use super::answers::Answers;
 use super::import::Tokens;
 use super::lookup::LoadedModules;
 use super::subject::unnamed;
+use crate::error::Result;
 use crate::ids::ModuleId;
+use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::token::{MethodDef, TypeToken};
 
 /// A lock whose holder may have panicked: what it guards is changed in one step each time.
@@ -51,6 +53,8 @@ pub(super) struct Slot {
 struct State {
     /// The body as it was before anything was done to it.
     pristine: Option<Arc<[u8]>>,
+    /// Why the profiler's code does not get the method, which is the library's own.
+    reserved: Option<NotInstrumentable>,
     worker: Option<ThreadId>,
     outcome: Option<Outcome>,
 }
@@ -94,13 +98,21 @@ pub(super) enum Turn<'a> {
 }
 
 impl Slot {
-    /// The body as it was first seen; `read` reads it.
-    pub(super) fn pristine<E>(
-        &self,
-        read: impl FnOnce() -> Result<Vec<u8>, E>,
-    ) -> Result<Arc<[u8]>, E> {
-        if let Some(pristine) = &lock(&self.state).pristine {
-            return Ok(pristine.clone());
+    /// Keeps the method from being rewritten.
+    pub(super) fn reserve(&self, reason: NotInstrumentable) {
+        lock(&self.state).reserved = Some(reason);
+    }
+
+    /// The body as it was first seen; `read` reads it. An error if the method is the library's own.
+    pub(super) fn pristine(&self, read: impl FnOnce() -> Result<Vec<u8>>) -> Result<Arc<[u8]>> {
+        {
+            let state = lock(&self.state);
+            if let Some(reason) = state.reserved {
+                return Err(reason.into());
+            }
+            if let Some(pristine) = &state.pristine {
+                return Ok(pristine.clone());
+            }
         }
         // Not under the lock: the runtime is asked. Nobody sets another body meanwhile but for the
         // worker, which comes through here first.
@@ -238,15 +250,24 @@ mod tests {
     }
 
     #[test]
+    fn a_method_of_the_library_is_not_handed_out() {
+        let store = RewriteStore::default();
+        let slot = slot(&store);
+        slot.reserve(NotInstrumentable::Added);
+        let error = slot.pristine(|| Ok(vec![1])).unwrap_err();
+        assert!(error.to_string().starts_with("not instrumentable: "));
+    }
+
+    #[test]
     fn an_unloaded_module_leaves_nothing_to_the_next_one_with_its_id() {
         let store = RewriteStore::default();
         let old = slot(&store);
-        let read = old.pristine(|| Ok::<_, ()>(vec![1]));
+        let read = old.pristine(|| Ok(vec![1]));
         assert_eq!(*read.unwrap(), [1]);
-        let again = slot(&store).pristine(|| Ok::<_, ()>(vec![2]));
+        let again = slot(&store).pristine(|| Ok(vec![2]));
         assert_eq!(*again.unwrap(), [1]);
         store.forget(ModuleId::from_raw(8));
-        let new = slot(&store).pristine(|| Ok::<_, ()>(vec![3]));
+        let new = slot(&store).pristine(|| Ok(vec![3]));
         assert_eq!(*new.unwrap(), [3]);
     }
 }

@@ -82,6 +82,11 @@ reasons! {
     /// There is no code in the file (`extern`): the runtime finds it elsewhere, as that of an
     /// `UnsafeAccessor`.
     Extern "the method has no code of its own";
+    /// The method is the initialiser of a module that loads a helper assembly: whatever else it ran
+    /// before could call what is not loaded yet.
+    LoadsHelper "the method loads a helper, and must not call one";
+    /// The method is no part of the program: it was added to the metadata with its body.
+    Added "the method was added by the profiler";
 }
 
 impl NotInstrumentable {

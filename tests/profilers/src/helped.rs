@@ -9,6 +9,56 @@ use clr_profiler::prelude::*;
 
 use crate::log;
 
+/// Has all methods of the program call the helper, as the guide shows it; `HELPED` may spoil that.
+pub(crate) struct HelpsAll {
+    helper: HelperAssembly,
+}
+
+#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000B3")]
+impl Profiler for HelpsAll {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        let helper = HelperAssembly::open(variable("HELPER"))?;
+        Ok(Self { helper })
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        _: Hresult,
+    ) -> Result<()> {
+        if info.module_info(module)?.name.ends_with("Helped.dll") && variable("HELPED") != "forgets"
+        {
+            self.helper.load_into(info, module)?;
+        }
+        Ok(())
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        if method.assembly_name()? != "Helped" {
+            return Ok(());
+        }
+        let owner = match variable("HELPED").as_str() {
+            "typo" => "[Helpr]Logger",
+            _ => "[Helper]Logger",
+        };
+        let enter = MethodSymbol::new(owner, "Enter", "void (string)");
+        method.rewrite(|body, cx| {
+            cx.refer_to(&self.helper)?;
+            body.prologue(Fragment::new().ldstr(cx.full_name()).call(&enter))?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
 /// What `HELPED` asks for.
 #[derive(Clone, Copy, PartialEq)]
 enum Watch {
@@ -64,12 +114,12 @@ impl Profiler for Helped {
                 let helper = HelperAssembly::open(variable("HELPER"))?;
                 // The second time, the module has an initialiser.
                 helper.load_into(info, module)?;
-                helper.load_into(info, module)?;
                 helper
             }
             "hook" => HelperAssembly::startup_hook("Helper")?,
             _ => HelperAssembly::beside(&path, "Helper")?,
         };
+        helper.load_into(info, module)?;
         let version = &helper.props().version;
         log::line(format_args!(
             "helper {} {}.{}.{}.{} key {}",
@@ -100,7 +150,10 @@ impl Profiler for Helped {
         let name = method.name()?;
         match (self.watch, name.as_str()) {
             (_, "Main") => {
-                log::line(format_args!("at Main loaded {}", helper.is_loaded(info)?));
+                log::line(format_args!(
+                    "at Main loaded {}",
+                    helper.check(info).is_ok()
+                ));
             }
             (Watch::Calls, "Outer" | "Inner") => {
                 let enter = MethodSymbol::new("[Helper]Logger", "Enter", "void (string)");

@@ -77,6 +77,7 @@ register!(
     inlines::Inlines,
     jit_share::JitShare,
     helped::Helped,
+    helped::HelpsAll,
     hooks_balance::PairsCalls,
     hooks_bench::Measures,
     hooks_fast::CountsCalls,

@@ -9,7 +9,7 @@ use std::fmt;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{CallingConvention, MethodSig, TypeSig};
 
-use super::RewriteContext;
+use super::{RewriteContext, address};
 use crate::error::{Error, Result};
 use crate::info::{CorProfilerInfo3, RuntimeKind};
 
@@ -195,13 +195,8 @@ impl RewriteContext<'_> {
                 };
             }
         }
-        let mut code = Fragment::new();
-        if size_of::<usize>() == 8 {
-            code.ldc_i8(call.address as i64);
-        } else {
-            code.ldc_i4(call.address as i32);
-        }
-        code.conv_i().calli(&signature);
+        let mut code = address(call.address);
+        code.calli(&signature);
         Ok(code)
     }
 

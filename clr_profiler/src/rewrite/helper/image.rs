@@ -81,8 +81,8 @@ struct Streams<'a> {
     blobs: Option<Bytes<'a>>,
 }
 
-/// Reads what the manifest of an assembly says.
-pub(super) fn read(file: &[u8]) -> Result<AssemblyProps, Problem> {
+/// Reads what the manifest of an assembly says, and to how many types of others the assembly refers.
+pub(super) fn read(file: &[u8]) -> Result<(AssemblyProps, u32), Problem> {
     let streams = streams(metadata(Bytes(file))?)?;
     let row = tables::assembly(streams.tables.ok_or("it has no metadata tables")?)?;
     let row = row.ok_or("it is a module without a manifest")?;
@@ -97,7 +97,7 @@ pub(super) fn read(file: &[u8]) -> Result<AssemblyProps, Problem> {
         (_, None) => return Err(CUT),
     };
     let [major, minor, build, revision] = row.version;
-    Ok(AssemblyProps {
+    let props = AssemblyProps {
         name: string(row.name)?.to_owned(),
         version: AssemblyVersion {
             major,
@@ -109,7 +109,8 @@ pub(super) fn read(file: &[u8]) -> Result<AssemblyProps, Problem> {
         public_key: public_key.to_vec(),
         hash_algorithm: row.hash_algorithm,
         flags: row.flags,
-    })
+    };
+    Ok((props, row.type_refs))
 }
 
 /// The metadata of an image (ECMA-335 II.25).

@@ -1,17 +1,20 @@
 //! The code that loads a helper when a module of the program begins to run.
 
 use super::HelperAssembly;
+use super::progress::Progress;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{BodyMemory, CorProfilerInfo, ProfilerInfo};
 use crate::metadata::{MetadataEmitMembers, MetadataImportMembers, MethodProps};
 use crate::rewrite::scope::Scope;
 use crate::rewrite::subject::Subject;
-use crate::rewrite::{Memory, edited, keep_seeing_unloads};
+use crate::rewrite::{Memory, RewriteContext, address, edited, keep_seeing_unloads};
+use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
-use clr_profiler_il::token::TypeDef;
+use clr_profiler_il::token::{MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
 /// The type that holds what stands outside of types: `<Module>`.
@@ -45,12 +48,18 @@ pub(super) fn load_into(
     let no_type = || Error::other("row 1 is no row");
     let globals = TypeDef::from_row(GLOBALS).ok_or_else(no_type)?;
     let metadata = info.module_metadata(module)?;
+    let reserve = |initializer: MethodDef| {
+        let slot = info.rewrites().module(module).method(initializer);
+        slot.reserve(NotInstrumentable::LoadsHelper);
+    };
     match metadata.find_method(Some(globals), NAME, &signature) {
         Ok(initializer) => {
             let before = info.il_function_body(module, initializer)?;
             let subject = Subject::new(info, module, initializer)?;
-            let bytes = with_load(&subject, &before, path)?;
-            info.set_il_function_body(module, initializer, &bytes)
+            let bytes = with_load(&subject, &before, helper, path)?;
+            info.set_il_function_body(module, initializer, &bytes)?;
+            reserve(initializer);
+            Ok(())
         }
         // Only a module that is known to have none gets one.
         Err(error) if error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0 => {
@@ -63,13 +72,14 @@ pub(super) fn load_into(
                 implementation: 0,
             };
             let planned = Subject::planned(info, module, props)?;
-            let bytes = with_load(&planned, &EMPTY, path)?;
+            let bytes = with_load(&planned, &EMPTY, helper, path)?;
             let memory = BodyMemory::of(info, module, &bytes)?;
             // A module whose initialiser has no body cannot run, and none can be taken back: nothing
             // else is left to do now.
             let writer = info.module_metadata_for_writing(module)?;
             let initializer =
                 writer.define_method(Some(globals), NAME, ATTRIBUTES, &signature, 0, 0)?;
+            reserve(initializer);
             memory.set(info, initializer)
         }
         Err(error) => Err(error),
@@ -77,31 +87,70 @@ pub(super) fn load_into(
 }
 
 /// The body of the module's initialiser with the code before all else that it does.
-fn with_load(subject: &Subject<'_>, before: &[u8], path: &str) -> Result<Vec<u8>> {
+fn with_load(
+    subject: &Subject<'_>,
+    before: &[u8],
+    helper: &HelperAssembly,
+    path: &str,
+) -> Result<Vec<u8>> {
     let remembered = subject.info.rewrites().module(subject.module);
-    let load = load(path);
     let mut memory = Memory::default();
     memory.body.decode_into(before).map_err(Error::other)?;
-    let new = edited(subject, &remembered, &mut memory, before, |body, _| {
+    let new = edited(subject, &remembered, &mut memory, before, |body, cx| {
+        let load = load(helper, path, body, cx)?;
         body.prologue(&load).map_err(Error::from)
     })?;
     Ok(new.bytes)
 }
 
-/// A helper that cannot be loaded must not keep the program from running.
-fn load(path: &str) -> Fragment {
-    let load = MethodSymbol::new(
-        "[corelib]System.Reflection.Assembly",
-        "LoadFrom",
-        "class [corelib]System.Reflection.Assembly (string)",
-    );
+/// Loads the helper and all that it refers to, and tells how far that went. What fails must not keep the
+/// program from running.
+fn load(
+    helper: &HelperAssembly,
+    path: &str,
+    body: &mut MethodBody,
+    cx: &mut RewriteContext<'_>,
+) -> Result<Fragment> {
+    const ASSEMBLY: &str = "[corelib]System.Reflection.Assembly";
+    const MODULE: &str = "[corelib]System.Reflection.Module";
+    const TYPE_REFS: i32 = 0x0100_0000;
+    let load_from = MethodSymbol::new(ASSEMBLY, "LoadFrom", &format!("class {ASSEMBLY} (string)"));
+    let manifest = format!("instance class {MODULE} ()");
+    let manifest = MethodSymbol::new(ASSEMBLY, "get_ManifestModule", &manifest);
+    let resolve = "instance class [corelib]System.Type (int32)";
+    let resolve = MethodSymbol::new(MODULE, "ResolveType", resolve);
+    let module = cx.type_sig(&format!("class {MODULE}"))?;
+    let (module, token) = (body.add_local(module)?, body.add_local(TypeSig::I4)?);
+    // As the metadata count them: 24 bits.
+    let last = TYPE_REFS.saturating_add_unsigned(helper.type_refs);
+    let [step, done] = [
+        helper.progress.step_address(),
+        helper.progress.done_address(),
+    ]
+    .map(address);
+
     let mut code = Fragment::new();
+    let skip = code.label();
+    code.append(&done).volatile().ldind_i4().brtrue(skip);
     code.try_block(|code| {
-        code.ldstr(path).call(&load).pop();
+        let (next, end) = (code.label(), code.label());
+        code.append(&step).ldc_i4(Progress::LOADING).volatile();
+        code.stind_i4();
+        code.ldstr(path).call(&load_from).callvirt(&manifest);
+        code.stloc(module).ldc_i4(TYPE_REFS).stloc(token);
+        // By tokens, so that the runtime looks where it will look for the helper's own code.
+        code.mark(next);
+        code.ldloc(token).ldc_i4(last).bge(end);
+        code.ldloc(token).ldc_i4(1).add().stloc(token);
+        code.append(&step).ldloc(token).volatile().stind_i4();
+        code.ldloc(module).ldloc(token).callvirt(&resolve).pop();
+        code.br(next).mark(end);
+        code.append(&done).ldc_i4(1).volatile().stind_i4();
     })
     .catch("[corelib]System.Exception", |code| {
         code.pop();
     })
-    .end();
-    code
+    .end()
+    .mark(skip);
+    Ok(code)
 }

@@ -2,18 +2,20 @@
 
 mod image;
 mod loader;
+mod progress;
 mod tables;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::RewriteContext;
+use super::lookup::Lookup;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{AssemblyReferenceProvider, CorProfilerInfo, CorProfilerInfo3, ProfilerInfo};
+use crate::info::{AssemblyReferenceProvider, ProfilerInfo};
 use crate::metadata::AssemblyProps;
+
+use progress::{Progress, Step};
 
 /// An assembly of the profiler's own, which rewritten code calls: what is tedious in IL is written
 /// in C# there.
@@ -24,20 +26,21 @@ use crate::metadata::AssemblyProps;
 ///
 /// | | needs | for |
 /// |---|---|---|
-/// | [`open`](Self::open) and [`load_into`](Self::load_into) | nothing | the normal case |
+/// | [`open`](Self::open) | nothing | the normal case |
 /// | [`startup_hook`](Self::startup_hook) | an environment variable, which a launcher sets; .NET Core 3.0 or newer | helpers that have to run before `Main` |
 /// | [`beside`](Self::beside) | a file in the program's folder | programs that are deployed with the helper |
 ///
-/// Each looks at the file and fails if it is not there or is no assembly, so that no method comes
-/// to depend on what cannot be loaded. Behind the first call of code in a helper that is missing
-/// after all, the program gets a `FileNotFoundException`.
+/// Each looks at the file and fails if it is not there or is no assembly. Whether it can be loaded, and
+/// finds what it refers to, the runtime alone knows: [`load_into`](Self::load_into) has it try that
+/// before any code of a module runs.
 ///
 /// # How code refers to it
 ///
 /// [`RewriteContext::refer_to`] gives the module a reference with the name, version and key that
-/// the file states; symbols then name its types as `[Helper]Namespace.Type`. The core library
-/// cannot refer to other assemblies: its methods call [functions of the
-/// profiler](super::NativeCall) instead.
+/// the file states; symbols then name its types as `[Helper]Namespace.Type`. It refuses while the
+/// helper was not seen to be loaded with all that it refers to, so that no method comes to depend on
+/// what is not there. The core library cannot refer to other assemblies: its methods call [functions
+/// of the profiler](super::NativeCall) instead.
 ///
 /// What the helper calls can be instrumented itself, and call the helper again: see
 /// [`ReentrancyGuard`](super::ReentrancyGuard).
@@ -94,8 +97,9 @@ use crate::metadata::AssemblyProps;
 pub struct HelperAssembly {
     path: PathBuf,
     props: AssemblyProps,
-    /// Whether the runtime was seen to have it.
-    is_loaded: Arc<AtomicBool>,
+    /// How many types of others it refers to.
+    type_refs: u32,
+    progress: &'static Progress,
 }
 
 /// Where .NET looks for code to run before a program.
@@ -119,11 +123,12 @@ impl HelperAssembly {
             ))
         };
         let file = std::fs::read(path).map_err(|error| problem(&error))?;
-        let props = image::read(&file).map_err(|error| problem(&error))?;
+        let (props, type_refs) = image::read(&file).map_err(|error| problem(&error))?;
         Ok(Self {
             path: std::path::absolute(path).map_err(|error| problem(&error))?,
             props,
-            is_loaded: Arc::default(),
+            type_refs,
+            progress: Progress::new(),
         })
     }
 
@@ -200,9 +205,15 @@ impl HelperAssembly {
     ///
     /// For [`module_load_finished`](crate::Profiler::module_load_finished), once for each module
     /// whose methods shall call the helper: the first one loads it, and for the others that is done.
-    /// The code comes into the initialiser of the module, which gets one if it has none, and calls
-    /// `Assembly.LoadFrom`: the helper is loaded into the default context, and what it refers to
-    /// is found beside it. If loading fails at run time, the program goes on; [`is_loaded`](Self::is_loaded) says so.
+    /// The code comes into the initialiser of the module, which gets one if it has none. It calls
+    /// `Assembly.LoadFrom`, which loads the helper into the default context, or finds that it was
+    /// loaded as a startup hook; and it has the runtime find each type that the helper refers to, so
+    /// that assemblies which those are in are loaded, too. If that fails at run time, the program goes
+    /// on; [`check`](Self::check) says so.
+    ///
+    /// The initialiser itself is not rewritten from then on
+    /// ([`LoadsHelper`](crate::il::edit::NotInstrumentable::LoadsHelper)): it runs before the helper is
+    /// there.
     ///
     /// Ends in `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `module_load_finished` of the
     /// module, for its types must not have been loaded.
@@ -215,38 +226,33 @@ impl HelperAssembly {
         loader::load_into(self, info, module)
     }
 
-    /// Whether the runtime has loaded the helper by now.
+    /// Tells why code cannot call the helper yet, if that is so.
     ///
-    /// With [`load_into`](Self::load_into) and [`startup_hook`](Self::startup_hook) that is so when
-    /// methods of the program are compiled, with [`beside`](Self::beside) when the first method that
-    /// calls it has been compiled.
-    ///
-    /// Looks through the [modules](CorProfilerInfo3::modules) until the answer is yes, which is
-    /// remembered. **Context**: not during a collection.
+    /// It can when the code of [`load_into`](Self::load_into) has run, the runtime has taken the file,
+    /// and each type that the helper refers to was found. That is so when methods of a module are
+    /// compiled which the code was put into.
     ///
     /// # Errors
     ///
-    /// What the runtime answers.
-    pub fn is_loaded(&self, info: &ProfilerInfo) -> Result<bool> {
-        if self.is_loaded.load(Ordering::Relaxed) {
-            return Ok(true);
-        }
-        let own = std::fs::canonicalize(&self.path).ok();
-        for module in info.modules()? {
-            // A module that is being loaded or was unloaded has no name.
-            let Ok(module) = info.module_info(module?) else {
-                continue;
-            };
-            let path = Path::new(&module.name);
-            let is_it = path.file_name() == self.path.file_name()
-                && (path == self.path
-                    || (own.is_some() && std::fs::canonicalize(path).ok() == own));
-            if is_it {
-                self.is_loaded.store(true, Ordering::Relaxed);
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// That the code has not run, that the runtime has not loaded the file, or which type it has not
+    /// found: the helper may have been built for a newer framework.
+    pub fn check(&self, info: &ProfilerInfo) -> Result<()> {
+        let name = &self.props.name;
+        Err(Error::other(match self.progress.step() {
+            Step::Done => return Ok(()),
+            Step::NotBegun => format!(
+                "no code has loaded the helper assembly {name} yet: HelperAssembly::load_into puts such \
+                 code into a module, where it runs before all else"
+            ),
+            Step::Loading => format!(
+                "the runtime has not loaded the helper assembly {name}: it refuses {}, or is at it",
+                self.path.display()
+            ),
+            Step::Resolving(class) => format!(
+                "the helper assembly {name} refers to the type {}, which the runtime has not found",
+                Lookup::of(info).reference_of(name, class)
+            ),
+        }))
     }
 
     /// Announces, while an assembly of the program is being loaded, that it will refer to the
@@ -292,10 +298,43 @@ impl RewriteContext<'_> {
     ///
     /// # Errors
     ///
-    /// That the module refers to another version of an assembly of this name, or is part of the
-    /// core library, which cannot refer to others; what the metadata answer.
+    /// That the helper [cannot be called](HelperAssembly::check) now, that the module refers to another
+    /// version of an assembly of this name, or is part of the core library, which cannot refer to
+    /// others; what the metadata answer.
     pub fn refer_to(&mut self, helper: &HelperAssembly) -> Result<()> {
+        helper.check(self.info())?;
         self.importing(|importer| importer.refer_to(&helper.props))
+    }
+
+    /// Lets this module refer to an assembly by its name alone, although neither is it loaded nor does
+    /// the module refer to it: on the caller's word that the runtime will find it.
+    ///
+    /// Symbols that name such an assembly are refused otherwise. Where the word is wrong, the program
+    /// gets a `FileNotFoundException` when a method that names the assembly is compiled.
+    ///
+    /// # Errors
+    ///
+    /// That the module is part of the core library, which cannot refer to others; what the metadata
+    /// answer.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::il::fragment::Fragment;
+    /// use clr_profiler::il::symbol::MethodSymbol;
+    ///
+    /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+    /// info.method(function)?.rewrite(|body, cx| {
+    ///     let write = "[System.Diagnostics.TraceSource]System.Diagnostics.Trace";
+    ///     let write = MethodSymbol::new(write, "WriteLine", "void (string)");
+    ///     cx.assume_loadable("System.Diagnostics.TraceSource")?;
+    ///     body.prologue(Fragment::new().ldstr("here").call(&write))?;
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn assume_loadable(&mut self, assembly: &str) -> Result<()> {
+        self.importing(|importer| importer.assume(assembly))
     }
 }
 

@@ -4,6 +4,8 @@ use super::image::{Bytes, Problem};
 
 /// The manifest's row; strings and blobs by their index.
 pub(super) struct AssemblyRow {
+    /// How many types of others the assembly refers to: the rows of another table.
+    pub(super) type_refs: u32,
     pub(super) hash_algorithm: u32,
     pub(super) version: [u16; 4],
     pub(super) flags: u32,
@@ -29,6 +31,7 @@ const TWO: Column = Fixed(2);
 const FOUR: Column = Fixed(4);
 /// The number of the table that the rows before it are there to be skipped for.
 const ASSEMBLY: usize = 0x20;
+const TYPE_REF: usize = 0x01;
 
 const FIELD: Column = Row(&[0x04], 0);
 const METHOD: Column = Row(&[0x06], 0);
@@ -159,6 +162,7 @@ pub(super) fn assembly(stream: Bytes<'_>) -> Result<Option<AssemblyRow>, Problem
         Ok::<_, Problem>(index)
     };
     Ok(Some(AssemblyRow {
+        type_refs: widths.rows[TYPE_REF],
         hash_algorithm: row.u32(0)?,
         version: [row.u16(4)?, row.u16(6)?, row.u16(8)?, row.u16(10)?],
         flags: row.u32(12)?,

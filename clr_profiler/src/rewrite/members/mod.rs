@@ -21,6 +21,7 @@ use crate::metadata::{
     MetadataImportTypes, MetadataWriter,
 };
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef};
@@ -287,7 +288,8 @@ impl TypeBuilder<'_> {
     /// `.cctor` one of the type.
     ///
     /// The code gets an empty body and appends to it; what it makes is checked as in
-    /// [`Method::rewrite`](crate::Method::rewrite).
+    /// [`Method::rewrite`](crate::Method::rewrite), which refuses the new method itself
+    /// ([`Added`](NotInstrumentable::Added)).
     ///
     /// # Errors
     ///
@@ -319,7 +321,7 @@ impl TypeBuilder<'_> {
         };
         new.finish(self.info, self.module, &bytes)?;
         let slot = self.remembered.method(method);
-        slot.pristine(|| Ok::<_, Error>(bytes))?;
+        slot.reserve(NotInstrumentable::Added);
         outcome
     }
 

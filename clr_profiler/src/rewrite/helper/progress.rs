@@ -1,0 +1,56 @@
+//! [`Progress`]: how far the program is with loading a helper.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use clr_profiler_il::token::{Token, TypeRef};
+
+/// Two numbers that inserted code writes, on threads of the program. They live as long as the process,
+/// as that code may.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    step: AtomicU32,
+    is_done: AtomicU32,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The code that loads the helper has not run.
+    NotBegun,
+    /// The runtime loads the file, or has refused it.
+    Loading,
+    /// The helper is loaded, and this type that it refers to is looked for, or was not found.
+    Resolving(TypeRef),
+    /// The helper is loaded, and so is all that it refers to.
+    Done,
+}
+
+impl Progress {
+    /// What the code writes before it loads the helper; later on, the token of a type.
+    pub(super) const LOADING: i32 = 1;
+
+    /// For one helper.
+    pub(super) fn new() -> &'static Self {
+        Box::leak(Box::default())
+    }
+
+    pub(super) fn step(&self) -> Step {
+        if self.is_done.load(Ordering::Acquire) != 0 {
+            return Step::Done;
+        }
+        match self.step.load(Ordering::Acquire) {
+            0 => Step::NotBegun,
+            token => TypeRef::try_from(Token::new(token)).map_or(Step::Loading, Step::Resolving),
+        }
+    }
+
+    /// Where the code writes the step.
+    pub(super) fn step_address(&self) -> usize {
+        self.step.as_ptr().addr()
+    }
+
+    /// Where the code writes 1 in the end.
+    pub(super) fn done_address(&self) -> usize {
+        self.is_done.as_ptr().addr()
+    }
+}
