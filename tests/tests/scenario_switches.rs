@@ -135,3 +135,29 @@ fn what_has_inlined_a_method_keeps_it_if_so_wanted() {
         );
     });
 }
+
+#[test]
+fn what_could_not_be_rewritten_has_failed_and_says_why() {
+    switched("fails", "0").on_each_runtime(|_, profiled| {
+        let (stdout, log) = (&profiled.stdout, &profiled.log);
+        assert_eq!(profiled.status.code(), Some(9), "{stdout}{log}");
+        assert_eq!(profiled.stderr, "");
+        // The others are on.
+        assert!(
+            stdout.contains("\non: 41 51 1005 1006 270545900 5\n"),
+            "{stdout}{log}"
+        );
+        let before = states(log, "before");
+        let failed = "Failed(E_FAIL (0x80004005)) Switched.Program";
+        let own = format!("Own {failed}.Own() was not rewritten: not this one");
+        assert!(before.contains(&&*own), "{log}");
+        let small = format!("Small {failed}.Small() was not rewritten: ");
+        assert!(before.iter().any(|line| line.starts_with(&small)), "{log}");
+        let get = "Get Compiled requests 1 compiled true";
+        assert!(before.contains(&get), "{log}");
+        for line in before {
+            let is_failed = line.starts_with("Own ") || line.starts_with("Small ");
+            assert!(!is_failed || !line.contains("Compiled"), "{log}");
+        }
+    });
+}

@@ -70,13 +70,13 @@ use worker::{Job, Shared, Target, lock};
 ///         method: MethodDef,
 ///         control: &FunctionControl<'_>,
 ///     ) -> Result<()> {
-///         // Others are asked about because of what they have inlined.
-///         if self.rejit.get_rejit_parameters(module, method) {
+///         // Others are asked about because of what they have inlined: they are left as they are.
+///         self.rejit.get_rejit_parameters(module, method, || {
 ///             control.rewrite(info, module, method, |body, _| {
 ///                 body.before_ret(Fragment::new().ldc_i4(1).add())?;
 ///                 Ok(())
-///             })?;
-///         }
+///             })
+///         })?;
 ///         Ok(())
 ///     }
 ///
@@ -238,13 +238,34 @@ impl Rejit {
         lock(&self.shared.state).table.inliners()
     }
 
-    /// To be called in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters): whether the
-    /// method is one that other IL is wanted for.
+    /// To be called in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters): calls `set`, which
+    /// sets the IL of the method, if other IL is wanted for it, and remembers what became of that.
     ///
-    /// Otherwise it is compiled again because it has inlined one, and is to be left as it is.
-    #[must_use = "a method that is not wanted keeps its IL"]
-    pub fn get_rejit_parameters(&self, module: ModuleId, method: MethodDef) -> bool {
-        self.shared.asked((module, method))
+    /// `None` if the method is compiled again because it has inlined one of these: it is left as it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of `set`. The runtime then compiles the method with the IL that it has, and the method is
+    /// [`Failed`](RejitState::Failed).
+    pub fn get_rejit_parameters<R>(
+        &self,
+        module: ModuleId,
+        method: MethodDef,
+        set: impl FnOnce() -> Result<R>,
+    ) -> Result<Option<R>> {
+        let place = (module, method);
+        if !self.shared.asked(place) {
+            return Ok(None);
+        }
+        let mut answer = Answer {
+            shared: &self.shared,
+            place,
+            problem: Some((Hresult::E_FAIL, "the code that sets it panicked".to_owned())),
+        };
+        let outcome = set();
+        let error = outcome.as_ref().err();
+        answer.problem = error.map(|error| (error.hresult(), error.to_string()));
+        outcome.map(Some)
     }
 
     /// To be called in
@@ -297,6 +318,22 @@ impl Rejit {
         match thread.join() {
             Ok(ended) => ended,
             Err(_) => Err(Error::other("the thread that asks for ReJIT has panicked")),
+        }
+    }
+}
+
+/// The answer to the runtime's question for the IL of a method; remembered when it is dropped.
+struct Answer<'a> {
+    shared: &'a Shared,
+    place: (ModuleId, MethodDef),
+    problem: Option<(Hresult, String)>,
+}
+
+impl Drop for Answer<'_> {
+    fn drop(&mut self) {
+        if let Some((status, problem)) = self.problem.take() {
+            let mut state = lock(&self.shared.state);
+            state.table.not_set(self.place, status, problem);
         }
     }
 }

@@ -26,8 +26,9 @@ pub enum RejitState {
     Asked,
     /// There is code of the new IL.
     Compiled,
-    /// The runtime or the profiler's own callback refused, and the method goes on as it was. The
-    /// code says why: it stays until the next request.
+    /// The runtime refused, or the profiler's own callback failed, and the method runs with the IL that
+    /// it had. The code says why, and [`RejitOutcome::problem`] what the callback said: both stay until
+    /// the next request.
     Failed(Hresult),
     /// It has precompiled code, and the options leave such methods alone.
     Refused,
@@ -38,7 +39,7 @@ pub enum RejitState {
 }
 
 /// One method of a [`Rejit`](super::Rejit), and what became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejitOutcome {
     /// The module that defines it.
@@ -47,8 +48,11 @@ pub struct RejitOutcome {
     pub method: MethodDef,
     /// How far it is.
     pub state: RejitState,
-    /// Whether other IL is wanted for it now.
-    pub is_on: bool,
+    /// The error of the profiler's own callback that the method has [failed](RejitState::Failed) with:
+    /// a [`RewriteError`](crate::RewriteError) names the method and the reason.
+    pub problem: Option<String>,
+    /// Whether other IL is wanted for it now, whatever became of it.
+    pub is_wanted: bool,
     /// Requests that the runtime has taken.
     pub requests: u32,
     /// How often code of new IL was compiled: by tiers and by generic instances there can be several
@@ -68,7 +72,8 @@ pub(super) struct Work {
 #[derive(Debug)]
 struct Row {
     state: RejitState,
-    is_on: bool,
+    problem: Option<String>,
+    is_wanted: bool,
     /// Whether the runtime does not know yet what is wanted.
     is_due: bool,
     /// Whether the runtime has an IL of ours for it.
@@ -100,7 +105,8 @@ impl Table {
     pub(super) fn want(&mut self, place: Place) {
         let row = self.rows.entry(place).or_insert(Row {
             state: RejitState::Queued,
-            is_on: false,
+            problem: None,
+            is_wanted: false,
             is_due: false,
             is_held: false,
             was_asked: false,
@@ -108,16 +114,17 @@ impl Table {
             compilations: 0,
         });
         row.state = RejitState::Queued;
-        row.is_on = true;
+        row.problem = None;
+        row.is_wanted = true;
         row.is_due = true;
     }
 
     /// Its own IL is wanted; says whether that changes anything.
     pub(super) fn unwant(&mut self, place: Place) -> bool {
-        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_on) else {
+        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_wanted) else {
             return false;
         };
-        row.is_on = false;
+        row.is_wanted = false;
         row.is_due = true;
         true
     }
@@ -127,35 +134,38 @@ impl Table {
         if let Some(row) = self.rows.get_mut(&place) {
             row.state = RejitState::Refused;
             row.is_due = false;
-            row.is_on = false;
+            row.is_wanted = false;
         }
     }
 
-    /// Whether any method has other IL, or gets it.
-    fn any_on(&self) -> bool {
-        self.rows.values().any(|row| row.is_on)
+    /// Whether other IL is wanted for any method.
+    fn any_wanted(&self) -> bool {
+        self.rows.values().any(|row| row.is_wanted)
     }
 
     /// Whether the runtime has yet to be told something.
     pub(super) fn is_settled(&self) -> bool {
-        self.rows.values().all(|row| !row.is_due) && (self.any_on() || self.inliners.is_empty())
+        self.rows.values().all(|row| !row.is_due) && (self.any_wanted() || self.inliners.is_empty())
     }
 
     /// Methods that are wanted and of which the runtime knows nothing.
     pub(super) fn due(&self) -> impl Iterator<Item = Place> {
-        let due = self.rows.iter().filter(|(_, row)| row.is_due && row.is_on);
+        let due = self
+            .rows
+            .iter()
+            .filter(|(_, row)| row.is_due && row.is_wanted);
         due.map(|(place, _)| *place)
     }
 
     /// Takes what is to be done.
     pub(super) fn take(&mut self) -> Work {
         let mut work = Work::default();
-        let any_on = self.any_on();
+        let any_wanted = self.any_wanted();
         for (place, row) in &mut self.rows {
             if !std::mem::take(&mut row.is_due) {
                 continue;
             }
-            if row.is_on {
+            if row.is_wanted {
                 row.state = RejitState::Requested;
                 row.was_asked = false;
                 row.is_held = true;
@@ -177,14 +187,14 @@ impl Table {
             match self.how {
                 // The code that it had at first may hold inlined copies of what still has other IL:
                 // so it gets a new code of its own IL until nothing has.
-                Inliners::Follow if any_on => {
+                Inliners::Follow if any_wanted => {
                     self.inliners.insert(*place);
                     work.request.push(*place);
                 }
                 _ => work.revert.push(*place),
             }
         }
-        if !any_on {
+        if !any_wanted {
             work.revert.extend(std::mem::take(&mut self.inliners));
         }
         work
@@ -195,7 +205,7 @@ impl Table {
     /// Otherwise it is compiled again because of what it has inlined.
     pub(super) fn asked(&mut self, place: Place) -> bool {
         match self.rows.get_mut(&place) {
-            Some(row) if row.is_on => {
+            Some(row) if row.is_wanted => {
                 row.was_asked = true;
                 if row.state == RejitState::Requested {
                     row.state = RejitState::Asked;
@@ -209,18 +219,31 @@ impl Table {
         }
     }
 
+    /// The profiler has failed to set the IL that it was asked for.
+    pub(super) fn not_set(&mut self, place: Place, status: Hresult, problem: String) {
+        // One that was wanted once more meanwhile is asked for again.
+        let row = self.rows.get_mut(&place);
+        if let Some(row) = row.filter(|row| row.state == RejitState::Asked) {
+            row.state = RejitState::Failed(status);
+            row.problem = Some(problem);
+        }
+    }
+
     pub(super) fn compiled(&mut self, place: Place, status: Hresult) {
-        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_on) else {
+        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_wanted) else {
             return;
         };
         if !status.is_ok() {
             row.state = RejitState::Failed(status);
             return;
         }
-        row.compilations += 1;
-        if matches!(row.state, RejitState::Requested | RejitState::Asked) {
-            row.state = RejitState::Compiled;
+        match row.state {
+            // Without the new IL, or before anybody has asked for it.
+            RejitState::Failed(_) | RejitState::Requested => return,
+            RejitState::Asked => row.state = RejitState::Compiled,
+            _ => {}
         }
+        row.compilations += 1;
     }
 
     pub(super) fn failed(&mut self, place: Place, status: Hresult) {
@@ -249,7 +272,8 @@ impl Table {
             module: *module,
             method: *method,
             state: row.state,
-            is_on: row.is_on,
+            problem: row.problem.clone(),
+            is_wanted: row.is_wanted,
             requests: row.requests,
             compilations: row.compilations,
         })
@@ -283,6 +307,7 @@ mod tests {
         const COMPILE: Step = |t, p| t.compiled(p, Hresult::S_OK);
         const BREAK: Step = |t, p| t.compiled(p, Hresult::E_FAIL);
         const ERROR: Step = |t, p| t.failed(p, Hresult::E_FAIL);
+        const NOT_SET: Step = |t, p| t.not_set(p, Hresult::E_FAIL, "no".to_owned());
         const OFF: Step = |t, p| assert!(t.unwant(p));
         const ON: Step = |t, p| t.want(p);
         let cases: &[(&[Step], RejitState, bool)] = &[
@@ -293,6 +318,22 @@ mod tests {
             (&[TAKE, ASK, COMPILE, COMPILE], Compiled, true),
             (&[TAKE, ASK, BREAK], Failed(Hresult::E_FAIL), true),
             (&[TAKE, ASK, ERROR, COMPILE], Failed(Hresult::E_FAIL), true),
+            // Compiled, but with the IL that it had.
+            (&[TAKE, ASK, NOT_SET], Failed(Hresult::E_FAIL), true),
+            (
+                &[TAKE, ASK, NOT_SET, COMPILE],
+                Failed(Hresult::E_FAIL),
+                true,
+            ),
+            (&[TAKE, ASK, NOT_SET, COMPILE, OFF, TAKE], Reverted, false),
+            (&[TAKE, ASK, ON, NOT_SET], Queued, true),
+            (
+                &[TAKE, ASK, NOT_SET, ON, TAKE, ASK, COMPILE],
+                Compiled,
+                true,
+            ),
+            // What is compiled is of an earlier request.
+            (&[TAKE, COMPILE], Requested, true),
             (&[TAKE, ERROR], Failed(Hresult::E_FAIL), true),
             (&[TAKE, ERROR, ON], Queued, true),
             (&[TAKE, ERROR, ON, TAKE, ASK, COMPILE], Compiled, true),
@@ -309,7 +350,7 @@ mod tests {
                 false,
             ),
         ];
-        for (index, (steps, expected, is_on)) in cases.iter().enumerate() {
+        for (index, (steps, expected, is_wanted)) in cases.iter().enumerate() {
             let (mut table, method) = (Table::new(Inliners::Follow), place(1));
             table.want(method);
             for step in *steps {
@@ -317,8 +358,25 @@ mod tests {
             }
             assert_eq!(state(&table, method), *expected, "case {index}");
             let outcomes = table.outcomes();
-            assert_eq!(outcomes[0].is_on, *is_on, "case {index}");
+            assert_eq!(outcomes[0].is_wanted, *is_wanted, "case {index}");
         }
+    }
+
+    #[test]
+    fn what_the_callback_said_stays_until_the_next_request() {
+        let (mut table, method) = (Table::new(Inliners::Follow), place(1));
+        table.want(method);
+        table.take();
+        assert!(table.asked(method));
+        table.not_set(method, Hresult::E_FAIL, "no".to_owned());
+        table.compiled(method, Hresult::S_OK);
+        let [outcome] = &*table.outcomes() else {
+            panic!("one method is wanted");
+        };
+        assert_eq!(outcome.problem.as_deref(), Some("no"));
+        assert_eq!(outcome.compilations, 0);
+        table.want(method);
+        assert_eq!(table.outcomes()[0].problem, None);
     }
 
     #[test]

@@ -65,18 +65,17 @@ impl Profiler for HotPatch {
         method: MethodDef,
         control: &FunctionControl<'_>,
     ) -> Result<()> {
-        if !self.rejit.get_rejit_parameters(module, method) {
-            return Ok(());
-        }
-        control.rewrite(info, module, method, |body, cx| {
-            let number = lock(&self.table)
-                .counted
-                .number((module, method), cx.full_name())?;
-            let mut code = Fragment::new();
-            code.ldc_i4(number as i32)
-                .append(&cx.call_native(&self.count)?);
-            body.prologue(&code)?;
-            Ok(())
+        self.rejit.get_rejit_parameters(module, method, || {
+            control.rewrite(info, module, method, |body, cx| {
+                let number = lock(&self.table)
+                    .counted
+                    .number((module, method), cx.full_name())?;
+                let mut code = Fragment::new();
+                code.ldc_i4(number as i32)
+                    .append(&cx.call_native(&self.count)?);
+                body.prologue(&code)?;
+                Ok(())
+            })
         })?;
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Instant;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Rejit, RejitState};
+use clr_profiler::{Rejit, RejitOutcome, RejitState};
 
 use crate::control::Command;
 use crate::counts::Counted;
@@ -91,7 +91,7 @@ impl Table {
         // A `String` takes everything, hence `let _`.
         let mut text = format!("{:>12}  {:<28}  {:>5}  method\n", "calls", "state", "times");
         for (calls, outcome, name) in rows {
-            let (state, times) = (state(outcome.state), outcome.requests);
+            let (state, times) = (state(outcome), outcome.requests);
             let _ = writeln!(text, "{calls:>12}  {state:<28}  {times:>5}  {name}");
         }
         for named in names.iter().filter(|named| named.methods.is_empty()) {
@@ -101,9 +101,13 @@ impl Table {
                 "-", "not seen yet", "-", named.name
             );
         }
+        text.push('\n');
+        for problem in outcomes.iter().filter_map(|one| one.problem.as_ref()) {
+            let _ = writeln!(text, "{problem}");
+        }
         let _ = writeln!(
             text,
-            "\n{} methods compiled again because they had inlined one of these",
+            "{} methods compiled again because they had inlined one of these",
             rejit.inliners().len()
         );
         for line in &self.history {
@@ -113,12 +117,13 @@ impl Table {
     }
 }
 
-fn state(state: RejitState) -> String {
-    match state {
+fn state(outcome: &RejitOutcome) -> String {
+    match outcome.state {
         RejitState::Queued => "on, the runtime is to be told".to_owned(),
         RejitState::Requested => "on, not called since".to_owned(),
         RejitState::Asked => "on, being compiled".to_owned(),
         RejitState::Compiled => "on".to_owned(),
+        RejitState::Failed(_) if outcome.problem.is_some() => "failed, see below".to_owned(),
         RejitState::Failed(code) => format!("failed: {code}"),
         RejitState::Refused => "refused".to_owned(),
         RejitState::Reverted => "off".to_owned(),

@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Switches when a thread of the program gets the name of a step. `SWITCHES` names options.
 pub(crate) struct Switches {
     rejit: Arc<Rejit>,
+    /// Two of the methods cannot be given their IL.
+    fails: bool,
 }
 
 fn names() -> Result<Vec<MethodName>> {
@@ -59,7 +61,8 @@ impl Profiler for Switches {
         }
         let rejit = Arc::new(Rejit::start(info, setup, options)?);
         rejit.request_name(&LATE.parse()?);
-        Ok(Self { rejit })
+        let fails = env::var("SWITCHES").is_ok_and(|how| how == "fails");
+        Ok(Self { rejit, fails })
     }
 
     fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
@@ -76,13 +79,20 @@ impl Profiler for Switches {
         method: MethodDef,
         control: &FunctionControl<'_>,
     ) -> Result<()> {
-        if self.rejit.get_rejit_parameters(module, method) {
+        self.rejit.get_rejit_parameters(module, method, || {
             control.rewrite(info, module, method, |body, cx| {
                 let add = change(cx.full_name());
-                body.before_ret(Fragment::new().ldc_i4(add).add())?;
+                let mut code = Fragment::new();
+                match cx.props().name.as_str() {
+                    "Own" if self.fails => return Err(Error::other("not this one")),
+                    // Takes more from the stack than there is.
+                    "Small" if self.fails => code.add(),
+                    _ => code.ldc_i4(add).add(),
+                };
+                body.before_ret(&code)?;
                 Ok(())
-            })?;
-        }
+            })
+        })?;
         Ok(())
     }
 
@@ -139,6 +149,9 @@ fn settled(rejit: &Rejit, step: &str) {
 
 fn step(rejit: &Rejit, info: &ProfilerInfo, step: &str) -> Result<()> {
     let names = names()?;
+    if step == "off" {
+        tell(rejit, info, "before")?;
+    }
     match step {
         "on" => names.iter().for_each(|name| rejit.request_name(name)),
         "some on" => names[1..].iter().for_each(|name| rejit.request_name(name)),
@@ -158,6 +171,10 @@ fn step(rejit: &Rejit, info: &ProfilerInfo, step: &str) -> Result<()> {
         _ => return Ok(()),
     }
     settled(rejit, step);
+    tell(rejit, info, step)
+}
+
+fn tell(rejit: &Rejit, info: &ProfilerInfo, step: &str) -> Result<()> {
     info.initialize_current_thread()?;
     for outcome in rejit.outcomes() {
         let name = info
@@ -165,6 +182,10 @@ fn step(rejit: &Rejit, info: &ProfilerInfo, step: &str) -> Result<()> {
             .method_props(outcome.method)?
             .name;
         let (state, requests) = (outcome.state, outcome.requests);
+        if let Some(problem) = outcome.problem {
+            log::line(format_args!("{step}: {name} {state:?} {problem}"));
+            continue;
+        }
         let is_compiled = outcome.compilations > 0;
         log::line(format_args!(
             "{step}: {name} {state:?} requests {requests} compiled {is_compiled}"

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use clr_profiler_tests::{Example, Finished, Folder, Running, Runtime, profilee, runtimes};
+use clr_profiler_tests::{
+    Example, Finished, Folder, Running, Runtime, Scenario, profilee, runtimes,
+};
 
 const EXAMPLE: Example = Example("hot_patch");
 
@@ -127,6 +129,42 @@ fn calls_are_counted_in_programs_that_refer_to_facades() {
         for facade in ["mscorlib", "netstandard"] {
             started(runtime, &profilee(&format!("{facade}/Hot")));
         }
+    }
+}
+
+/// The runtime has no memory for the signature of the call that counts.
+#[test]
+fn a_method_that_could_not_be_rewritten_has_failed() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (control, output) = (folder.path("control"), folder.path("results"));
+        let scenario = Scenario::new("Hot")
+            .library("hot_patch")
+            .profiler("7A4E2B9C-61D0-4F0B-9C83-2E5B7C1D9A46")
+            .env("HOT_PATCH_CONTROL", control.to_str().unwrap())
+            .env("HOT_PATCH_OUTPUT", output.to_str().unwrap())
+            .fault("IMetaDataEmit::GetTokenFromSig", "8007000e", 1);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        assert!(program.ask("run").starts_with("ran 93100300 in "));
+        let method = "Hot.Program.Own()";
+        say(&control, &format!("on {method}\n"));
+        until(&output, "it is on", |results| {
+            row(results, method).filter(|row| row.1.starts_with("on"))
+        });
+        assert!(program.ask("run").starts_with("ran 93100300 in "));
+        let results = until(&output, "it has failed", |results| {
+            let row = row(results, method)?;
+            (row == (0, "failed, see below".to_owned())).then(|| results.to_owned())
+        });
+        let problem = "\nHot.Program.Own() was not rewritten: ";
+        let problem = results.split_once(problem).unwrap().1;
+        let problem = problem.lines().next().unwrap();
+        assert!(problem.contains("E_OUTOFMEMORY"), "{results}");
+        assert_eq!(program.ask("end"), "ending");
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(3));
+        assert_eq!(finished.stderr, "");
     }
 }
 

@@ -107,11 +107,13 @@ impl Profiler for RejitsShapes {
         method: MethodDef,
         control: &FunctionControl<'_>,
     ) -> Result<()> {
-        if self.switching.rejit.get_rejit_parameters(module, method) {
+        let rejit = &self.switching.rejit;
+        let rewritten = rejit.get_rejit_parameters(module, method, || {
             self.switching.asked.fetch_add(1, Ordering::Relaxed);
-            let rewritten = control.rewrite(info, module, method, wraps::wrap);
-            let place = (module, method);
-            self.switching.census.became(place, rewritten.map(|_| ()));
+            control.rewrite(info, module, method, wraps::wrap)
+        });
+        if let Some(outcome) = rewritten.map(|done| done.map(|_| ())).transpose() {
+            self.switching.census.became((module, method), outcome);
         }
         Ok(())
     }
