@@ -105,3 +105,24 @@ const DISPENSED: &[&str] = &[
     "option: 16",
     "directory: IMetaDataDispenserEx::GetCORSystemDirectory was not called: only .NET Framework",
 ];
+
+#[test]
+fn made_up_tokens_are_refused() {
+    let scenario = Scenario::new("Hello").profiler("C0DE0000-0000-4000-8000-0000000000C8");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
+        let lines: Vec<&str> = profiled.log.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                // The properties of no type and of no reference to one are nothing.
+                "0x0 answered [10, 11]",
+                "0xfa0 answered []",
+                "0xffff answered []",
+                "0x10000 answered []",
+                "0x7fffff answered []",
+                "0xffffff answered []",
+            ]
+        );
+    });
+}

@@ -22,6 +22,7 @@ mod inlines;
 mod jit_share;
 mod load_paths;
 mod log;
+mod made_up_tokens;
 mod members;
 mod metadata_emit;
 mod metadata_read;
@@ -92,6 +93,7 @@ register!(
     load_paths::Watches,
     load_paths::WatchesAllocations,
     metadata_emit::EmitsMetadata,
+    made_up_tokens::MadeUpTokens,
     members::AddsMembers,
     members::OwnInstances,
     metadata_read::ReadsMetadata,
