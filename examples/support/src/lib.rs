@@ -15,7 +15,7 @@ pub mod samples;
 pub use error::Error;
 pub use fetch::Fetcher;
 pub use options::{Example, ExampleOption, Request, Takes, UsageError};
-pub use pinned::Pinned;
+pub use pinned::{Index, Pinned};
 pub use runner::run;
 
 /// The result of this crate's functions.

@@ -1,4 +1,4 @@
-//! Fetching with a python that only pretends: what can go wrong, and several at once.
+//! Fetching with a python and an npm that only pretend: what can go wrong, and several at once.
 
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use examples_support::{Fetcher, Pinned};
+use examples_support::{Fetcher, Index, Pinned};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
@@ -39,14 +39,15 @@ impl Folder {
         names
     }
 
-    /// A python whose pip runs these lines of shell. They find the wheel in `$WHEEL`, the folder
-    /// for the download in `$DEST`, and each call is counted by a line in the file `calls`.
+    /// A python whose pip, or an npm which, runs these lines of shell. They find the archive in
+    /// `$ARCHIVE`, the folder for the download in `$DEST`, and each call is counted by a line in the
+    /// file `calls`.
     fn python(&self, lines: &str) -> PathBuf {
         let script = format!(
             "#!/bin/sh\n\
-             WHEEL='{0}/wheel.whl'\n\
+             ARCHIVE='{0}/archive'\n\
              echo \"$@\" >> '{0}/calls'\n\
-             while [ \"$1\" != --dest ]; do shift; done\n\
+             until [ \"$1\" = --dest ] || [ \"$1\" = --pack-destination ]; do shift; done\n\
              DEST=$2\n\
              {lines}\n",
             self.0.display()
@@ -76,7 +77,9 @@ impl Folder {
     }
 
     fn fetcher(&self, python: &Path) -> Fetcher {
-        Fetcher::new(self.0.join("cache")).python(python)
+        Fetcher::new(self.0.join("cache"))
+            .python(python)
+            .npm(python)
     }
 
     /// Writes a wheel with these files to where the fake pip finds it.
@@ -91,23 +94,47 @@ impl Folder {
             archive.write_all(b"#!/bin/sh\necho started\n").unwrap();
         }
         let bytes = archive.finish().unwrap().into_inner();
-        let hash = Sha256::digest(&bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        fs::write(self.0.join("wheel.whl"), &bytes).unwrap();
+        self.deliver(WHEEL, &bytes)
+    }
+
+    /// Writes an archive to where the fake pip and the fake npm find it.
+    fn deliver(&self, pinned: Pinned, bytes: &[u8]) -> Pinned {
+        fs::write(self.0.join("archive"), bytes).unwrap();
         Pinned {
-            name: ".NET 0.1",
-            version: "0.1.0",
-            package: "fake-runtime",
-            package_version: "1.2",
-            platform: "any",
-            wheel: "fake_runtime-1.2-py3-none-any.whl",
-            sha256: String::leak(hash),
+            sha256: String::leak(hash(bytes)),
             size: bytes.len() as u64,
-            licence: "MIT",
-            executable: "net/dotnet",
+            ..pinned
         }
+    }
+
+    /// Writes a package of npm with these entries to where the fake npm finds it.
+    fn package(&self, entries: &[(&str, tar::EntryType, u32)]) -> Pinned {
+        let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let mut archive = tar::Builder::new(gzip);
+        for (name, kind, mode) in entries {
+            let content: &[u8] = match kind {
+                tar::EntryType::Regular => b"#!/bin/sh\necho started\n",
+                _ => b"",
+            };
+            let mut header = tar::Header::new_ustar();
+            header.set_entry_type(*kind);
+            header.set_mode(*mode);
+            header.set_size(content.len() as u64);
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_cksum();
+            archive.append(&header, content).unwrap();
+        }
+        let bytes = archive.into_inner().unwrap().finish().unwrap();
+        self.deliver(PACKAGE, &bytes)
+    }
+
+    fn good_package(&self) -> Pinned {
+        self.package(&[
+            ("package", tar::EntryType::Directory, 0o755),
+            ("package/net/dotnet", tar::EntryType::Regular, 0o644),
+            ("package/net/tool", tar::EntryType::Regular, 0o755),
+            ("package/net/a/b.dll", tar::EntryType::Regular, 0o666),
+        ])
     }
 
     fn good_wheel(&self) -> Pinned {
@@ -125,7 +152,36 @@ impl Drop for Folder {
     }
 }
 
-const DELIVER: &str = "cp \"$WHEEL\" \"$DEST/fake_runtime-1.2-py3-none-any.whl\"";
+/// A package of the Python index, but for what is in it.
+const WHEEL: Pinned = Pinned {
+    name: ".NET 0.1",
+    version: "0.1.0",
+    index: Index::PyPi,
+    package: "fake-runtime",
+    package_version: "1.2",
+    platform: "any",
+    archive: "fake_runtime-1.2-py3-none-any.whl",
+    sha256: "",
+    size: 0,
+    licence: "MIT",
+    executable: "net/dotnet",
+};
+
+/// A package of npm, but for what is in it.
+const PACKAGE: Pinned = Pinned {
+    index: Index::Npm,
+    package: "@fake/runtime",
+    archive: "fake-runtime-1.2.tgz",
+    executable: "package/net/dotnet",
+    ..WHEEL
+};
+
+fn hash(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+const DELIVER: &str = "cp \"$ARCHIVE\" \"$DEST/fake_runtime-1.2-py3-none-any.whl\"";
 
 fn folder_of(pinned: &Pinned) -> String {
     format!("fake-runtime-1.2-{}", &pinned.sha256[..12])
@@ -250,13 +306,13 @@ fn a_corrupted_download_is_refused_and_not_kept() {
     let pinned = folder.good_wheel();
     for damage in [
         format!("{DELIVER}; echo x >> \"$DEST/fake_runtime-1.2-py3-none-any.whl\""),
-        "head -c 100 \"$WHEEL\" > \"$DEST/fake_runtime-1.2-py3-none-any.whl\"".to_owned(),
+        "head -c 100 \"$ARCHIVE\" > \"$DEST/fake_runtime-1.2-py3-none-any.whl\"".to_owned(),
         ": > \"$DEST/fake_runtime-1.2-py3-none-any.whl\"".to_owned(),
     ] {
         let fetcher = folder.fetcher(&folder.python(&damage));
         let parts = [
             "corrupted",
-            pinned.wheel,
+            pinned.archive,
             pinned.sha256,
             "deleted; try again",
         ];
@@ -300,6 +356,81 @@ fn a_wheel_that_is_not_what_it_should_be() {
     }
 }
 
+const DELIVER_PACKAGE: &str = "cp \"$ARCHIVE\" \"$DEST/fake-runtime-1.2.tgz\"";
+
+#[test]
+fn a_package_of_npm_is_fetched_once_and_can_be_executed() {
+    let folder = Folder::new();
+    let pinned = folder.good_package();
+    let fetcher = folder.fetcher(&folder.python(DELIVER_PACKAGE));
+    let host = fetcher.fetch(&pinned).unwrap();
+    let output = Command::new(&host).output().unwrap();
+    assert_eq!(output.stdout, b"started\n");
+    let mode = |name: &str| {
+        let path = host.parent().unwrap().join(name);
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!(mode("tool") & 0o111, 0o111);
+    assert_eq!(mode("a/b.dll") & 0o113, 0, "whatever the package says");
+
+    assert_eq!(fetcher.fetch(&pinned).unwrap(), host);
+    let cached = format!("fake-runtime-1.2-{}", &pinned.sha256[..12]);
+    assert_eq!(folder.cached(), [cached.clone(), format!("{cached}.lock")]);
+    let calls = fs::read_to_string(folder.0.join("calls")).unwrap();
+    let calls: Vec<&str> = calls.lines().collect();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    for part in ["pack ", "--ignore-scripts", " @fake/runtime@1.2"] {
+        assert!(calls[0].contains(part), "{calls:?}");
+    }
+}
+
+#[test]
+fn no_npm_and_no_network_for_it() {
+    let folder = Folder::new();
+    let pinned = folder.good_package();
+    let parts = [
+        ".NET 0.1 cannot be fetched",
+        "no-npm` cannot be started",
+        "often named npm",
+        "CLR_PROFILER_NPM",
+    ];
+    fails(&folder.fetcher(&folder.0.join("no-npm")), &pinned, &parts);
+    let npm = folder.python("echo 'npm error code ENOTFOUND' >&2; exit 1");
+    let parts = ["npm failed (exit status: 1)", "| npm error code ENOTFOUND"];
+    fails(&folder.fetcher(&npm), &pinned, &parts);
+    let npm = folder.python("exit 0");
+    fails(&folder.fetcher(&npm), &pinned, &["npm failed"]);
+}
+
+#[test]
+fn a_package_of_npm_that_is_not_what_it_should_be() {
+    use tar::EntryType::{Regular, Symlink};
+
+    let folder = Folder::new();
+    let good = ("package/net/dotnet", Regular, 0o644);
+    for (entries, part) in [
+        (&[("../../outside", Regular, 0o644), good][..], "outside"),
+        (&[("/outside", Regular, 0o644), good], "outside"),
+        (&[("package/link", Symlink, 0o777), good], "or a link"),
+        (
+            &[("package/other", Regular, 0o644)],
+            "holds no `package/net/dotnet`",
+        ),
+    ] {
+        let pinned = folder.package(entries);
+        let fetcher = folder.fetcher(&folder.python(DELIVER_PACKAGE));
+        fails(&fetcher, &pinned, &["cannot be unpacked", part]);
+    }
+    assert!(!folder.0.join("outside").exists());
+
+    let pinned = folder.good_package();
+    let damage = format!("{DELIVER_PACKAGE}; echo x >> \"$DEST/fake-runtime-1.2.tgz\"");
+    let parts = ["corrupted", pinned.sha256, "npm registry"];
+    fails(&folder.fetcher(&folder.python(&damage)), &pinned, &parts);
+    let locks = |name: &String| name.ends_with(".lock");
+    assert!(folder.cached().iter().all(locks), "{:?}", folder.cached());
+}
+
 /// Not a test by itself: others run it in processes of their own.
 #[test]
 #[ignore = "run by other tests"]
@@ -307,23 +438,11 @@ fn child() {
     let Some(folder) = std::env::var_os("FETCH_FOLDER").map(PathBuf::from) else {
         return;
     };
-    let bytes = fs::read(folder.join("wheel.whl")).unwrap();
-    let hash = Sha256::digest(&bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let bytes = fs::read(folder.join("archive")).unwrap();
     let pinned = Pinned {
-        sha256: String::leak(hash),
+        sha256: String::leak(hash(&bytes)),
         size: bytes.len() as u64,
-        ..Pinned {
-            name: ".NET 0.1",
-            package: "fake-runtime",
-            package_version: "1.2",
-            platform: "any",
-            wheel: "fake_runtime-1.2-py3-none-any.whl",
-            executable: "net/dotnet",
-            ..Pinned::NET_8
-        }
+        ..WHEEL
     };
     let fetcher = Fetcher::new(folder.join("cache")).python(folder.join("python"));
     let host = fetcher.fetch(&pinned).unwrap();
@@ -376,10 +495,10 @@ fn a_killed_process_leaves_nothing_that_counts() {
     let folder = Folder::new();
     let pinned = folder.good_wheel();
     // It delivers half of the wheel, says so, and hangs for a while.
-    let half = "head -c 200 \"$WHEEL\" > \"$DEST/fake_runtime-1.2-py3-none-any.whl\"";
-    folder.python(&format!("{half}; : > \"$WHEEL.half\"; exec sleep 3"));
+    let half = "head -c 200 \"$ARCHIVE\" > \"$DEST/fake_runtime-1.2-py3-none-any.whl\"";
+    folder.python(&format!("{half}; : > \"$ARCHIVE.half\"; exec sleep 3"));
     let mut child = spawn_child(&folder);
-    let half = folder.0.join("wheel.whl.half");
+    let half = folder.0.join("archive.half");
     let start = Instant::now();
     while !half.exists() {
         assert!(start.elapsed() < Duration::from_secs(20), "it never began");

@@ -278,14 +278,14 @@ fn a_corrupted_download() {
         &format!(
             "while [ \"$1\" != --dest ]; do shift; done\n\
              echo 'not a wheel' > \"$2/{}\"",
-            Pinned::NET_8.wheel
+            Pinned::NET_8.archive
         ),
     );
     let mut command = machine.command(executable());
     command.env("CLR_PROFILER_PYTHON", python);
     let parts = [
         "The download of .NET 8.0.4 is corrupted",
-        Pinned::NET_8.wheel,
+        Pinned::NET_8.archive,
         Pinned::NET_8.sha256,
         "try again",
     ];

@@ -1,6 +1,6 @@
 //! Fetches the runtimes that the tests use and prints where their executables are.
 //!
-//! `cargo run -p examples_support --bin fetch_runtime -- 3.1 8 10`
+//! `cargo run -p examples_support --bin fetch_runtime -- 3.1 8 9 10`
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -23,12 +23,13 @@ fn fetch(names: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::
         pinned.push(match name.as_str() {
             "3.1" => Pinned::NET_CORE_3_1,
             "8" => Pinned::NET_8,
+            "9" => Pinned::NET_9,
             "10" => Pinned::NET_10,
-            _ => return Err(format!("`{name}` is not one of 3.1, 8 and 10.").into()),
+            _ => return Err(format!("`{name}` is not one of 3.1, 8, 9 and 10.").into()),
         });
     }
     if pinned.is_empty() {
-        return Err("Name the runtimes: 3.1, 8, 10.".into());
+        return Err("Name the runtimes: 3.1, 8, 9, 10.".into());
     }
     for pinned in &pinned {
         writeln!(io::stdout(), "{}", runtime::fetch(pinned)?.display())?;

