@@ -318,7 +318,8 @@ fn first_runtime_with(info: u8) -> &'static str {
         12 => ".NET 5 or newer",
         13 => ".NET 7 or newer",
         14 => ".NET 8 or newer",
-        _ => ".NET 10 or newer",
+        15 => ".NET 9 or newer",
+        _ => "a newer runtime",
     }
 }
 

@@ -69,7 +69,7 @@ const MOST_NOTIFICATION_PROFILERS: usize = 32;
 /// Where an apphost looks for its runtime.
 const ROOTS: [&str; 3] = ["DOTNET_ROOT", "DOTNET_ROOT_X64", "DOTNET_ROOT_ARM64"];
 
-/// Any of these with the value 0 keeps the runtime from loading profilers (seen on .NET 8 and 10;
+/// Any of these with the value 0 keeps the runtime from loading profilers (seen on .NET 8, 9 and 10;
 /// .NET Core 3.1 does not heed them, but which runtime a program will take is not known here).
 const SWITCHES: [&str; 4] = [
     "DOTNET_EnableDiagnostics",

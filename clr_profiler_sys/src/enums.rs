@@ -26,7 +26,7 @@ enumerations! {
         COR_PRF_FIELD_RVA_STATIC = 8,
     }
 
-    /// The event mask, low word; the masks of several events are those of .NET 9.
+    /// The event mask, low word; the masks of several events are those of .NET 10.
     COR_PRF_MONITOR: u32 {
         COR_PRF_MONITOR_NONE = 0x0,
         COR_PRF_MONITOR_FUNCTION_UNLOADS = 0x1,

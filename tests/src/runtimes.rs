@@ -15,6 +15,7 @@ pub struct Runtime {
     pub name: String,
     /// Its major version.
     pub major: u32,
+    version: String,
     way: Way,
 }
 
@@ -23,8 +24,8 @@ pub struct Runtime {
 enum Way {
     /// By its host, `dotnet`.
     Host(DotnetHost),
-    /// It is part of a single-file application, into which a startup hook brings the program.
-    SingleFile(PathBuf),
+    /// It is part of an application, into which a startup hook brings the program.
+    Application(PathBuf),
 }
 
 impl Runtime {
@@ -32,8 +33,22 @@ impl Runtime {
     pub fn application(&self) -> Option<&Path> {
         match &self.way {
             Way::Host(_) => None,
-            Way::SingleFile(application) => Some(application),
+            Way::Application(application) => Some(application),
         }
+    }
+
+    /// The folder with the assemblies of the framework; `None` where they are in the application.
+    pub fn framework(&self) -> Option<PathBuf> {
+        let folder = match &self.way {
+            Way::Host(host) => host
+                .path()
+                .with_file_name("shared")
+                .join("Microsoft.NETCore.App")
+                .join(&self.version),
+            Way::Application(application) => application.with_file_name(""),
+        };
+        let core_library = folder.join("System.Private.CoreLib.dll");
+        core_library.exists().then_some(folder)
     }
 
     /// What starts a managed program on this runtime.
@@ -44,12 +59,12 @@ impl Runtime {
                 launch.dotnet(host.clone()).args(arguments);
                 launch
             }
-            Way::SingleFile(application) if application == program => {
+            Way::Application(application) if application == program => {
                 let mut launch = Launch::new(application);
                 launch.args(arguments);
                 launch
             }
-            Way::SingleFile(application) => {
+            Way::Application(application) => {
                 let mut launch = Launch::new(application);
                 launch
                     .env("DOTNET_STARTUP_HOOKS", profilee("StartupHook"))
@@ -63,7 +78,9 @@ impl Runtime {
     }
 }
 
-/// .NET Core 3.1, .NET 8 and .NET 10, fetched if need be, and an installed one that is newer.
+/// .NET Core 3.1 and .NET 8, 9 and 10, fetched if need be, and an installed one that is newer.
+///
+/// `SCENARIO_RUNTIMES` names some of them by their major versions, such as `3,9`.
 ///
 /// # Panics
 ///
@@ -74,10 +91,18 @@ pub fn runtimes() -> &'static [Runtime] {
         let pinned = [
             (3, Pinned::NET_CORE_3_1),
             (8, Pinned::NET_8),
+            (9, Pinned::NET_9),
             (10, Pinned::NET_10),
         ];
+        let only = std::env::var("SCENARIO_RUNTIMES");
+        let only = only.ok().filter(|only| !only.is_empty());
+        let is_wanted = |major: u32| {
+            let mut only = only.iter().flat_map(|majors| majors.split(',')).peekable();
+            only.peek().is_none() || only.any(|wanted| wanted == major.to_string())
+        };
         let mut runtimes: Vec<Runtime> = pinned
             .iter()
+            .filter(|(major, _)| is_wanted(*major))
             .filter_map(|(major, pinned)| match fetched(*major, pinned) {
                 Ok(runtime) => Some(runtime),
                 Err(error) => {
@@ -91,7 +116,7 @@ pub fn runtimes() -> &'static [Runtime] {
                 }
             })
             .collect();
-        runtimes.extend(installed_newer_than(10));
+        runtimes.extend(installed_newer_than(10).filter(|runtime| is_wanted(runtime.major)));
         assert!(!runtimes.is_empty(), "there is no runtime to test on");
         runtimes
     })
@@ -99,14 +124,15 @@ pub fn runtimes() -> &'static [Runtime] {
 
 fn fetched(major: u32, pinned: &Pinned) -> Result<Runtime, Box<dyn std::error::Error>> {
     let executable = runtime::fetch(pinned)?;
-    let way = if major == 10 {
-        Way::SingleFile(executable)
-    } else {
+    let way = if pinned.has_host() {
         Way::Host(DotnetHost::at(executable)?)
+    } else {
+        Way::Application(executable)
     };
     Ok(Runtime {
         name: pinned.name.to_owned(),
         major,
+        version: pinned.version.to_owned(),
         way,
     })
 }
@@ -118,6 +144,7 @@ fn installed_newer_than(major: u32) -> Option<Runtime> {
     (newest.major() > major).then(|| Runtime {
         name: format!("installed {newest}"),
         major: newest.major(),
+        version: newest.to_string(),
         way: Way::Host(host),
     })
 }

@@ -110,12 +110,12 @@ fn a_stopped_runtime_shows_stacks_and_heap_and_events_come_back() {
             runtime.major >= 8,
             "{log}"
         );
-        if runtime.major >= 10 {
+        if runtime.major >= 9 {
             assert!(profiled.logged("3 of Objects.Holder"), "{log}");
             assert!(profiled.logged("visited 5"), "{log}");
         } else {
             assert!(
-                log.contains("needs ICorProfilerInfo15 (.NET 10 or newer)"),
+                log.contains("needs ICorProfilerInfo15 (.NET 9 or newer)"),
                 "{log}"
             );
         }

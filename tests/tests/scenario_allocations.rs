@@ -28,7 +28,7 @@ fn objects_are_counted_and_followed_through_collections() {
             "found true",
         ]);
         // To older runtimes a compacting collection is none that was asked for.
-        let asked = if runtime.major >= 10 {
+        let asked = if runtime.major >= 9 {
             "Induced"
         } else {
             "Other"

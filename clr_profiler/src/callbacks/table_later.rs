@@ -64,7 +64,7 @@ macro_rules! callbacks {
                 /// A compacting collection moved objects; ranges can be longer than 4 GB.
                 ///
                 /// [`HIGH_MONITOR_GC_MOVED_OBJECTS`](crate::EventMask::HIGH_MONITOR_GC_MOVED_OBJECTS)
-                /// alone, which is cheaper, brings it on .NET Core 3.1, but not on .NET 8 and 10.
+                /// alone, which is cheaper, brings it on .NET Core 3.1, but not on .NET 8, 9 and 10.
                 moved_references2 = MovedReferences2(cMovedObjectIDRanges: ULONG, oldObjectIDRangeStart: *const ObjectID, newObjectIDRangeStart: *const ObjectID, cObjectIDRangeLength: *const SIZE_T)
                     [MONITOR_GC] gc (ranges: MovedRanges<'_> = MovedRanges::new(
                         slice(oldObjectIDRangeStart, cMovedObjectIDRanges), slice(newObjectIDRangeStart, cMovedObjectIDRanges),

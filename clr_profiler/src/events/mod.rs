@@ -88,9 +88,9 @@ event_mask! {
     ENABLE_INPROC_DEBUGGING = low COR_PRF_ENABLE_INPROC_DEBUGGING;
     /// The runtime keeps maps from IL to native code (obsolete: it always does). Immutable.
     ENABLE_JIT_MAPS = low COR_PRF_ENABLE_JIT_MAPS;
-    /// No method is inlined. Immutable before .NET 9.
+    /// No method is inlined. Immutable before .NET 10.
     DISABLE_INLINING = low COR_PRF_DISABLE_INLINING;
-    /// The compiler does not optimise. Immutable before .NET 9.
+    /// The compiler does not optimise. Immutable before .NET 10.
     DISABLE_OPTIMIZATIONS = low COR_PRF_DISABLE_OPTIMIZATIONS;
     /// Makes [`MONITOR_OBJECT_ALLOCATED`](Self::MONITOR_OBJECT_ALLOCATED) possible. Immutable.
     ENABLE_OBJECT_ALLOCATED = low COR_PRF_ENABLE_OBJECT_ALLOCATED;

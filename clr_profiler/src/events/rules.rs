@@ -15,8 +15,8 @@ pub(crate) struct Loaded {
     pub(crate) as_notification: bool,
 }
 
-/// Flags that became mutable, also after an attach, with .NET 9.
-const MUTABLE_SINCE_9: EventMask =
+/// Flags that became mutable, also after an attach, with .NET 10: .NET 9.0.7 refuses them.
+const MUTABLE_SINCE_10: EventMask =
     EventMask::DISABLE_INLINING.union(EventMask::DISABLE_OPTIMIZATIONS);
 
 /// The flags that a notification profiler can have.
@@ -31,10 +31,10 @@ fn immutable(runtime_major: u16) -> EventMask {
         sys::COR_PRF_MONITOR_IMMUTABLE,
         sys::COR_PRF_HIGH_MONITOR_IMMUTABLE,
     );
-    if runtime_major >= 9 {
+    if runtime_major >= 10 {
         newest
     } else {
-        newest | MUTABLE_SINCE_9
+        newest | MUTABLE_SINCE_10
     }
 }
 
@@ -45,10 +45,10 @@ fn allowed_after_attach(runtime_major: u16) -> EventMask {
         sys::COR_PRF_HIGH_ALLOWABLE_AFTER_ATTACH,
     );
     match runtime_major {
-        9.. => newest,
-        5.. => newest - MUTABLE_SINCE_9,
+        10.. => newest,
+        5.. => newest - MUTABLE_SINCE_10,
         // .NET Core 3.1, which does not know event pipes yet, calls itself 4.
-        _ => newest - MUTABLE_SINCE_9 - EventMask::HIGH_MONITOR_EVENT_PIPE,
+        _ => newest - MUTABLE_SINCE_10 - EventMask::HIGH_MONITOR_EVENT_PIPE,
     }
 }
 
@@ -127,7 +127,13 @@ mod tests {
         let before = EventMask::MONITOR_GC;
         let after = before | EventMask::DISABLE_INLINING | EventMask::MONITOR_CODE_TRANSITIONS;
         let problem = |major| problem_with_change(before, after, AT_STARTUP, major).unwrap();
-        assert!(problem(8).contains("change MONITOR_CODE_TRANSITIONS, DISABLE_INLINING;"));
+        for major in [8, 9] {
+            let text = problem(major);
+            assert!(
+                text.contains("change MONITOR_CODE_TRANSITIONS, DISABLE_INLINING;"),
+                "{text}"
+            );
+        }
         assert!(problem(10).contains("change MONITOR_CODE_TRANSITIONS;"));
     }
 
@@ -150,7 +156,9 @@ mod tests {
             "{problem}"
         );
         let optimizations = EventMask::DISABLE_OPTIMIZATIONS;
-        assert!(problem_at_start(optimizations, BY_ATTACH, 8).is_some());
+        for major in [8, 9] {
+            assert!(problem_at_start(optimizations, BY_ATTACH, major).is_some());
+        }
         assert_eq!(problem_at_start(optimizations, BY_ATTACH, 10), None);
         let pipes = EventMask::HIGH_MONITOR_EVENT_PIPE;
         assert!(problem_at_start(pipes, BY_ATTACH, 4).is_some());

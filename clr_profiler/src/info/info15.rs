@@ -13,7 +13,7 @@ use crate::ids::ObjectId;
 use clr_profiler_sys as sys;
 use sys::BOOL;
 
-/// What `ICorProfilerInfo15` offers: a walk over all objects (.NET 10).
+/// What `ICorProfilerInfo15` offers: a walk over all objects (.NET 9).
 #[doc(alias = "ICorProfilerInfo15")]
 pub trait CorProfilerInfo15: Sealed {
     /// Calls `visit` for each object of the managed heap, until it says to stop.
@@ -46,7 +46,7 @@ pub trait CorProfilerInfo15: Sealed {
         };
         let callback = callback_for(&walk);
         let data = (&raw mut walk).cast();
-        // Left to suspend itself, .NET 10 takes that for someone else's suspension and refuses.
+        // Left to suspend itself, the runtime takes that for someone else's suspension and refuses.
         let suspension = match suspended() {
             Suspended::No => Some(info.suspend_runtime()?),
             Suspended::ByProfiler | Suspended::ForGc | Suspended::InHook | Suspended::InWalk => {

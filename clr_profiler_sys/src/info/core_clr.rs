@@ -205,7 +205,7 @@ interfaces! {
         );
     }
 
-    /// Adds a walk over all objects of the heap (.NET 10).
+    /// Adds a walk over all objects of the heap (.NET 9).
     "B446462D-BD22-41DD-872D-DC714C49EB56"
     ICorProfilerInfo15, ICorProfilerInfo15_Vtbl: ICorProfilerInfo14 {
         /// Calls back for each object of the heap.

@@ -126,7 +126,8 @@ impl Document {
             text,
             "\n| | native methods | wrapped | fake runtime | {runtimes} |"
         );
-        text.push_str("|---|---|---|---|---|---|---|\n");
+        let columns = "|---".repeat(4 + RUNTIMES.len());
+        let _ = writeln!(text, "{columns}|");
         for name in GROUPS {
             let lines = self.lines.iter().filter(|line| group(&line.native) == name);
             let _ = writeln!(text, "| {name} | {} |", totals(&lines.collect::<Vec<_>>()));
@@ -141,7 +142,7 @@ impl Document {
                 interface = of;
                 let _ = writeln!(
                     text,
-                    "\n## {of}\n\n| method | wrapper | fake | {runtimes} | |\n|---|---|---|---|---|---|---|"
+                    "\n## {of}\n\n| method | wrapper | fake | {runtimes} | |\n{columns}|"
                 );
             }
             let wrappers: Vec<String> = line.wrappers.iter().map(|it| format!("`{it}`")).collect();

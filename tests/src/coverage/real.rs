@@ -8,9 +8,10 @@ use stand_in::{NativeMethod, Recorded};
 
 /// The runtimes of the matrix: how a recording's runtime begins, and the newest
 /// `ICorProfilerCallback` and `ICorProfilerInfo` of each.
-pub const RUNTIMES: [(&str, u32, u32); 3] = [
+pub const RUNTIMES: [(&str, u32, u32); 4] = [
     (".NET Core 3.1", 9, 11),
     (".NET 8", 11, 14),
+    (".NET 9", 11, 15),
     (".NET 10", 11, 15),
 ];
 

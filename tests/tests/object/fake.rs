@@ -52,8 +52,8 @@ fn older<V>(vtable: &mut [usize]) -> &mut V {
 }
 
 impl FakeInfo {
-    /// The interfaces of .NET Core 3.1, .NET 8 and .NET 10, with what each calls its version.
-    pub(crate) const RUNTIMES: [(usize, u16); 3] = [(11, 4), (14, 8), (15, 10)];
+    /// The interfaces of .NET Core 3.1 and .NET 8, 9 and 10, with what each calls its version.
+    pub(crate) const RUNTIMES: [(usize, u16); 4] = [(11, 4), (14, 8), (15, 9), (15, 10)];
 
     /// A runtime like .NET 8.
     pub(crate) fn new() -> Box<Self> {

@@ -136,7 +136,7 @@ fn fill(call: &'static str, start: *mut u8, bytes: &[u8]) -> Result<()> {
 
 /// What `ICeeGen` offers: strings, method bodies and other sections of an image in memory.
 ///
-/// Addresses are relative to the image (RVAs). .NET Core 3.1, .NET 8 and .NET 10 do not have the
+/// Addresses are relative to the image (RVAs). .NET Core 3.1 and .NET 8, 9 and 10 do not have the
 /// interface.
 #[doc(alias = "ICeeGen")]
 pub trait CeeGeneration: sealed::Sealed {

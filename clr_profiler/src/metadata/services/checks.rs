@@ -31,7 +31,7 @@ fn filter(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::
 ///
 /// Only for metadata that a [`Dispenser`](crate::Dispenser) has opened without
 /// [`ThreadSafety`](crate::DispenserOption::ThreadSafety), and where the runtime has the interface.
-/// .NET Core 3.1, .NET 8 and .NET 10 were seen to count all types as marked, whatever was done.
+/// .NET Core 3.1 and .NET 8, 9 and 10 were seen to count all types as marked, whatever was done.
 #[doc(alias = "IMetaDataFilter")]
 pub trait MetadataFilter: Sealed {
     /// Takes all marks away.
@@ -83,7 +83,7 @@ impl MetadataFilter for Metadata<'_> {}
 
 /// What `IMetaDataValidate` offers: a check against the rules of the format.
 ///
-/// .NET Core 3.1, .NET 8 and .NET 10 have it for no metadata: the calls fail there and say so.
+/// .NET Core 3.1 and .NET 8, 9 and 10 have it for no metadata: the calls fail there and say so.
 #[doc(alias = "IMetaDataValidate")]
 pub trait MetadataValidate: Sealed {
     /// Says what kind of module it is (`CorValidatorModuleType`: 1 for an image) and who is told of
