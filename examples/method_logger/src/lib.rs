@@ -12,7 +12,7 @@ use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::{Caught, Wrap};
 use clr_profiler::prelude::*;
 use clr_profiler::{NewField, NewType};
-use report::{is_framework, lock};
+use report::{Selection, is_framework, lock};
 
 use options::Options;
 
@@ -22,8 +22,10 @@ struct MethodLogger {
     helper: HelperAssembly,
     /// Keeps the logger from logging itself.
     guard: ReentrancyGuard,
-    /// The modules of the program, and what counts calls there; those of the framework are left alone.
-    modules: Mutex<HashMap<ModuleId, Option<FieldSymbol>>>,
+    /// The methods of the program; those of the framework are left alone.
+    selection: Selection,
+    /// What counts the calls of each module.
+    counters: Mutex<HashMap<ModuleId, FieldSymbol>>,
 }
 
 #[profiler(clsid = "35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF")]
@@ -37,7 +39,8 @@ impl Profiler for MethodLogger {
         Ok(Self {
             helper: HelperAssembly::open(&options.helper)?,
             guard: ReentrancyGuard::new()?,
-            modules: Mutex::default(),
+            selection: Selection::default(),
+            counters: Mutex::default(),
             options,
         })
     }
@@ -56,24 +59,46 @@ impl Profiler for MethodLogger {
         if name == *own || is_framework(&name) {
             return Ok(());
         }
-        let counter = match self.options.count.then(|| add_counter(info, module)) {
+        match self.options.count.then(|| add_counter(info, module)) {
             // One without types of its own, as for resources, has no methods either.
             Some(Err(error)) => {
                 let il = &self.options.il;
                 il.say(format_args!("{name} is left alone: {error}\n"));
                 return Ok(());
             }
-            Some(Ok(counter)) => Some(counter),
-            None => None,
-        };
+            Some(Ok(counter)) => {
+                lock(&self.counters).insert(module, counter);
+            }
+            None => {}
+        }
         self.helper.load_into(info, module)?;
-        self.modules().insert(module, counter);
+        self.selection.add(module);
         Ok(())
     }
 
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.modules().remove(&module);
+        self.selection.remove(module);
+        lock(&self.counters).remove(&module);
         Ok(())
+    }
+
+    // Precompiled code cannot be rewritten, and holds copies of the methods of its own assembly.
+    fn jit_cached_function_search_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<bool> {
+        Ok(!self.selection.may_be_copied_into(info, function)?)
+    }
+
+    // A copy of a method in its caller has the IL of that moment, which may be the one before.
+    fn jit_inlining(
+        &self,
+        info: &ProfilerInfo,
+        _caller: FunctionId,
+        callee: FunctionId,
+    ) -> Result<bool> {
+        Ok(!self.is_logged(&info.method(callee)?)?)
     }
 
     fn jit_compilation_started(
@@ -83,15 +108,11 @@ impl Profiler for MethodLogger {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         let method = info.method(function)?;
-        let Some(counter) = self.modules().get(&method.module()).cloned() else {
-            return Ok(());
-        };
-        let name = method.full_name()?;
-        let filter = self.options.filter.as_ref();
-        // The module's initialiser, which is in no type, is what loads the logger.
-        if filter.is_some_and(|part| !name.contains(part)) || name.starts_with("..") {
+        if !self.is_logged(&method)? {
             return Ok(());
         }
+        let name = method.full_name()?;
+        let counter = lock(&self.counters).get(&method.module()).cloned();
         match method.rewrite(|body, cx| self.edit(body, cx, counter.as_ref())) {
             Ok(rewritten) if rewritten.is_first() => {
                 self.options.il.say(format_args!(
@@ -111,8 +132,13 @@ impl Profiler for MethodLogger {
 }
 
 impl MethodLogger {
-    fn modules(&self) -> std::sync::MutexGuard<'_, HashMap<ModuleId, Option<FieldSymbol>>> {
-        lock(&self.modules)
+    fn is_logged(&self, method: &Method<'_>) -> Result<bool> {
+        self.selection.has(method, |method| {
+            let name = method.full_name()?;
+            let filter = self.options.filter.as_ref();
+            // The module's initialiser, which is in no type, is what loads the logger.
+            Ok(filter.is_none_or(|part| name.contains(part)) && !name.starts_with(".."))
+        })
     }
 
     fn edit(

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clr_profiler::{Error, Result};
-use report::is_framework;
+use report::{begins_like_framework, is_framework};
 
 /// The lines of the file, each `Assembly!Namespace.Type.Method(parameters)`; with `-` in front, what it
 /// names is left out again.
@@ -67,6 +67,16 @@ impl Config {
     /// Whether methods of an assembly may be wanted at all.
     pub(crate) fn names_assembly(&self, assembly: &str) -> bool {
         self.wanted.iter().any(|line| line.is_about(assembly))
+    }
+
+    /// Whether methods of the framework may be wanted.
+    pub(crate) fn names_framework(&self) -> bool {
+        let mut prefixes = self
+            .wanted
+            .iter()
+            .filter_map(|line| line.assembly.split('*').next());
+        // A line that begins with `*` is not about the framework.
+        prefixes.any(|prefix| !prefix.is_empty() && begins_like_framework(prefix))
     }
 
     /// Whether a method is wanted: its full name is as `Method::full_name` gives it.
@@ -222,6 +232,21 @@ mod tests {
         ] {
             let config = Config::parse(line).unwrap();
             assert_eq!(config.wants(assembly, method), expected, "{line}: {method}");
+        }
+    }
+
+    #[test]
+    fn lines_name_the_framework_or_not() {
+        for (line, expected) in [
+            ("*!*", false),
+            ("Shop!*", false),
+            ("Shop*!*", false),
+            ("System.Linq!*", true),
+            ("Sys*!*", true),
+            ("Shop!*\nSystem.Linq!*", true),
+        ] {
+            let config = Config::parse(line).unwrap();
+            assert_eq!(config.names_framework(), expected, "{line}");
         }
     }
 

@@ -79,14 +79,13 @@ impl Profiler for MethodTracer {
         Ok(())
     }
 
-    // Precompiled code cannot be rewritten: such methods are compiled here.
+    // Precompiled code cannot be rewritten, and holds copies of methods.
     fn jit_cached_function_search_started(
         &self,
         info: &ProfilerInfo,
         function: FunctionId,
     ) -> Result<bool> {
-        let place = self.methods.place(&info.method(function)?)?;
-        Ok(matches!(place, Place::Elsewhere))
+        Ok(!self.methods.may_be_copied_into(info, function)?)
     }
 
     // A copy of the method in another one has its IL of that time, which may be the one before.

@@ -15,10 +15,11 @@ use crate::calls;
 use crate::config::Config;
 use crate::notes::{self, About};
 use crate::spans;
-use report::lock;
+use report::{Selection, is_framework, lock};
 
 const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
 const SPAN: &str = "class [MethodTracer]MethodTracer.Span";
+const CORE_LIBRARY: &str = "System.Private.CoreLib";
 /// For so many arguments the helper has generic methods.
 const TYPED: usize = 4;
 
@@ -38,6 +39,8 @@ pub(crate) struct Methods {
     arguments: bool,
     /// The modules that may have such methods, with the names of their assemblies.
     modules: Mutex<HashMap<ModuleId, String>>,
+    /// The modules that may have been compiled in advance with copies of them.
+    precompiled: Selection,
     places: Mutex<HashMap<(ModuleId, MethodDef), Place>>,
 }
 
@@ -48,6 +51,7 @@ impl Methods {
             helper: HelperAssembly::open(helper)?,
             arguments,
             modules: Mutex::default(),
+            precompiled: Selection::default(),
             places: Mutex::default(),
         })
     }
@@ -57,6 +61,11 @@ impl Methods {
             return Ok(());
         };
         let name = info.assembly_info(assembly)?.name;
+        // What is compiled together may hold copies of one another: the program's assemblies, and
+        // those of the framework, but for the core library, which knows of none of them.
+        if !is_framework(&name) || (self.config.names_framework() && name != CORE_LIBRARY) {
+            self.precompiled.add(module);
+        }
         let is_helper = name == self.helper.props().name;
         if !is_helper {
             if !self.config.names_assembly(&name) {
@@ -73,7 +82,17 @@ impl Methods {
 
     pub(crate) fn unloaded(&self, module: ModuleId) {
         lock(&self.modules).remove(&module);
+        self.precompiled.remove(module);
         lock(&self.places).retain(|place, _| place.0 != module);
+    }
+
+    /// Whether precompiled code of a function may hold copies of such methods, or be one.
+    pub(crate) fn may_be_copied_into(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<bool> {
+        self.precompiled.may_be_copied_into(info, function)
     }
 
     pub(crate) fn place(&self, method: &Method<'_>) -> Result<Place> {

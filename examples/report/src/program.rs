@@ -1,18 +1,34 @@
 //! What belongs to the program and what to the framework.
 
+const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "netstandard"];
+
 /// Whether an assembly comes with .NET, by its name.
 #[must_use]
 pub fn is_framework(assembly: &str) -> bool {
-    const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "netstandard"];
     FAMILIES.iter().any(|family| {
         let rest = assembly.strip_prefix(family);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
 }
 
+/// Whether assemblies whose names begin so can come with .NET.
+#[must_use]
+pub fn begins_like_framework(prefix: &str) -> bool {
+    is_framework(prefix) || FAMILIES.iter().any(|family| family.starts_with(prefix))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_framework;
+    use super::{begins_like_framework, is_framework};
+
+    #[test]
+    fn names_may_begin_like_those_of_the_framework() {
+        for prefix in ["Sys", "System", "System.Li", "m"] {
+            assert!(begins_like_framework(prefix), "{prefix}");
+        }
+        assert!(!begins_like_framework("Shop"));
+        assert!(!begins_like_framework("Systematics"));
+    }
 
     #[test]
     fn assemblies_of_others_may_begin_alike() {

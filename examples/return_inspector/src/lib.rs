@@ -3,15 +3,12 @@
 mod native;
 mod options;
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard};
-
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
-use report::{is_framework, lock};
+use report::{Selection, is_framework};
 
 use options::Options;
 
@@ -22,8 +19,7 @@ struct ReturnInspector {
     helper: Option<HelperAssembly>,
     /// Keeps the inspector from inspecting itself.
     guard: ReentrancyGuard,
-    /// The modules whose methods are rewritten.
-    modules: Mutex<HashSet<ModuleId>>,
+    selection: Selection,
 }
 
 #[profiler(clsid = "A8656E35-9A04-449E-B8EA-C9B8FBA40D52")]
@@ -46,7 +42,7 @@ impl Profiler for ReturnInspector {
             options,
             helper,
             guard: ReentrancyGuard::new()?,
-            modules: Mutex::default(),
+            selection: Selection::default(),
         })
     }
 
@@ -69,13 +65,32 @@ impl Profiler for ReturnInspector {
             }
             helper.load_into(info, module)?;
         }
-        self.modules().insert(module);
+        self.selection.add(module);
         Ok(())
     }
 
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.modules().remove(&module);
+        self.selection.remove(module);
         Ok(())
+    }
+
+    // Precompiled code cannot be rewritten, and holds copies of the methods of its own assembly.
+    fn jit_cached_function_search_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<bool> {
+        Ok(!self.selection.may_be_copied_into(info, function)?)
+    }
+
+    // A copy of a method in its caller has the IL of that moment, which may be the one before.
+    fn jit_inlining(
+        &self,
+        info: &ProfilerInfo,
+        _caller: FunctionId,
+        callee: FunctionId,
+    ) -> Result<bool> {
+        Ok(!self.is_inspected(&info.method(callee)?)?)
     }
 
     fn jit_compilation_started(
@@ -85,12 +100,7 @@ impl Profiler for ReturnInspector {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         let method = info.method(function)?;
-        if !self.modules().contains(&method.module()) {
-            return Ok(());
-        }
-        let name = method.full_name()?;
-        let filter = self.options.filter.as_ref();
-        if filter.is_some_and(|part| !name.contains(part)) {
+        if !self.is_inspected(&method)? {
             return Ok(());
         }
         method.rewrite(|body, cx| match &self.helper {
@@ -102,8 +112,12 @@ impl Profiler for ReturnInspector {
 }
 
 impl ReturnInspector {
-    fn modules(&self) -> MutexGuard<'_, HashSet<ModuleId>> {
-        lock(&self.modules)
+    fn is_inspected(&self, method: &Method<'_>) -> Result<bool> {
+        self.selection
+            .has(method, |method| match &self.options.filter {
+                Some(part) => Ok(method.full_name()?.contains(part)),
+                None => Ok(true),
+            })
     }
 
     /// Gives the result to the helper as an object, whatever its type is.

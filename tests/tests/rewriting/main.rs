@@ -2,7 +2,9 @@
 
 #![cfg(unix)]
 
+mod every_call;
 mod method_logger;
+mod precompiled;
 mod return_inspector;
 
 use std::fs;
