@@ -21,11 +21,13 @@ struct State {
 
 struct Flight {
     exception: Exception,
+    /// The number of its type, where callbacks tell of catch blocks.
+    class: Option<usize>,
     /// A catch block runs for it, as far as events tell.
     is_handled: bool,
 }
 
-pub(crate) fn thrown(exception: Exception) {
+pub(crate) fn thrown(exception: Exception, class: Option<usize>) {
     IN_FLIGHT.with_borrow_mut(|state| {
         if state.exceptions.len() >= LIMIT {
             state.exceptions.remove(0);
@@ -35,14 +37,20 @@ pub(crate) fn thrown(exception: Exception) {
         }
         state.exceptions.push(Flight {
             exception,
+            class,
             is_handled: false,
         });
     });
 }
 
-/// The latest has found its handler, says a callback.
-pub(crate) fn caught() -> Exception {
-    IN_FLIGHT.with_borrow_mut(|state| state.exceptions.pop()?.exception)
+/// A catch block gets an object of this type, says a callback: the latest such exception. Those after
+/// it were never caught: others have taken their places.
+pub(crate) fn caught(class: usize) -> Exception {
+    IN_FLIGHT.with_borrow_mut(|state| {
+        let mut exceptions = state.exceptions.iter();
+        let place = exceptions.rposition(|flight| flight.class == Some(class))?;
+        state.exceptions.drain(place..).next()?.exception
+    })
 }
 
 /// A catch block begins, says an event: for the latest, or for one that was thrown again, of which
@@ -88,49 +96,62 @@ mod tests {
 
     #[test]
     fn the_latest_is_caught_first() {
-        thrown(exception(1));
-        thrown(None);
-        thrown(exception(3));
-        assert_eq!(caught(), exception(3));
-        assert_eq!(caught(), None);
-        assert_eq!(caught(), exception(1));
-        assert_eq!(caught(), None, "none was thrown");
+        let [one, other] = [1, 2];
+        thrown(exception(1), Some(one));
+        thrown(None, Some(one));
+        thrown(exception(3), Some(other));
+        assert_eq!(caught(other), exception(3));
+        assert_eq!(caught(one), None);
+        assert_eq!(caught(one), exception(1));
+        assert_eq!(caught(one), None, "none was thrown");
+    }
+
+    #[test]
+    fn one_whose_place_another_takes_is_not_caught() {
+        let [one, other] = [1, 2];
+        thrown(exception(1), Some(one));
+        // A `finally` on the way of 1 has one of its own, in whose `finally` 3 takes its place.
+        thrown(exception(2), Some(other));
+        thrown(exception(3), Some(one));
+        assert_eq!(caught(one), exception(3));
+        assert_eq!(caught(one), exception(1));
+        assert_eq!(caught(other), None, "it was dropped");
     }
 
     #[test]
     fn a_filter_catches_what_it_throws() {
-        thrown(exception(1));
+        thrown(exception(1), Some(1));
         filter_enter();
-        thrown(exception(2));
-        thrown(exception(3));
+        thrown(exception(2), Some(1));
+        thrown(exception(3), Some(1));
         assert_eq!(filter_leave(), [(3, "X".into()), (2, "X".into())]);
-        assert_eq!(caught(), exception(1));
+        assert_eq!(caught(1), exception(1));
     }
 
     #[test]
     fn one_that_is_thrown_again_is_caught_once() {
-        thrown(exception(1));
+        thrown(exception(1), Some(1));
         // A `finally` on the way of 1 throws 2, which takes its place.
-        thrown(exception(2));
+        thrown(exception(2), Some(1));
         assert_eq!(catch_begins(), exception(2));
         assert_eq!(catch_begins(), None, "`throw;`");
         catch_ends();
         // What is thrown in a catch block is another one.
-        thrown(exception(3));
+        thrown(exception(3), Some(1));
         assert_eq!(catch_begins(), exception(3));
-        thrown(exception(4));
+        thrown(exception(4), Some(1));
         assert_eq!(catch_begins(), exception(4));
         catch_ends();
         catch_ends();
-        assert_eq!(caught(), exception(1), "the rest was over");
+        assert_eq!(caught(1), exception(1), "the rest was over");
     }
 
     #[test]
     fn those_that_are_never_caught_do_not_add_up() {
         for number in 0..1000 {
-            thrown(exception(number));
+            thrown(exception(number), Some(1));
         }
         IN_FLIGHT.with_borrow(|state| assert_eq!(state.exceptions.len(), LIMIT));
-        assert_eq!(caught(), exception(999));
+        assert_eq!(caught(1), exception(999));
     }
 }

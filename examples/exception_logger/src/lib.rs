@@ -56,7 +56,8 @@ impl Profiler for ExceptionLogger {
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let class = info.class_from_object(thrown)?;
         let name = self.names.class(info, class);
-        self.thrown(info, &name, || message(info, thrown).unwrap_or_default())
+        let message = || message(info, thrown).unwrap_or_default();
+        self.thrown(info, Some(class.raw()), &name, message)
     }
 
     fn exception_search_filter_enter(
@@ -72,12 +73,16 @@ impl Profiler for ExceptionLogger {
         self.filter_leave()
     }
 
-    fn exception_search_catcher_found(
+    // Not when the search has found a catch block: what a `finally` on the way to it throws takes the
+    // place of the exception, which the block then never gets.
+    fn exception_catcher_enter(
         &self,
         info: &ProfilerInfo,
         function: FunctionId,
+        thrown: ObjectId<'_>,
     ) -> Result<()> {
-        self.caught(info, in_flight::caught(), function)
+        let class = info.class_from_object(thrown)?;
+        self.caught(info, in_flight::caught(class.raw()), function)
     }
 
     fn event_pipe_event_delivered(
@@ -87,7 +92,7 @@ impl Profiler for ExceptionLogger {
     ) -> Result<()> {
         match self.events.read(info, event) {
             Some(ExceptionEvent::Thrown(thrown)) => {
-                self.thrown(info, &thrown.type_name.into(), || thrown.message)
+                self.thrown(info, None, &thrown.type_name.into(), || thrown.message)
             }
             Some(ExceptionEvent::FilterBegins(_)) => {
                 in_flight::filter_enter();
@@ -115,16 +120,17 @@ impl ExceptionLogger {
     fn thrown(
         &self,
         info: &ProfilerInfo,
+        class: Option<usize>,
         name: &Arc<str>,
         message: impl FnOnce() -> String,
     ) -> Result<()> {
         let filter = self.filter.as_ref();
         if filter.is_some_and(|part| !name.contains(part)) {
-            in_flight::thrown(None);
+            in_flight::thrown(None, class);
             return Ok(());
         }
         let number = self.log.next();
-        in_flight::thrown(Some((number, Arc::clone(name))));
+        in_flight::thrown(Some((number, Arc::clone(name))), class);
         let mut entry = format!("{name}{}", on_one_line(&message()));
         for frame in self.stack(info)? {
             entry += "\n    at ";

@@ -242,3 +242,44 @@ fn however_the_program_ends_the_table_is_whole() {
         }
     });
 }
+
+/// The types that `Boxed` boxes, how often, and whether .NET 10 reports that. The code is not optimised
+/// where nothing else is said.
+const BOXED: [(&str, f64, bool); 5] = [
+    // A struct that is a static field is in a box of the runtime's: one more.
+    ("Boxed.Number", 301.0, false),
+    // The result of a call.
+    ("Boxed.Made", 300.0, true),
+    // Of a nullable, and as many times again in optimised code.
+    ("Boxed.Perhaps", 600.0, false),
+    // An enumeration, as a number.
+    ("Boxed.Colour", 300.0, true),
+    // In optimised code, and a static field.
+    ("Boxed.Quick", 301.0, true),
+];
+
+#[test]
+fn boxes_are_counted_where_the_runtime_reports_them() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let file = folder.path("allocations.txt");
+        let options = ["--output", file.to_str().unwrap()];
+        let mut command = EXAMPLE.command(runtime, &options, &profilee("Boxed"), &[]);
+        // Methods that do not refuse it are optimised at once.
+        command.env("COMPlus_TieredCompilation", "0");
+        let finished = Finished::of(command);
+        assert_eq!(finished.output(), (Some(5), "boxed 1000\n", ""));
+        let table = fs::read_to_string(file).unwrap();
+        println!("on {}:\n{table}", runtime.name);
+        let rows = rows(&table);
+        for (name, boxes, is_reported_by_10) in BOXED {
+            let counted = rows.get(name).map_or(0.0, |row| row[0]);
+            if runtime.major < 10 || is_reported_by_10 {
+                assert_eq!(counted, boxes, "{name}");
+            } else {
+                // Now and then the helper asks for memory, which is reported.
+                assert!(counted < boxes / 10.0, "{name}: {counted}");
+            }
+        }
+    }
+}
