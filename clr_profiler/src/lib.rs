@@ -77,11 +77,11 @@ mod boundary;
 mod callbacks;
 mod error;
 mod events;
-mod exceptions;
 mod failure;
 mod heap;
 #[allow(unsafe_code, reason = "code that compiled methods call")]
 mod hooks;
+#[allow(unsafe_code, reason = "declares the constructors that take any number")]
 mod ids;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod info;
@@ -92,6 +92,7 @@ mod rejit;
 mod rewrite;
 mod sampling;
 mod setup;
+mod tracing;
 
 pub use callbacks::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRange, MovedRanges, Root, RootFlags,
@@ -103,7 +104,6 @@ pub use clr_profiler_il as il;
 pub use clr_profiler_macros::profiler;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
-pub use exceptions::{ExceptionEvent, ExceptionEvents, ThrownException};
 pub use failure::{Failure, FailureCause};
 pub use heap::{
     ClassTotals, Dominators, Elements, HeapClass, HeapGraph, HeapPath, HeapRecorder, HeapReference,
@@ -130,6 +130,9 @@ pub use rewrite::{
 };
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;
+pub use tracing::{
+    AllocationTick, AllocationTicks, ExceptionEvent, ExceptionEvents, ThrownException,
+};
 pub use uuid::Uuid;
 
 /// What a profiler's author needs, in one `use`.

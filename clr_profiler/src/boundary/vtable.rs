@@ -80,7 +80,7 @@ macro_rules! afterwards {
     (ModuleUnloadStarted, $object:ident, $module:ident) => {
         // The id may become another module's, whether or not the profiler still gets callbacks.
         if let Some(live) = $object.live.get() {
-            live.info.rewrites().forget(ModuleId::from_raw($module));
+            live.info.rewrites().forget(ModuleId::from_runtime($module));
         }
     };
     ($($other:tt)*) => {};

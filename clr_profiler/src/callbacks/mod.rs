@@ -6,7 +6,7 @@
 //! ```text
 //! /// What has happened.
 //! jit_compilation_started = JITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL)
-//!     [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), ...);
+//!     [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), ...);
 //! ```
 //!
 //! the method of the trait; the native name and parameters; the events that it needs; `info` for

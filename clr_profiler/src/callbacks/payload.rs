@@ -258,7 +258,9 @@ impl<'a> WeakTableElements<'a> {
 }
 
 /// An event that an EventPipe session of the profiler delivers.
-#[derive(Clone, Copy, Debug)]
+///
+/// It cannot be copied or made, so that what is read of it, ids among it, is what the runtime said.
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct EventPipeEvent<'a> {
     /// Who raised it.

@@ -8,93 +8,93 @@ macro_rules! callbacks {
             {
                 /// An application domain is about to be created.
                 app_domain_creation_started = AppDomainCreationStarted(appDomainId: AppDomainID)
-                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_raw(appDomainId));
+                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId));
                 /// An application domain was created, or not: `status` says which.
                 app_domain_creation_finished = AppDomainCreationFinished(appDomainId: AppDomainID, hrStatus: HRESULT)
-                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_raw(appDomainId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId), status: Hresult = Hresult(hrStatus.0));
                 /// An application domain is about to be unloaded.
                 app_domain_shutdown_started = AppDomainShutdownStarted(appDomainId: AppDomainID)
-                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_raw(appDomainId));
+                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId));
                 /// An application domain was unloaded; its id is no longer good for calls.
                 app_domain_shutdown_finished = AppDomainShutdownFinished(appDomainId: AppDomainID, hrStatus: HRESULT)
-                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_raw(appDomainId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId), status: Hresult = Hresult(hrStatus.0));
 
                 /// An assembly is being loaded: its name is not known yet.
                 assembly_load_started = AssemblyLoadStarted(assemblyId: AssemblyID)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_raw(assemblyId));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId));
                 /// An assembly was loaded, or not: `status` says which.
                 assembly_load_finished = AssemblyLoadFinished(assemblyId: AssemblyID, hrStatus: HRESULT)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_raw(assemblyId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId), status: Hresult = Hresult(hrStatus.0));
                 /// An assembly is about to be unloaded.
                 assembly_unload_started = AssemblyUnloadStarted(assemblyId: AssemblyID)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_raw(assemblyId));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId));
                 /// An assembly was unloaded; its id is no longer good for calls.
                 assembly_unload_finished = AssemblyUnloadFinished(assemblyId: AssemblyID, hrStatus: HRESULT)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_raw(assemblyId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId), status: Hresult = Hresult(hrStatus.0));
 
                 /// A module is being loaded: it cannot be asked about yet.
                 module_load_started = ModuleLoadStarted(moduleId: ModuleID)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_raw(moduleId));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId));
                 /// A module was loaded, or not: `status` says which. The place to add metadata to it.
                 module_load_finished = ModuleLoadFinished(moduleId: ModuleID, hrStatus: HRESULT)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_raw(moduleId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId), status: Hresult = Hresult(hrStatus.0));
                 /// A module is about to be unloaded. Do not ask the runtime about it any more.
                 module_unload_started = ModuleUnloadStarted(moduleId: ModuleID)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_raw(moduleId));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId));
                 /// A module was unloaded; its id may be given to another module.
                 module_unload_finished = ModuleUnloadFinished(moduleId: ModuleID, hrStatus: HRESULT)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_raw(moduleId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId), status: Hresult = Hresult(hrStatus.0));
                 /// It is now known which assembly a module belongs to.
                 module_attached_to_assembly = ModuleAttachedToAssembly(moduleId: ModuleID, AssemblyId: AssemblyID)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_raw(moduleId), assembly: AssemblyId = AssemblyId::from_raw(AssemblyId));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId), assembly: AssemblyId = AssemblyId::from_runtime(AssemblyId));
 
                 /// A type is being loaded.
                 class_load_started = ClassLoadStarted(classId: ClassID)
-                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_raw(classId));
+                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId));
                 /// A type was loaded, or not: `status` says which.
                 class_load_finished = ClassLoadFinished(classId: ClassID, hrStatus: HRESULT)
-                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_raw(classId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId), status: Hresult = Hresult(hrStatus.0));
                 /// A type is about to be unloaded.
                 class_unload_started = ClassUnloadStarted(classId: ClassID)
-                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_raw(classId));
+                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId));
                 /// A type was unloaded; its id is no longer good for calls.
                 class_unload_finished = ClassUnloadFinished(classId: ClassID, hrStatus: HRESULT)
-                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_raw(classId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId), status: Hresult = Hresult(hrStatus.0));
                 /// A function is unloaded; its id is no longer good for calls.
                 function_unload_started = FunctionUnloadStarted(functionId: FunctionID)
-                    [MONITOR_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [MONITOR_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::from_runtime(functionId));
 
                 /// A function is about to be compiled: the place to replace its IL.
                 ///
                 /// Called for each generic instantiation and each tier, on several threads at once.
                 /// Where `is_safe_to_block` is false, do not wait for anything here.
                 jit_compilation_started = JITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL)
-                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
                 /// A function was compiled, or not: `status` says which.
                 jit_compilation_finished = JITCompilationFinished(functionId: FunctionID, hrStatus: HRESULT, fIsSafeToBlock: BOOL)
-                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
                 /// A function has precompiled code. Return `false` to have it compiled instead.
                 jit_cached_function_search_started = JITCachedFunctionSearchStarted(functionId: FunctionID, pbUseCachedFunction: *mut BOOL)
-                    [MONITOR_CACHE_SEARCHES] info (function: FunctionId = FunctionId::from_raw(functionId)) -> pbUseCachedFunction;
+                    [MONITOR_CACHE_SEARCHES] info (function: FunctionId = FunctionId::from_runtime(functionId)) -> pbUseCachedFunction;
                 /// The search for precompiled code has ended.
                 jit_cached_function_search_finished = JITCachedFunctionSearchFinished(functionId: FunctionID, result: COR_PRF_JIT_CACHE)
-                    [MONITOR_CACHE_SEARCHES] info (function: FunctionId = FunctionId::from_raw(functionId), result: JitCacheResult = JitCacheResult::from_native(result));
+                    [MONITOR_CACHE_SEARCHES] info (function: FunctionId = FunctionId::from_runtime(functionId), result: JitCacheResult = JitCacheResult::from_native(result));
                 /// Compiled code was thrown away to save memory. No known runtime does that.
                 jit_function_pitched = JITFunctionPitched(functionId: FunctionID)
-                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// `callee` is about to be inlined into `caller`. Return `false` to prevent it.
                 jit_inlining = JITInlining(callerId: FunctionID, calleeId: FunctionID, pfShouldInline: *mut BOOL)
-                    [MONITOR_JIT_COMPILATION] info (caller: FunctionId = FunctionId::from_raw(callerId), callee: FunctionId = FunctionId::from_raw(calleeId)) -> pfShouldInline;
+                    [MONITOR_JIT_COMPILATION] info (caller: FunctionId = FunctionId::from_runtime(callerId), callee: FunctionId = FunctionId::from_runtime(calleeId)) -> pfShouldInline;
 
                 /// A managed thread was created.
                 thread_created = ThreadCreated(threadId: ThreadID)
-                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_raw(threadId));
+                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(threadId));
                 /// A managed thread was destroyed; its id is no longer good for calls.
                 thread_destroyed = ThreadDestroyed(threadId: ThreadID)
-                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_raw(threadId));
+                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(threadId));
                 /// A managed thread runs on this thread of the operating system from now on.
                 thread_assigned_to_os_thread = ThreadAssignedToOSThread(managedThreadId: ThreadID, osThreadId: DWORD)
-                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_raw(managedThreadId), os_thread_id: u32 = osThreadId);
+                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(managedThreadId), os_thread_id: u32 = osThreadId);
 
                 /// A remoting call has begun (.NET Framework).
                 remoting_client_invocation_started = RemotingClientInvocationStarted()
@@ -141,10 +141,10 @@ macro_rules! callbacks {
                 runtime_resume_finished = RuntimeResumeFinished() [MONITOR_SUSPENDS] gc ();
                 /// This managed thread is suspended, or about to be.
                 runtime_thread_suspended = RuntimeThreadSuspended(threadId: ThreadID)
-                    [MONITOR_SUSPENDS] gc (thread: ThreadId = ThreadId::from_raw(threadId));
+                    [MONITOR_SUSPENDS] gc (thread: ThreadId = ThreadId::from_runtime(threadId));
                 /// This managed thread goes on.
                 runtime_thread_resumed = RuntimeThreadResumed(threadId: ThreadID)
-                    [MONITOR_SUSPENDS] gc (thread: ThreadId = ThreadId::from_raw(threadId));
+                    [MONITOR_SUSPENDS] gc (thread: ThreadId = ThreadId::from_runtime(threadId));
 
                 /// A compacting collection moved objects.
                 ///
@@ -156,7 +156,7 @@ macro_rules! callbacks {
                         RangeLengths::Bits32(slice(cObjectIDRangeLength, cMovedObjectIDRanges))));
                 /// An object was allocated.
                 object_allocated = ObjectAllocated(objectId: ObjectID, classId: ClassID)
-                    [MONITOR_OBJECT_ALLOCATED | ENABLE_OBJECT_ALLOCATED] info (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: ClassId = ClassId::from_raw(classId));
+                    [MONITOR_OBJECT_ALLOCATED | ENABLE_OBJECT_ALLOCATED] info (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: ClassId = ClassId::from_runtime(classId));
                 /// How many objects of each type were allocated since the previous collection.
                 objects_allocated_by_class = ObjectsAllocatedByClass(cClassCount: ULONG, classIds: *const ClassID, cObjects: *const ULONG)
                     [MONITOR_GC] gc (allocations: AllocationsByClass<'_> = AllocationsByClass::new(slice(classIds.cast(), cClassCount), slice(cObjects, cClassCount)));
@@ -177,43 +177,43 @@ macro_rules! callbacks {
                     [MONITOR_EXCEPTIONS] info (thrown: ObjectId<'_> = ObjectId::from_callback(thrownObjectId));
                 /// The search for a handler enters a function.
                 exception_search_function_enter = ExceptionSearchFunctionEnter(functionId: FunctionID)
-                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// The search for a handler leaves a function.
                 exception_search_function_leave = ExceptionSearchFunctionLeave() [MONITOR_EXCEPTIONS] info ();
                 /// A filter of this function is about to run.
                 exception_search_filter_enter = ExceptionSearchFilterEnter(functionId: FunctionID)
-                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// A filter has run.
                 exception_search_filter_leave = ExceptionSearchFilterLeave() [MONITOR_EXCEPTIONS] info ();
                 /// The search has found a handler in this function.
                 exception_search_catcher_found = ExceptionSearchCatcherFound(functionId: FunctionID)
-                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// Never called by a known runtime; kept so that the set is complete.
                 exception_os_handler_enter = ExceptionOSHandlerEnter(__unused: UINT_PTR) [MONITOR_EXCEPTIONS] info ();
                 /// Never called by a known runtime; kept so that the set is complete.
                 exception_os_handler_leave = ExceptionOSHandlerLeave(__unused: UINT_PTR) [MONITOR_EXCEPTIONS] info ();
                 /// Unwinding enters a function: it ends without returning.
                 exception_unwind_function_enter = ExceptionUnwindFunctionEnter(functionId: FunctionID)
-                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// Unwinding leaves a function.
                 exception_unwind_function_leave = ExceptionUnwindFunctionLeave() [MONITOR_EXCEPTIONS] info ();
                 /// A finally or fault block of this function is about to run.
                 exception_unwind_finally_enter = ExceptionUnwindFinallyEnter(functionId: FunctionID)
-                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// A finally or fault block has run.
                 exception_unwind_finally_leave = ExceptionUnwindFinallyLeave() [MONITOR_EXCEPTIONS] info ();
                 /// A catch block of this function is about to run.
                 exception_catcher_enter = ExceptionCatcherEnter(functionId: FunctionID, objectId: ObjectID)
-                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_raw(functionId), thrown: ObjectId<'_> = ObjectId::from_callback(objectId));
+                    [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId), thrown: ObjectId<'_> = ObjectId::from_callback(objectId));
                 /// A catch block has run.
                 exception_catcher_leave = ExceptionCatcherLeave() [MONITOR_EXCEPTIONS] info ();
 
                 /// A COM-callable wrapper was made for an interface of a type.
                 com_classic_vtable_created = COMClassicVTableCreated(wrappedClassId: ClassID, implementedIID: *const GUID, pVTable: *mut c_void, cSlots: ULONG)
-                    [MONITOR_CCW] info (class: ClassId = ClassId::from_raw(wrappedClassId), interface: Option<Uuid> = uuid(implementedIID), vtable: usize = pVTable.addr(), slots: u32 = cSlots);
+                    [MONITOR_CCW] info (class: ClassId = ClassId::from_runtime(wrappedClassId), interface: Option<Uuid> = uuid(implementedIID), vtable: usize = pVTable.addr(), slots: u32 = cSlots);
                 /// A COM-callable wrapper was destroyed.
                 com_classic_vtable_destroyed = COMClassicVTableDestroyed(wrappedClassId: ClassID, implementedIID: *const GUID, pVTable: *mut c_void)
-                    [MONITOR_CCW] info (class: ClassId = ClassId::from_raw(wrappedClassId), interface: Option<Uuid> = uuid(implementedIID), vtable: usize = pVTable.addr());
+                    [MONITOR_CCW] info (class: ClassId = ClassId::from_runtime(wrappedClassId), interface: Option<Uuid> = uuid(implementedIID), vtable: usize = pVTable.addr());
                 /// The runtime itself will handle an exception.
                 exception_clr_catcher_found = ExceptionCLRCatcherFound() [MONITOR_CLR_EXCEPTIONS] info ();
                 /// The runtime itself handles an exception.

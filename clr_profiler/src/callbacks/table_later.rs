@@ -9,7 +9,7 @@ macro_rules! callbacks {
             {
                 /// A thread has a new name; empty where it lost its name.
                 thread_name_changed = ThreadNameChanged(threadId: ThreadID, cchName: ULONG, name: *const WCHAR)
-                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_raw(threadId), name: &str = &String::from_utf16_lossy(slice(name, cchName)));
+                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(threadId), name: &str = &String::from_utf16_lossy(slice(name, cchName)));
                 /// A garbage collection begins.
                 garbage_collection_started = GarbageCollectionStarted(cGenerations: i32, generationCollected: *const BOOL, reason: COR_PRF_GC_REASON)
                     [HIGH_BASIC_GC] gc (generations: GenerationSet = GenerationSet::new(slice(generationCollected, cGenerations.max(0) as u32)), reason: GcReason = GcReason::from_native(reason));
@@ -30,10 +30,10 @@ macro_rules! callbacks {
                     [MONITOR_GC] gc (roots: Roots<'_> = Roots::new(slice(rootRefIds, cRootRefs), slice(rootKinds, cRootRefs), slice(rootFlags, cRootRefs), slice(rootIds, cRootRefs)));
                 /// A handle was made; it may point to nothing yet.
                 handle_created = HandleCreated(handleId: GCHandleID, initialObjectId: ObjectID)
-                    [MONITOR_GC] info (handle: GcHandleId = GcHandleId::from_raw(handleId), object: Option<ObjectId<'_>> = ObjectId::optional(initialObjectId));
+                    [MONITOR_GC] info (handle: GcHandleId = GcHandleId::from_runtime(handleId), object: Option<ObjectId<'_>> = ObjectId::optional(initialObjectId));
                 /// A handle was destroyed.
                 handle_destroyed = HandleDestroyed(handleId: GCHandleID)
-                    [MONITOR_GC] info (handle: GcHandleId = GcHandleId::from_raw(handleId));
+                    [MONITOR_GC] info (handle: GcHandleId = GcHandleId::from_runtime(handleId));
             }
             interface ICorProfilerCallback3: ICorProfilerCallback2
             lifecycle { InitializeForAttach = initialize_for_attach, }
@@ -49,18 +49,18 @@ macro_rules! callbacks {
             {
                 /// A function is about to be compiled again, with the IL of this ReJIT id.
                 rejit_compilation_started = ReJITCompilationStarted(functionId: FunctionID, rejitId: ReJITID, fIsSafeToBlock: BOOL)
-                    [ENABLE_REJIT | MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), rejit: RejitId = RejitId::from_raw(rejitId), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+                    [ENABLE_REJIT | MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), rejit: RejitId = RejitId::from_runtime(rejitId), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
                 /// The runtime asks for the new IL of a method for which ReJIT was requested.
                 ///
                 /// An error makes the runtime go on with the IL that the method has.
                 get_rejit_parameters = GetReJITParameters(moduleId: ModuleID, methodId: mdMethodDef, pFunctionControl: *mut c_void)
-                    [ENABLE_REJIT] info (module: ModuleId = ModuleId::from_raw(moduleId), method: MethodDef = typed("ICorProfilerCallback4::GetReJITParameters", methodId)?, control: &FunctionControl<'_> = &FunctionControl::from_callback(pFunctionControl)?);
+                    [ENABLE_REJIT] info (module: ModuleId = ModuleId::from_runtime(moduleId), method: MethodDef = typed("ICorProfilerCallback4::GetReJITParameters", methodId)?, control: &FunctionControl<'_> = &FunctionControl::from_callback(pFunctionControl)?);
                 /// A function was compiled again, or not: `status` says which.
                 rejit_compilation_finished = ReJITCompilationFinished(functionId: FunctionID, rejitId: ReJITID, hrStatus: HRESULT, fIsSafeToBlock: BOOL)
-                    [ENABLE_REJIT | MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), rejit: RejitId = RejitId::from_raw(rejitId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+                    [ENABLE_REJIT | MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), rejit: RejitId = RejitId::from_runtime(rejitId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
                 /// A request for ReJIT failed for this method; there may be no function yet.
                 rejit_error = ReJITError(moduleId: ModuleID, methodId: mdMethodDef, functionId: FunctionID, hrStatus: HRESULT)
-                    [ENABLE_REJIT] info (module: ModuleId = ModuleId::from_raw(moduleId), method: MethodDef = typed("ICorProfilerCallback4::ReJITError", methodId)?, function: Option<FunctionId> = FunctionId::optional(functionId), status: Hresult = Hresult(hrStatus.0));
+                    [ENABLE_REJIT] info (module: ModuleId = ModuleId::from_runtime(moduleId), method: MethodDef = typed("ICorProfilerCallback4::ReJITError", methodId)?, function: Option<FunctionId> = FunctionId::optional(functionId), status: Hresult = Hresult(hrStatus.0));
                 /// A compacting collection moved objects; ranges can be longer than 4 GB.
                 ///
                 /// [`HIGH_MONITOR_GC_MOVED_OBJECTS`](crate::EventMask::HIGH_MONITOR_GC_MOVED_OBJECTS)
@@ -93,7 +93,7 @@ macro_rules! callbacks {
             {
                 /// The symbols of a module that exists only in memory have changed.
                 module_in_memory_symbols_updated = ModuleInMemorySymbolsUpdated(moduleId: ModuleID)
-                    [HIGH_IN_MEMORY_SYMBOLS_UPDATED] info (module: ModuleId = ModuleId::from_raw(moduleId));
+                    [HIGH_IN_MEMORY_SYMBOLS_UPDATED] info (module: ModuleId = ModuleId::from_runtime(moduleId));
             }
             interface ICorProfilerCallback8: ICorProfilerCallback7
             lifecycle {}
@@ -101,17 +101,17 @@ macro_rules! callbacks {
                 /// A method without metadata is about to be compiled: a `DynamicMethod` or a stub
                 /// of the runtime. `il` is its method body.
                 dynamic_method_jit_compilation_started = DynamicMethodJITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL, pILHeader: *const BYTE, cbILHeader: ULONG)
-                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool(), il: &[u8] = slice(pILHeader, cbILHeader));
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool(), il: &[u8] = slice(pILHeader, cbILHeader));
                 /// A method without metadata was compiled, or not: `status` says which.
                 dynamic_method_jit_compilation_finished = DynamicMethodJITCompilationFinished(functionId: FunctionID, hrStatus: HRESULT, fIsSafeToBlock: BOOL)
-                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_raw(functionId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
             }
             interface ICorProfilerCallback9: ICorProfilerCallback8
             lifecycle {}
             {
                 /// A method without metadata was unloaded; its id is no longer good for calls.
                 dynamic_method_unloaded = DynamicMethodUnloaded(functionId: FunctionID)
-                    [HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::from_raw(functionId));
+                    [HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::from_runtime(functionId));
             }
             interface ICorProfilerCallback10: ICorProfilerCallback9
             lifecycle {}
@@ -122,14 +122,14 @@ macro_rules! callbacks {
                 /// what is needed and return.
                 event_pipe_event_delivered = EventPipeEventDelivered(provider: EVENTPIPE_PROVIDER, eventId: DWORD, eventVersion: DWORD, cbMetadataBlob: ULONG, metadataBlob: *const BYTE, cbEventData: ULONG, eventData: *const BYTE, pActivityId: *const GUID, pRelatedActivityId: *const GUID, eventThread: ThreadID, numStackFrames: ULONG, stackFrames: *const UINT_PTR)
                     [HIGH_MONITOR_EVENT_PIPE] info (event: &EventPipeEvent<'_> = &EventPipeEvent {
-                        provider: EventPipeProviderId::from_raw(provider), id: eventId, version: eventVersion,
+                        provider: EventPipeProviderId::from_runtime(provider), id: eventId, version: eventVersion,
                         metadata: slice(metadataBlob, cbMetadataBlob), payload: slice(eventData, cbEventData),
                         activity: uuid(pActivityId), related_activity: uuid(pRelatedActivityId),
                         thread: ThreadId::optional(eventThread), stack: slice(stackFrames, numStackFrames),
                     });
                 /// An EventPipe provider was created.
                 event_pipe_provider_created = EventPipeProviderCreated(provider: EVENTPIPE_PROVIDER)
-                    [HIGH_MONITOR_EVENT_PIPE] info (provider: EventPipeProviderId = EventPipeProviderId::from_raw(provider));
+                    [HIGH_MONITOR_EVENT_PIPE] info (provider: EventPipeProviderId = EventPipeProviderId::from_runtime(provider));
             }
             interface ICorProfilerCallback11: ICorProfilerCallback10
             lifecycle { LoadAsNotificationOnly = load_as_notification_only, }

@@ -288,7 +288,7 @@ fn functions(info: &ProfilerInfo, record: &Record) -> HashMap<usize, String> {
         if root.kind != RootKind::Stack || root.id == 0 || !asked.insert(root.id) {
             continue;
         }
-        let function = FunctionId::from_raw(root.id);
+        let function = FunctionId::from_runtime(root.id);
         // They have no names in metadata.
         if info.is_function_dynamic(function).unwrap_or(true) {
             continue;

@@ -288,7 +288,7 @@ mod tests {
         for (target, place) in references {
             record.refer(target, place);
         }
-        record.object(64, ClassId::from_raw(1), 24, references.len() as u32);
+        record.object(64, ClassId::from_runtime(1), 24, references.len() as u32);
         record.refer(8, 5);
         assert_eq!(record.far.len(), 3);
         let mut places = Places::new(std::mem::take(&mut record.far));

@@ -35,7 +35,7 @@ impl Heap<'_> {
             }
             record.object(
                 address(object),
-                ClassId::from_raw(class + 1),
+                ClassId::from_runtime(class + 1),
                 words * 8,
                 count,
             );
@@ -239,7 +239,7 @@ fn long_chains_take_no_time() {
             record.refer(place(target), 1);
             count += 1;
         }
-        record.object(place(object), ClassId::from_raw(1), 24, count);
+        record.object(place(object), ClassId::from_runtime(1), 24, count);
     }
     let root = HeapRoot {
         object: 0,
@@ -300,7 +300,7 @@ fn a_graph_takes_what_it_says_and_less_than_twice_that_before() {
         for number in 1..3 {
             record.refer(place(object * number % COUNT), number as u32);
         }
-        record.object(place(object), ClassId::from_raw(1), 24, 2);
+        record.object(place(object), ClassId::from_runtime(1), 24, 2);
     }
     let graph = HeapGraph::build(record, Vec::new(), HashMap::new()).unwrap();
     assert_eq!(graph.reference_count() as usize, COUNT * 2);

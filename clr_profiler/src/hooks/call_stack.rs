@@ -27,7 +27,7 @@ use crate::ids::FunctionId;
 /// ```
 /// use clr_profiler::{CallStack, FunctionId};
 ///
-/// let [outer, inner] = [1, 2].map(FunctionId::from_raw);
+/// let [outer, inner] = [1, 2].map(FunctionId::from_runtime);
 /// let mut stack = CallStack::new();
 /// stack.enter(outer, "outer");
 /// stack.enter(inner, "inner");
@@ -130,7 +130,7 @@ impl<T> CallStack<T> {
     ///
     /// ```
     /// # use clr_profiler::{CallStack, FunctionId};
-    /// # let [outer, inner] = [1, 2].map(FunctionId::from_raw);
+    /// # let [outer, inner] = [1, 2].map(FunctionId::from_runtime);
     /// # let mut stack = CallStack::new();
     /// stack.enter(outer, ());
     /// stack.enter(inner, ());
@@ -217,9 +217,9 @@ impl<T> Drop for Ended<'_, T> {
 mod tests {
     use super::*;
 
-    const A: FunctionId = FunctionId::from_raw(1);
-    const B: FunctionId = FunctionId::from_raw(2);
-    const C: FunctionId = FunctionId::from_raw(3);
+    const A: FunctionId = FunctionId::from_runtime(1);
+    const B: FunctionId = FunctionId::from_runtime(2);
+    const C: FunctionId = FunctionId::from_runtime(3);
 
     fn stack(of: &[FunctionId]) -> CallStack<()> {
         let mut stack = CallStack::new();

@@ -135,7 +135,7 @@ mod tests {
                 scope.spawn(move || {
                     for index in 0..500 {
                         let number = thread * 500 + index;
-                        let place = functions.push(FunctionId::from_raw(number), number, None);
+                        let place = functions.push(FunctionId::from_runtime(number), number, None);
                         // SAFETY: `push` gave it, for this type.
                         let function = unsafe { function_of::<usize>(place) };
                         assert_eq!((function.id().raw(), **function), (number, number));
@@ -151,6 +151,6 @@ mod tests {
     #[test]
     fn no_number_is_zero() {
         let functions = HookedFunctions::new();
-        assert_ne!(functions.push(FunctionId::from_raw(1), (), None), 0);
+        assert_ne!(functions.push(FunctionId::from_runtime(1), (), None), 0);
     }
 }

@@ -20,9 +20,18 @@ macro_rules! ids {
         impl $name {
             /// The id that native code knows by this number.
             ///
-            /// Ids are checked by the runtime only in part: make one only of a number that the
-            /// runtime gave.
-            pub const fn from_raw(raw: usize) -> Self {
+            /// # Safety
+            ///
+            /// The runtime of this process gave the number for a thing of this kind, and the thing is
+            /// there for as long as the id is used. Runtimes take a number for the address of their
+            /// data: most calls with another one read or write somewhere.
+            pub const unsafe fn from_raw(raw: usize) -> Self {
+                Self(raw)
+            }
+
+            /// The id that the runtime gives as this number.
+            #[allow(dead_code, reason = "the library makes none of some kinds")]
+            pub(crate) const fn from_runtime(raw: usize) -> Self {
                 Self(raw)
             }
 
@@ -81,7 +90,7 @@ mod tests {
     #[test]
     fn zero_is_none() {
         assert_eq!(ClassId::optional(0), None);
-        assert_eq!(ClassId::optional(16), Some(ClassId::from_raw(16)));
-        assert_eq!(format!("{:?}", ClassId::from_raw(16)), "ClassId(0x10)");
+        assert_eq!(ClassId::optional(16), Some(ClassId::from_runtime(16)));
+        assert_eq!(format!("{:?}", ClassId::from_runtime(16)), "ClassId(0x10)");
     }
 }

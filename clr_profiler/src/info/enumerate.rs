@@ -247,7 +247,7 @@ enumerators! {
     /// Also wraps `ICorProfilerModuleEnum::Reset`.
     /// Also wraps `ICorProfilerModuleEnum::Clone`.
     #[doc(alias = "ICorProfilerModuleEnum")]
-    ModuleEnum = ICorProfilerModuleEnum of sys::ModuleID => ModuleId, |id| Ok(ModuleId::from_raw(id));
+    ModuleEnum = ICorProfilerModuleEnum of sys::ModuleID => ModuleId, |id| Ok(ModuleId::from_runtime(id));
 
     /// The managed threads of a runtime: an iterator, from
     /// [`threads`](crate::CorProfilerInfo4::threads).
@@ -259,7 +259,7 @@ enumerators! {
     /// Also wraps `ICorProfilerThreadEnum::Reset`.
     /// Also wraps `ICorProfilerThreadEnum::Clone`.
     #[doc(alias = "ICorProfilerThreadEnum")]
-    ThreadEnum = ICorProfilerThreadEnum of sys::ThreadID => ThreadId, |id| Ok(ThreadId::from_raw(id));
+    ThreadEnum = ICorProfilerThreadEnum of sys::ThreadID => ThreadId, |id| Ok(ThreadId::from_runtime(id));
 
     /// Functions that have native code: an iterator, from
     /// [`jitted_functions2`](crate::CorProfilerInfo4::jitted_functions2).
@@ -272,7 +272,7 @@ enumerators! {
     /// Also wraps `ICorProfilerFunctionEnum::Clone`.
     #[doc(alias = "ICorProfilerFunctionEnum")]
     FunctionEnum = ICorProfilerFunctionEnum of sys::COR_PRF_FUNCTION => (FunctionId, RejitId),
-        |item| Ok((FunctionId::from_raw(item.functionId), RejitId::from_raw(item.reJitId)));
+        |item| Ok((FunctionId::from_runtime(item.functionId), RejitId::from_runtime(item.reJitId)));
 
     /// Methods by module and token: an iterator, from
     /// [`ngen_module_methods_inlining_this_method`](crate::CorProfilerInfo6::ngen_module_methods_inlining_this_method).
@@ -287,7 +287,7 @@ enumerators! {
     MethodEnum = ICorProfilerMethodEnum of sys::COR_PRF_METHOD => (ModuleId, MethodDef),
         |item| {
             let method = typed("ICorProfilerMethodEnum::Next", item.methodId)?;
-            Ok((ModuleId::from_raw(item.moduleId), method))
+            Ok((ModuleId::from_runtime(item.moduleId), method))
         };
 
     /// Objects that are never collected: an iterator, from

@@ -122,7 +122,7 @@ pub trait CorProfilerInfo14: Sealed {
                 &mut provider,
             )
         )?;
-        Ok(EventPipeProviderId::from_raw(provider))
+        Ok(EventPipeProviderId::from_runtime(provider))
     }
 }
 

@@ -164,7 +164,7 @@ pub trait CorProfilerInfo3: Sealed {
                 )
             )
         })?;
-        Ok(domains.into_iter().map(AppDomainId::from_raw).collect())
+        Ok(domains.into_iter().map(AppDomainId::from_runtime).collect())
     }
 
     /// Path, load address, assembly and flags of a module.

@@ -149,7 +149,10 @@ pub trait CorProfilerInfo4: Sealed {
                 &mut rejit,
             )
         )?;
-        Ok((FunctionId::from_raw(function), RejitId::from_raw(rejit)))
+        Ok((
+            FunctionId::from_runtime(function),
+            RejitId::from_runtime(rejit),
+        ))
     }
 
     /// Which IL the native code of a function came from, of one of its ILs.
@@ -228,7 +231,7 @@ pub trait CorProfilerInfo4: Sealed {
                 ICorProfilerInfo4::GetReJITIDs(function.raw(), capacity, count, buffer)
             )
         })?;
-        Ok(ids.into_iter().map(RejitId::from_raw).collect())
+        Ok(ids.into_iter().map(RejitId::from_runtime).collect())
     }
 
     /// The size of an object in bytes.

@@ -59,7 +59,10 @@ pub trait CorProfilerInfo8: Sealed {
                 &mut rejit,
             )
         )?;
-        Ok((FunctionId::from_raw(function), RejitId::from_raw(rejit)))
+        Ok((
+            FunctionId::from_runtime(function),
+            RejitId::from_runtime(rejit),
+        ))
     }
 
     /// Name and signature of a dynamic method.

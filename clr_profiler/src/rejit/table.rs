@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     fn place(row: u32) -> Place {
-        (ModuleId::from_raw(8), MethodDef::from_row(row).unwrap())
+        (ModuleId::from_runtime(8), MethodDef::from_row(row).unwrap())
     }
 
     fn state(table: &Table, of: Place) -> RejitState {
@@ -437,9 +437,9 @@ mod tests {
         let mut table = Table::new(Inliners::Follow);
         table.want(place(1));
         table.asked(place(7));
-        table.forget(ModuleId::from_raw(16));
+        table.forget(ModuleId::from_runtime(16));
         assert_eq!(table.outcomes().len(), 1);
-        table.forget(ModuleId::from_raw(8));
+        table.forget(ModuleId::from_runtime(8));
         assert!(table.outcomes().is_empty() && table.inliners().is_empty());
     }
 }

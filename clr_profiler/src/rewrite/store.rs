@@ -186,11 +186,11 @@ mod tests {
 
     fn slot(store: &RewriteStore) -> Arc<Slot> {
         let method = MethodDef::from_row(1).unwrap();
-        store.module(ModuleId::from_raw(8)).method(method)
+        store.module(ModuleId::from_runtime(8)).method(method)
     }
 
     fn turn(slot: &Slot) -> Turn<'_> {
-        slot.turn(true, (ModuleId::from_raw(8), MethodDef::NIL))
+        slot.turn(true, (ModuleId::from_runtime(8), MethodDef::NIL))
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(*read.unwrap(), [1]);
         let again = slot(&store).pristine(|| Ok(vec![2]));
         assert_eq!(*again.unwrap(), [1]);
-        store.forget(ModuleId::from_raw(8));
+        store.forget(ModuleId::from_runtime(8));
         let new = slot(&store).pristine(|| Ok(vec![3]));
         assert_eq!(*new.unwrap(), [3]);
     }

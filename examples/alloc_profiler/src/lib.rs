@@ -5,12 +5,12 @@ mod options;
 mod profile;
 mod survival;
 mod thread;
-mod ticks;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use clr_profiler::AllocationTicks;
 use clr_profiler::prelude::*;
 use report::{Moment, Report, limit, lock};
 use stacks::Live;
@@ -19,7 +19,6 @@ use options::Options;
 use profile::Profile;
 use survival::Survival;
 use thread::Recorder;
-use ticks::Tick;
 
 /// How many different stacks are told apart, for the threads that run and for those that have
 /// ended: 24 MB each.
@@ -33,6 +32,8 @@ struct AllocProfiler {
     /// Locked by the collector's callbacks, and by others for a moment.
     survival: Arc<Mutex<Survival>>,
     wants_survival: bool,
+    /// The runtime's own samples, if they are what is wanted.
+    ticks: Option<AllocationTicks>,
     report: Report,
 }
 
@@ -59,9 +60,10 @@ impl Profiler for AllocProfiler {
         let live = Live::with_limit(limit("ALLOC_PROFILER_LIMIT_STACKS", STACKS));
         let recorder = Recorder::new(live, options.depth());
         let survival = Arc::new(Mutex::new(Survival::default()));
-        if options.sampled {
-            ticks::start(info)?;
-        }
+        let ticks = match options.sampled {
+            true => Some(AllocationTicks::start(info)?),
+            false => None,
+        };
         let wants_survival = options.survival;
         let report = Report::start(Some(INTERVAL), {
             let (recorder, survival) = (recorder.clone(), Arc::clone(&survival));
@@ -86,6 +88,7 @@ impl Profiler for AllocProfiler {
             recorder,
             survival,
             wants_survival,
+            ticks,
             report: report.map_err(|error| Error::other(error.to_string()))?,
         })
     }
@@ -111,7 +114,7 @@ impl Profiler for AllocProfiler {
         info: &ProfilerInfo,
         event: &EventPipeEvent<'_>,
     ) -> Result<()> {
-        if let Some(tick) = Tick::of(event) {
+        if let Some(tick) = (self.ticks.as_ref()).and_then(|ticks| ticks.read(info, event)) {
             let (number, _) = self.recorder.of_type(info, tick.class);
             self.recorder.add(info, number, tick.bytes);
         }

@@ -91,7 +91,7 @@ impl Profiler for JitLogger {
         _is_safe_to_block: bool,
         _il: &[u8],
     ) -> Result<()> {
-        stopwatch::started(function);
+        stopwatch::started(function.raw());
         // It has no metadata: no type, no assembly.
         let name = info.dynamic_function_info(function)?.name;
         self.log("dynamic", &name, || "(dynamic methods)".to_owned())
@@ -115,7 +115,7 @@ impl Profiler for JitLogger {
 
 impl JitLogger {
     fn started(&self, info: &ProfilerInfo, function: FunctionId, kind: &str) -> Result<()> {
-        stopwatch::started(function);
+        stopwatch::started(function.raw());
         let method = info.method(function)?;
         let name = method.full_name();
         // It is compiled, whatever its name.
@@ -141,7 +141,7 @@ impl JitLogger {
     }
 
     fn finished(&self, function: FunctionId) {
-        if let Some((assembly, time)) = stopwatch::finished(function) {
+        if let Some((assembly, time)) = stopwatch::finished(function.raw()) {
             self.log.add_time(&assembly, time);
         }
     }

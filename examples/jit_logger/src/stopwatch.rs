@@ -3,15 +3,14 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use clr_profiler::FunctionId;
-
 thread_local! {
     /// The compilations that this thread is in; compiling one method can start another.
     static COMPILING: RefCell<Vec<Compilation>> = const { RefCell::new(Vec::new()) };
 }
 
 struct Compilation {
-    function: FunctionId,
+    /// The function's number.
+    function: usize,
     /// When the runtime told of it.
     told: Instant,
     /// When the logger was done with it, whose time is not the compiler's.
@@ -22,8 +21,8 @@ struct Compilation {
     assembly: Option<String>,
 }
 
-/// A compilation begins on this thread.
-pub(crate) fn started(function: FunctionId) {
+/// A compilation of the function with this number begins on this thread.
+pub(crate) fn started(function: usize) {
     let now = Instant::now();
     let compilation = Compilation {
         function,
@@ -46,7 +45,7 @@ pub(crate) fn counts_for(assembly: Option<String>) {
 }
 
 /// The compilation of this function has ended on this thread: where it counts, and its own time.
-pub(crate) fn finished(function: FunctionId) -> Option<(String, Duration)> {
+pub(crate) fn finished(function: usize) -> Option<(String, Duration)> {
     COMPILING.with_borrow_mut(|stack| {
         let depth = stack.iter().rposition(|open| open.function == function)?;
         // Those above it were given up by the runtime, as for invalid code.
@@ -69,12 +68,12 @@ mod tests {
     const PAUSE: Duration = Duration::from_millis(30);
 
     fn begin(number: usize, assembly: &str) {
-        started(FunctionId::from_raw(number));
+        started(number);
         counts_for(Some(assembly.to_owned()));
     }
 
     fn end(number: usize) -> Option<(String, Duration)> {
-        finished(FunctionId::from_raw(number))
+        finished(number)
     }
 
     #[test]
@@ -91,7 +90,7 @@ mod tests {
     #[test]
     fn the_logger_does_not_count() {
         begin(1, "A");
-        started(FunctionId::from_raw(2));
+        started(2);
         sleep(PAUSE);
         counts_for(Some("B".to_owned()));
         assert!(end(2).unwrap().1 < PAUSE);
@@ -105,7 +104,7 @@ mod tests {
         assert_eq!(end(1).unwrap().0, "A");
         assert_eq!(end(2), None);
         // One that the filter refused.
-        started(FunctionId::from_raw(3));
+        started(3);
         assert_eq!(end(3), None);
         COMPILING.with_borrow(|stack| assert!(stack.is_empty()));
     }

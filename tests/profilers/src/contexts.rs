@@ -4,6 +4,10 @@ use clr_profiler::prelude::*;
 
 use crate::log;
 
+/// A module of the fake runtime.
+// SAFETY: that one takes any number.
+const MODULE: ModuleId = unsafe { ModuleId::from_raw(1) };
+
 /// Needs events of the low half of the mask only, and writes what arrives.
 pub(crate) struct LowEvents;
 
@@ -82,7 +86,7 @@ impl Profiler for AsksInCollection {
     ) -> Result<()> {
         log::line(format_args!("started {generations:?} {reason:?}"));
         let elsewhere = std::thread::scope(|scope| {
-            let asked = scope.spawn(|| self.info.module_info(ModuleId::from_raw(1)).is_ok());
+            let asked = scope.spawn(|| self.info.module_info(MODULE).is_ok());
             asked.join().unwrap_or(false)
         });
         log::line(format_args!("another thread {elsewhere}"));
@@ -146,7 +150,7 @@ impl Profiler for Reenters {
         log::line(format_args!("thread {} began", thread.raw()));
         let answer = info.force_gc();
         // The collection inside is over: this is legal again.
-        let module = info.module_info(ModuleId::from_raw(1))?;
+        let module = info.module_info(MODULE)?;
         log::line(format_args!(
             "thread {} {answer:?} {}",
             thread.raw(),

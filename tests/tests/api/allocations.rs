@@ -74,7 +74,7 @@ counted_rows! {
     Info "ICorProfilerInfo::GetFunctionFromIP" => |info| info.function_from_ip(0x1234);
     Info "ICorProfilerInfo::GetClassIDInfo" => |info| info.class_id_info(CLASS);
     Info "ICorProfilerInfo::IsArrayClass" => |info| info.array_class_info(CLASS);
-    Info "ICorProfilerInfo::GetThreadInfo" => |info| info.thread_info(ThreadId::from_raw(0x41));
+    Info "ICorProfilerInfo::GetThreadInfo" => |info| info.thread_info(THREAD);
     Info "ICorProfilerInfo::GetCurrentThreadID" => |info| info.current_thread_id();
     Info "ICorProfilerInfo::GetEventMask" => |info| info.event_mask();
     Info "ICorProfilerInfo::GetModuleMetaData" => |info| info.module_metadata(MODULE);
@@ -90,9 +90,14 @@ counted_rows! {
     Writer "IMetaDataEmit::SetRVA" => |it| it.set_rva(method(), 1);
 }
 
-const MODULE: ModuleId = ModuleId::from_raw(0x51);
-const CLASS: ClassId = ClassId::from_raw(0x61);
-const FUNCTION: FunctionId = FunctionId::from_raw(0x71);
+// SAFETY: the fake runtime takes any number.
+const MODULE: ModuleId = unsafe { ModuleId::from_raw(0x51) };
+// SAFETY: as above.
+const CLASS: ClassId = unsafe { ClassId::from_raw(0x61) };
+// SAFETY: as above.
+const FUNCTION: FunctionId = unsafe { FunctionId::from_raw(0x71) };
+// SAFETY: as above.
+const THREAD: ThreadId = unsafe { ThreadId::from_raw(0x41) };
 
 fn class() -> TypeDef {
     TypeDef::from_row(2).unwrap()

@@ -14,7 +14,7 @@ use sys::{GUID, HRESULT, ICorProfilerCallback11, Interface};
 use crate::answers::{Answer, Answers};
 use crate::callbacks::let_go;
 use crate::implemented::live;
-use crate::rows::{Outcome, Row, Run};
+use crate::rows::{MODULE, Outcome, Row, Run};
 
 thread_local! {
     /// Who answers for the dispenser that is asked for.
@@ -137,14 +137,12 @@ fn perform(
     match row.run {
         Run::Info(run) => return run(info),
         Run::Metadata(run) => {
-            return run(&info
-                .module_metadata(ModuleId::from_raw(0x51))
-                .inspect_err(|_| {
-                    assert_eq!(row.native, "ICorProfilerInfo::GetModuleMetaData");
-                })?);
+            return run(&info.module_metadata(MODULE).inspect_err(|_| {
+                assert_eq!(row.native, "ICorProfilerInfo::GetModuleMetaData");
+            })?);
         }
         Run::Writer(run) => {
-            return run(&info.module_metadata_for_writing(ModuleId::from_raw(0x51))?);
+            return run(&info.module_metadata_for_writing(MODULE)?);
         }
         Run::Dispenser(run) => return run(&dispenser(info, answers)?),
         Run::Stored(run) => return run(&dispenser(info, answers)?.open_scope_on_memory(&[])?),

@@ -30,7 +30,9 @@ unsafe fn ask(
     function: sys::FunctionID,
     hook: *mut BOOL,
 ) -> usize {
-    let answer = catch_unwind(AssertUnwindSafe(|| mapper(FunctionId::from_raw(function))));
+    let answer = catch_unwind(AssertUnwindSafe(|| {
+        mapper(FunctionId::from_runtime(function))
+    }));
     let (is_hooked, id) = match answer {
         Ok(Hooked::No) => (false, function),
         Ok(Hooked::ById | Hooked::ByClientId(0)) => (true, function),

@@ -44,7 +44,7 @@ pub trait CorProfilerInfo: Sealed {
         let info = self.handle();
         let object = info.place_of("ICorProfilerInfo::GetClassFromObject", object)?;
         ask!(in gc info, ICorProfilerInfo::GetClassFromObject(object, &mut class))?;
-        Ok(ClassId::from_raw(class))
+        Ok(ClassId::from_runtime(class))
     }
 
     /// The size of an object in bytes, up to 4 GB.
@@ -107,7 +107,7 @@ pub trait CorProfilerInfo: Sealed {
                 &mut function,
             )
         )?;
-        Ok(FunctionId::from_raw(function))
+        Ok(FunctionId::from_runtime(function))
     }
 
     /// Which IL the native code of a function came from.
@@ -151,7 +151,7 @@ pub trait CorProfilerInfo: Sealed {
         )?;
         Ok(FunctionInfo {
             class: ClassId::optional(class),
-            module: ModuleId::from_raw(module),
+            module: ModuleId::from_runtime(module),
             token: typed("ICorProfilerInfo::GetFunctionInfo", token)?,
         })
     }
@@ -193,7 +193,7 @@ pub trait CorProfilerInfo: Sealed {
             info,
             ICorProfilerInfo::GetClassFromToken(module.raw(), class.raw(), &mut loaded)
         )?;
-        Ok(ClassId::from_raw(loaded))
+        Ok(ClassId::from_runtime(loaded))
     }
 
     /// The compiled function of a method that is not generic.
@@ -211,7 +211,7 @@ pub trait CorProfilerInfo: Sealed {
         ask!(steady info,
             ICorProfilerInfo::GetFunctionFromToken(module.raw(), method.raw(), &mut function)
         )?;
-        Ok(FunctionId::from_raw(function))
+        Ok(FunctionId::from_runtime(function))
     }
 
     /// Elements and dimensions of an array type; `None` for other types.
@@ -282,7 +282,7 @@ pub trait CorProfilerInfo: Sealed {
         let mut context = 0;
         let info = self.handle();
         ask!(in gc info, ICorProfilerInfo::GetThreadContext(thread.raw(), &mut context))?;
-        Ok(ContextId::from_raw(context))
+        Ok(ContextId::from_runtime(context))
     }
 
     /// Collects all garbage, and returns when that is done.
@@ -312,7 +312,7 @@ pub trait CorProfilerInfo: Sealed {
         let mut thread = 0;
         let info = self.handle();
         ask!(in gc info, ICorProfilerInfo::GetCurrentThreadID(&mut thread))?;
-        Ok(ThreadId::from_raw(thread))
+        Ok(ThreadId::from_runtime(thread))
     }
 
     /// Path, load address and assembly of a module.

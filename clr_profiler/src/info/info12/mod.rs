@@ -120,7 +120,7 @@ pub trait CorProfilerInfo12: Sealed {
             info,
             ICorProfilerInfo12::EventPipeCreateProvider(name.as_ptr(), &mut provider)
         )?;
-        Ok(EventPipeProviderId::from_raw(provider))
+        Ok(EventPipeProviderId::from_runtime(provider))
     }
 
     /// The name of a provider.

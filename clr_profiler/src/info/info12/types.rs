@@ -9,7 +9,11 @@ pub struct EventPipeSessionId(pub(super) u64);
 
 impl EventPipeSessionId {
     /// The session that native code knows by this number.
-    pub const fn from_raw(raw: u64) -> Self {
+    ///
+    /// # Safety
+    ///
+    /// The runtime of this process gave the number for a session.
+    pub const unsafe fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
 

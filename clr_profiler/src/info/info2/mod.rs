@@ -134,7 +134,7 @@ pub trait CorProfilerInfo2: Sealed {
                 &mut function,
             )
         )?;
-        Ok(FunctionId::from_raw(function))
+        Ok(FunctionId::from_runtime(function))
     }
 
     /// The type of a definition and its generic arguments; the runtime loads it if need be.
@@ -170,7 +170,7 @@ pub trait CorProfilerInfo2: Sealed {
                 &mut loaded,
             )
         )?;
-        Ok(ClassId::from_raw(loaded))
+        Ok(ClassId::from_runtime(loaded))
     }
 
     /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
@@ -199,10 +199,42 @@ pub trait CorProfilerInfo2: Sealed {
     fn do_stack_snapshot(
         &self,
         thread: Option<ThreadId>,
-        options: SnapshotOptions<'_>,
+        options: SnapshotOptions,
         visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
-        stack::walk(self.handle(), thread, options, visit)
+        // SAFETY: there are no registers.
+        unsafe { stack::walk(self.handle(), thread, options, None, visit) }
+    }
+
+    /// Walks the managed frames of a thread from registers on that the profiler knows.
+    ///
+    /// `seed` is a `CONTEXT` of the platform. Without one,
+    /// [`do_stack_snapshot`](Self::do_stack_snapshot), the runtime begins where the thread last left
+    /// managed code.
+    ///
+    /// Wraps `ICorProfilerInfo2::DoStackSnapshot` with a seed. **Context** and **Events**: as for
+    /// [`do_stack_snapshot`](Self::do_stack_snapshot).
+    ///
+    /// # Safety
+    ///
+    /// The registers are those that the thread has in its innermost frame, or in one further out
+    /// that is still there, and the thread does not run on meanwhile: the runtime reads the memory
+    /// that stack and frame pointer name.
+    ///
+    /// # Errors
+    ///
+    /// Where `seed` is too short for a `CONTEXT`, and as for
+    /// [`do_stack_snapshot`](Self::do_stack_snapshot).
+    #[doc(alias = "DoStackSnapshot")]
+    unsafe fn do_stack_snapshot_with_seed(
+        &self,
+        thread: Option<ThreadId>,
+        options: SnapshotOptions,
+        seed: &[u8],
+        visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { stack::walk(self.handle(), thread, options, Some(seed), visit) }
     }
 
     /// Where length and characters are in a string object.
@@ -363,7 +395,7 @@ pub trait CorProfilerInfo2: Sealed {
         let mut domain = 0;
         let info = self.handle();
         ask!(in gc info, ICorProfilerInfo2::GetThreadAppDomain(thread.raw(), &mut domain))?;
-        Ok(AppDomainId::from_raw(domain))
+        Ok(AppDomainId::from_runtime(domain))
     }
 
     /// The address ranges of the managed heap's generations, as they were at the end of the last
@@ -454,12 +486,12 @@ fn function_info2(
     })?;
     Ok(FunctionInfo2 {
         class: ClassId::optional(class),
-        module: ModuleId::from_raw(module),
+        module: ModuleId::from_runtime(module),
         token: typed("ICorProfilerInfo2::GetFunctionInfo2", token)?,
         type_arguments: class_ids(type_arguments),
     })
 }
 
 fn class_ids(raw: Vec<usize>) -> Vec<ClassId> {
-    raw.into_iter().map(ClassId::from_raw).collect()
+    raw.into_iter().map(ClassId::from_runtime).collect()
 }

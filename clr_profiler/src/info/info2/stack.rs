@@ -12,17 +12,14 @@ use crate::info::hooks::FrameInfo;
 use clr_profiler_sys as sys;
 use sys::HRESULT;
 
-/// What a stack walk begins at and reports.
+/// How a stack is walked and what is reported.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
-pub struct SnapshotOptions<'a> {
+pub struct SnapshotOptions {
     /// Each frame comes with its registers.
     pub with_registers: bool,
     /// Follows frame pointers instead of unwinding: faster, less exact, x86 only.
     pub x86_optimized: bool,
-    /// The registers to begin with, a `CONTEXT` of the platform; without them the runtime begins
-    /// where the thread last left managed code.
-    pub seed: Option<&'a [u8]>,
 }
 
 /// A frame of a stack walk; good during the call that got it.
@@ -95,10 +92,17 @@ fn callback_for<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     frame::<V>
 }
 
-pub(super) fn walk(
+/// Walks a stack, from the registers `seed` on if there are any.
+///
+/// # Safety
+///
+/// The registers are as
+/// [`do_stack_snapshot_with_seed`](super::CorProfilerInfo2::do_stack_snapshot_with_seed) demands.
+pub(super) unsafe fn walk(
     info: &ProfilerInfo,
     thread: Option<ThreadId>,
-    options: SnapshotOptions<'_>,
+    options: SnapshotOptions,
+    seed: Option<&[u8]>,
     visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
 ) -> Result<()> {
     const CALL: &str = "ICorProfilerInfo2::DoStackSnapshot";
@@ -110,8 +114,8 @@ pub(super) fn walk(
         flags |= sys::COR_PRF_SNAPSHOT_X86_OPTIMIZED;
     }
     // The runtime asks for 16 bytes' alignment and may write to it: a copy.
-    let mut seed: Vec<u128> = Vec::new();
-    if let Some(registers) = options.seed {
+    let mut copy: Vec<u128> = Vec::new();
+    if let Some(registers) = seed {
         if registers.len() < CONTEXT {
             return Err(Error::invalid(
                 CALL,
@@ -121,13 +125,13 @@ pub(super) fn walk(
                 ),
             ));
         }
-        seed.resize(registers.len().div_ceil(size_of::<u128>()), 0);
-        let start = seed.as_mut_ptr().cast::<u8>();
+        copy.resize(registers.len().div_ceil(size_of::<u128>()), 0);
+        let start = copy.as_mut_ptr().cast::<u8>();
         // SAFETY: there is room for all of them, in memory of its own.
         unsafe { start.copy_from_nonoverlapping(registers.as_ptr(), registers.len()) };
     }
-    let (context, context_size) = match options.seed {
-        Some(registers) => (seed.as_mut_ptr().cast(), registers.len() as u32),
+    let (context, context_size) = match seed {
+        Some(registers) => (copy.as_mut_ptr().cast(), registers.len() as u32),
         None => (std::ptr::null_mut(), 0),
     };
     let mut walk = Walk {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clr_profiler::prelude::*;
 use clr_profiler::{
     ContextId, DefinedEvent, EventDefinition, EventPipeProviderConfig, EventPipeSessionId,
-    HandleKind, IlMapEntry, MethodEnum, RejitFlags, SnapshotOptions,
+    HandleKind, IlMapEntry, MethodEnum, RejitFlags, SnapshotOptions, StackFrame,
 };
 
 use super::{BODY, CLASS, FUNCTION, MODULE, Row, Run, all, class, method, rows, show, token};
@@ -39,7 +39,7 @@ rows! { FIRST: Info;
     "ICorProfilerInfo::SetILInstrumentedCodeMap" =>
         |info| info.set_il_instrumented_code_map(FUNCTION, true, &[IL_MAP]);
     "ICorProfilerInfo::GetAppDomainInfo" => |info| info.app_domain_info(APP_DOMAIN);
-    "ICorProfilerInfo::GetAssemblyInfo" => |info| info.assembly_info(AssemblyId::from_raw(1));
+    "ICorProfilerInfo::GetAssemblyInfo" => |info| info.assembly_info(ASSEMBLY);
     // Flags have names.
     "ICorProfilerInfo::GetEventMask" hides ["pdwEvents"] => |info| info.event_mask();
     "ICorProfilerInfo::SetEventMask" => |info| info.set_event_mask(EventMask::empty());
@@ -59,6 +59,7 @@ rows! { SECOND: Info;
     "ICorProfilerInfo2::GetClassFromTokenAndTypeArgs" =>
         |info| info.class_from_token_and_type_args(MODULE, class(), &[CLASS]);
     "ICorProfilerInfo2::DoStackSnapshot" => |info| frames(info);
+    "ICorProfilerInfo2::DoStackSnapshot" => |info| seeded(info);
     "ICorProfilerInfo2::GetStringLayout" => |info| info.string_layout();
     "ICorProfilerInfo2::GetClassLayout" => |info| info.class_layout(CLASS);
     "ICorProfilerInfo2::GetCodeInfo2" => |info| info.code_info2(FUNCTION);
@@ -78,7 +79,7 @@ rows! { SECOND: Info;
     "ICorProfilerInfo2::GetThreadStaticAddress" =>
         |info| info.thread_static_address(CLASS, field(), None);
     "ICorProfilerInfo2::GetContextStaticAddress" =>
-        |info| info.context_static_address(CLASS, field(), ContextId::from_raw(1));
+        |info| info.context_static_address(CLASS, field(), CONTEXT);
     "ICorProfilerInfo3::GetThreadStaticAddress2" =>
         |info| info.thread_static_address2(CLASS, field(), APP_DOMAIN, THREAD);
     "ICorProfilerInfo3::EnumModules" => |info| info.modules().and_then(all);
@@ -132,11 +133,11 @@ rows! { LATER: Info;
         |info| info.event_pipe_start_session(&[EventPipeProviderConfig::all("provider")], false);
     "ICorProfilerInfo12::EventPipeAddProviderToSession" =>
         |info| info.event_pipe_add_provider_to_session(
-            EventPipeSessionId::from_raw(1),
+            SESSION,
             &EventPipeProviderConfig::all("provider"),
         );
     "ICorProfilerInfo12::EventPipeStopSession" =>
-        |info| info.event_pipe_stop_session(EventPipeSessionId::from_raw(1));
+        |info| info.event_pipe_stop_session(SESSION);
     "ICorProfilerInfo12::EventPipeCreateProvider" => |info| info.event_pipe_create_provider("mine");
     "ICorProfilerInfo12::EventPipeGetProviderInfo" => |info| info.event_pipe_provider_info(PROVIDER);
     "ICorProfilerInfo12::EventPipeDefineEvent" => |info| defined_event(info);
@@ -172,9 +173,18 @@ rows! { IN_COLLECTION: Gc;
     "ICorProfilerInfo4::GetObjectSize2" => |scope, object| scope.object_size(object);
 }
 
-const THREAD: ThreadId = ThreadId::from_raw(0x41);
-const APP_DOMAIN: AppDomainId = AppDomainId::from_raw(0x31);
-const PROVIDER: EventPipeProviderId = EventPipeProviderId::from_raw(0x21);
+// SAFETY: the fake runtime takes any number.
+const THREAD: ThreadId = unsafe { ThreadId::from_raw(0x41) };
+// SAFETY: as above.
+const APP_DOMAIN: AppDomainId = unsafe { AppDomainId::from_raw(0x31) };
+// SAFETY: as above.
+const PROVIDER: EventPipeProviderId = unsafe { EventPipeProviderId::from_raw(0x21) };
+// SAFETY: as above.
+const ASSEMBLY: AssemblyId = unsafe { AssemblyId::from_raw(1) };
+// SAFETY: as above.
+const CONTEXT: ContextId = unsafe { ContextId::from_raw(1) };
+// SAFETY: as above.
+const SESSION: EventPipeSessionId = unsafe { EventPipeSessionId::from_raw(1) };
 const IL_MAP: IlMapEntry = IlMapEntry {
     old_offset: 0,
     new_offset: 1,
@@ -183,6 +193,20 @@ const IL_MAP: IlMapEntry = IlMapEntry {
 
 fn field() -> FieldDef {
     token(0x0400_0001)
+}
+
+/// The same from registers on.
+fn seeded(info: &ProfilerInfo) -> Result<Vec<Option<FunctionId>>> {
+    let mut functions = Vec::new();
+    let visit = |frame: &StackFrame<'_>| {
+        functions.push(frame.function);
+        ControlFlow::Continue(())
+    };
+    // SAFETY: the fake runtime does not look at them.
+    unsafe {
+        info.do_stack_snapshot_with_seed(None, SnapshotOptions::default(), &[0; 1232], visit)?;
+    }
+    Ok(functions)
 }
 
 fn frames(info: &ProfilerInfo) -> Result<Vec<Option<FunctionId>>> {

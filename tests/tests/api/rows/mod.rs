@@ -106,9 +106,12 @@ fn all<T>(items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
     items.collect()
 }
 
-const MODULE: ModuleId = ModuleId::from_raw(0x51);
-const CLASS: ClassId = ClassId::from_raw(0x61);
-const FUNCTION: FunctionId = FunctionId::from_raw(0x71);
+// SAFETY: the fake runtime takes any number.
+pub(crate) const MODULE: ModuleId = unsafe { ModuleId::from_raw(0x51) };
+// SAFETY: as above.
+const CLASS: ClassId = unsafe { ClassId::from_raw(0x61) };
+// SAFETY: as above.
+const FUNCTION: FunctionId = unsafe { FunctionId::from_raw(0x71) };
 
 fn token<T: TryFrom<Token>>(raw: u32) -> T {
     T::try_from(Token::new(raw))

@@ -1,20 +1,14 @@
 //! [`ExceptionEvents`]: exceptions by the runtime's own tracing.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use super::RuntimeProvider;
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::{Hresult, Result};
 use crate::events::EventMask;
 use crate::ids::FunctionId;
-use crate::info::{
-    CorProfilerInfo3, CorProfilerInfo12, EventLevel, EventPayloadReader, EventPipeProviderConfig,
-    ProfilerInfo,
-};
+use crate::info::{CorProfilerInfo3, EventLevel, EventPayloadReader, ProfilerInfo};
 use crate::setup::Setup;
 
-/// The runtime's provider of events.
-const PROVIDER: &str = "Microsoft-Windows-DotNETRuntime";
-/// The keyword of its events of exceptions.
+/// The keyword of the runtime's events of exceptions.
 const KEYWORD: u64 = 0x8000;
 
 // The numbers of the events.
@@ -59,9 +53,8 @@ const FILTER_ENDS: u32 = 255;
 /// ```
 #[derive(Debug)]
 pub struct ExceptionEvents {
-    is_started: bool,
-    /// The id of the runtime's provider, once it is known.
-    provider: AtomicUsize,
+    /// None where they were not started.
+    provider: Option<RuntimeProvider>,
 }
 
 /// What happens to an exception on the thread on which this is delivered.
@@ -111,17 +104,10 @@ impl ExceptionEvents {
     ///
     /// What `event_pipe_start_session` answers; on .NET Core 3.1, that the runtime is too old.
     pub fn start(info: &ProfilerInfo) -> Result<Self> {
-        let mut provider = EventPipeProviderConfig::all(PROVIDER);
-        (provider.keywords, provider.level) = (KEYWORD, EventLevel::Informational);
-        info.event_pipe_start_session(&[provider], false)?;
-        Ok(Self::new(true))
-    }
-
-    fn new(is_started: bool) -> Self {
-        Self {
-            is_started,
-            provider: AtomicUsize::new(0),
-        }
+        let provider = RuntimeProvider::start(info, KEYWORD, EventLevel::Informational)?;
+        Ok(Self {
+            provider: Some(provider),
+        })
     }
 
     /// Starts them on runtimes that [lose
@@ -143,7 +129,7 @@ impl ExceptionEvents {
             Self::start(info)
         } else {
             setup.remove_events(EventMask::HIGH_MONITOR_EVENT_PIPE);
-            Ok(Self::new(false))
+            Ok(Self { provider: None })
         }
     }
 
@@ -151,17 +137,10 @@ impl ExceptionEvents {
     ///
     /// **Context**: `event_pipe_event_delivered`.
     pub fn read(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> Option<ExceptionEvent> {
-        if !self.is_started || !matches!(event.id, THROWN | CATCH_BEGINS..=FILTER_ENDS) {
+        let provider = self.provider.as_ref()?;
+        let is_one = matches!(event.id, THROWN | CATCH_BEGINS..=FILTER_ENDS);
+        if !is_one || !provider.has_raised(info, event) {
             return None;
-        }
-        let provider = event.provider.raw();
-        if self.provider.load(Ordering::Relaxed) != provider {
-            // A session of somebody else's in this profiler may have other providers.
-            let name = info.event_pipe_provider_info(event.provider).ok()?;
-            if name != PROVIDER {
-                return None;
-            }
-            self.provider.store(provider, Ordering::Relaxed);
         }
         read(event.id, event.payload)
     }
@@ -172,7 +151,7 @@ fn read(id: u32, payload: &[u8]) -> Option<ExceptionEvent> {
     let mut function = || {
         let _handler = payload.u64()?;
         let function = usize::try_from(payload.u64()?).ok()?;
-        Some(FunctionId::from_raw(function))
+        Some(FunctionId::from_runtime(function))
     };
     Some(match id {
         THROWN => ExceptionEvent::Thrown(ThrownException {
@@ -223,7 +202,7 @@ mod tests {
     #[test]
     fn handlers_are_read_with_their_function() {
         let payload = [1_u64.to_le_bytes(), 0x7000_u64.to_le_bytes()].concat();
-        let function = FunctionId::from_raw(0x7000);
+        let function = FunctionId::from_runtime(0x7000);
         assert_eq!(
             read(250, &payload),
             Some(ExceptionEvent::CatchBegins(function))

@@ -1,0 +1,117 @@
+//! [`AllocationTicks`]: sampled allocations by the runtime's own tracing.
+
+use super::RuntimeProvider;
+use crate::callbacks::payload::EventPipeEvent;
+use crate::error::Result;
+use crate::ids::ClassId;
+use crate::info::{EventLevel, EventPayloadReader, ProfilerInfo};
+
+/// The keyword of the garbage collector's events.
+const KEYWORD: u64 = 1;
+/// The number of the event `AllocationTick`.
+const ALLOCATION_TICK: u32 = 10;
+
+/// An event each time that about 100 kilobytes have been allocated, by the runtime's own tracing
+/// (.NET 5).
+///
+/// ```
+/// use clr_profiler::AllocationTicks;
+/// use clr_profiler::prelude::*;
+///
+/// struct Ticks(AllocationTicks);
+///
+/// #[profiler(clsid = "0C9B1C1D-37B5-4F0E-9D3A-5A7D4B0F6E21")]
+/// impl Profiler for Ticks {
+///     fn initialize(info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+///         Ok(Self(AllocationTicks::start(info)?))
+///     }
+///
+///     fn event_pipe_event_delivered(
+///         &self,
+///         info: &ProfilerInfo,
+///         event: &EventPipeEvent<'_>,
+///     ) -> Result<()> {
+///         if let Some(tick) = self.0.read(info, event) {
+///             eprintln!("{} bytes, then a {}", tick.bytes, info.class_full_name(tick.class)?);
+///         }
+///         Ok(())
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Debug)]
+pub struct AllocationTicks(RuntimeProvider);
+
+/// What a tick says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AllocationTick {
+    /// The type of the object that is allocated on this thread now.
+    pub class: ClassId,
+    /// The bytes since the previous tick, all types together.
+    pub bytes: u64,
+}
+
+impl AllocationTicks {
+    /// Has them delivered to
+    /// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), until the
+    /// process ends.
+    ///
+    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Context**: as for
+    /// [`event_pipe_start_session`](crate::CorProfilerInfo12::event_pipe_start_session);
+    /// `initialize` is best. **Events**:
+    /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE).
+    ///
+    /// # Errors
+    ///
+    /// What `event_pipe_start_session` answers; on .NET Core 3.1, that the runtime is too old.
+    pub fn start(info: &ProfilerInfo) -> Result<Self> {
+        RuntimeProvider::start(info, KEYWORD, EventLevel::Verbose).map(Self)
+    }
+
+    /// What an event says of allocations; `None` for an event of something else.
+    ///
+    /// **Context**: `event_pipe_event_delivered`.
+    pub fn read(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> Option<AllocationTick> {
+        let is_tick = event.id == ALLOCATION_TICK && event.version >= 2;
+        if !is_tick || !self.0.has_raised(info, event) {
+            return None;
+        }
+        read(event.payload)
+    }
+}
+
+fn read(payload: &[u8]) -> Option<AllocationTick> {
+    let mut payload = EventPayloadReader::new(payload);
+    let _in_32_bits = payload.u32()?;
+    let _kind_of_heap = payload.u32()?;
+    let _runtime = payload.u16()?;
+    let bytes = payload.u64()?;
+    let class = usize::try_from(payload.u64()?).ok()?;
+    Some(AllocationTick {
+        class: ClassId::optional(class)?,
+        bytes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_read_if_it_is_whole() {
+        let payload = [
+            &[0; 10][..],
+            &0x1_0000_0001_u64.to_le_bytes(),
+            &0x7000_u64.to_le_bytes(),
+        ]
+        .concat();
+        let expected = AllocationTick {
+            class: ClassId::from_runtime(0x7000),
+            bytes: 0x1_0000_0001,
+        };
+        assert_eq!(read(&payload), Some(expected));
+        assert_eq!(read(&payload[..25]), None);
+        assert_eq!(read(&[0; 26]), None);
+    }
+}
