@@ -93,6 +93,7 @@ mod rewrite;
 mod sampling;
 mod setup;
 mod tracing;
+mod worker;
 
 pub use callbacks::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRange, MovedRanges, Root, RootFlags,

@@ -40,6 +40,8 @@ struct Place {
     /// Whether a collection waits for this thread, unless it makes a call that lets one begin: the
     /// thread is in cooperative mode.
     objects_stay: bool,
+    /// Whether it may wait for another thread.
+    may_wait: bool,
     /// Which profiler's it is: the identity of its handle, null outside of callbacks.
     profiler: *const (),
 }
@@ -49,6 +51,7 @@ thread_local! {
         Cell::new(Place {
             suspended: Suspended::No,
             objects_stay: false,
+            may_wait: true,
             profiler: std::ptr::null(),
         })
     };
@@ -64,6 +67,12 @@ pub(crate) fn objects_stay() -> bool {
     PLACE.get().objects_stay
 }
 
+/// Whether this thread may wait for another one. In cooperative mode it may not, because a suspension
+/// of the runtime waits for it.
+pub(crate) fn may_wait() -> bool {
+    PLACE.get().may_wait
+}
+
 /// Runs `code` while the runtime walks an object: calls are refused that let it move.
 pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
     let place = PLACE.get();
@@ -72,7 +81,11 @@ pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
         // That refuses more.
         other => other,
     };
-    let _mark = Mark::set(Place { suspended, ..place });
+    let _mark = Mark::set(Place {
+        suspended,
+        may_wait: false,
+        ..place
+    });
     code()
 }
 
@@ -90,6 +103,7 @@ pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
     let _mark = Mark::set(Place {
         suspended: Suspended::InHook,
         objects_stay: true,
+        may_wait: false,
         ..place
     });
     code()
@@ -165,6 +179,7 @@ pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
         // A callback that comes while the runtime is suspended comes while it is suspended.
         suspended: if C::GC { Suspended::ForGc } else { suspended() },
         objects_stay: callback.is_cooperative(),
+        may_wait: callback.may_wait(),
         profiler: live.info.identity(),
     });
     match panics::catch(|| user_code(&live.profiler, C::of(&live.info))) {

@@ -149,7 +149,8 @@ fn try_start<P: ProfilerClass>(
     object.advance(Phase::Active);
     let started = info
         .start(setup.events)
-        .and_then(|()| setup.set_hooks(&info));
+        .and_then(|()| setup.set_hooks(&info))
+        .inspect(|()| info.open());
     if let (Some(error), Some(live)) = (left_out, object.live.get()) {
         let failure = Failure {
             callback: Callback::ExceptionThrown,

@@ -17,8 +17,8 @@ mod vtable;
 pub use class_factory::{Class, can_unload_now, get_class_object};
 pub(crate) use convert::{guid_of, utf16_string, uuid_of};
 pub(crate) use guard::{
-    Suspended, in_callback_of, in_hook, in_walk, objects_stay, outside_of_hook, set_suspended,
-    suspended,
+    Suspended, in_callback_of, in_hook, in_walk, may_wait, objects_stay, outside_of_hook,
+    set_suspended, suspended,
 };
 pub use lifecycle::ProfilerClass;
 pub(crate) use own_library::own_library;

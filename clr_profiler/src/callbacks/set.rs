@@ -75,6 +75,16 @@ impl Callback {
             _ => Hresult::S_OK,
         }
     }
+
+    /// Whether it may wait for another thread. In cooperative mode, where a suspension of the runtime
+    /// waits for the callback, it may not.
+    pub(crate) const fn may_wait(self) -> bool {
+        // More than those that are in cooperative mode for sure: on .NET 10 all of exceptions can be.
+        const EXCEPTIONS: EventMask =
+            EventMask::MONITOR_EXCEPTIONS.union(EventMask::MONITOR_CLR_EXCEPTIONS);
+        let can_be = matches!(self, Self::HandleCreated | Self::FinalizeableObjectQueued);
+        !self.is_cooperative() && !can_be && !self.events().intersects(EXCEPTIONS)
+    }
 }
 
 /// A set of callbacks.

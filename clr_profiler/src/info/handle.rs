@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use super::start_gate::StartGate;
+use super::suspensions::Suspensions;
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
 use crate::boundary::{Suspended, in_callback_of, suspended};
 use crate::error::{Error, Hresult, Result};
@@ -44,8 +46,10 @@ struct Runtime {
     loaded: Loaded,
     /// Whether the profiler's `initialize` is over.
     started: AtomicBool,
-    /// Whether the profiler has asked to be detached: 1 while it asks, 2 when that was granted.
-    detaching: AtomicU8,
+    /// Where threads of the library wait for the start.
+    gate: StartGate,
+    /// The suspensions of the runtime, and the detach that waits for them.
+    suspensions: Suspensions,
     /// Whether calls still go through: [`OPEN`], [`SHUT_DOWN`] or [`CUT_OFF`].
     state: AtomicU8,
     /// How many calls are under way, not counting those of threads that are in a callback.
@@ -193,7 +197,8 @@ impl ProfilerInfo {
             version,
             loaded,
             started: AtomicBool::new(false),
-            detaching: AtomicU8::new(0),
+            gate: StartGate::default(),
+            suspensions: Suspensions::default(),
             state: AtomicU8::new(OPEN),
             calls: AtomicU32::new(0),
             rewrites: RewriteStore::default(),
@@ -288,9 +293,20 @@ impl ProfilerInfo {
         Ok(())
     }
 
+    /// Where threads of the library wait until the profiler has started.
+    pub(crate) fn gate(&self) -> &StartGate {
+        &self.0.gate
+    }
+
+    /// Lets the threads of the library act: the profiler has started, with its events and hooks.
+    pub(crate) fn open(&self) {
+        self.0.gate.open();
+    }
+
     /// From now on every call is refused: the runtime has shut down.
     pub(crate) fn close(&self) {
         self.0.state.fetch_max(SHUT_DOWN, Ordering::SeqCst);
+        self.0.gate.shut();
     }
 
     /// From now on every call is refused, and none is under way any more: the runtime is about to
@@ -299,6 +315,8 @@ impl ProfilerInfo {
         if self.0.state.swap(CUT_OFF, Ordering::SeqCst) == CUT_OFF {
             return;
         }
+        self.0.gate.shut();
+        self.0.suspensions.wait_until_none();
         // Either the thread that makes a call sees the new state, or it is seen here. Such calls
         // return: the runtime holds no lock here that they wait for, except for the one of another
         // request to detach, and there is only one of these at a time.
@@ -315,12 +333,13 @@ impl ProfilerInfo {
         &self.0.rewrites
     }
 
-    /// Keeps the runtime's side until what this returns is dropped, on the same thread.
-    pub(crate) fn hold(&self, call: &'static str) -> Result<Hold> {
-        self.0.calls.fetch_add(1, Ordering::SeqCst);
-        let hold = Hold(self.clone());
+    /// Counts a suspension of the runtime until what this returns is dropped. Refused once a detach
+    /// was requested.
+    pub(crate) fn begin_suspension(&self, call: &'static str) -> Result<Suspension<'_>> {
+        self.0.suspensions.begin(call)?;
+        let suspension = Suspension(self);
         self.0.check_state(call)?;
-        Ok(hold)
+        Ok(suspension)
     }
 
     /// Whether calls are refused from now on: the runtime has shut down or let the profiler go.
@@ -328,28 +347,26 @@ impl ProfilerInfo {
         self.0.state.load(Ordering::SeqCst) != OPEN
     }
 
+    /// Whether the profiler's end has come: calls are refused, or are about to be, because a detach
+    /// was granted.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.is_closed() || self.0.suspensions.is_detached()
+    }
+
     /// What tells this runtime's handles from others.
     pub(crate) fn identity(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
     }
 
-    /// Asks for something that may be granted once, `ask`, unless that was done or is being done.
-    pub(crate) fn detach_once(
+    /// Makes the request for a detach when the runtime is not suspended.
+    pub(crate) fn detach(
         &self,
         call: &'static str,
-        ask: impl FnOnce() -> Result<()>,
+        request: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let detaching = &self.0.detaching;
-        if detaching
-            .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire)
-            .is_err()
-        {
-            let hresult = Hresult(sys::CORPROF_E_PROFILER_DETACHING.0);
-            return Err(Error::call(call, hresult));
-        }
-        let answer = ask();
-        detaching.store(if answer.is_ok() { 2 } else { 0 }, Ordering::Release);
-        answer
+        // Refused here as the request would be, but before anything is waited for.
+        drop(self.native::<sys::ICorProfilerInfo3>(call, Reach::Lock)?);
+        self.0.suspensions.detach(call, request)
     }
 
     /// Where an object is, if it is still there.
@@ -438,29 +455,25 @@ impl ProfilerInfo {
     }
 }
 
-/// Keeps the runtime's side from being deleted: for something that was begun and must be ended,
-/// whatever happens in between.
-pub(crate) struct Hold(ProfilerInfo);
+/// A suspension of the runtime, from before it begins until after it has ended. The runtime keeps its
+/// side meanwhile.
+pub(crate) struct Suspension<'info>(&'info ProfilerInfo);
 
-impl Hold {
-    pub(crate) fn info(&self) -> &ProfilerInfo {
-        &self.0
-    }
-
-    /// The native interface `I` for the call that ends it. It goes through after the shutdown, too.
+impl Suspension<'_> {
+    /// The native interface `I` for the call that resumes. It goes through after the shutdown, too.
     pub(crate) fn native<I: InfoInterface>(&self, call: &'static str) -> Result<&I> {
         let runtime = &*self.0.0;
         if runtime.version < I::VERSION {
             return Err(Error::unsupported(call, I::VERSION, runtime.version));
         }
-        // SAFETY: as in `ProfilerInfo::native`; `newest` is not released while this call counts.
+        // SAFETY: as in `ProfilerInfo::native`; `newest` is not released while this counts.
         Ok(unsafe { &*(&raw const runtime.newest).cast::<I>() })
     }
 }
 
-impl Drop for Hold {
+impl Drop for Suspension<'_> {
     fn drop(&mut self) {
-        self.0.0.calls.fetch_sub(1, Ordering::Release);
+        self.0.0.suspensions.end();
     }
 }
 

@@ -19,7 +19,7 @@ pub trait CorProfilerInfo15: Sealed {
     /// Calls `visit` for each object of the managed heap, until it says to stop.
     ///
     /// The runtime is suspended meanwhile, by this call or before by
-    /// [`suspend_runtime`](super::CorProfilerInfo10::suspend_runtime). `visit` does nothing that may
+    /// [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime). `visit` does nothing that may
     /// wait for a managed thread. A panic of it ends the walk and goes on from here. Objects that
     /// nothing refers to any more are among them, unless garbage was collected right before.
     ///
@@ -28,8 +28,8 @@ pub trait CorProfilerInfo15: Sealed {
     ///
     /// # Errors
     ///
-    /// Those of [`suspend_runtime`](super::CorProfilerInfo10::suspend_runtime), and what the runtime
-    /// answers.
+    /// Those of [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime), and what
+    /// the runtime answers.
     #[doc(alias = "EnumerateGCHeapObjects")]
     fn enumerate_gc_heap_objects(
         &self,
@@ -46,22 +46,19 @@ pub trait CorProfilerInfo15: Sealed {
         };
         let callback = callback_for(&walk);
         let data = (&raw mut walk).cast();
-        // Left to suspend itself, the runtime takes that for someone else's suspension and refuses.
-        let suspension = match suspended() {
-            Suspended::No => Some(info.suspend_runtime()?),
-            Suspended::ByProfiler | Suspended::ForGc | Suspended::InHook | Suspended::InWalk => {
-                None
+        let answer = match suspended() {
+            // Left to suspend itself, the runtime takes that for someone else's suspension and refuses.
+            Suspended::No => info.with_suspended_runtime(|_| {
+                ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))
+            }),
+            Suspended::ByProfiler => {
+                ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))
             }
-        };
-        let answer = if suspended() == Suspended::ByProfiler {
-            ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))
-        } else {
-            ask!(
+            Suspended::ForGc | Suspended::InHook | Suspended::InWalk => ask!(
                 info,
                 ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data)
-            )
+            ),
         };
-        drop(suspension);
         if let Some(payload) = walk.panic {
             resume_unwind(payload);
         }

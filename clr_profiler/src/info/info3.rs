@@ -214,6 +214,9 @@ pub trait CorProfilerInfo3: Sealed {
     ///
     /// The library stays loaded, with its static variables: the profiler's own threads may go on.
     ///
+    /// Where the profiler has suspended the runtime, the call waits until it has been resumed; from
+    /// the request on the profiler suspends it no more.
+    ///
     /// Wraps `ICorProfilerInfo3::RequestProfilerDetach`. **Context**: a callback or a thread of the
     /// profiler's own, not `initialize`; for a profiler that was attached as well as for one that
     /// was loaded at the start.
@@ -226,12 +229,16 @@ pub trait CorProfilerInfo3: Sealed {
     ///   and leave hooks,
     /// - `CORPROF_E_PROFILER_NOT_YET_INITIALIZED` in `initialize`,
     /// - `CORPROF_E_PROFILER_DETACHING` when it was asked for before,
+    /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` in a callback that may not wait, such as
+    ///   [`exception_thrown`](crate::Profiler::exception_thrown), while the profiler suspends the
+    ///   runtime on another thread,
+    /// - on a thread that has suspended the runtime itself,
     /// - `CORPROF_E_RUNTIME_UNINITIALIZED` while the runtime starts.
     #[doc(alias = "RequestProfilerDetach")]
     fn request_profiler_detach(&self, expected: Duration) -> Result<()> {
         let milliseconds = u32::try_from(expected.as_millis()).unwrap_or(u32::MAX);
         let info = self.handle();
-        info.detach_once("ICorProfilerInfo3::RequestProfilerDetach", || {
+        info.detach("ICorProfilerInfo3::RequestProfilerDetach", || {
             ask!(info, ICorProfilerInfo3::RequestProfilerDetach(milliseconds))?;
             Ok(())
         })

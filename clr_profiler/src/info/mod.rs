@@ -27,7 +27,9 @@ mod legacy;
 mod method;
 mod names;
 mod object;
+mod start_gate;
 mod statics;
+mod suspensions;
 
 pub use assembly_references::AssemblyReferenceProvider;
 pub use code::{CodeRange, IlMapEntry, IlOrigin, IlToNative};

@@ -6,21 +6,21 @@ mod table;
 mod worker;
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId};
 use crate::info::{CorProfilerInfo2, ProfilerInfo};
 use crate::setup::Setup;
+use crate::worker::Worker;
 use clr_profiler_il::token::MethodDef;
 
 pub use name::MethodName;
 pub use options::{Inliners, Precompiled, RejitOptions};
 pub use table::{RejitOutcome, RejitState};
 
-use worker::{Job, Shared, Target, lock};
+use worker::{Job, Shared, StopsWhenDropped, Target, lock};
 
 /// Gives methods other IL while the program runs, and takes it back, from a thread of its own.
 ///
@@ -130,7 +130,7 @@ use worker::{Job, Shared, Target, lock};
 /// ```
 pub struct Rejit {
     shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<Result<()>>>>,
+    worker: Worker,
 }
 
 /// What became of a [`MethodName`].
@@ -147,7 +147,8 @@ pub struct NameOutcome {
 }
 
 impl Rejit {
-    /// Begins; nothing is wanted yet. For `initialize` and `initialize_for_attach`.
+    /// Begins; nothing is wanted yet. For `initialize` and `initialize_for_attach`: the runtime is told
+    /// nothing before these have returned.
     ///
     /// # Errors
     ///
@@ -164,14 +165,9 @@ impl Rejit {
         }
         setup.add_events(options.events());
         let shared = Arc::new(Shared::new(info.clone(), options));
-        let thread = thread::Builder::new().name("rejit".to_owned()).spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.run()
-        })?;
-        Ok(Self {
-            shared,
-            thread: Mutex::new(Some(thread)),
-        })
+        let stops = StopsWhenDropped(Arc::clone(&shared));
+        let worker = Worker::start(info, "rejit", move |_| stops.0.serve())?;
+        Ok(Self { shared, worker })
     }
 
     /// Wants other IL for these methods; once more where they have other IL already.
@@ -305,20 +301,16 @@ impl Rejit {
     /// Ends the thread and waits for its end: methods keep the IL that they have. Does nothing the
     /// second time.
     ///
-    /// **Context**: any but during a collection.
+    /// **Context**: any but during a collection. In the callbacks of exceptions, and others that get an
+    /// object, the thread ends but is not waited for: that is an error.
     ///
     /// # Errors
     ///
     /// What made the thread end before.
     pub fn stop(&self) -> Result<()> {
-        let Some(thread) = lock(&self.thread).take() else {
-            return Ok(());
-        };
         self.shared.stop();
-        match thread.join() {
-            Ok(ended) => ended,
-            Err(_) => Err(Error::other("the thread that asks for ReJIT has panicked")),
-        }
+        self.worker
+            .stop("Rejit::stop", "the thread that requests ReJIT has panicked")
     }
 }
 

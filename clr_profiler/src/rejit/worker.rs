@@ -1,8 +1,8 @@
 //! The thread that tells the runtime what is wanted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use crate::error::Result;
 use crate::ids::ModuleId;
@@ -15,9 +15,6 @@ use super::NameOutcome;
 use super::name::MethodName;
 use super::options::{Inliners, Precompiled, RejitOptions};
 use super::table::{Place, Table, Work};
-
-/// How long a runtime that has only begun to start is left alone.
-const EARLY: Duration = Duration::from_millis(1);
 
 /// Something that was said to the component.
 #[derive(Debug)]
@@ -58,6 +55,15 @@ pub(super) struct State {
 struct Named {
     methods: BTreeSet<Place>,
     problem: Option<String>,
+}
+
+/// The thread's side: nobody waits for what will not come once it has ended.
+pub(super) struct StopsWhenDropped(pub(super) Arc<Shared>);
+
+impl Drop for StopsWhenDropped {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 impl State {
@@ -145,32 +151,8 @@ impl Shared {
     }
 
     /// What the thread does.
-    pub(super) fn run(&self) -> Result<()> {
-        let ended = self.serve();
-        self.stop();
-        match ended {
-            // The end of the runtime is the component's, and no failure.
-            Err(_) if self.info.is_closed() => Ok(()),
-            ended => ended,
-        }
-    }
-
-    fn serve(&self) -> Result<()> {
-        let mut is_known = false;
+    pub(super) fn serve(&self) -> Result<()> {
         while self.sleep() {
-            if !is_known {
-                match self.info.initialize_current_thread() {
-                    Ok(()) => is_known = true,
-                    Err(error)
-                        if error.hresult().name() == Some("CORPROF_E_RUNTIME_UNINITIALIZED") =>
-                    {
-                        let state = lock(&self.state);
-                        drop(self.changed.wait_timeout(state, EARLY));
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
             self.work();
             if self.info.is_closed() {
                 return Ok(());

@@ -5,14 +5,13 @@ mod clock;
 mod walk;
 
 use std::fmt;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::ids::{FunctionId, ThreadId};
-use crate::info::{CorProfilerInfo4, ProfilerInfo};
+use crate::info::ProfilerInfo;
+use crate::worker::{Stop, Worker, is_early};
 
 use walk::Stacks;
 
@@ -139,14 +138,8 @@ pub struct SamplerTotals {
 /// register!(Hottest);
 /// ```
 pub struct Sampler {
-    thread: Mutex<Option<Running>>,
+    worker: Worker,
     shared: Arc<Shared>,
-}
-
-struct Running {
-    /// Dropped to end the thread.
-    stop: Sender<()>,
-    thread: JoinHandle<Result<()>>,
 }
 
 #[derive(Default)]
@@ -185,10 +178,9 @@ impl Sampler {
             return Err(Error::unsupported(CALL, 10, info.version()));
         }
         let shared = Arc::new(Shared::default());
-        let (stop, stopped) = mpsc::channel();
-        let thread = thread::Builder::new().name("sampler".to_owned()).spawn({
+        let worker = Worker::start(info, "sampler", {
             let (info, shared) = (info.clone(), Arc::clone(&shared));
-            move || {
+            move |stop| {
                 let mut looks = Looks {
                     info: &info,
                     stacks: Stacks::new(&options),
@@ -197,13 +189,10 @@ impl Sampler {
                     deliver,
                     last: Instant::now(),
                 };
-                looks.run(&stopped)
+                looks.run(stop)
             }
         })?;
-        Ok(Self {
-            thread: Mutex::new(Some(Running { stop, thread })),
-            shared,
-        })
+        Ok(Self { worker, shared })
     }
 
     /// Waits until the samples of the present look, if there is one, are delivered.
@@ -226,21 +215,19 @@ impl Sampler {
     /// Ends the sampler and waits for its end: no sample is delivered afterwards. Does nothing the
     /// second time.
     ///
-    /// **Context**: any but during a collection and while samples are being delivered.
+    /// Called in the closure that samples are delivered to, it does not wait: the samples of the same
+    /// stop are still delivered.
+    ///
+    /// **Context**: any but during a collection. In the callbacks of exceptions, and others that get an
+    /// object, the sampler ends but is not waited for: that is an error.
     ///
     /// # Errors
     ///
     /// What made the sampler end before, such as `CORPROF_E_INCONSISTENT_WITH_FLAGS` without the
     /// event, or a panic of the closure.
     pub fn stop(&self) -> Result<()> {
-        let Some(running) = lock(&self.thread).take() else {
-            return Ok(());
-        };
-        drop(running.stop);
-        match running.thread.join() {
-            Ok(ended) => ended,
-            Err(_) => Err(Error::other("the closure that samples go to has panicked")),
-        }
+        let panicked = "the closure that samples are delivered to has panicked";
+        self.worker.stop("Sampler::stop", panicked)
     }
 }
 
@@ -270,36 +257,15 @@ struct Looks<'a, D> {
 }
 
 impl<D: FnMut(&Sample<'_>)> Looks<'_, D> {
-    fn run(&mut self, stopped: &mpsc::Receiver<()>) -> Result<()> {
+    fn run(&mut self, stop: &Stop) -> Result<()> {
         let mut chance = Chance::new();
-        let mut is_known = false;
-        loop {
-            let pause = chance.vary(self.options.interval);
-            match stopped.recv_timeout(pause) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            if !is_known {
-                match self.info.initialize_current_thread() {
-                    Ok(()) => is_known = true,
-                    Err(error) if is_early(&error) => continue,
-                    Err(error) => return self.ended(error),
-                }
-            }
+        while !stop.wait(chance.vary(self.options.interval)) {
             match self.look() {
-                Ok(()) => {}
-                Err(error) if is_early(&error) => {}
-                Err(error) => return self.ended(error),
+                Err(error) if !is_early(&error) || self.info.has_ended() => return Err(error),
+                _ => {}
             }
         }
-    }
-
-    /// The end of the runtime is the sampler's, and no failure.
-    fn ended(&self, error: Error) -> Result<()> {
-        if self.info.is_closed() {
-            return Ok(());
-        }
-        Err(error)
+        Ok(())
     }
 
     fn look(&mut self) -> Result<()> {
@@ -329,14 +295,6 @@ impl<D: FnMut(&Sample<'_>)> Looks<'_, D> {
         totals.stopped += walked.stopped;
         Ok(())
     }
-}
-
-/// Whether the runtime has only begun to start, or somebody else has stopped it.
-fn is_early(error: &Error) -> bool {
-    matches!(
-        error.hresult().name(),
-        Some("CORPROF_E_RUNTIME_UNINITIALIZED" | "CORPROF_E_SUSPENSION_IN_PROGRESS")
-    )
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

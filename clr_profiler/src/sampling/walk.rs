@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::ThreadId;
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo10, ProfilerInfo, SnapshotOptions,
+    SuspendedRuntime,
 };
 
 /// How many threads and frames there is room for before the first look.
@@ -90,9 +91,30 @@ impl Stacks {
         self.frames.clear();
         self.looks += 1;
         let begun = Instant::now();
-        let suspended = info.suspend_runtime()?;
+        let (failed, delivery) = info.with_suspended_runtime(|suspended| {
+            let failed = self.walk_threads(info, suspended)?;
+            // Nothing can be unloaded before the samples are delivered: see `wait_for_delivery`,
+            // which holds it only for a moment.
+            Ok((failed, lock(delivery)))
+        })?;
+        if self.looks.is_multiple_of(1024) {
+            let looks = self.looks;
+            self.used.retain(|_, used| used.look + 1024 >= looks);
+        }
+        Ok(Walked {
+            stopped: begun.elapsed(),
+            failed,
+            delivery,
+        })
+    }
+
+    /// Walks the stacks of the suspended threads; gives the number of those that could not be walked.
+    fn walk_threads(
+        &mut self,
+        info: &ProfilerInfo,
+        suspended: &SuspendedRuntime<'_>,
+    ) -> Result<u64> {
         let mut failed = 0;
-        let mut refused = None;
         // Among the threads that there are while none can begin or end.
         for thread in suspended.threads()? {
             let thread = thread?;
@@ -107,8 +129,7 @@ impl Stacks {
                 Ok(walked) => walked,
                 Err(error) => {
                     if error.hresult().name() == Some("CORPROF_E_INCONSISTENT_WITH_FLAGS") {
-                        refused = Some(error);
-                        break;
+                        return Err(error);
                     }
                     // It uses its time somewhere, such as in the runtime's own code.
                     failed += 1;
@@ -123,22 +144,7 @@ impl Stacks {
                 frames,
             });
         }
-        // Nothing can be unloaded before the samples are delivered: see `wait_for_delivery`, which
-        // holds it only for a moment.
-        let delivery = lock(delivery);
-        suspended.resume()?;
-        if let Some(error) = refused {
-            return Err(error);
-        }
-        if self.looks.is_multiple_of(1024) {
-            let looks = self.looks;
-            self.used.retain(|_, used| used.look + 1024 >= looks);
-        }
-        Ok(Walked {
-            stopped: begun.elapsed(),
-            failed,
-            delivery,
-        })
+        Ok(failed)
     }
 
     /// The threads of the last look with their frames.

@@ -37,6 +37,7 @@ mod reads_attributes;
 mod reads_objects;
 mod rejit;
 mod rejit_steps;
+mod rejits_at_attach;
 mod replace_body;
 mod rewrites;
 mod rewrites_again;
@@ -46,6 +47,7 @@ mod stale_objects;
 mod start;
 mod statics;
 mod stress;
+mod suspensions;
 mod switches;
 mod transitions;
 mod walks_heap;
@@ -68,6 +70,7 @@ register!(
     every_callback::PanicsUntilRetired,
     rejit::Rejits,
     rejit_steps::RejitSteps,
+    rejits_at_attach::RejitsAtAttach,
     enumerates::Enumerates,
     everything::Everything,
     exception_events::HearsOfExceptions,
@@ -128,6 +131,7 @@ register!(
     start::PanicsAtStart,
     start::WritesFacts,
     statics::Statics,
+    suspensions::Suspends,
     switches::Switches,
     transitions::Transitions,
     walks_heap::WalksHeap,

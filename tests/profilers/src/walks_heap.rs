@@ -63,18 +63,21 @@ const ACTIVITY: Uuid = Uuid::from_u128(0xDF63A541_5A33_4611_8829_F4E495985EE3);
 
 fn work(info: &ProfilerInfo, namer: ThreadId) -> Result<()> {
     info.initialize_current_thread()?;
-    let suspended = info.suspend_runtime()?;
-    if let Err(error) = info.suspend_runtime() {
+    // Nothing is allocated while a suspended thread may hold the allocator's lock.
+    let mut functions = Vec::with_capacity(1000);
+    let (again, walked, refused) = info.with_suspended_runtime(|_| {
+        let again = info.with_suspended_runtime(|_| Ok(()));
+        let walked = info.do_stack_snapshot(Some(namer), SnapshotOptions::default(), |frame| {
+            functions.extend(frame.function);
+            ControlFlow::Continue(())
+        });
+        let domain = info.thread_app_domain(namer);
+        let refused = domain.and_then(|domain| info.app_domain_info(domain));
+        Ok((again, walked, refused))
+    })?;
+    if let Err(error) = again {
         log::line(format_args!("again: {error}"));
     }
-    // Nothing is allocated while a stopped thread may hold the allocator's lock.
-    let mut functions = Vec::with_capacity(1000);
-    let walked = info.do_stack_snapshot(Some(namer), SnapshotOptions::default(), |frame| {
-        functions.extend(frame.function);
-        ControlFlow::Continue(())
-    });
-    let refused = info.app_domain_info(info.thread_app_domain(namer)?);
-    suspended.resume()?;
     walked?;
     if let Err(error) = refused {
         log::line(error);

@@ -125,24 +125,37 @@ pub trait CorProfilerInfo10: Sealed {
         Ok(())
     }
 
-    /// Stops all managed threads, until what it returns is dropped.
+    /// Suspends all managed threads for the time of `work`.
     ///
     /// Meanwhile this thread may ask what may be asked during a collection, and walk
-    /// [stacks](super::CorProfilerInfo2::do_stack_snapshot). It does nothing that may wait for a
-    /// managed thread.
+    /// [stacks](super::CorProfilerInfo2::do_stack_snapshot). `work` does nothing that may wait for a
+    /// managed thread, or for a thread that requests a detach. The runtime is resumed when `work` has
+    /// returned or panicked, and before a [detach](super::CorProfilerInfo3::request_profiler_detach).
     ///
-    /// Wraps `ICorProfilerInfo10::SuspendRuntime`; what is returned also wraps
-    /// `ICorProfilerInfo10::ResumeRuntime`. **Context**: a thread of the profiler's own, or a callback
-    /// that is not during a collection.
+    /// Wraps `ICorProfilerInfo10::SuspendRuntime` and `ICorProfilerInfo10::ResumeRuntime`.
+    /// **Context**: a thread of the profiler's own, or a callback that is not during a collection.
     ///
     /// # Errors
     ///
-    /// `CORPROF_E_SUSPENSION_IN_PROGRESS` while the runtime is being suspended by someone else,
-    /// `CORPROF_E_RUNTIME_UNINITIALIZED` while it starts.
+    /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` while the runtime is being suspended by someone else,
+    /// - `CORPROF_E_RUNTIME_UNINITIALIZED` while it starts,
+    /// - `CORPROF_E_PROFILER_DETACHING` after a detach was requested,
+    /// - those of `work`, and of the runtime when it is to be resumed.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// # fn count(info: &ProfilerInfo) -> Result<usize> {
+    /// let threads = info.with_suspended_runtime(|suspended| suspended.threads())?;
+    /// # Ok(threads.count())
+    /// # }
+    /// ```
     #[doc(alias = "SuspendRuntime")]
     #[doc(alias = "ResumeRuntime")]
-    fn suspend_runtime(&self) -> Result<SuspendedRuntime> {
-        SuspendedRuntime::suspend(self.handle())
+    fn with_suspended_runtime<R>(
+        &self,
+        work: impl FnOnce(&SuspendedRuntime<'_>) -> Result<R>,
+    ) -> Result<R> {
+        suspended::suspend(self.handle(), work)
     }
 }
 

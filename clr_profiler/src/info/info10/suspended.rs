@@ -7,43 +7,48 @@ use crate::boundary::{Suspended, set_suspended, suspended};
 use crate::error::{Error, Result};
 use crate::info::ProfilerInfo;
 use crate::info::enumerate::ThreadEnum;
-use crate::info::handle::Hold;
+use crate::info::handle::Suspension;
 use clr_profiler_sys as sys;
 
-/// All managed threads are stopped while this lives, and go on when it is dropped.
+/// The runtime while all its managed threads are suspended.
 ///
-/// From [`suspend_runtime`](crate::CorProfilerInfo10::suspend_runtime). It stays on the thread that
-/// suspended the runtime.
-#[must_use = "the managed threads go on when it is dropped"]
-pub struct SuspendedRuntime {
-    /// The runtime is resumed whatever happens meanwhile: a shutdown, a detach.
-    hold: Hold,
-    /// Whether the threads go on already.
-    is_resumed: bool,
-    /// What this thread may ask meanwhile is noted on this thread.
+/// From [`with_suspended_runtime`](crate::CorProfilerInfo10::with_suspended_runtime). It stays on the
+/// thread that suspended the runtime.
+pub struct SuspendedRuntime<'info> {
+    info: &'info ProfilerInfo,
+    /// The calls that are legal meanwhile are noted on this thread.
     stays_here: PhantomData<*const ()>,
 }
 
-impl SuspendedRuntime {
-    pub(super) fn suspend(info: &ProfilerInfo) -> Result<Self> {
-        if suspended() == Suspended::ByProfiler {
-            return Err(Error::rule(
-                "ICorProfilerInfo10::SuspendRuntime",
-                "this thread has suspended the runtime already",
-            ));
-        }
-        let hold = info.hold("ICorProfilerInfo10::SuspendRuntime")?;
-        ask!(info, ICorProfilerInfo10::SuspendRuntime())?;
-        set_suspended(Suspended::ByProfiler);
-        Ok(Self {
-            hold,
-            is_resumed: false,
-            stays_here: PhantomData,
-        })
+/// Suspends the runtime for the time of `work`, and resumes it whatever happens meanwhile.
+pub(super) fn suspend<R>(
+    info: &ProfilerInfo,
+    work: impl FnOnce(&SuspendedRuntime<'_>) -> Result<R>,
+) -> Result<R> {
+    const CALL: &str = "ICorProfilerInfo10::SuspendRuntime";
+    if suspended() == Suspended::ByProfiler {
+        return Err(Error::rule(
+            CALL,
+            "this thread has suspended the runtime already",
+        ));
     }
+    let suspension = info.begin_suspension(CALL)?;
+    ask!(info, ICorProfilerInfo10::SuspendRuntime())?;
+    let resume = Resume {
+        suspension,
+        before: set_suspended(Suspended::ByProfiler),
+        is_resumed: false,
+    };
+    let result = work(&SuspendedRuntime {
+        info,
+        stays_here: PhantomData,
+    });
+    resume.now().and(result)
+}
 
-    /// The managed threads that there are while none can begin or end: an id is good until the
-    /// runtime is resumed.
+impl SuspendedRuntime<'_> {
+    /// The managed threads: none begins or ends, so that their ids are good until the runtime is
+    /// resumed.
     ///
     /// Ends in `ICorProfilerInfo4::EnumThreads`. **Context**: the thread that suspended the runtime.
     ///
@@ -52,45 +57,46 @@ impl SuspendedRuntime {
     /// What the runtime answers, at once or as an item.
     pub fn threads(&self) -> Result<ThreadEnum> {
         let mut enumerator = None;
-        let info = self.hold.info();
+        let info = self.info;
         ask!(in gc info, ICorProfilerInfo4::EnumThreads(&mut enumerator))?;
         Ok(ThreadEnum::new(enumerator))
     }
+}
 
-    /// Lets the managed threads go on. Dropping it does so too, and says nothing where that fails.
-    ///
-    /// Wraps `ICorProfilerInfo10::ResumeRuntime`. **Context**: the thread that suspended the runtime.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "ResumeRuntime")]
-    pub fn resume(mut self) -> Result<()> {
-        self.resume_once()
+impl fmt::Debug for SuspendedRuntime<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SuspendedRuntime")
+    }
+}
+
+/// Resumes the runtime, also when the closure panics.
+struct Resume<'info> {
+    /// Ends after the runtime has been resumed.
+    suspension: Suspension<'info>,
+    before: Suspended,
+    is_resumed: bool,
+}
+
+impl Resume<'_> {
+    fn now(mut self) -> Result<()> {
+        self.once()
     }
 
-    fn resume_once(&mut self) -> Result<()> {
+    fn once(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.is_resumed, true) {
             return Ok(());
         }
-        // This thread may ask for everything again: for resuming it has to.
-        set_suspended(Suspended::No);
+        set_suspended(self.before);
         let call = "ICorProfilerInfo10::ResumeRuntime";
-        let native = self.hold.native::<sys::ICorProfilerInfo10>(call)?;
+        let native = self.suspension.native::<sys::ICorProfilerInfo10>(call)?;
         native_call!(native, ICorProfilerInfo10::ResumeRuntime())?;
         Ok(())
     }
 }
 
-impl Drop for SuspendedRuntime {
+impl Drop for Resume<'_> {
     fn drop(&mut self) {
-        // Nobody is left to be told.
-        let _ = self.resume_once();
-    }
-}
-
-impl fmt::Debug for SuspendedRuntime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SuspendedRuntime")
+        // The panic goes on, and hides the error.
+        let _ = self.once();
     }
 }

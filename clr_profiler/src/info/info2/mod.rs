@@ -176,7 +176,7 @@ pub trait CorProfilerInfo2: Sealed {
     /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
     ///
     /// `thread` is the one that makes this call where it is `None`. Another thread's stack can be
-    /// walked while the runtime is [suspended](super::CorProfilerInfo10::suspend_runtime); on Windows
+    /// walked while the runtime is [suspended](super::CorProfilerInfo10::with_suspended_runtime); on Windows
     /// also without, while the thread itself is suspended. `visit` returns whether to go on;
     /// frames without code of the runtime that lie together come as one without a function. Dynamic
     /// methods are left out. A thread that has no managed frames has none.

@@ -123,9 +123,8 @@ rows! { LATER: Info;
     "ICorProfilerInfo10::GetLOHObjectSizeThreshold" => |info| info.loh_object_size_threshold();
     "ICorProfilerInfo10::RequestReJITWithInliners" =>
         |info| info.request_rejit_with_inliners(RejitFlags::BLOCK_INLINING, &[(MODULE, method())]);
-    "ICorProfilerInfo10::SuspendRuntime" => |info| info.suspend_runtime().map(drop);
-    "ICorProfilerInfo10::ResumeRuntime" =>
-        |info| info.suspend_runtime().and_then(|suspended| suspended.resume());
+    "ICorProfilerInfo10::SuspendRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
+    "ICorProfilerInfo10::ResumeRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
     "ICorProfilerInfo11::GetEnvironmentVariable" => |info| info.environment_variable("NAME");
     "ICorProfilerInfo11::SetEnvironmentVariable" =>
         |info| info.set_environment_variable("NAME", Some("value"));

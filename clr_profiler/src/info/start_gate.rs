@@ -1,0 +1,108 @@
+//! [`StartGate`]: where the threads of the library wait for the profiler's start.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Opens when `initialize` has returned and the runtime has the events and hooks of the profiler.
+///
+/// A thread that acts on the runtime before would be refused what these events allow, or see a
+/// profiler that is not there yet. The gate is shut for good when the runtime shuts down or lets the
+/// profiler go.
+#[derive(Default)]
+pub(crate) struct StartGate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Closed,
+    Open,
+    Shut,
+}
+
+impl StartGate {
+    /// The profiler has started.
+    pub(super) fn open(&self) {
+        let mut state = self.lock();
+        if *state == State::Closed {
+            *state = State::Open;
+        }
+        self.changed.notify_all();
+    }
+
+    /// The profiler has ended, or will not start.
+    pub(super) fn shut(&self) {
+        *self.lock() = State::Shut;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the start; `false` where it does not come, or where `is_stopped` is true before.
+    pub(crate) fn pass(&self, is_stopped: impl Fn() -> bool) -> bool {
+        let state = self.lock();
+        let wait = |state: &mut State| *state == State::Closed && !is_stopped();
+        let state = self.changed.wait_while(state, wait);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        *state == State::Open && !is_stopped()
+    }
+
+    /// Has the threads that wait look again whether they are stopped.
+    pub(crate) fn wake(&self) {
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn threads_pass_when_it_opens_and_not_when_it_is_shut() {
+        for (end, passes) in [
+            (StartGate::open as fn(&StartGate), true),
+            (StartGate::shut, false),
+        ] {
+            let gate = Arc::new(StartGate::default());
+            let waiter = thread::spawn({
+                let gate = Arc::clone(&gate);
+                move || gate.pass(|| false)
+            });
+            end(&gate);
+            assert_eq!(waiter.join().unwrap(), passes);
+            assert_eq!(gate.pass(|| false), passes);
+        }
+    }
+
+    #[test]
+    fn a_gate_that_was_shut_does_not_open() {
+        let gate = StartGate::default();
+        gate.open();
+        gate.shut();
+        gate.open();
+        assert!(!gate.pass(|| false));
+    }
+
+    #[test]
+    fn a_thread_that_is_stopped_does_not_wait() {
+        let (gate, is_stopped) = (
+            Arc::new(StartGate::default()),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let waiter = thread::spawn({
+            let (gate, is_stopped) = (Arc::clone(&gate), Arc::clone(&is_stopped));
+            move || gate.pass(|| is_stopped.load(Ordering::SeqCst))
+        });
+        is_stopped.store(true, Ordering::SeqCst);
+        gate.wake();
+        assert!(!waiter.join().unwrap());
+    }
+}

@@ -1,0 +1,146 @@
+//! [`Worker`]: a thread of a component of the library.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::Duration;
+
+use crate::boundary::may_wait;
+use crate::error::{Error, Result};
+use crate::info::{CorProfilerInfo4, ProfilerInfo};
+
+/// How long a runtime that has only begun to start is left alone.
+const EARLY: Duration = Duration::from_millis(1);
+
+/// A thread that acts on the runtime from the profiler's start to its end.
+///
+/// It does nothing before `initialize` has returned and the runtime has the profiler's events; the
+/// runtime knows it when its work begins. The end of the runtime or of the profiler is its own, and
+/// no failure.
+pub(crate) struct Worker {
+    info: ProfilerInfo,
+    stop: Arc<Stop>,
+    id: ThreadId,
+    thread: Mutex<Option<JoinHandle<Result<()>>>>,
+}
+
+/// Tells the thread of a [`Worker`] to end.
+#[derive(Default)]
+pub(crate) struct Stop {
+    is_set: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Stop {
+    pub(crate) fn is_set(&self) -> bool {
+        *self.lock()
+    }
+
+    /// Waits so long; `true` as soon as the thread is to end.
+    pub(crate) fn wait(&self, patience: Duration) -> bool {
+        let (is_set, _) = self
+            .changed
+            .wait_timeout_while(self.lock(), patience, |is_set| !*is_set)
+            .unwrap_or_else(PoisonError::into_inner);
+        *is_set
+    }
+
+    fn set(&self) {
+        *self.lock() = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_set.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Worker {
+    /// Starts a thread with this name. `work` is dropped without a call if it is stopped, or the
+    /// profiler has ended, before the profiler has started.
+    pub(crate) fn start(
+        info: &ProfilerInfo,
+        name: &str,
+        work: impl FnOnce(&Stop) -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
+        let stop = Arc::new(Stop::default());
+        let thread = thread::Builder::new().name(name.to_owned()).spawn({
+            let (info, stop) = (info.clone(), Arc::clone(&stop));
+            move || {
+                let worked = match begin(&info, &stop) {
+                    Ok(true) => work(&stop),
+                    Ok(false) => Ok(()),
+                    Err(error) => Err(error),
+                };
+                match worked {
+                    Err(_) if info.has_ended() => Ok(()),
+                    worked => worked,
+                }
+            }
+        })?;
+        Ok(Self {
+            info: info.clone(),
+            stop,
+            id: thread.thread().id(),
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Has the thread end, and waits for its end unless it is this thread. Gives its result once.
+    ///
+    /// # Errors
+    ///
+    /// This is a callback that may not wait, or the result of the thread, for which `panicked` says
+    /// that it has panicked.
+    pub(crate) fn stop(&self, call: &'static str, panicked: &'static str) -> Result<()> {
+        self.stop.set();
+        self.info.gate().wake();
+        if thread::current().id() == self.id {
+            return Ok(());
+        }
+        if !may_wait() {
+            return Err(Error::rule(
+                call,
+                "the thread ends, but this callback may not wait for it: stop it in another one, \
+                 or on a thread of the profiler's own",
+            ));
+        }
+        // Held until the thread has ended, so that whoever stops it meanwhile waits, too.
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        match thread.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) => Err(Error::other(panicked)),
+        }
+    }
+}
+
+/// Waits for the profiler's start, and makes the thread known to the runtime; `false` if it is to end.
+fn begin(info: &ProfilerInfo, stop: &Stop) -> Result<bool> {
+    if !info.gate().pass(|| stop.is_set()) {
+        return Ok(false);
+    }
+    loop {
+        match info.initialize_current_thread() {
+            Ok(()) => return Ok(true),
+            Err(error) if is_early(&error) && !info.has_ended() => {
+                if stop.wait(EARLY) {
+                    return Ok(false);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether a call may succeed later: the runtime has only begun to start, somebody else has suspended
+/// it, or a detach is requested that may be refused.
+pub(crate) fn is_early(error: &Error) -> bool {
+    matches!(
+        error.hresult().name(),
+        Some(
+            "CORPROF_E_RUNTIME_UNINITIALIZED"
+                | "CORPROF_E_SUSPENSION_IN_PROGRESS"
+                | "CORPROF_E_PROFILER_DETACHING"
+        )
+    )
+}
