@@ -21,7 +21,7 @@ fn main() -> ExitCode {
                 name: "--interval",
                 takes: Takes::Text("MICROSECONDS"),
                 variable: "CPU_SAMPLER_INTERVAL",
-                help: "the time between two looks; 1000 without this option",
+                help: "the time between two stops of the program; 1000 without this option",
             },
             ExampleOption {
                 name: "--wall",

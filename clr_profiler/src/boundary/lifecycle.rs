@@ -150,7 +150,7 @@ fn try_start<P: ProfilerClass>(
     let started = info
         .start(setup.events)
         .and_then(|()| setup.set_hooks(&info))
-        .inspect(|()| info.open());
+        .inspect(|()| info.open_unless_attached());
     if let (Some(error), Some(live)) = (left_out, object.live.get()) {
         let failure = Failure {
             callback: Callback::ExceptionThrown,

@@ -75,7 +75,17 @@ macro_rules! finish {
     }};
 }
 
-/// What the library itself does with a callback, behind the profiler.
+/// What the library itself does with a callback before the profiler.
+macro_rules! beforehand {
+    (ProfilerAttachComplete, $object:ident) => {
+        if let Some(live) = $object.live.get() {
+            live.info.open();
+        }
+    };
+    ($($other:tt)*) => {};
+}
+
+/// What the library itself does with a callback after the profiler.
 macro_rules! afterwards {
     (ModuleUnloadStarted, $object:ident, $module:ident) => {
         // The id may become another module's, whether or not the profiler still gets callbacks.
@@ -119,6 +129,7 @@ macro_rules! define_vtables {
                         ) -> HRESULT {
                             // SAFETY: the runtime holds a reference to the object that it calls.
                             let object = unsafe { Object::<P>::from_raw(this) };
+                            beforehand!($native, object);
                             let answer = guarded(object, Callback::$native, |profiler: &P, context: &context!($context)| {
                                 $(
                                     // SAFETY: what the runtime passes to a callback is valid until

@@ -303,6 +303,14 @@ impl ProfilerInfo {
         self.0.gate.open();
     }
 
+    /// The same where the runtime does not say itself that the start is over, as it does to a profiler
+    /// that was attached.
+    pub(crate) fn open_unless_attached(&self) {
+        if !self.0.loaded.by_attach {
+            self.open();
+        }
+    }
+
     /// From now on every call is refused: the runtime has shut down.
     pub(crate) fn close(&self) {
         self.0.state.fetch_max(SHUT_DOWN, Ordering::SeqCst);
@@ -462,12 +470,9 @@ pub(crate) struct Suspension<'info>(&'info ProfilerInfo);
 impl Suspension<'_> {
     /// The native interface `I` for the call that resumes. It goes through after the shutdown, too.
     pub(crate) fn native<I: InfoInterface>(&self, call: &'static str) -> Result<&I> {
-        let runtime = &*self.0.0;
-        if runtime.version < I::VERSION {
-            return Err(Error::unsupported(call, I::VERSION, runtime.version));
-        }
+        self.0.check_version(call, I::VERSION)?;
         // SAFETY: as in `ProfilerInfo::native`; `newest` is not released while this counts.
-        Ok(unsafe { &*(&raw const runtime.newest).cast::<I>() })
+        Ok(unsafe { &*(&raw const self.0.0.newest).cast::<I>() })
     }
 }
 

@@ -210,7 +210,9 @@ pub trait CorProfilerInfo3: Sealed {
     /// Then another profiler can be attached, or the same one again.
     ///
     /// `expected` is how long the profiler's callbacks are expected to take to return: the runtime
-    /// looks first after that time, at the latest after 5 s; zero means 2.5 s.
+    /// looks first after that time, at the latest after 5 s; zero means 2.5 s. Rather say too much than
+    /// too little: where .NET Core 3.1 finds a thread in a callback then, and at twice that time, it
+    /// looks again only after ten minutes.
     ///
     /// The library stays loaded, with its static variables: the profiler's own threads may go on.
     ///

@@ -2,7 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Opens when `initialize` has returned and the runtime has the events and hooks of the profiler.
+/// Opens when `initialize` has returned and the runtime has the events and hooks of the profiler; for a
+/// profiler that is attached, when the runtime says that the attach is complete.
 ///
 /// A thread that acts on the runtime before would be refused what these events allow, or see a
 /// profiler that is not there yet. The gate is shut for good when the runtime shuts down or lets the

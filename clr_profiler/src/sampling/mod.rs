@@ -1,7 +1,8 @@
-//! [`Sampler`]: looks at the stacks of all threads every now and then.
+//! [`Sampler`]: samples the stacks of all threads.
 
 #[allow(unsafe_code, reason = "the operating system's clocks")]
 mod clock;
+mod pace;
 mod walk;
 
 use std::fmt;
@@ -13,6 +14,7 @@ use crate::ids::{FunctionId, ThreadId};
 use crate::info::ProfilerInfo;
 use crate::worker::{Stop, Worker, is_early};
 
+use pace::Pace;
 use walk::Stacks;
 
 /// What a thread was doing.
@@ -26,12 +28,13 @@ pub struct Sample<'a> {
     /// The managed frames, innermost first. None where the thread has none, and where its stack
     /// could not be walked at that moment.
     pub frames: &'a [SampledFrame],
-    /// Whether the stack has more frames than [`SamplerOptions::depth`].
-    pub is_cut: bool,
-    /// The time that the thread has used a processor for since the last look at it; none where the
+    /// Whether the stack has more frames: it was truncated at [`SamplerOptions::depth`], or when the
+    /// stop had walked stacks for [`SamplerOptions::walk_time`].
+    pub is_truncated: bool,
+    /// The time that the thread has used a processor for since its last sample; none where the
     /// operating system does not tell (all but Linux).
     pub cpu: Option<Duration>,
-    /// The time since the last look at the threads.
+    /// The time since the last sample of the thread; for its first one, since the last stop.
     pub elapsed: Duration,
 }
 
@@ -49,24 +52,34 @@ pub struct SampledFrame {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SamplerOptions {
-    /// The time between two looks, on average. Each takes a random part of it more or less, up to a
-    /// quarter, so that it does not fall into step with the program.
+    /// The time between two stops of the program, on average. Each takes a random part of it more or
+    /// less, up to a quarter, so that it does not follow the program's rhythm.
     pub interval: Duration,
-    /// How many frames of a stack are looked at, the innermost ones.
+    /// How many frames of a stack are sampled, the innermost ones.
     pub depth: usize,
     /// Whether threads are sampled that wait. Otherwise, where the operating system tells how long
     /// a thread has used a processor, only those that have used one; a program that waits is then
     /// not stopped at all.
     pub idle_threads: bool,
+    /// For how long one stop walks stacks, those of all threads together. The stack that is being walked
+    /// then is truncated; the threads that are left come first at the next stop.
+    pub walk_time: Duration,
+    /// The share of the time for which the program may be stopped, in the long run: after a tenth of a
+    /// second in excess of it, the next stop comes so much later. Suspending takes long, for example, while the program collects garbage, or
+    /// where its threads wait for a processor.
+    pub most_stopped: f64,
 }
 
 impl Default for SamplerOptions {
-    /// A millisecond, 256 frames, no threads that wait.
+    /// A stop a millisecond, 256 frames, no threads that wait; a stop walks stacks for a millisecond,
+    /// and the program is stopped for at most a fifth of the time.
     fn default() -> Self {
         Self {
             interval: Duration::from_millis(1),
             depth: 256,
             idle_threads: false,
+            walk_time: Duration::from_millis(1),
+            most_stopped: 0.2,
         }
     }
 }
@@ -75,23 +88,36 @@ impl Default for SamplerOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplerTotals {
-    /// How often the program's threads were stopped for a look.
-    pub looks: u64,
+    /// How often the program's threads were stopped.
+    pub stops: u64,
     /// How many samples were delivered.
     pub samples: u64,
+    /// Samples whose stacks were truncated.
+    pub truncated: u64,
     /// Stacks that could not be walked at that moment.
     pub failed_walks: u64,
-    /// For how long the threads were stopped, all looks together.
+    /// Threads that a stop left for the next one because its time was over, all stops together.
+    pub postponed: u64,
+    /// For how long the threads were stopped, all stops together.
     pub stopped: Duration,
+    /// The part of `stopped` until the runtime had suspended all threads. This is the runtime's time and
+    /// the system's, not that of walking stacks.
+    pub suspending: Duration,
+    /// The longest stop.
+    pub longest: Duration,
 }
 
-/// Looks at the stacks of all managed threads every now and then, on a thread of its own.
+/// Samples the stacks of all managed threads, on a thread of its own.
 ///
-/// It stops the program's threads for each look, copies what is on their stacks, lets them go on, and
-/// then hands the samples out. It ends with [`stop`](Self::stop), when it is dropped, and by itself
-/// when the runtime shuts down or the profiler detaches.
+/// For each sample it stops the program: it suspends the threads, copies the frames of their stacks,
+/// resumes them, and then delivers the samples. It ends with [`stop`](Self::stop), when it is dropped,
+/// and by itself when the runtime shuts down or the profiler detaches.
 ///
-/// Wraps no call of its own: each look is `ICorProfilerInfo10::SuspendRuntime`,
+/// The runtime suspends threads only at safepoints, so that the innermost frames are biased: processor
+/// time is booked at the next safepoint after the code that has used it, which can be in another
+/// method.
+///
+/// Wraps no call of its own: each stop is `ICorProfilerInfo10::SuspendRuntime`,
 /// `ICorProfilerInfo4::EnumThreads`, `ICorProfilerInfo2::DoStackSnapshot` and
 /// `ICorProfilerInfo10::ResumeRuntime` (.NET Core 3.0 and newer). **Events**:
 /// [`ENABLE_STACK_SNAPSHOT`](crate::EventMask::ENABLE_STACK_SNAPSHOT).
@@ -145,7 +171,7 @@ pub struct Sampler {
 #[derive(Default)]
 struct Shared {
     totals: Mutex<SamplerTotals>,
-    /// Held from before the threads go on until their samples are delivered.
+    /// Held from before the threads are resumed until their samples are delivered.
     delivery: Mutex<()>,
 }
 
@@ -153,14 +179,16 @@ impl Sampler {
     /// Begins to sample. The program's threads run while `deliver` is called, on the sampler's
     /// thread; a panic of it ends the sampler.
     ///
-    /// It may be called in `initialize`: the sampler begins as soon as the runtime is ready.
+    /// It may be called in `initialize`: the sampler begins when that has returned and the runtime is
+    /// ready.
     ///
     /// A function of a sample is there for as long as its module is: see
     /// [`wait_for_delivery`](Self::wait_for_delivery).
     ///
     /// # Errors
     ///
-    /// The interval or the depth is zero, the runtime is older than .NET Core 3.0, or the operating
+    /// The interval, the depth or the time to walk is zero, the share of the time is not above 0 and at
+    /// most 1, the runtime is older than .NET Core 3.0, or the operating
     /// system refuses a thread.
     pub fn start(
         info: &ProfilerInfo,
@@ -168,10 +196,15 @@ impl Sampler {
         deliver: impl FnMut(&Sample<'_>) + Send + 'static,
     ) -> Result<Self> {
         const CALL: &str = "Sampler::start";
-        if options.interval.is_zero() || options.depth == 0 {
+        let is_zero = options.interval.is_zero() || options.walk_time.is_zero();
+        let is_share = options.most_stopped > 0.0 && options.most_stopped <= 1.0;
+        if is_zero || options.depth == 0 || !is_share {
             return Err(Error::invalid(
                 CALL,
-                format_args!("neither the interval nor the depth may be zero: {options:?}"),
+                format_args!(
+                    "`interval`, `depth` and `walk_time` may not be zero, and `most_stopped` is above 0 \
+                     and at most 1: {options:?}"
+                ),
             ));
         }
         if info.version() < 10 {
@@ -181,28 +214,28 @@ impl Sampler {
         let worker = Worker::start(info, "sampler", {
             let (info, shared) = (info.clone(), Arc::clone(&shared));
             move |stop| {
-                let mut looks = Looks {
+                let mut sampling = Sampling {
                     info: &info,
                     stacks: Stacks::new(&options),
                     options,
                     shared: &shared,
                     deliver,
-                    last: Instant::now(),
                 };
-                looks.run(stop)
+                sampling.run(stop)
             }
         })?;
         Ok(Self { worker, shared })
     }
 
-    /// Waits until the samples of the present look, if there is one, are delivered.
+    /// Waits until the samples of the present stop, if there is one, are delivered.
     ///
     /// A function is gone with its module. To ask for the names of functions safely in a program that
     /// unloads modules, call this in
     /// [`module_unload_started`](crate::Profiler::module_unload_started), and ask while a sample is
     /// being delivered.
     ///
-    /// **Context**: any but during a collection.
+    /// **Context**: any but during a collection and in the callbacks of exceptions, and others that get
+    /// an object.
     pub fn wait_for_delivery(&self) {
         drop(lock(&self.shared.delivery));
     }
@@ -246,35 +279,38 @@ impl fmt::Debug for Sampler {
     }
 }
 
-/// What the sampler's thread has.
-struct Looks<'a, D> {
+/// The sampler's thread.
+struct Sampling<'a, D> {
     info: &'a ProfilerInfo,
     options: SamplerOptions,
     shared: &'a Shared,
     stacks: Stacks,
     deliver: D,
-    last: Instant,
 }
 
-impl<D: FnMut(&Sample<'_>)> Looks<'_, D> {
+impl<D: FnMut(&Sample<'_>)> Sampling<'_, D> {
     fn run(&mut self, stop: &Stop) -> Result<()> {
-        let mut chance = Chance::new();
-        while !stop.wait(chance.vary(self.options.interval)) {
-            match self.look() {
-                Err(error) if !is_early(&error) || self.info.has_ended() => return Err(error),
-                _ => {}
-            }
+        let mut pace = Pace::new(self.options.interval, self.options.most_stopped);
+        let mut last = Instant::now();
+        while !stop.wait(pace.pause()) {
+            let stopped = match self.sample() {
+                Ok(stopped) => stopped,
+                Err(error) if is_early(&error) && !self.info.has_ended() => Duration::ZERO,
+                Err(error) => return Err(error),
+            };
+            let now = Instant::now();
+            pace.stopped(stopped, now - last);
+            last = now;
         }
         Ok(())
     }
 
-    fn look(&mut self) -> Result<()> {
+    /// Samples once; tells for how long the program was stopped.
+    fn sample(&mut self) -> Result<Duration> {
         if !self.options.idle_threads && !self.stacks.is_program_busy(self.options.interval) {
-            return Ok(());
+            return Ok(Duration::ZERO);
         }
-        let now = Instant::now();
-        let elapsed = now - std::mem::replace(&mut self.last, now);
-        let walked = self.stacks.walk(self.info, &self.shared.delivery)?;
+        let (stop, delivery) = self.stacks.walk(self.info, &self.shared.delivery)?;
         let mut samples = 0;
         for (thread, frames) in self.stacks.walked() {
             samples += 1;
@@ -282,62 +318,25 @@ impl<D: FnMut(&Sample<'_>)> Looks<'_, D> {
                 thread: thread.id,
                 os_thread: thread.os_thread,
                 frames,
-                is_cut: thread.is_cut,
+                is_truncated: thread.is_truncated,
                 cpu: thread.cpu,
-                elapsed,
+                elapsed: thread.elapsed,
             });
         }
-        drop(walked.delivery);
+        drop(delivery);
         let mut totals = lock(&self.shared.totals);
-        totals.looks += 1;
+        totals.stops += 1;
         totals.samples += samples;
-        totals.failed_walks += walked.failed;
-        totals.stopped += walked.stopped;
-        Ok(())
+        totals.truncated += stop.truncated;
+        totals.failed_walks += stop.failed;
+        totals.postponed += stop.postponed;
+        totals.stopped += stop.stopped;
+        totals.suspending += stop.suspending;
+        totals.longest = totals.longest.max(stop.stopped);
+        Ok(stop.stopped)
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Numbers that do not follow the program's rhythm; nobody's secrets hang on them.
-struct Chance(u64);
-
-impl Chance {
-    fn new() -> Self {
-        // Where the stack lies differs from run to run.
-        let here = 0_u8;
-        Self((&raw const here as u64) | 1)
-    }
-
-    /// Up to a quarter more or less.
-    fn vary(&mut self, interval: Duration) -> Duration {
-        // Marsaglia's xorshift.
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        let part = (self.0 >> 40) as f64 / (1_u64 << 24) as f64;
-        interval.mul_f64(0.75 + part / 2.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_vary_around_the_interval() {
-        let mut chance = Chance::new();
-        let interval = Duration::from_millis(100);
-        let pauses: Vec<Duration> = (0..1000).map(|_| chance.vary(interval)).collect();
-        let (low, high) = (interval.mul_f64(0.75), interval.mul_f64(1.25));
-        assert!(pauses.iter().all(|pause| (low..=high).contains(pause)));
-        let mean = pauses.iter().sum::<Duration>() / 1000;
-        assert!(
-            mean > interval.mul_f64(0.97) && mean < interval.mul_f64(1.03),
-            "{mean:?}"
-        );
-        assert!(pauses.windows(2).all(|two| two[0] != two[1]));
-    }
 }

@@ -1,4 +1,4 @@
-//! A look at all stacks.
+//! One stop of the program: the stacks of its threads.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -13,26 +13,38 @@ use crate::info::{
     SuspendedRuntime,
 };
 
-/// How many threads and frames there is room for before the first look.
+/// How many threads and frames there is room for before the first stop.
 const THREADS: usize = 64;
 
-/// The stacks of the last look. Its memory is used again and again.
+/// After how many frames of a stack the clock is read: reading it costs a fifth of a frame.
+const FRAMES_A_CLOCK: usize = 16;
+
+/// The stacks of the last stop. Its memory is used again and again.
 pub(super) struct Stacks {
     depth: usize,
     idle_threads: bool,
+    walk_time: Duration,
     threads: Vec<Thread>,
     frames: Vec<SampledFrame>,
-    /// How long each thread had used a processor at the last look, by the operating system's id.
-    used: HashMap<u32, Used>,
-    looks: u64,
-    /// The same for the whole process but the sampler.
+    /// The managed threads of the stop.
+    all: Vec<ThreadId>,
+    /// The thread at which the next stop begins: the first one that the last stop had no time for.
+    next: Option<ThreadId>,
+    /// The last sample of each thread, by the operating system's id.
+    sampled: HashMap<u32, Sampled>,
+    stops: u64,
+    /// The last stop.
+    last: Instant,
+    /// The time that the whole process but the sampler has used processors for.
     program: Option<Duration>,
 }
 
-struct Used {
-    time: Duration,
-    /// The last look that saw the thread.
-    look: u64,
+/// When a thread was sampled, or seen to be idle.
+struct Sampled {
+    /// The time that it had used a processor for, where the operating system tells.
+    used: Option<Duration>,
+    at: Instant,
+    stop: u64,
 }
 
 /// A thread with its part of the frames.
@@ -40,17 +52,24 @@ pub(super) struct Thread {
     pub(super) id: ThreadId,
     pub(super) os_thread: u32,
     pub(super) cpu: Option<Duration>,
-    pub(super) is_cut: bool,
+    pub(super) elapsed: Duration,
+    pub(super) is_truncated: bool,
     frames: Range<usize>,
 }
 
-/// What a look took.
-pub(super) struct Walked<'a> {
+/// How long a stop took, and what it had to leave.
+#[derive(Default)]
+pub(super) struct Stop {
+    /// Until all threads were suspended.
+    pub(super) suspending: Duration,
+    /// From the request until the threads were resumed.
     pub(super) stopped: Duration,
     /// Stacks that could not be walked.
     pub(super) failed: u64,
-    /// Held until the samples are delivered.
-    pub(super) delivery: MutexGuard<'a, ()>,
+    /// Stacks that were truncated.
+    pub(super) truncated: u64,
+    /// Threads that there was no time for.
+    pub(super) postponed: u64,
 }
 
 impl Stacks {
@@ -58,15 +77,19 @@ impl Stacks {
         Self {
             depth: options.depth,
             idle_threads: options.idle_threads,
+            walk_time: options.walk_time,
             threads: Vec::with_capacity(THREADS),
             frames: Vec::with_capacity(THREADS * options.depth.min(64)),
-            used: HashMap::with_capacity(THREADS),
-            looks: 0,
+            all: Vec::with_capacity(THREADS),
+            next: None,
+            sampled: HashMap::with_capacity(THREADS),
+            stops: 0,
+            last: Instant::now(),
             program: None,
         }
     }
 
-    /// Whether the program has used a processor worth a look since the last one. The sampler's own
+    /// Whether the program has used a processor worth a stop since the last one. The sampler's own
     /// time does not count.
     pub(super) fn is_program_busy(&mut self, interval: Duration) -> bool {
         let (Some(process), Some(own)) = (clock::of_process(), clock::of_this_thread()) else {
@@ -81,73 +104,37 @@ impl Stacks {
         is_busy
     }
 
-    /// Stops the program's threads, walks their stacks, and lets them go on.
+    /// Suspends the program's threads, walks their stacks, and resumes them. Nothing is unloaded
+    /// before the guard is dropped: see `Sampler::wait_for_delivery`.
     pub(super) fn walk<'a>(
         &mut self,
         info: &ProfilerInfo,
         delivery: &'a Mutex<()>,
-    ) -> Result<Walked<'a>> {
+    ) -> Result<(Stop, MutexGuard<'a, ()>)> {
         self.threads.clear();
         self.frames.clear();
-        self.looks += 1;
+        self.all.clear();
+        self.stops += 1;
+        let mut stop = Stop::default();
         let begun = Instant::now();
-        let (failed, delivery) = info.with_suspended_runtime(|suspended| {
-            let failed = self.walk_threads(info, suspended)?;
-            // Nothing can be unloaded before the samples are delivered: see `wait_for_delivery`,
-            // which holds it only for a moment.
-            Ok((failed, lock(delivery)))
+        let delivery = info.with_suspended_runtime(|suspended| {
+            let suspending = begun.elapsed();
+            stop.suspending = suspending;
+            self.walk_threads(info, suspended, &mut stop)?;
+            // Whoever waits for the delivery holds it only for a moment.
+            Ok(lock(delivery))
         })?;
-        if self.looks.is_multiple_of(1024) {
-            let looks = self.looks;
-            self.used.retain(|_, used| used.look + 1024 >= looks);
+        stop.stopped = begun.elapsed();
+        self.last = begun;
+        if self.stops.is_multiple_of(1024) {
+            let stops = self.stops;
+            self.sampled
+                .retain(|_, sampled| sampled.stop + 1024 >= stops);
         }
-        Ok(Walked {
-            stopped: begun.elapsed(),
-            failed,
-            delivery,
-        })
+        Ok((stop, delivery))
     }
 
-    /// Walks the stacks of the suspended threads; gives the number of those that could not be walked.
-    fn walk_threads(
-        &mut self,
-        info: &ProfilerInfo,
-        suspended: &SuspendedRuntime<'_>,
-    ) -> Result<u64> {
-        let mut failed = 0;
-        // Among the threads that there are while none can begin or end.
-        for thread in suspended.threads()? {
-            let thread = thread?;
-            let Ok(os_thread) = info.thread_info(thread) else {
-                continue;
-            };
-            let cpu = self.used_since(os_thread);
-            if !self.idle_threads && cpu.is_some_and(|cpu| cpu.is_zero()) {
-                continue;
-            }
-            let (frames, is_cut) = match self.frames_of(info, thread) {
-                Ok(walked) => walked,
-                Err(error) => {
-                    if error.hresult().name() == Some("CORPROF_E_INCONSISTENT_WITH_FLAGS") {
-                        return Err(error);
-                    }
-                    // It uses its time somewhere, such as in the runtime's own code.
-                    failed += 1;
-                    (0..0, false)
-                }
-            };
-            self.threads.push(Thread {
-                id: thread,
-                os_thread,
-                cpu,
-                is_cut,
-                frames,
-            });
-        }
-        Ok(failed)
-    }
-
-    /// The threads of the last look with their frames.
+    /// The threads of the last stop with their frames.
     pub(super) fn walked(&self) -> impl Iterator<Item = (&Thread, &[SampledFrame])> {
         self.threads.iter().map(|thread| {
             let frames = self.frames.get(thread.frames.clone());
@@ -155,33 +142,109 @@ impl Stacks {
         })
     }
 
-    /// The time that a thread has used a processor for since the last look; nothing the first time,
-    /// when nobody knows since when it counts.
-    fn used_since(&mut self, os_thread: u32) -> Option<Duration> {
-        let time = clock::of_thread(os_thread)?;
-        let now = Used {
-            time,
-            look: self.looks,
+    /// Walks the stacks of the suspended threads for as long as a stop may: those that the last stop
+    /// had no time for come first, and the first one has its turn in any case.
+    fn walk_threads(
+        &mut self,
+        info: &ProfilerInfo,
+        suspended: &SuspendedRuntime<'_>,
+        stop: &mut Stop,
+    ) -> Result<()> {
+        let begun = Instant::now();
+        // Among the threads that there are while none can begin or end.
+        for thread in suspended.threads()? {
+            self.all.push(thread?);
+        }
+        let is_next = |thread: &ThreadId| Some(*thread) == self.next;
+        let first = self.all.iter().position(is_next).unwrap_or(0);
+        self.next = None;
+        for turn in 0..self.all.len() {
+            let Some(thread) = self.all.get((first + turn) % self.all.len()) else {
+                break;
+            };
+            let thread = *thread;
+            if turn > 0 && begun.elapsed() >= self.walk_time {
+                self.next = Some(thread);
+                stop.postponed = (self.all.len() - turn) as u64;
+                break;
+            }
+            self.walk_thread(info, thread, begun, stop)?;
+        }
+        Ok(())
+    }
+
+    fn walk_thread(
+        &mut self,
+        info: &ProfilerInfo,
+        thread: ThreadId,
+        begun: Instant,
+        stop: &mut Stop,
+    ) -> Result<()> {
+        let Ok(os_thread) = info.thread_info(thread) else {
+            return Ok(());
         };
-        let before = self.used.insert(os_thread, now);
-        Some(match before {
-            Some(before) => time.saturating_sub(before.time),
-            None => Duration::ZERO,
-        })
+        let (cpu, elapsed) = self.since_last_sample(os_thread, begun);
+        if !self.idle_threads && cpu.is_some_and(|cpu| cpu.is_zero()) {
+            return Ok(());
+        }
+        let (frames, is_truncated) = match self.frames_of(info, thread, begun) {
+            Ok(walked) => walked,
+            Err(error) => {
+                if error.hresult().name() == Some("CORPROF_E_INCONSISTENT_WITH_FLAGS") {
+                    return Err(error);
+                }
+                // It uses its time somewhere, such as in the runtime's own code.
+                stop.failed += 1;
+                (0..0, false)
+            }
+        };
+        stop.truncated += u64::from(is_truncated);
+        self.threads.push(Thread {
+            id: thread,
+            os_thread,
+            cpu,
+            elapsed,
+            is_truncated,
+            frames,
+        });
+        Ok(())
+    }
+
+    /// The processor time and the time since the last sample of a thread; for its first one no
+    /// processor time, because nobody knows since when it counts, and the time since the last stop.
+    fn since_last_sample(&mut self, os_thread: u32, now: Instant) -> (Option<Duration>, Duration) {
+        let used = clock::of_thread(os_thread);
+        let sampled = Sampled {
+            used,
+            at: now,
+            stop: self.stops,
+        };
+        let before = self.sampled.insert(os_thread, sampled);
+        let (used_before, at) = match before {
+            Some(before) => (before.used, before.at),
+            None => (used, self.last),
+        };
+        let cpu = used.map(|used| used.saturating_sub(used_before.unwrap_or(used)));
+        (cpu, now.saturating_duration_since(at))
     }
 
     fn frames_of(
         &mut self,
         info: &ProfilerInfo,
         thread: ThreadId,
+        begun: Instant,
     ) -> Result<(Range<usize>, bool), Error> {
         let first = self.frames.len();
         let last = first.saturating_add(self.depth);
-        let mut is_cut = false;
+        let mut is_truncated = false;
         let frames = &mut self.frames;
         let walked = info.do_stack_snapshot(Some(thread), SnapshotOptions::default(), |frame| {
-            if frames.len() >= last {
-                is_cut = true;
+            let count = frames.len() - first;
+            let is_late = count > 0
+                && count.is_multiple_of(FRAMES_A_CLOCK)
+                && begun.elapsed() >= self.walk_time;
+            if frames.len() >= last || is_late {
+                is_truncated = true;
                 return ControlFlow::Break(());
             }
             frames.push(SampledFrame {
@@ -194,6 +257,6 @@ impl Stacks {
             self.frames.truncate(first);
             return Err(error);
         }
-        Ok((first..self.frames.len(), is_cut))
+        Ok((first..self.frames.len(), is_truncated))
     }
 }

@@ -55,7 +55,7 @@ impl Profiler for CpuSampler {
                     return Ok(());
                 }
                 written = Some(Instant::now());
-                // A copy: writing takes longer than the time between two looks.
+                // A copy: writing takes longer than the time between two stops.
                 let profile = lock(&profile).clone();
                 options
                     .output
@@ -91,6 +91,6 @@ struct Progress<'a>(&'a Sampler);
 impl std::fmt::Display for Progress<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let totals = self.0.totals();
-        write!(f, "{} samples in {} looks", totals.samples, totals.looks)
+        write!(f, "{} samples in {} stops", totals.samples, totals.stops)
     }
 }

@@ -11,6 +11,10 @@ use crate::functions::{Functions, NATIVE};
 /// How many different calls from different stacks are told apart, some 100 MB.
 const LIMIT: usize = 1_000_000;
 
+/// What no table of this profiler can tell.
+const BIAS: &str = "own time is biased: it is booked at the next safepoint, where the runtime can \
+     suspend a thread, and this can be in another method than the one that used the time\n";
+
 /// The rows of the table.
 const ROWS: usize = 40;
 
@@ -31,7 +35,7 @@ impl Profile {
     }
 
     pub(crate) fn add(&mut self, info: &ProfilerInfo, sample: &Sample<'_>) {
-        // Where the system does not tell how long a thread worked, each look counts as its interval.
+        // Where the system does not tell how long a thread worked, each sample counts as its interval.
         let time = match sample.cpu {
             Some(cpu) if !self.by_wall => cpu,
             _ => sample.elapsed,
@@ -63,9 +67,9 @@ impl Profile {
     ) -> io::Result<()> {
         let name = |number| self.functions.name(number);
         let title = if self.by_wall {
-            "Time"
+            "Time (own time is booked at the next safepoint)"
         } else {
-            "Processor time"
+            "Processor time (own time is booked at the next safepoint)"
         };
         match form {
             Form::FlameGraph => {
@@ -101,14 +105,19 @@ impl Profile {
         }
         writeln!(
             out,
-            "{:.3} s in {} samples; the program was stopped {} times, {:.3} s in all; {} stacks \
-             could not be walked, {:.2} % of the time found no place",
+            "{:.3} s in {} samples; the program was stopped {} times, {:.3} s in all, at most \
+             {:.3} s at a time; {:.3} s passed until its threads were suspended; {} stacks were \
+             truncated, {} could not be walked, {:.2} % of the time found no place",
             all / 1e9,
             totals.samples,
-            totals.looks,
+            totals.stops,
             totals.stopped.as_secs_f64(),
+            totals.longest.as_secs_f64(),
+            totals.suspending.as_secs_f64(),
+            totals.truncated,
             totals.failed_walks,
             self.stacks.cut() as f64 / all * 100.0,
-        )
+        )?;
+        out.write_all(BIAS.as_bytes())
     }
 }

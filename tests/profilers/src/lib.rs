@@ -41,6 +41,7 @@ mod rejits_at_attach;
 mod replace_body;
 mod rewrites;
 mod rewrites_again;
+mod samples_deep;
 mod scrambles;
 mod shapes;
 mod stale_objects;
@@ -120,6 +121,7 @@ register!(
     rewrites_again::RewritesAgain,
     stress::Stress,
     scrambles::Scrambles,
+    samples_deep::SamplesDeep,
     shapes::InspectsShapes,
     shapes::LogsShapes,
     shapes::RejitsShapes,

@@ -40,6 +40,7 @@ impl Profiler for RejitsAtAttach {
 
     fn profiler_attach_complete(&self, _info: &ProfilerInfo) -> Result<()> {
         let told = self.rejit.wait(Duration::from_secs(60));
+        log::line(format_args!("{:?}", self.rejit.outcomes()));
         log::line(format_args!("told {told}"));
         Ok(())
     }

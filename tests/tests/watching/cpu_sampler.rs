@@ -92,10 +92,10 @@ impl Shares {
 #[test]
 fn shares_are_those_of_the_program() {
     for runtime in runtimes() {
-        // On a busy machine, more threads are looked at more rarely each.
+        // On a busy machine, more threads are sampled more rarely each.
         for (threads, rounds) in [("1", "640"), ("16", "1920")] {
             let mut shares = Shares::default();
-            // What few looks of a busy machine leave to chance, more of them even out: what is
+            // What few samples of a busy machine leave to chance, more of them even out: what is
             // wrong stays wrong.
             for _ in 0..5 {
                 let run = (threads, rounds);
@@ -145,15 +145,31 @@ fn each_form_has_the_methods() {
         svg.contains("Spins.Program+Hot&lt;int&gt;.Seventy() ("),
         "{svg}"
     );
+    assert!(
+        svg.contains("own time is booked at the next safepoint"),
+        "{svg}"
+    );
     let table = results(runtime, ("2", "320"), &[], "cpu.txt");
     let first = table.lines().nth(1).unwrap();
     assert!(first.ends_with(SEVENTY), "{table}");
+    let report: Vec<&str> = table.lines().rev().take(2).collect();
+    assert!(report[1].contains(" samples; "), "{table}");
+    for words in [
+        " s passed until its threads were suspended; ",
+        " stacks were truncated, ",
+    ] {
+        assert!(report[1].contains(words), "{table}");
+    }
+    // What a table of this sampler cannot tell is said in it.
+    assert!(report[0].starts_with("own time is biased: "), "{table}");
     assert!(
-        table.lines().last().unwrap().contains(" samples; "),
+        report[0].contains("booked at the next safepoint"),
         "{table}"
     );
     let json = results(runtime, ("2", "320"), &[], "cpu.json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let name = json["profiles"][0]["name"].as_str().unwrap();
+    assert!(name.contains("booked at the next safepoint"), "{name}");
     let frames = json["shared"]["frames"].as_array().unwrap();
     assert!(frames.iter().any(|frame| frame["name"] == SEVENTY));
     let profile = &json["profiles"][0];

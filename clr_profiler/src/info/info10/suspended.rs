@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use crate::boundary::{Suspended, set_suspended, suspended};
 use crate::error::{Error, Result};
+use crate::ids::Moves;
 use crate::info::ProfilerInfo;
 use crate::info::enumerate::ThreadEnum;
 use crate::info::handle::Suspension;
@@ -87,6 +88,7 @@ impl Resume<'_> {
             return Ok(());
         }
         set_suspended(self.before);
+        Moves::count_one();
         let call = "ICorProfilerInfo10::ResumeRuntime";
         let native = self.suspension.native::<sys::ICorProfilerInfo10>(call)?;
         native_call!(native, ICorProfilerInfo10::ResumeRuntime())?;
