@@ -60,7 +60,8 @@
 //! callback had done nothing, and the hook of [`Setup::on_failure`] is told. After a number of
 //! panics ([`Setup::panic_limit`]) the profiler gets no more callbacks. An `initialize` that fails
 //! leaves the program unprofiled. Because a runtime ignores that silently, the library says it
-//! where the environment variable `CLR_PROFILER_DIAGNOSTICS` names a place: `stderr` or a file.
+//! where the environment variable `CLR_PROFILER_DIAGNOSTICS` names a place: `stderr` or a file. So it
+//! does with failures that no hook is told of.
 //!
 //! Libraries built with `panic = "abort"` cannot keep that promise: [`register!`] refuses to
 //! compile in them.
@@ -105,7 +106,7 @@ pub use clr_profiler_il as il;
 pub use clr_profiler_macros::profiler;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
-pub use failure::{Failure, FailureCause};
+pub use failure::{Failure, FailureCause, FailurePlace};
 pub use heap::{
     ClassTotals, Dominators, Elements, HeapClass, HeapGraph, HeapPath, HeapRecorder, HeapReference,
     HeapRoot, PlaceName, ReferencePlace,
@@ -127,7 +128,7 @@ pub use rewrite::{
     Boxed, BoxedArguments, Boxing, Completion, Followed, HelperAssembly, NativeCall,
     NativeFunction, NativeFunctionPointer, NativeLibrary, NativeReturn, NativeValue, NewField,
     NewType, ReentrancyGuard, RewriteContext, RewriteError, Rewritten, TypeBuilder, TypedArguments,
-    Unboxable, Unfollowed, on_native_panic,
+    Unboxable, Unfollowed,
 };
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
 pub use setup::Setup;

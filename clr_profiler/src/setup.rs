@@ -1,6 +1,7 @@
 //! [`Setup`]: what `initialize` decides.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::events::EventMask;
@@ -10,7 +11,7 @@ use crate::ids::FunctionId;
 use crate::info::{CorProfilerInfo3, ProfilerInfo};
 
 /// A hook that is told of failed callbacks.
-pub(crate) type FailureHook = Box<dyn Fn(&Failure) + Send + Sync>;
+pub(crate) type FailureHook = Arc<dyn Fn(&Failure) + Send + Sync>;
 /// What hands hooks to the runtime once it knows the events.
 type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()>>;
 
@@ -247,13 +248,18 @@ impl Setup {
         )))
     }
 
-    /// Sets the hook that is told when a callback returns an error or panics.
+    /// Sets the hook that is told when a callback returns an error or panics, and when a
+    /// [`NativeCall`](crate::NativeCall) panics.
     ///
-    /// Without one, failures are silent: a library does not write to its host's streams. The hook
-    /// runs on the thread of the callback, and so possibly on many at once; what it may do is what
-    /// that callback may do. A panic in it is swallowed.
+    /// Without one, failures are silent unless `CLR_PROFILER_DIAGNOSTICS` asks for them: a library
+    /// does not write to its host's streams. The hook runs on the thread of the callback, and so
+    /// possibly on many at once; what it may do is what that callback may do. A panic in it is
+    /// swallowed.
+    ///
+    /// Rewritten code does not tell whose function it calls: a panic there goes to the hooks of all
+    /// profilers of the library that run.
     pub fn on_failure(&mut self, hook: impl Fn(&Failure) + Send + Sync + 'static) -> &mut Self {
-        self.on_failure = Some(Box::new(hook));
+        self.on_failure = Some(Arc::new(hook));
         self
     }
 

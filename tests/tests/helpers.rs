@@ -40,7 +40,9 @@ fn results_and_counts_come_from_functions_of_the_profiler() {
         // One panic, which the program did not notice but for the result of zero.
         assert_eq!(profiled.log.lines().count(), 1, "{}", profiled.log);
         assert!(
-            profiled.log.starts_with("told no 3 (at "),
+            profiled
+                .log
+                .starts_with("a native call panicked: no 3 (at "),
             "{}",
             profiled.log
         );

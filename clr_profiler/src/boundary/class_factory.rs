@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use uuid::Uuid;
 
 use super::convert::uuid_of;
+use super::diagnostics;
 use super::lifecycle::ProfilerClass;
 use super::object::{OBJECTS, Object};
 use clr_profiler_sys as sys;
@@ -193,6 +194,7 @@ pub unsafe fn get_class_object(
     };
     let clsid = uuid_of(clsid);
     let Some(class) = classes.iter().find(|class| class.clsid == clsid) else {
+        tell_unknown(&clsid, classes);
         return sys::CLASS_E_CLASSNOTAVAILABLE.0;
     };
     FACTORIES.fetch_add(1, Ordering::Relaxed);
@@ -207,6 +209,20 @@ pub unsafe fn get_class_object(
     // SAFETY: ours is given up: either the caller has one now, or nobody.
     unsafe { release(factory) };
     answer.0
+}
+
+/// Nothing else tells that the class id is a wrong one.
+#[cold]
+fn tell_unknown(clsid: &Uuid, classes: &[Class]) {
+    let known: Vec<String> = classes
+        .iter()
+        .map(|class| format!("{{{}}}", class.clsid.hyphenated()))
+        .collect();
+    diagnostics::write(&format_args!(
+        "no profiler runs, the program does: the library has no {{{}}}, it has {}",
+        clsid.hyphenated(),
+        known.join(", ")
+    ));
 }
 
 /// `DllCanUnloadNow`: whether nobody uses the library any more.

@@ -10,12 +10,11 @@ use std::sync::atomic::Ordering;
 
 use super::lifecycle::ProfilerClass;
 use super::object::{Live, Object, Phase};
-use super::panics;
+use super::{failures, panics};
 use crate::callbacks::Callback;
 use crate::error::Result;
-use crate::failure::{Failure, FailureCause};
+use crate::failure::{Failure, FailureCause, FailurePlace};
 use crate::info::{GcScope, ProfilerInfo};
-use crate::setup::FailureHook;
 
 /// Why the runtime is suspended while a thread is where it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -202,12 +201,11 @@ fn panicked<P: ProfilerClass>(
         .fetch_add(1, Ordering::Relaxed)
         .saturating_add(1);
     let retired = panics >= live.panic_limit && object.advance(Phase::Retired);
-    let cause = FailureCause::Panic(message);
-    report(
-        &live.on_failure,
+    failures::tell(
+        live.on_failure.as_ref(),
         Failure {
-            callback,
-            cause,
+            place: FailurePlace::Callback(callback),
+            cause: FailureCause::Panic(message),
             retired,
         },
     );
@@ -215,24 +213,12 @@ fn panicked<P: ProfilerClass>(
 
 #[cold]
 pub(super) fn failed<P>(live: &Live<P>, callback: Callback, cause: FailureCause) {
-    report(
-        &live.on_failure,
+    failures::tell(
+        live.on_failure.as_ref(),
         Failure {
-            callback,
+            place: FailurePlace::Callback(callback),
             cause,
             retired: false,
         },
     );
-}
-
-/// Tells the profiler's author.
-#[cold]
-pub(super) fn report(hook: &Option<FailureHook>, failure: Failure) {
-    // The hook is user code, and so is the `drop` of the error.
-    let _ = panics::catch(move || {
-        if let Some(hook) = hook {
-            hook(&failure);
-        }
-        drop(failure);
-    });
 }

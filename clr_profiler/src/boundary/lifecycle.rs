@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use uuid::Uuid;
 
 use super::convert::slice;
-use super::guard::{failed, report};
+use super::guard::failed;
 use super::object::{Live, Object, Phase};
-use super::{diagnostics, panics};
+use super::{diagnostics, failures, panics};
 use crate::callbacks::{Callback, CallbackSet, Profiler};
 use crate::error::{Error, Result};
 use crate::events::Loaded;
-use crate::failure::{Failure, FailureCause};
+use crate::failure::{Failure, FailureCause, FailurePlace};
 use crate::info::ProfilerInfo;
 use crate::setup::Setup;
 use clr_profiler_sys as sys;
@@ -89,13 +89,13 @@ fn start<P: ProfilerClass>(
     };
     if answer != sys::CORPROF_E_PROFILER_CANCEL_ACTIVATION {
         let failure = Failure {
-            callback,
+            place: FailurePlace::Callback(callback),
             cause,
             retired: false,
         };
         let hook = match object.live.get() {
-            Some(live) => &live.on_failure,
-            None => &setup.on_failure,
+            Some(live) => live.on_failure.as_ref(),
+            None => setup.on_failure.as_ref(),
         };
         // Without this line nobody would know: the runtime goes on silently. A second start that is
         // refused leaves the first profiler running.
@@ -107,7 +107,9 @@ fn start<P: ProfilerClass>(
                 ));
             });
         }
-        report(hook, failure);
+        if hook.is_some() {
+            failures::tell(hook, failure);
+        }
     }
     // The hook that was not needed is user code, too.
     let _ = panics::catch(move || drop(setup));
@@ -153,16 +155,20 @@ fn try_start<P: ProfilerClass>(
         .inspect(|()| info.open_unless_attached());
     if let (Some(error), Some(live)) = (left_out, object.live.get()) {
         let failure = Failure {
-            callback: Callback::ExceptionThrown,
+            place: FailurePlace::Callback(Callback::ExceptionThrown),
             cause: FailureCause::Error(error),
             retired: false,
         };
         let _ = panics::catch(|| diagnostics::write(&failure));
-        report(&live.on_failure, failure);
+        if live.on_failure.is_some() {
+            failures::tell(live.on_failure.as_ref(), failure);
+        }
     }
-    started.inspect_err(|_| {
-        object.advance(Phase::Retired);
-    })
+    match (&started, object.live.get()) {
+        (Ok(()), Some(live)) => failures::started(live.on_failure.as_ref()),
+        _ => drop(object.advance(Phase::Retired)),
+    }
+    started
 }
 
 pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_void) -> HRESULT {
@@ -179,6 +185,8 @@ pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_voi
                 Err(message) => failed(live, Callback::Shutdown, FailureCause::Panic(message)),
             }
         }
+        failures::stopped(live.on_failure.as_ref());
+        diagnostics::counts();
         crate::hooks::shut_down(&live.info);
         live.info.close();
     }
@@ -196,6 +204,27 @@ pub(super) unsafe extern "system" fn load_as_notification_only<P: ProfilerClass>
         let is_one = panics::catch(P::load_as_notification_only).unwrap_or(false);
         object.as_notification.store(is_one, Ordering::Relaxed);
         *answer = BOOL::from(is_one);
+        if !is_one {
+            tell_if_listed(&P::CLSID);
+        }
     }
     sys::S_OK
+}
+
+/// A profiler that is listed with the notification profilers, but is none, runs in the main
+/// profiler's place or not at all; nothing else tells.
+#[cold]
+fn tell_if_listed(clsid: &Uuid) {
+    let is_named = |variable: &str| {
+        let value = std::env::var(variable).unwrap_or_default();
+        let clsid = clsid.hyphenated().to_string();
+        value.to_ascii_lowercase().contains(&clsid)
+    };
+    if is_named("CORECLR_NOTIFICATION_PROFILERS") && !is_named("CORECLR_PROFILER") {
+        diagnostics::write(&format_args!(
+            "the profiler {{{}}} is listed as a notification profiler and does not say that it is \
+             one (`load_as_notification_only`): it does not run beside a main profiler",
+            clsid.hyphenated()
+        ));
+    }
 }

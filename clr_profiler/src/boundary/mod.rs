@@ -6,6 +6,7 @@
 mod class_factory;
 mod convert;
 mod diagnostics;
+mod failures;
 mod guard;
 mod keep_loaded;
 mod lifecycle;
@@ -16,6 +17,9 @@ mod vtable;
 
 pub use class_factory::{Class, can_unload_now, get_class_object};
 pub(crate) use convert::{guid_of, utf16_string, uuid_of};
+pub(crate) use failures::native_call_panicked;
+#[cfg(test)]
+pub(crate) use failures::tests::with_hook;
 pub(crate) use guard::{
     Suspended, in_callback_of, in_hook, in_walk, may_wait, objects_stay, outside_of_hook,
     set_suspended, suspended,

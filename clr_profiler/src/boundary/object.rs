@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 use super::class_factory::cleared;
 use super::keep_loaded::keep_loaded;
 use super::lifecycle::ProfilerClass;
-use super::panics;
 use super::vtable::{self, Vtables};
+use super::{failures, panics};
 use crate::info::ProfilerInfo;
 use crate::setup::FailureHook;
 use clr_profiler_sys as sys;
@@ -122,6 +122,7 @@ impl<P: ProfilerClass> Object<P> {
             // SAFETY: nobody else has this pointer; `create` made it of a `Box`.
             let object = unsafe { Box::from_raw(this.cast::<Self>()) };
             if let Some(live) = object.live.get() {
+                failures::stopped(live.on_failure.as_ref());
                 live.info.cut_off();
             }
             // The profiler's own `drop` is user code.

@@ -39,9 +39,7 @@ use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::token::MethodDef;
 
 pub use boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
-pub use calli::{
-    NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue, on_native_panic,
-};
+pub use calli::{NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue};
 pub use completion::{Completion, Followed, Unfollowed};
 pub use context::RewriteContext;
 pub use error::RewriteError;

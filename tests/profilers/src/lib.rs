@@ -45,6 +45,7 @@ mod samples_deep;
 mod scrambles;
 mod shapes;
 mod stale_objects;
+mod silent;
 mod start;
 mod statics;
 mod stress;
@@ -127,6 +128,7 @@ register!(
     shapes::RejitsShapes,
     shapes::WrapsShapes,
     stale_objects::KeepsObjects,
+    silent::Silent,
     start::CancelsActivation,
     start::FailsToStart,
     start::Null,

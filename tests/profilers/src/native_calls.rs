@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::Wrap;
-use clr_profiler::on_native_panic;
 use clr_profiler::prelude::*;
 
 use crate::log;
@@ -63,7 +62,6 @@ impl NativeCalls {
 impl Profiler for NativeCalls {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
-        on_native_panic(|message| log::line(format_args!("told {message}")));
         let mode = std::env::var_os("NATIVE_CALLS");
         Ok(Self {
             quick: mode.is_some_and(|mode| mode == "quick"),

@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
-use super::panics;
 use super::value::{NativeReturn, NativeValue};
+use crate::boundary::{catch, native_call_panicked};
 use clr_profiler_il::signature::TypeSig;
 
 /// Keeps the traits to this crate.
@@ -61,6 +61,18 @@ fn the_one<F: Copy + Send + Sync + 'static>() -> F {
     unsafe { NonNull::<F>::dangling().read() }
 }
 
+/// Runs a function; a panic becomes zero.
+#[inline]
+fn guarded<R: NativeReturn>(function: impl FnOnce() -> R) -> R {
+    match catch(function) {
+        Ok(result) => result,
+        Err(message) => {
+            native_call_panicked(message);
+            R::ZERO
+        }
+    }
+}
+
 /// One row is a number of parameters: each becomes a trampoline of the C ABI, and the traits for
 /// functions and for pointers to functions.
 macro_rules! functions {
@@ -70,7 +82,7 @@ macro_rules! functions {
             F: Fn($($type),*) -> R + Copy + Send + Sync + 'static,
             R: NativeReturn,
         {
-            panics::guarded(|| the_one::<F>()($($argument),*))
+            guarded(|| the_one::<F>()($($argument),*))
         }
 
         impl<F, R, $($type),*> Sealed<fn($($type),*) -> R> for F
@@ -166,20 +178,31 @@ mod tests {
 
     #[test]
     fn a_panic_gives_zero_and_is_told() {
-        use std::sync::Mutex;
-        static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
-        panics::on_native_panic(|message| TOLD.lock().unwrap().push(message.to_owned()));
-        let result = called(
-            |a: i32, _: f64| if a == 7 { panic!("no seven") } else { 1 },
-            7,
-            0.0,
-        );
-        assert_eq!(result, 0);
+        use std::sync::{Arc, Mutex};
+
+        use crate::boundary::with_hook;
+
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let hook = {
+            let told = Arc::clone(&told);
+            move |failure: &crate::Failure| told.lock().unwrap().push(failure.to_string())
+        };
+        with_hook(hook, || {
+            let result = called(
+                |a: i32, _: f64| if a == 7 { panic!("no seven") } else { 1 },
+                7,
+                0.0,
+            );
+            assert_eq!(result, 0);
+        });
         // A hook that panics is no way out either.
-        panics::on_native_panic(|_| panic!("in the hook"));
-        assert_eq!(called(|_: i32, _: f64| panic!("again"), 7, 0.0), 0);
-        let told = TOLD.lock().unwrap();
+        with_hook(
+            |_| panic!("in the hook"),
+            || assert_eq!(called(|_: i32, _: f64| panic!("again"), 7, 0.0), 0),
+        );
+        let told = told.lock().unwrap();
         assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("no seven"), "{told:?}");
+        let start = "a native call panicked: no seven";
+        assert!(told[0].starts_with(start), "{told:?}");
     }
 }

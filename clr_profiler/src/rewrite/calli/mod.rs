@@ -1,7 +1,6 @@
 //! [`NativeCall`]: functions of the profiler that rewritten code calls.
 
 mod function;
-mod panics;
 mod value;
 
 use std::fmt;
@@ -14,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::info::{CorProfilerInfo3, RuntimeKind};
 
 pub use function::{NativeFunction, NativeFunctionPointer};
-pub use panics::on_native_panic;
 pub use value::{NativeReturn, NativeValue};
 
 /// A function of the profiler that rewritten code calls directly, by `calli`.
@@ -64,8 +62,8 @@ pub struct NativeCall {
 impl NativeCall {
     /// A function, or a closure that captures nothing.
     ///
-    /// A panic in it ends there: the code that called goes on with a result of zero, and
-    /// [`on_native_panic`] is told.
+    /// A panic in it ends there: the code that called continues with a result of zero, and the hook of
+    /// [`Setup::on_failure`](crate::Setup::on_failure) is told.
     ///
     /// What has to be kept at run time cannot be the target: such a closure or a function pointer
     /// does not compile.

@@ -18,9 +18,6 @@ macro_rules! rewrites_shapes {
         impl Profiler for $name {
             fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 setup.on_failure(|failure| $crate::log::line(failure));
-                clr_profiler::on_native_panic(|message| {
-                    $crate::log::line(format_args!("told {message}"));
-                });
                 Ok(Self {
                     census: $crate::shapes::census::Census::new(),
                     helper: $helper.then(super::helper).transpose()?,

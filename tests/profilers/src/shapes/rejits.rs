@@ -4,7 +4,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Rejit, RejitOptions, on_native_panic};
+use clr_profiler::{Rejit, RejitOptions};
 
 use super::census::Census;
 use super::{counts, wraps};
@@ -56,7 +56,6 @@ impl Switching {
 impl Profiler for RejitsShapes {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
-        on_native_panic(|message| log::line(format_args!("told {message}")));
         let switching = Arc::new(Switching {
             census: Census::new(),
             rejit: Rejit::start(info, setup, RejitOptions::default())?,

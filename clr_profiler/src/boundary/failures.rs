@@ -1,0 +1,72 @@
+//! Where failures of the profiler's code are told: to its hook, or else to the diagnostics.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{diagnostics, panics};
+use crate::failure::{Failure, FailureCause, FailurePlace};
+use crate::setup::FailureHook;
+
+/// The hooks of the profilers that run: rewritten code does not tell whose function it calls.
+static RUNNING: Mutex<Vec<FailureHook>> = Mutex::new(Vec::new());
+
+/// Tells of a failure.
+#[cold]
+pub(super) fn tell(hook: Option<&FailureHook>, failure: Failure) {
+    // The hook is user code, and so are the error's `Display` and `drop`.
+    let _ = panics::catch(move || {
+        match hook {
+            Some(hook) => hook(&failure),
+            None => diagnostics::failure(&failure),
+        }
+        drop(failure);
+    });
+}
+
+/// Tells of a panic in a function that rewritten code has called.
+#[cold]
+pub(crate) fn native_call_panicked(message: String) {
+    let failure = Failure {
+        place: FailurePlace::NativeCall,
+        cause: FailureCause::Panic(message),
+        retired: false,
+    };
+    // A hook runs without the lock: it is user code.
+    let hooks = running().clone();
+    if hooks.is_empty() {
+        diagnostics::failure(&failure);
+    }
+    for hook in &hooks {
+        let _ = panics::catch(|| hook(&failure));
+    }
+    // They may be the last references.
+    let _ = panics::catch(move || drop((hooks, failure)));
+}
+
+/// The profiler of this hook runs from now on.
+pub(super) fn started(hook: Option<&FailureHook>) {
+    running().extend(hook.cloned());
+}
+
+/// It does not run any more.
+pub(super) fn stopped(hook: Option<&FailureHook>) {
+    if let Some(hook) = hook {
+        running().retain(|running| !Arc::ptr_eq(running, hook));
+    }
+}
+
+fn running() -> std::sync::MutexGuard<'static, Vec<FailureHook>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Runs code while a hook is there.
+    pub(crate) fn with_hook(hook: impl Fn(&Failure) + Send + Sync + 'static, code: impl FnOnce()) {
+        let hook: FailureHook = Arc::new(hook);
+        started(Some(&hook));
+        code();
+        stopped(Some(&hook));
+    }
+}
