@@ -24,6 +24,12 @@ fn main() -> ExitCode {
                 help: "the trace goes to FILE instead of trace.json; Perfetto and Chrome open it",
             },
             ExampleOption {
+                name: "--limit",
+                takes: Takes::Text("MEGABYTES"),
+                variable: "METHOD_TRACER_LIMIT",
+                help: "the trace takes no more calls when it has so many; 64 without this option",
+            },
+            ExampleOption {
                 name: "--summary",
                 takes: Takes::Output("FILE"),
                 variable: "METHOD_TRACER_SUMMARY",

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Reflection;
 using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
@@ -46,14 +47,41 @@ namespace Watched
                     Environment.FailFast("given up");
                     return 4;
                 case "wait":
-                    Console.WriteLine("waiting");
-                    Console.ReadLine();
+                    Wait();
                     return 0;
+                case "overflow":
+                    Wait();
+                    return Overflow(1);
+                case "cancel":
+                    // Ctrl-C is the program's own.
+                    var cancelled = new ManualResetEvent(false);
+                    Console.CancelKeyPress += (sender, e) => { e.Cancel = true; cancelled.Set(); };
+                    Console.WriteLine("waiting");
+                    cancelled.WaitOne();
+                    Console.WriteLine("cancelled");
+                    return 5;
+                case "child":
+                    // Which signals a child blocks and ignores.
+                    var grep = new ProcessStartInfo("grep", "-E \"SigBlk|SigIgn\" /proc/self/status");
+                    using (Process child = Process.Start(grep))
+                    {
+                        child.WaitForExit();
+                        return child.ExitCode;
+                    }
                 default:
                     Console.WriteLine("no such ending");
                     return 2;
             }
         }
+
+        private static void Wait()
+        {
+            Console.WriteLine("waiting");
+            Console.ReadLine();
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Overflow(int depth) { return depth == 0 ? 0 : Overflow(depth + 1) + depth; }
     }
 
     // 20 MB that live, and collections: generation 0 three times, 1 twice, 2 once.

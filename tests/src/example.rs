@@ -84,6 +84,13 @@ impl Example {
         command
     }
 
+    /// What the example says on stderr, and what the program does.
+    pub fn split(self, stderr: &str) -> (Vec<&str>, Vec<&str>) {
+        let prefixes = [format!("{}: ", self.0), "clr_profiler: ".to_owned()];
+        let is_own = |line: &&str| prefixes.iter().any(|prefix| line.starts_with(prefix));
+        stderr.lines().partition(is_own)
+    }
+
     /// The same program without a profiler, and without the example's variables.
     ///
     /// # Panics

@@ -8,11 +8,11 @@ mod thread;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::Instant;
 
 use clr_profiler::AllocationTicks;
 use clr_profiler::prelude::*;
-use report::{Moment, Report, limit, lock};
+use report::{Moment, Pace, Report, When, failures, limit, lock};
 use stacks::Live;
 
 use options::Options;
@@ -23,8 +23,6 @@ use thread::Recorder;
 /// How many different stacks are told apart, for the threads that run and for those that have
 /// ended: 24 MB each.
 const STACKS: usize = 300_000;
-/// How often the results are written while the program runs.
-const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The profiler.
 struct AllocProfiler {
@@ -40,6 +38,7 @@ struct AllocProfiler {
 #[profiler(clsid = "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68")]
 impl Profiler for AllocProfiler {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("alloc_profiler", setup);
         let options = Options::from_environment()?;
         if let Some(problem) = options.problem(info.version()) {
             // If nobody can be told, the results are empty all the same.
@@ -65,12 +64,15 @@ impl Profiler for AllocProfiler {
             false => None,
         };
         let wants_survival = options.survival;
-        let report = Report::start(Some(INTERVAL), {
+        let report = Report::start(When::every(Pace::LOOK), {
             let (recorder, survival) = (recorder.clone(), Arc::clone(&survival));
+            let mut pace = Pace::start();
             move |moment| {
-                if moment == Moment::Meanwhile && !options.output.is_replaceable() {
+                let is_due = pace.is_due() && options.output.is_replaceable();
+                if moment == Moment::Meanwhile && !is_due {
                     return Ok(());
                 }
+                let began = Instant::now();
                 let profile = Profile {
                     stacks: recorder.stacks(),
                     names: recorder.numbers.names(),
@@ -81,15 +83,17 @@ impl Profiler for AllocProfiler {
                     }),
                     options: &options,
                 };
-                options.output.replace(|file| profile.write(file))
+                let written = options.output.replace(|file| profile.write(file));
+                pace.written(began);
+                written
             }
-        });
+        })?;
         Ok(Self {
             recorder,
             survival,
             wants_survival,
             ticks,
-            report: report.map_err(|error| Error::other(error.to_string()))?,
+            report,
         })
     }
 

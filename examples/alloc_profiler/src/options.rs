@@ -2,8 +2,8 @@
 
 use std::env;
 
-use clr_profiler::{Error, Result};
-use report::Output;
+use clr_profiler::Result;
+use report::{Output, path_from_environment};
 use stacks::Form;
 
 /// How to look, and what to write.
@@ -16,8 +16,10 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
-        let output = Output::from_environment("ALLOC_PROFILER_OUTPUT", "allocations.txt");
-        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let output = Output::whole(path_from_environment(
+            "ALLOC_PROFILER_OUTPUT",
+            "allocations.txt",
+        ))?;
         let form = Form::of(output.path());
         Ok(Self {
             output,

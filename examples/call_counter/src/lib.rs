@@ -6,11 +6,11 @@ mod profile;
 mod thread;
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::Instant;
 
 use clr_profiler::prelude::*;
 use clr_profiler::{ExceptionEvent, ExceptionEvents};
-use report::{Moment, Report, is_framework, limit, lock};
+use report::{Moment, Pace, Report, When, failures, is_framework, limit, lock};
 use stacks::{Live, Names};
 
 use options::Options;
@@ -22,8 +22,6 @@ use thread::Counter;
 const STACKS: usize = 300_000;
 /// How many methods have a row of their own.
 const METHODS: usize = 100_000;
-/// How often the results are written while the program runs.
-const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The profiler.
 struct CallCounter {
@@ -35,6 +33,7 @@ struct CallCounter {
 #[profiler(clsid = "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57")]
 impl Profiler for CallCounter {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("call_counter", setup);
         let options = Options::from_environment()?;
         let exceptions = ExceptionEvents::instead_of_callbacks(info, setup)?;
         if !options.inline {
@@ -63,22 +62,24 @@ impl Profiler for CallCounter {
                 Ok(is_wanted.then(|| lock(&names).number(&name)))
             }
         })?;
-        let report = Report::start(Some(INTERVAL), move |moment| {
-            if moment == Moment::Meanwhile && !options.output.is_replaceable() {
+        let mut pace = Pace::start();
+        let report = Report::start(When::every(Pace::LOOK), move |moment| {
+            let is_due = pace.is_due() && options.output.is_replaceable();
+            if moment == Moment::Meanwhile && !is_due {
                 return Ok(());
             }
+            let began = Instant::now();
             let profile = Profile {
                 stacks: counter.stacks(),
                 names: lock(&names).clone(),
                 threads: counter.threads(),
                 options: &options,
             };
-            options.output.replace(|file| profile.write(file))
-        });
-        Ok(Self {
-            exceptions,
-            report: report.map_err(|error| Error::other(error.to_string()))?,
-        })
+            let written = options.output.replace(|file| profile.write(file));
+            pace.written(began);
+            written
+        })?;
+        Ok(Self { exceptions, report })
     }
 
     fn exception_unwind_function_enter(

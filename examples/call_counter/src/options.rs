@@ -3,7 +3,7 @@
 use std::env;
 
 use clr_profiler::{Error, Result};
-use report::Output;
+use report::{Output, path_from_environment};
 use stacks::Form;
 
 /// Which methods, and what to write.
@@ -26,8 +26,7 @@ pub(crate) enum Sort {
 
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
-        let output = Output::from_environment("CALL_COUNTER_OUTPUT", "calls.txt");
-        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let output = Output::whole(path_from_environment("CALL_COUNTER_OUTPUT", "calls.txt"))?;
         let form = Form::of(output.path());
         let times = env::var_os("CALL_COUNTER_NO_TIMES").is_none();
         let sort = match text("CALL_COUNTER_SORT")?.as_deref() {

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
 use clr_profiler::{Sampler, SamplerOptions};
-use report::{Moment, Report, lock};
+use report::{Moment, Pace, Report, When, failures, lock};
 
 use options::Options;
 use profile::Profile;
 
-/// How often the results are written while the program runs.
-const INTERVAL: Duration = Duration::from_secs(5);
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_secs(1);
 
 /// The profiler.
 struct CpuSampler {
@@ -28,6 +28,7 @@ struct CpuSampler {
 #[profiler(clsid = "B859E288-AEB7-4E25-98DD-4D6A1B242B70")]
 impl Profiler for CpuSampler {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("cpu_sampler", setup);
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         let options = Options::from_environment()?;
         let profile = Arc::new(Mutex::new(Profile::new(options.by_wall)));
@@ -38,34 +39,33 @@ impl Profiler for CpuSampler {
             let (info, profile) = (info.clone(), Arc::clone(&profile));
             move |sample| lock(&profile).add(&info, sample)
         })?);
-        let interval = match options.progress {
-            true => Duration::from_secs(1),
-            false => INTERVAL,
-        };
-        let report = Report::start(Some(interval), {
+        let report = Report::start(When::every(Pace::LOOK), {
             let (profile, sampler) = (Arc::clone(&profile), Arc::clone(&sampler));
-            let mut written = None;
+            let (mut pace, mut told) = (Pace::start(), Instant::now());
             move |moment| {
-                if options.progress {
+                if options.progress && (told.elapsed() >= PROGRESS || moment != Moment::Meanwhile) {
+                    told = Instant::now();
                     // If stderr is closed, nobody wants to know.
                     let _ = writeln!(std::io::stderr(), "cpu_sampler: {}", Progress(&sampler));
                 }
-                let is_due = written.is_none_or(|at: Instant| at.elapsed() >= INTERVAL);
-                if moment == Moment::Meanwhile && !(is_due && options.output.is_replaceable()) {
+                let is_due = pace.is_due() && options.output.is_replaceable();
+                if moment == Moment::Meanwhile && !is_due {
                     return Ok(());
                 }
-                written = Some(Instant::now());
+                let began = Instant::now();
                 // A copy: writing takes longer than the time between two stops.
                 let profile = lock(&profile).clone();
-                options
+                let written = options
                     .output
-                    .replace(|file| profile.write(options.form, sampler.totals(), file))
+                    .replace(|file| profile.write(options.form, sampler.totals(), file));
+                pace.written(began);
+                written
             }
-        });
+        })?;
         Ok(Self {
             sampler,
             profile,
-            report: report.map_err(|error| Error::other(error.to_string()))?,
+            report,
         })
     }
 

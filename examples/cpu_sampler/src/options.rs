@@ -4,7 +4,7 @@ use std::env;
 use std::time::Duration;
 
 use clr_profiler::{Error, Result};
-use report::Output;
+use report::{Output, path_from_environment};
 use stacks::Form;
 
 /// How to sample, and what to write.
@@ -18,8 +18,7 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
-        let output = Output::from_environment("CPU_SAMPLER_OUTPUT", "cpu.svg");
-        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let output = Output::whole(path_from_environment("CPU_SAMPLER_OUTPUT", "cpu.svg"))?;
         let form = Form::of(output.path());
         let interval = match env::var("CPU_SAMPLER_INTERVAL") {
             Ok(text) => match text.parse() {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use clr_profiler::prelude::*;
 use clr_profiler::{ExceptionEvent, ExceptionEvents, SnapshotOptions};
-use report::{Output, Report};
+use report::{Output, Report, When, failures, path_from_environment};
 
 use in_flight::Exception;
 use log::Log;
@@ -30,14 +30,18 @@ struct ExceptionLogger {
 #[profiler(clsid = "282F8859-F66D-4168-A257-F3B6BF218ABF")]
 impl Profiler for ExceptionLogger {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("exception_logger", setup);
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         let events = ExceptionEvents::instead_of_callbacks(info, setup)?;
-        let output = Output::from_environment("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt");
-        let log = Arc::new(Log::new(output.map_err(other)?));
-        let report = Report::start(None, {
+        let path = path_from_environment("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt");
+        let log = Arc::new(Log::new(Output::lines(path)?));
+        let report = Report::start(When::default(), {
             let log = Arc::clone(&log);
-            move |_| log.summary()
-        });
+            move |_| {
+                log.summary();
+                Ok(())
+            }
+        })?;
         Ok(Self {
             filter: text("EXCEPTION_LOGGER_FILTER")?,
             depth: match text("EXCEPTION_LOGGER_DEPTH")? {
@@ -49,7 +53,7 @@ impl Profiler for ExceptionLogger {
             names: Names::default(),
             log,
             events,
-            report: report.map_err(other)?,
+            report,
         })
     }
 
@@ -70,7 +74,8 @@ impl Profiler for ExceptionLogger {
     }
 
     fn exception_search_filter_leave(&self, _info: &ProfilerInfo) -> Result<()> {
-        self.filter_leave()
+        self.filter_leave();
+        Ok(())
     }
 
     // Not when the search has found a catch block: what a `finally` on the way to it throws takes the
@@ -82,7 +87,8 @@ impl Profiler for ExceptionLogger {
         thrown: ObjectId<'_>,
     ) -> Result<()> {
         let class = info.class_from_object(thrown)?;
-        self.caught(info, in_flight::caught(class.raw()), function)
+        self.caught(info, in_flight::caught(class.raw()), function);
+        Ok(())
     }
 
     fn event_pipe_event_delivered(
@@ -98,9 +104,13 @@ impl Profiler for ExceptionLogger {
                 in_flight::filter_enter();
                 Ok(())
             }
-            Some(ExceptionEvent::FilterEnds) => self.filter_leave(),
+            Some(ExceptionEvent::FilterEnds) => {
+                self.filter_leave();
+                Ok(())
+            }
             Some(ExceptionEvent::CatchBegins(function)) => {
-                self.caught(info, in_flight::catch_begins(), function)
+                self.caught(info, in_flight::catch_begins(), function);
+                Ok(())
             }
             Some(ExceptionEvent::CatchEnds) => {
                 in_flight::catch_ends();
@@ -137,28 +147,22 @@ impl ExceptionLogger {
             entry += &frame;
         }
         let thread = info.thread_info(info.current_thread_id()?)?;
-        self.log.thrown(number, thread, name, &entry).map_err(other)
-    }
-
-    /// What a filter throws and does not catch, the runtime does.
-    fn filter_leave(&self) -> Result<()> {
-        for (number, name) in in_flight::filter_leave() {
-            self.log.caught(number, &name, "a filter").map_err(other)?;
-        }
+        self.log.thrown(number, thread, name, &entry);
         Ok(())
     }
 
-    fn caught(
-        &self,
-        info: &ProfilerInfo,
-        exception: Exception,
-        function: FunctionId,
-    ) -> Result<()> {
-        let Some((number, name)) = exception else {
-            return Ok(());
-        };
-        let place = self.names.function(info, function);
-        self.log.caught(number, &name, &place).map_err(other)
+    /// What a filter throws and does not catch, the runtime does.
+    fn filter_leave(&self) {
+        for (number, name) in in_flight::filter_leave() {
+            self.log.caught(number, &name, "a filter");
+        }
+    }
+
+    fn caught(&self, info: &ProfilerInfo, exception: Exception, function: FunctionId) {
+        if let Some((number, name)) = exception {
+            let place = self.names.function(info, function);
+            self.log.caught(number, &name, &place);
+        }
     }
 
     /// The frames of this thread, innermost first.
@@ -209,8 +213,4 @@ fn text(variable: &str) -> Result<Option<String>> {
             .map_err(|_| Error::other(format!("{variable} is not UTF-8")))
     });
     text.transpose()
-}
-
-fn other(error: std::io::Error) -> Error {
-    Error::other(error.to_string())
 }

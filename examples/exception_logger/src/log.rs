@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -48,30 +47,24 @@ impl Log {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    pub(crate) fn thrown(
-        &self,
-        number: u64,
-        thread: u32,
-        class: &Arc<str>,
-        entry: &str,
-    ) -> io::Result<()> {
+    pub(crate) fn thrown(&self, number: u64, thread: u32, class: &Arc<str>, entry: &str) {
         self.lock().count(class, |row| row.thrown += 1);
         let at = self.started.elapsed().as_secs_f64();
         let line = format!("[{number}] {at:.3} s  thread {thread}  {entry}\n");
-        self.output.append(&line)
+        self.output.append(&line);
     }
 
-    pub(crate) fn caught(&self, number: u64, class: &Arc<str>, place: &str) -> io::Result<()> {
+    pub(crate) fn caught(&self, number: u64, class: &Arc<str>, place: &str) {
         self.lock().count(class, |row| row.caught += 1);
         self.output
-            .append(&format!("[{number}] caught in {place}\n"))
+            .append(&format!("[{number}] caught in {place}\n"));
     }
 
     /// Writes the table, unless it is the last thing that was written.
-    pub(crate) fn summary(&self) -> io::Result<()> {
+    pub(crate) fn summary(&self) {
         let seconds = self.started.elapsed().as_secs_f64();
         let text = self.lock().text(seconds);
-        self.output.append(&text)
+        self.output.append(&text);
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
-use report::{Output, Report, lock};
+use report::{Output, Report, When, failures, lock, path_from_environment};
 
 use collection::{Collection, Format, Heap};
 use summary::Summary;
@@ -38,28 +38,31 @@ struct State {
 #[profiler(clsid = "0FC6B97D-3335-4EF1-B21E-308F717146F4")]
 impl Profiler for GcMonitor {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("gc_monitor", setup);
         // All that the callbacks below need, but for what survives.
         setup.remove_events(EventMask::MONITOR_GC);
         if env::var_os("GC_MONITOR_SURVIVORS").is_some() {
             setup.add_events(EventMask::MONITOR_GC);
         }
-        let output = Output::from_environment("GC_MONITOR_OUTPUT", "gc_monitor.txt");
-        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let output = Output::lines(path_from_environment("GC_MONITOR_OUTPUT", "gc_monitor.txt"))?;
         let format = match env::var_os("GC_MONITOR_JSON") {
             Some(_) => Format::Json,
             None => Format::Text,
         };
         let output = Arc::new(output);
         let state = Arc::new(Mutex::new(State::new()));
-        let report = Report::start(None, {
+        let report = Report::start(When::default(), {
             let (state, output) = (Arc::clone(&state), Arc::clone(&output));
-            move |_| output.append(&lock(&state).end(format))
-        });
+            move |_| {
+                output.append(&lock(&state).end(format));
+                Ok(())
+            }
+        })?;
         Ok(Self {
             state,
             output,
             format,
-            report: report.map_err(|error| Error::other(error.to_string()))?,
+            report,
         })
     }
 
@@ -77,7 +80,8 @@ impl Profiler for GcMonitor {
     fn runtime_resume_finished(&self, _gc: &GcScope) -> Result<()> {
         let mut state = lock(&self.state);
         state.resumed();
-        self.write(&mut state)
+        self.write(&mut state);
+        Ok(())
     }
 
     fn garbage_collection_started(
@@ -106,10 +110,10 @@ impl Profiler for GcMonitor {
         let mut state = lock(&self.state);
         state.ended(after);
         // The last part of a concurrent collection is not within a pause.
-        match state.paused {
-            Some(_) => Ok(()),
-            None => self.write(&mut state),
+        if state.paused.is_none() {
+            self.write(&mut state);
         }
+        Ok(())
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
@@ -120,11 +124,10 @@ impl Profiler for GcMonitor {
 
 impl GcMonitor {
     /// Writes the lines of those that have ended.
-    fn write(&self, state: &mut State) -> Result<()> {
+    fn write(&self, state: &mut State) {
         let format = self.format;
         let lines: String = state.complete().map(|ended| ended.line(format)).collect();
-        let written = self.output.append(&lines);
-        written.map_err(|error| Error::other(error.to_string()))
+        self.output.append(&lines);
     }
 }
 

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use clr_profiler::HeapRecorder;
 use clr_profiler::prelude::*;
-use report::{Moment, Report};
+use report::{Moment, Report, When, failures};
 
 use ending::Ending;
 use options::{Form, Options};
 
-/// How long the program's end is held up at most.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// How long the program's end, or a signal that ends it, is held up at most.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The profiler.
 struct HeapSnapshot {
@@ -28,19 +28,26 @@ struct HeapSnapshot {
 
 #[profiler(clsid = "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42")]
 impl Profiler for HeapSnapshot {
-    fn initialize(info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("heap_snapshot", setup);
         let options = Options::from_environment()?;
         let heap = Arc::new(HeapRecorder::new());
-        let (interval, on_signal) = (options.every.or(options.after), options.on_signal);
+        let when = When {
+            interval: options.every.or(options.after),
+            is_asked: options.on_signal,
+            patience: PATIENCE,
+        };
         let write = {
             let (info, heap) = (info.clone(), Arc::clone(&heap));
             let mut is_taken = false;
             move |moment| {
                 let is_due = match moment {
                     Moment::Asked => true,
-                    Moment::Meanwhile | Moment::End => options.every.is_some() || !is_taken,
-                    // The program goes on, or comes to its end.
-                    Moment::Signal => false,
+                    Moment::Meanwhile | Moment::End | Moment::Signal => {
+                        options.every.is_some() || !is_taken
+                    }
+                    // A thread of the program stands where it cannot be suspended.
+                    Moment::Abort => false,
                 };
                 if !is_due {
                     return Ok(());
@@ -49,19 +56,16 @@ impl Profiler for HeapSnapshot {
                     // The runtime has only begun to start.
                     Err(error) if is_early(&error) => Ok(()),
                     outcome => {
-                        is_taken = true;
+                        // After a signal the program may continue.
+                        is_taken |= moment != Moment::Signal;
                         outcome.map_err(io::Error::other)
                     }
                 }
             }
         };
-        let report = match on_signal {
-            true => Report::start_asked(interval, write),
-            false => Report::start(interval, write),
-        };
         Ok(Self {
             heap,
-            report: report.map_err(|error| Error::other(error.to_string()))?,
+            report: Report::start(when, write)?,
             ending: Ending::default(),
         })
     }
@@ -146,7 +150,7 @@ impl Profiler for HeapSnapshot {
 impl HeapSnapshot {
     fn called(&self, info: &ProfilerInfo, function: FunctionId) {
         if self.ending.is(info, function) {
-            self.report.finish_within(PATIENCE);
+            self.report.finish();
         }
     }
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::time::Duration;
 
 use clr_profiler::{Error, Result};
-use report::Output;
+use report::{Output, path_from_environment};
 
 /// When to look at the heap, and what to write.
 pub(crate) struct Options {
@@ -26,8 +26,10 @@ pub(crate) enum Form {
 
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
-        let output = Output::from_environment("HEAP_SNAPSHOT_OUTPUT", "heap.heapsnapshot");
-        let output = output.map_err(|error| Error::other(error.to_string()))?;
+        let output = Output::whole(path_from_environment(
+            "HEAP_SNAPSHOT_OUTPUT",
+            "heap.heapsnapshot",
+        ))?;
         let form = match output.path().extension() {
             Some(end) if end == "heapsnapshot" => Form::Chrome,
             _ => Form::Table,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
 use clr_profiler::{Rejit, RejitOptions};
-use report::{Moment, Output, Report, lock};
+use report::{Moment, Output, Report, When, failures, lock};
 
 use control::{Command, Control};
 use table::Table;
@@ -133,13 +133,14 @@ impl HotPatch {
         control: OsString,
         output: OsString,
     ) -> Result<Self> {
-        let output = Output::open(PathBuf::from(output)).map_err(failed)?;
-        let mut control = Control::new(&PathBuf::from(control)).map_err(failed)?;
+        failures::watch("hot_patch", setup);
+        let output = Output::whole(PathBuf::from(output))?;
+        let mut control = Control::new(&PathBuf::from(control))?;
         let rejit = Arc::new(Rejit::start(info, setup, RejitOptions::default())?);
         let table = Arc::new(Mutex::new(Table::new()));
         lock(&table).follow(&rejit, control.lines());
         // What was said before the program begins counts from its first calls on.
-        let report = Report::start(Some(LOOK), {
+        let report = Report::start(When::every(LOOK), {
             let (rejit, table) = (Arc::clone(&rejit), Arc::clone(&table));
             let mut written: Option<Instant> = None;
             move |moment| {
@@ -159,7 +160,7 @@ impl HotPatch {
             rejit,
             table,
             count: counts::call(info),
-            report: report.map_err(failed)?,
+            report: report?,
         })
     }
 }
@@ -175,7 +176,3 @@ impl Command {
 }
 
 register!(HotPatch);
-
-fn failed(error: std::io::Error) -> Error {
-    Error::other(error.to_string())
-}

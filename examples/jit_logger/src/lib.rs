@@ -4,10 +4,10 @@ mod log;
 mod options;
 mod stopwatch;
 
-use std::io::{self, Write};
-use std::sync::Once;
+use std::sync::Arc;
 
 use clr_profiler::prelude::*;
+use report::{Report, When, failures};
 
 use log::Log;
 use options::Options;
@@ -15,27 +15,27 @@ use options::Options;
 /// The profiler.
 struct JitLogger {
     filter: Option<String>,
-    log: Log,
+    log: Arc<Log>,
+    report: Report,
 }
 
 #[profiler(clsid = "DF63A541-5A33-4611-8829-F4E495985EE3")]
 impl Profiler for JitLogger {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("jit_logger", setup);
         let options = Options::from_environment()?;
-        // A full disk fails each line: the user is told of the first.
-        let told = Once::new();
-        setup.on_failure(move |failure| {
-            told.call_once(|| {
-                // If stderr is what failed, nobody can be told.
-                let _ = writeln!(
-                    io::stderr(),
-                    "jit_logger: {failure}. Later failures are not shown."
-                );
-            });
-        });
+        let log = Arc::new(Log::new(options.output, options.summary));
+        let report = Report::start(When::default(), {
+            let log = Arc::clone(&log);
+            move |_| {
+                log.summary();
+                Ok(())
+            }
+        })?;
         Ok(JitLogger {
             filter: options.filter,
-            log: Log::new(options.output, options.summary),
+            log,
+            report,
         })
     }
 
@@ -94,7 +94,8 @@ impl Profiler for JitLogger {
         stopwatch::started(function.raw());
         // It has no metadata: no type, no assembly.
         let name = info.dynamic_function_info(function)?.name;
-        self.log("dynamic", &name, || "(dynamic methods)".to_owned())
+        self.log("dynamic", &name, || "(dynamic methods)".to_owned());
+        Ok(())
     }
 
     fn dynamic_method_jit_compilation_finished(
@@ -109,7 +110,8 @@ impl Profiler for JitLogger {
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
-        self.log.close()
+        self.report.finish();
+        Ok(())
     }
 }
 
@@ -122,22 +124,22 @@ impl JitLogger {
         let name = name.unwrap_or_else(|error| format!("? ({error})"));
         self.log(kind, &name, || {
             method.assembly_name().unwrap_or_else(|_| "?".to_owned())
-        })
+        });
+        Ok(())
     }
 
     /// Writes the line of a compilation, unless the filter says otherwise.
-    fn log(&self, kind: &str, name: &str, assembly: impl FnOnce() -> String) -> Result<()> {
+    fn log(&self, kind: &str, name: &str, assembly: impl FnOnce() -> String) {
         if self
             .filter
             .as_ref()
             .is_some_and(|part| !name.contains(part))
         {
-            return Ok(());
+            return;
         }
         let assembly = self.log.has_summary().then(assembly);
-        let written = self.log.method(kind, name, assembly.as_deref());
+        self.log.method(kind, name, assembly.as_deref());
         stopwatch::counts_for(assembly);
-        written
     }
 
     fn finished(&self, function: FunctionId) {

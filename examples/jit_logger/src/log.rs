@@ -2,23 +2,22 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use clr_profiler::{Error, Result};
+use report::{Output, lock};
 
 /// Takes lines from all threads.
 pub(crate) struct Log {
-    has_summary: bool,
-    /// `None` after the end.
-    open: Mutex<Option<Open>>,
+    output: Output,
+    /// None if no summary is wanted.
+    totals: Option<Mutex<Totals>>,
 }
 
-struct Open {
-    output: Box<dyn Write + Send>,
-    /// By assembly.
-    totals: HashMap<String, Total>,
+struct Totals {
+    by_assembly: HashMap<String, Total>,
+    /// Whether something was added since they were written.
+    are_new: bool,
 }
 
 /// Methods of an assembly, and the time that they took.
@@ -29,66 +28,56 @@ struct Total {
 }
 
 impl Log {
-    pub(crate) fn new(output: Box<dyn Write + Send>, has_summary: bool) -> Self {
-        let totals = HashMap::new();
+    pub(crate) fn new(output: Output, has_summary: bool) -> Self {
         Self {
-            has_summary,
-            open: Mutex::new(Some(Open { output, totals })),
+            output,
+            totals: has_summary.then(|| {
+                Mutex::new(Totals {
+                    by_assembly: HashMap::new(),
+                    are_new: true,
+                })
+            }),
         }
     }
 
     pub(crate) fn has_summary(&self) -> bool {
-        self.has_summary
+        self.totals.is_some()
     }
 
     /// Writes the line of a method, and counts it for its assembly.
-    pub(crate) fn method(&self, kind: &str, name: &str, assembly: Option<&str>) -> Result<()> {
-        // In one piece: so a line stays whole, whoever else writes to the same stream or file.
-        let line = format!("[{kind}] {name}\n");
-        let mut open = self.lock();
-        let Some(open) = open.as_mut() else {
-            return Ok(());
-        };
+    pub(crate) fn method(&self, kind: &str, name: &str, assembly: Option<&str>) {
         if let Some(assembly) = assembly {
-            open.total(assembly).methods += 1;
+            self.add(assembly, |total| total.methods += 1);
         }
-        open.write(&line)
+        self.output.append(&format!("[{kind}] {name}\n"));
     }
 
     /// Adds the time of a compilation, which ends later than its line is written.
     pub(crate) fn add_time(&self, assembly: &str, time: Duration) {
-        if let Some(open) = self.lock().as_mut() {
-            open.total(assembly).time += time;
+        self.add(assembly, |total| total.time += time);
+    }
+
+    /// Writes the summary, if one is wanted, unless it is the last that was written.
+    pub(crate) fn summary(&self) {
+        let Some(totals) = &self.totals else {
+            return;
+        };
+        let mut totals = lock(totals);
+        if std::mem::take(&mut totals.are_new) {
+            self.output.append(&Table(&totals.by_assembly).to_string());
         }
     }
 
-    /// Writes the summary, if one is wanted. Nothing is written after it.
-    pub(crate) fn close(&self) -> Result<()> {
-        if let Some(mut open) = self.lock().take()
-            && self.has_summary
-        {
-            open.write(&Table(&open.totals).to_string())?;
+    fn add(&self, assembly: &str, add: impl FnOnce(&mut Total)) {
+        let Some(totals) = &self.totals else {
+            return;
+        };
+        let mut totals = lock(totals);
+        totals.are_new = true;
+        if let Some(total) = totals.by_assembly.get_mut(assembly) {
+            return add(total);
         }
-        Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Open {
-    fn write(&mut self, text: &str) -> Result<()> {
-        self.output
-            .write_all(text.as_bytes())
-            .map_err(|error| Error::other(format!("the log cannot be written: {error}")))
-    }
-
-    fn total(&mut self, assembly: &str) -> &mut Total {
-        if !self.totals.contains_key(assembly) {
-            self.totals.insert(assembly.to_owned(), Total::default());
-        }
-        self.totals.get_mut(assembly).expect("it was inserted")
+        add(totals.by_assembly.entry(assembly.to_owned()).or_default());
     }
 }
 
@@ -119,52 +108,26 @@ impl fmt::Display for Table<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-    use std::sync::Arc;
+    use std::{env, fs, process};
 
     use super::*;
 
-    /// What was written, a string for each call.
-    #[derive(Clone, Default)]
-    struct Output(Arc<Mutex<Vec<String>>>);
-
-    impl Write for Output {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let mut calls = self.0.lock().unwrap();
-            calls.push(String::from_utf8(bytes.to_vec()).unwrap());
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn log(has_summary: bool) -> (Log, Output) {
-        let output = Output::default();
-        (Log::new(Box::new(output.clone()), has_summary), output)
-    }
-
     #[test]
-    fn a_line_is_one_call() {
-        let (log, output) = log(false);
-        log.method("jit", "A.B()", None).unwrap();
-        log.close().unwrap();
-        log.method("jit", "A.Late()", None).unwrap();
-        assert_eq!(*output.0.lock().unwrap(), ["[jit] A.B()\n"]);
-    }
-
-    #[test]
-    fn the_table_ends_with_the_sum() {
-        let (log, output) = log(true);
+    fn the_table_ends_with_the_sum_and_is_written_once() {
+        let file = env::temp_dir().join(format!("jit_logger-{}", process::id()));
+        let log = Log::new(Output::lines(file.clone()).unwrap(), true);
         for assembly in ["A", "B", "B"] {
-            log.method("jit", "X()", Some(assembly)).unwrap();
+            log.method("jit", "X()", Some(assembly));
             log.add_time(assembly, Duration::from_micros(1300));
         }
-        log.close().unwrap();
-        let calls = output.0.lock().unwrap();
+        log.summary();
+        log.summary();
+        let written = fs::read_to_string(&file).unwrap();
+        fs::remove_file(file).unwrap();
         assert_eq!(
-            calls.last().unwrap(),
+            written
+                .strip_prefix("[jit] X()\n[jit] X()\n[jit] X()\n")
+                .unwrap(),
             " methods        time  assembly\n       2      2.6 ms  B\n       1      1.3 ms  A\n       \
              3      3.9 ms  all\n"
         );

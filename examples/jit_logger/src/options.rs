@@ -1,15 +1,14 @@
 //! What the runner hands over, through environment variables.
 
 use std::env;
-use std::fs::File;
-use std::io::{self, Write};
 
 use clr_profiler::{Error, Result};
+use report::Output;
 
 /// How to log.
 pub(crate) struct Options {
     /// Where the lines go.
-    pub(crate) output: Box<dyn Write + Send>,
+    pub(crate) output: Output,
     /// Only methods whose full name contains this.
     pub(crate) filter: Option<String>,
     /// Whether to write a summary at the end.
@@ -19,18 +18,10 @@ pub(crate) struct Options {
 impl Options {
     /// `JIT_LOGGER_OUTPUT` is a file, `JIT_LOGGER_FILTER` a text, `JIT_LOGGER_SUMMARY` anything.
     pub(crate) fn from_environment() -> Result<Self> {
-        let output: Box<dyn Write + Send> = match env::var_os("JIT_LOGGER_OUTPUT") {
+        let output = match env::var_os("JIT_LOGGER_OUTPUT") {
             // The programs that this one starts inherit the variable: each adds its lines.
-            Some(path) => Box::new(
-                File::options()
-                    .create(true)
-                    .append(true)
-                    .open(&path)
-                    .map_err(|error| {
-                        Error::other(format!("cannot write `{}`: {error}", path.display()))
-                    })?,
-            ),
-            None => Box::new(io::stderr()),
+            Some(path) => Output::lines(path.into())?,
+            None => Output::stderr(),
         };
         let filter = env::var_os("JIT_LOGGER_FILTER").map(|filter| {
             filter

@@ -12,4 +12,4 @@ references=$(for file in "$1"/System*.dll; do
 done)
 # The references hold no spaces unless the runtime's folder does: then set a cache without.
 # shellcheck disable=SC2086
-mcs -nostdlib -noconfig -optimize+ -target:library -out:"${2:-$here}/Logger.dll" $references "$here/Logger.cs"
+mcs -nostdlib -noconfig -optimize+ -unsafe+ -target:library -out:"${2:-$here}/Logger.dll" $references "$here/Logger.cs"

@@ -1,5 +1,6 @@
 //! Has the methods of a .NET program call a logger, which is written in C#.
 
+mod log;
 mod options;
 
 use std::collections::HashMap;
@@ -12,7 +13,8 @@ use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::{Caught, Wrap};
 use clr_profiler::prelude::*;
 use clr_profiler::{NewField, NewType};
-use report::{Selection, is_framework, lock};
+use report::helper::LineWriter;
+use report::{Report, Selection, When, failures, is_framework, lock};
 
 use options::Options;
 
@@ -26,18 +28,20 @@ struct MethodLogger {
     selection: Selection,
     /// What counts the calls of each module.
     counters: Mutex<HashMap<ModuleId, FieldSymbol>>,
+    /// Writes the lines of the logger.
+    writer: LineWriter,
+    report: Report,
 }
 
 #[profiler(clsid = "35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF")]
 impl Profiler for MethodLogger {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("method_logger", setup);
         let options = Options::from_environment()?;
-        setup.on_failure({
-            let il = options.il.clone();
-            move |failure| il.say(format_args!("failed: {failure}"))
-        });
         Ok(Self {
             helper: HelperAssembly::open(&options.helper)?,
+            writer: log::open(options.output.clone())?,
+            report: Report::start(When::default(), |_| Ok(()))?,
             guard: ReentrancyGuard::new()?,
             selection: Selection::default(),
             counters: Mutex::default(),
@@ -55,8 +59,11 @@ impl Profiler for MethodLogger {
             return Ok(());
         };
         let name = info.assembly_info(assembly)?.name;
-        let own = &self.helper.props().name;
-        if name == *own || is_framework(&name) {
+        if name == self.helper.props().name {
+            self.writer.loaded(module);
+            return Ok(());
+        }
+        if is_framework(&name) {
             return Ok(());
         }
         match self.options.count.then(|| add_counter(info, module)) {
@@ -64,6 +71,7 @@ impl Profiler for MethodLogger {
             Some(Err(error)) => {
                 let il = &self.options.il;
                 il.say(format_args!("{name} is left alone: {error}\n"));
+                failures::add("refused", format_args!("{name}: {error}"));
                 return Ok(());
             }
             Some(Ok(counter)) => {
@@ -77,6 +85,7 @@ impl Profiler for MethodLogger {
     }
 
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.writer.unloaded(module);
         self.selection.remove(module);
         lock(&self.counters).remove(&module);
         Ok(())
@@ -108,7 +117,7 @@ impl Profiler for MethodLogger {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         let method = info.method(function)?;
-        if !self.is_logged(&method)? {
+        if self.writer.compiled(&method)? || !self.is_logged(&method)? {
             return Ok(());
         }
         let name = method.full_name()?;
@@ -122,11 +131,17 @@ impl Profiler for MethodLogger {
                 ));
             }
             Ok(_) => {}
-            Err(error) => self
-                .options
-                .il
-                .say(format_args!("{name}\nrefused: {error}\n")),
+            Err(error) => {
+                let il = &self.options.il;
+                il.say(format_args!("{name}\nrefused: {error}\n"));
+                failures::add("refused", format_args!("{name}: {error}"));
+            }
         }
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
         Ok(())
     }
 }

@@ -3,15 +3,15 @@
 use std::env;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clr_profiler::{Error, Result};
-use report::Output;
+use report::{Output, path_from_environment};
 
 /// Which methods, and what they get.
 pub(crate) struct Options {
     pub(crate) filter: Option<String>,
-    pub(crate) il: Arc<Il>,
+    pub(crate) il: Il,
+    pub(crate) output: PathBuf,
     pub(crate) helper: PathBuf,
     pub(crate) time: bool,
     pub(crate) count: bool,
@@ -24,8 +24,7 @@ pub(crate) struct Il(Option<Output>);
 impl Il {
     pub(crate) fn say(&self, text: fmt::Arguments<'_>) {
         if let Some(output) = &self.0 {
-            // The program is not to suffer from a full disk.
-            let _ = output.append(&format!("{text}\n"));
+            output.append(&format!("{text}\n"));
         }
     }
 }
@@ -37,10 +36,8 @@ impl Options {
                 .into_string()
                 .map_err(|_| Error::other("METHOD_LOGGER_FILTER is not UTF-8"))
         });
-        let il = env::var_os("METHOD_LOGGER_IL").map(|path| Output::open(path.into()));
-        let il = il
-            .transpose()
-            .map_err(|error| Error::other(error.to_string()))?;
+        let il = env::var_os("METHOD_LOGGER_IL").map(|path| Output::lines(path.into()));
+        let il = il.transpose()?;
         // Beside this source, unless the profiler has gone elsewhere.
         let helper = match env::var_os("METHOD_LOGGER_HELPER") {
             Some(path) => path.into(),
@@ -48,7 +45,8 @@ impl Options {
         };
         Ok(Self {
             filter: filter.transpose()?,
-            il: Arc::new(Il(il)),
+            il: Il(il),
+            output: path_from_environment("METHOD_LOGGER_OUTPUT", "calls.txt"),
             helper,
             time: env::var_os("METHOD_LOGGER_TIME").is_some(),
             count: env::var_os("METHOD_LOGGER_COUNT").is_some(),

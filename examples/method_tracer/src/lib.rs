@@ -14,7 +14,7 @@ mod trace;
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
-use report::{Moment, Output, Report};
+use report::{Moment, Output, Report, When, failures, helper};
 
 use methods::{Methods, Place};
 use notes::About;
@@ -33,15 +33,13 @@ struct MethodTracer {
 
 #[profiler(clsid = "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48")]
 impl Profiler for MethodTracer {
-    fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("method_tracer", setup);
         let options = Options::from_environment()?;
-        let exporter = options
-            .otlp
-            .map(Exporter::start)
-            .transpose()
-            .map_err(failed)?;
+        let exporter = options.otlp.map(Exporter::start).transpose()?;
         let methods = Methods::new(options.config, &options.helper, options.arguments)?;
-        let report = report(options.output, options.summary, exporter)?;
+        let trace = Trace::create(options.output, options.limit)?;
+        let report = report(trace, options.summary, exporter)?;
         Ok(Self { methods, report })
     }
 
@@ -68,7 +66,7 @@ impl Profiler for MethodTracer {
         let method = info.method(function)?;
         match self.methods.place(&method)? {
             Place::Elsewhere => {}
-            Place::Native(call) => calls::hand_on(&method, &call)?,
+            Place::Native(call) => helper::pass_on(&method, &call)?,
             Place::Traced => {
                 let name = method.full_name()?;
                 if let Err(error) = method.rewrite(|body, cx| self.methods.trace(body, cx)) {
@@ -108,10 +106,8 @@ impl Profiler for MethodTracer {
 register!(MethodTracer);
 
 /// Takes the spans every now and then, and brings them to the trace and the collector.
-fn report(output: Output, summary: Option<Output>, exporter: Option<Exporter>) -> Result<Report> {
-    let mut trace = Trace::new(output);
-    trace.write(&[], Moment::Meanwhile, None).map_err(failed)?;
-    let report = Report::start(Some(INTERVAL), move |moment| {
+fn report(mut trace: Trace, summary: Option<Output>, exporter: Option<Exporter>) -> Result<Report> {
+    let report = Report::start(When::every(INTERVAL), move |moment| {
         let ended = spans::take();
         if let Some(exporter) = &exporter {
             exporter.add(&ended);
@@ -120,17 +116,16 @@ fn report(output: Output, summary: Option<Output>, exporter: Option<Exporter>) -
             }
         }
         let sent = exporter.as_ref().map(Exporter::sent);
-        let is_written = trace.write(&ended, moment, sent)?;
+        let written = trace.write(&ended, moment, sent);
+        // What the trace has no room for is in the summary.
+        let is_due = !matches!(written, Ok(false));
         match &summary {
-            Some(summary) if is_written && (summary.is_replaceable() || moment == Moment::End) => {
-                summary.replace(|file| file.write_all(summary::text(sent).as_bytes()))
+            Some(summary) if is_due && (summary.is_replaceable() || moment == Moment::End) => {
+                summary.replace(|file| file.write_all(summary::text(sent).as_bytes()))?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        written.map(drop)
     });
-    report.map_err(failed)
-}
-
-fn failed(error: std::io::Error) -> Error {
-    Error::other(error.to_string())
+    Ok(report?)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use report::lock;
+use report::{failures, lock};
 
 /// How many notes are kept.
 const MOST: usize = 10_000;
@@ -28,6 +28,9 @@ pub(crate) struct Note {
 static NOTES: Mutex<Vec<Note>> = Mutex::new(Vec::new());
 
 pub(crate) fn add(about: About, name: &str, reason: impl ToString) {
+    if about == About::Refused {
+        failures::add("refused", format_args!("{name}: {}", reason.to_string()));
+    }
     let mut notes = lock(&NOTES);
     if notes.len() < MOST {
         notes.push(Note {

@@ -4,15 +4,19 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clr_profiler::{Error, Result};
-use report::Output;
+use report::{Output, path_from_environment};
 
 use crate::config::Config;
-use crate::failed;
+
+/// Megabytes of a trace, which viewers open without effort.
+const LIMIT: u64 = 64;
 
 /// What is traced, and where it goes.
 pub(crate) struct Options {
     pub(crate) config: Config,
-    pub(crate) output: Output,
+    pub(crate) output: PathBuf,
+    /// Bytes of the trace.
+    pub(crate) limit: u64,
     pub(crate) summary: Option<Output>,
     pub(crate) helper: PathBuf,
     pub(crate) arguments: bool,
@@ -25,8 +29,18 @@ impl Options {
             Some(path) => Config::read(Path::new(&path))?,
             None => Config::everything()?,
         };
-        let output = env::var_os("METHOD_TRACER_OUTPUT").unwrap_or_else(|| "trace.json".into());
-        let summary = env::var_os("METHOD_TRACER_SUMMARY").map(|path| Output::open(path.into()));
+        let summary = env::var_os("METHOD_TRACER_SUMMARY").map(|path| Output::whole(path.into()));
+        let limit = match env::var("METHOD_TRACER_LIMIT") {
+            Ok(text) => match text.parse() {
+                Ok(megabytes @ 1..=1_000_000) => megabytes,
+                _ => {
+                    return Err(Error::other(format!(
+                        "the limit `{text}` is not a number of megabytes from 1 to 1000000"
+                    )));
+                }
+            },
+            Err(_) => LIMIT,
+        };
         let otlp = env::var_os("METHOD_TRACER_OTLP").map(|url| {
             url.into_string()
                 .map_err(|_| Error::other("METHOD_TRACER_OTLP is not UTF-8"))
@@ -38,8 +52,9 @@ impl Options {
         };
         Ok(Self {
             config,
-            output: Output::open_alone(output.into()).map_err(failed)?,
-            summary: summary.transpose().map_err(failed)?,
+            output: path_from_environment("METHOD_TRACER_OUTPUT", "trace.json"),
+            limit: limit << 20,
+            summary: summary.transpose()?,
             helper,
             arguments: env::var_os("METHOD_TRACER_ARGUMENTS").is_some(),
             otlp: otlp.transpose()?,

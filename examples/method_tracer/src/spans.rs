@@ -204,11 +204,6 @@ pub(crate) fn end(id: u64, outcome: Outcome, is_later: bool) {
     part.ended.push(span);
 }
 
-/// How many spans have begun.
-pub(crate) fn begun() -> u64 {
-    NEXT.load(Ordering::Relaxed) - 1
-}
-
 /// Takes the spans that have ended.
 pub(crate) fn take() -> Vec<Span> {
     let mut all: Vec<Span> = Vec::new();
@@ -220,14 +215,14 @@ pub(crate) fn take() -> Vec<Span> {
     all
 }
 
-/// The spans that are under way, so many at most.
+/// The spans that are under way, so many at most: those that began first.
 pub(crate) fn open(most: usize) -> Vec<Span> {
     let mut all: Vec<Span> = Vec::new();
     for part in SPANS.iter() {
-        let left = most - all.len();
-        all.extend(lock(part).open.values().take(left).cloned());
+        all.extend(lock(part).open.values().cloned());
     }
     all.sort_by_key(|span| (span.start, span.id));
+    all.truncate(most);
     all
 }
 

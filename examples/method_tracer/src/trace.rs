@@ -1,11 +1,12 @@
 //! The trace as Perfetto and Chrome read it: the "Trace Event Format", JSON.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::process;
 use std::time::Instant;
 
-use report::{Moment, Output};
+use report::{EventFile, Moment, failures};
 use serde_json::{Value, json};
 
 use crate::otlp::Sent;
@@ -14,40 +15,44 @@ use crate::summary;
 
 /// How many spans that are under way are shown.
 const OPEN: usize = 1_000;
-/// So many bytes of events are not kept for later.
-const FULL: usize = 4 << 20;
+/// So many events are not kept for later.
+const MANY: usize = 10_000;
 
 /// A file is written for a tenth of the time at most.
 const SHARE: u32 = 10;
 
-/// The file, which is whole whenever it was written: new events go where its end was.
+/// The file, which is whole at any moment. The calls that are under way, and the summary, are in it
+/// when the program ends.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    output: Output,
-    /// Where the events end.
-    end: u64,
-    /// Events that were not written yet.
-    new: String,
-    /// How many spans had begun when the file was written.
-    seen: u64,
+    file: EventFile,
+    /// Events that were not written yet, a string for each span.
+    new: Vec<String>,
+    /// The spans that the file has no room for.
+    left_out: u64,
+    /// How many of them are counted as failures.
+    told: u64,
+    limit: u64,
     names: Names,
     not_before: Instant,
 }
 
 impl Trace {
-    pub(crate) fn new(output: Output) -> Self {
+    pub(crate) fn create(path: PathBuf, limit: u64) -> io::Result<Self> {
         let name = std::env::args().next().unwrap_or_default();
         let process = json!({
             "ph": "M", "name": "process_name", "pid": process::id(), "args": { "name": name },
         });
-        Self {
-            output,
-            end: 0,
-            new: format!("{{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{process}"),
-            seen: u64::MAX,
+        let head = format!("\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{process}");
+        Ok(Self {
+            file: EventFile::create(path, &head, limit)?,
+            new: Vec::new(),
+            left_out: 0,
+            told: 0,
+            limit,
             names: Names::default(),
             not_before: Instant::now(),
-        }
+        })
     }
 
     /// Adds spans that have ended, and says whether the file was written.
@@ -57,37 +62,51 @@ impl Trace {
         moment: Moment,
         sent: Option<&Sent>,
     ) -> io::Result<bool> {
-        for span in ended {
-            add(&mut self.new, &mut self.names, span);
+        match self.file.takes_events() {
+            true => {
+                let names = &mut self.names;
+                self.new.extend(ended.iter().map(|span| event(names, span)));
+            }
+            false => self.left_out += ended.len() as u64,
         }
-        let begun = spans::begun();
         let began = Instant::now();
-        let has_news = !self.new.is_empty() || begun != self.seen;
-        let is_due = began >= self.not_before || self.new.len() > FULL;
-        if moment == Moment::Meanwhile && !(has_news && is_due) {
+        let is_due = began >= self.not_before || self.new.len() > MANY;
+        if moment == Moment::Meanwhile && (self.new.is_empty() || !is_due) {
             return Ok(false);
         }
-        let new = self.new.len() as u64;
-        let mut text = std::mem::take(&mut self.new);
-        let is_file = self.output.is_replaceable();
-        if is_file || moment == Moment::End {
-            let open = spans::open(OPEN);
-            let now = spans::now();
-            for mut span in open {
-                (span.end, span.is_later) = (now, true);
-                add(&mut text, &mut self.names, &span);
-            }
-            let other = summary::json(sent);
-            text += &format!("\n], \"otherData\": {other}}}\n");
+        let new = std::mem::take(&mut self.new);
+        let added = self.file.add(&new);
+        self.left_out += (new.len() - *added.as_ref().unwrap_or(&0)) as u64;
+        if moment != Moment::Meanwhile {
+            self.finish(moment, sent)?;
         }
-        match is_file {
-            true => self.output.put(self.end, &text)?,
-            false => self.output.append(&text)?,
-        }
-        self.end += new;
-        self.seen = begun;
         self.not_before = Instant::now() + SHARE * began.elapsed();
-        Ok(true)
+        added.map(|_| true)
+    }
+
+    fn finish(&mut self, moment: Moment, sent: Option<&Sent>) -> io::Result<()> {
+        // The program may continue after a signal: a pipe gets its end once.
+        if moment != Moment::End && !self.file.is_replaceable() {
+            return Ok(());
+        }
+        let now = spans::now();
+        let names = &mut self.names;
+        let open = spans::open(OPEN).into_iter().map(|mut span| {
+            (span.end, span.is_later) = (now, true);
+            event(names, &span)
+        });
+        let open: Vec<String> = open.collect();
+        let mut other = summary::json(sent);
+        other["left_out"] = self.left_out.into();
+        if self.file.is_full() {
+            let megabytes = self.limit >> 20;
+            failures::add_many(
+                "calls are not in the trace",
+                self.left_out - std::mem::replace(&mut self.told, self.left_out),
+                format_args!("it has its {megabytes} MB; `--limit` sets another limit"),
+            );
+        }
+        self.file.finish(&open, &format!("\"otherData\": {other}"))
     }
 }
 
@@ -106,9 +125,9 @@ impl Names {
     }
 }
 
-/// Adds the events of a span. A call is one event on its thread; one that ended with a task, which
+/// The events of a span. A call is one event on its thread; one that ended with a task, which
 /// threads did not see, is a pair on a line of its own.
-fn add(text: &mut String, names: &mut Names, span: &Span) {
+fn event(names: &mut Names, span: &Span) -> String {
     let common = format!(
         "\"name\": {}, \"pid\": {}, \"tid\": {}",
         names.get(span.method),
@@ -117,21 +136,18 @@ fn add(text: &mut String, names: &mut Names, span: &Span) {
     );
     let [start, end, took] = [span.start, span.end, span.end - span.start].map(Microseconds);
     let arguments = arguments(span);
-    // Writing to a string cannot fail.
-    let _ = if span.is_later {
+    if span.is_later {
         let common = format!("{common}, \"cat\": \"async\", \"id\": \"{:#x}\"", span.id);
-        write!(
-            text,
-            ",\n{{\"ph\": \"b\", \"ts\": {start}, {common}, \"args\": {{{arguments}}}}},\n\
+        format!(
+            "{{\"ph\": \"b\", \"ts\": {start}, {common}, \"args\": {{{arguments}}}}},\n\
              {{\"ph\": \"e\", \"ts\": {end}, {common}}}"
         )
     } else {
-        write!(
-            text,
-            ",\n{{\"ph\": \"X\", \"ts\": {start}, \"dur\": {took}, {common}, \"cat\": \"call\", \
+        format!(
+            "{{\"ph\": \"X\", \"ts\": {start}, \"dur\": {took}, {common}, \"cat\": \"call\", \
              \"args\": {{{arguments}}}}}"
         )
-    };
+    }
 }
 
 fn arguments(span: &Span) -> String {

@@ -3,20 +3,32 @@
 //!
 //! A profiler lives in someone else's process, which may return from `Main`, call
 //! `Environment.Exit`, die of an exception that nobody catches, get Ctrl-C or `kill`. [`Report`]
-//! brings the results out in all of these cases that can be seen coming, and every now and then for
-//! the others (`kill -KILL`, the runtime's own abort, the machine's end). [`Output`] is where they go: lines that are
-//! appended whole, or a file that is replaced whole. [`Selection`] is the methods that are rewritten.
+//! writes the results in all of these cases that can be seen coming, and every now and then for
+//! the others (`kill -KILL`, the runtime's own abort, the machine's end). [`Output`] is the file:
+//! whole lines are appended, or the file is replaced whole; [`EventFile`] is one that grows.
+//!
+//! No file is open between two writes, because the program may have few descriptors, and no
+//! failing write reaches the program: [`failures`] counts them with everything else that goes
+//! wrong, and says so in one line when the program ends. [`Selection`] is the methods that are
+//! rewritten.
 
+mod event_file;
+pub mod failures;
+pub mod helper;
+mod masks;
 mod output;
+mod pace;
 mod program;
 mod report;
 mod selection;
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[cfg(target_os = "linux")]
 mod signals;
 
-pub use output::Output;
+pub use event_file::EventFile;
+pub use output::{Output, path_from_environment};
+pub use pace::Pace;
 pub use program::{begins_like_framework, is_framework};
-pub use report::{Moment, Report};
+pub use report::{Moment, Report, When};
 pub use selection::Selection;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

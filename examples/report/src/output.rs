@@ -1,80 +1,90 @@
 //! Where results go.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::{env, process};
 
-/// A file of results.
+use crate::masks::without_sigxfsz;
+use crate::{failures, lock};
+
+/// The path that an environment variable names, or this one in the current folder.
+#[must_use]
+pub fn path_from_environment(variable: &str, otherwise: &str) -> PathBuf {
+    env::var_os(variable).map_or_else(|| otherwise.into(), PathBuf::from)
+}
+
+/// A file of results. It is open only while something is written.
 ///
 /// A terminal (`/dev/tty`), a pipe or one of the program's own streams (`/dev/stderr`) can be named
-/// as well: what replaces the contents of a file is then written at the end alone.
+/// as well, and stays open: what replaces the contents of a file is then written at the end alone.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    /// Whether it is an ordinary file, which can be replaced.
+    /// Held while something is written, so that there is one descriptor at a time.
+    target: Mutex<Target>,
     replaceable: bool,
-    /// For [`Output::append`].
-    lines: Mutex<Option<File>>,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// An ordinary file.
+    File,
+    Stream(File),
+    Stderr,
 }
 
 impl Output {
-    /// The file that an environment variable names, or else this one in the current folder.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn from_environment(variable: &str, otherwise: &str) -> io::Result<Self> {
-        Self::open(match env::var_os(variable) {
-            Some(path) => path.into(),
-            None => otherwise.into(),
-        })
+    /// The program's standard error, for [`append`](Self::append).
+    #[must_use]
+    pub fn stderr() -> Self {
+        Self::of("/dev/stderr".into(), Target::Stderr)
     }
 
-    /// A file, which is made if it is not there. What is in it stays until something is written.
+    /// A file for [`append`](Self::append), which is made if it is not there.
     ///
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn open(path: PathBuf) -> io::Result<Self> {
+    pub fn lines(path: PathBuf) -> io::Result<Self> {
         // The program may change its folder.
-        let path = std::path::absolute(path)?;
+        let path = absolute(path)?;
         let file = File::options().create(true).append(true).open(&path);
         let file = file.map_err(|error| named(&path, &error))?;
-        let replaceable = file.metadata()?.is_file();
-        Ok(Self {
-            path,
-            replaceable,
-            lines: Mutex::new(Some(file)),
-        })
+        let target = match file.metadata()?.is_file() {
+            true => Target::File,
+            false => Target::Stream(file),
+        };
+        Ok(Self::of(path, target))
     }
 
-    /// The same for a file that this process alone writes, by [`Output::put`]: where another process
-    /// has it, say the one that has started this one, another file beside it, `NAME.PID`.
+    /// A file for [`replace`](Self::replace), which appears when it is first written.
     ///
     /// # Errors
     ///
-    /// Neither file can be written.
-    pub fn open_alone(path: PathBuf) -> io::Result<Self> {
-        let mut path = std::path::absolute(path)?;
-        let open = |path: &Path| {
-            let mut options = File::options();
-            let file = options.create(true).truncate(false).write(true).open(path);
-            file.map_err(|error| named(path, &error))
-        };
-        let mut file = open(&path)?;
-        let replaceable = file.metadata()?.is_file();
-        // The lock is held until the process ends. A file system without locks has no others either.
-        if replaceable && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            path.as_mut_os_string().push(format!(".{}", process::id()));
-            file = open(&path)?;
+    /// The file, or one in its folder, cannot be written.
+    pub fn whole(path: PathBuf) -> io::Result<Self> {
+        let path = absolute(path)?;
+        if fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+            return Self::lines(path);
         }
-        Ok(Self {
+        let output = Self::of(path, Target::File);
+        // Made and removed: nothing else tells whether it will work.
+        match File::create(output.part()) {
+            Ok(_) => output.remove_part(),
+            Err(error) => return Err(named(&output.path, &error)),
+        }
+        Ok(output)
+    }
+
+    fn of(path: PathBuf, target: Target) -> Self {
+        Self {
             path,
-            replaceable,
-            lines: Mutex::new(Some(file)),
-        })
+            replaceable: matches!(target, Target::File),
+            target: Mutex::new(target),
+        }
     }
 
     /// Its path.
@@ -83,84 +93,104 @@ impl Output {
         &self.path
     }
 
-    /// Whether [`Output::replace`] can be called again and again: not for a terminal or a pipe.
+    /// Whether [`replace`](Self::replace) can be called again and again: not for a terminal or a
+    /// pipe.
     #[must_use]
     pub fn is_replaceable(&self) -> bool {
         self.replaceable
     }
 
-    /// Adds text, in one piece: so it stays whole, whoever else writes there.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn append(&self, text: &str) -> io::Result<()> {
+    /// Adds text, in one piece: so it stays whole, whoever else writes there. What cannot be written
+    /// is left out and [counted](failures).
+    pub fn append(&self, text: &str) {
         if text.is_empty() {
-            return Ok(());
+            return;
         }
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        match lines.as_mut() {
-            Some(file) => file
-                .write_all(text.as_bytes())
-                .map_err(|error| named(&self.path, &error)),
-            None => Ok(()),
+        let mut target = lock(&self.target);
+        let written = without_sigxfsz(|| match &mut *target {
+            Target::File => append(&self.path, text.as_bytes()),
+            Target::Stream(stream) => stream.write_all(text.as_bytes()),
+            Target::Stderr => io::stderr().write_all(text.as_bytes()),
+        });
+        if let Err(error) = written {
+            failures::add("not written", named(&self.path, &error));
         }
-    }
-
-    /// Writes text at a place of the file, and cuts what stands behind it: so a file grows that always
-    /// has an end. For a file that can be [replaced](Self::is_replaceable).
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn put(&self, at: u64, text: &str) -> io::Result<()> {
-        let mut file = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(file) = file.as_mut() else {
-            return Ok(());
-        };
-        let put = file
-            .seek(SeekFrom::Start(at))
-            .and_then(|_| file.write_all(text.as_bytes()))
-            .and_then(|()| file.set_len(at + text.len() as u64));
-        put.map_err(|error| named(&self.path, &error))
     }
 
     /// Writes the file anew. Who reads it meanwhile reads the old one or the new one, whole.
     ///
     /// # Errors
     ///
-    /// The file, or one beside it, cannot be written.
+    /// The file, or one in its folder, cannot be written.
     pub fn replace(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let written = if self.replaceable {
-            let mut name = self.path.file_name().unwrap_or_default().to_owned();
-            // Programs that the program starts inherit the path.
-            name.push(format!(".{}.part", process::id()));
-            let part = self.path.with_file_name(name);
-            let written = File::create(&part).and_then(|file| buffered(file, write));
-            let moved = written.and_then(|()| fs::rename(&part, &self.path));
-            if moved.is_err() {
-                // It may never have been there.
-                let _ = fs::remove_file(&part);
+        let mut target = lock(&self.target);
+        let written = without_sigxfsz(|| match &mut *target {
+            Target::File => {
+                let part = self.part();
+                let written = File::create(&part).and_then(|file| buffered(file, write));
+                let moved = written.and_then(|()| fs::rename(&part, &self.path));
+                moved.inspect_err(|_| self.remove_part())
             }
-            moved
-        } else {
-            File::options()
-                .append(true)
-                .open(&self.path)
-                .and_then(|file| buffered(file, write))
-        };
+            Target::Stream(stream) => buffered(stream, write),
+            Target::Stderr => buffered(io::stderr(), write),
+        });
         written.map_err(|error| named(&self.path, &error))
+    }
+
+    /// The file that becomes this one. Programs that the program starts inherit the path.
+    fn part(&self) -> PathBuf {
+        let mut name = OsString::from(self.path.file_name().unwrap_or_default());
+        name.push(format!(".{}.part", process::id()));
+        self.path.with_file_name(name)
+    }
+
+    fn remove_part(&self) {
+        // It may never have been there.
+        let _ = fs::remove_file(self.part());
     }
 }
 
-fn buffered(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn absolute(path: PathBuf) -> io::Result<PathBuf> {
+    std::path::absolute(&path).map_err(|error| named(&path, &error))
+}
+
+/// Adds all of the bytes to a file, or none.
+fn append(path: &Path, mut bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::options().create(true).append(true).open(path)?;
+    let mut written = 0;
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                written += count as u64;
+                bytes = &bytes[count..];
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                // The disk is full. Others may have added to the file since.
+                if written > 0 && file.stream_position().ok() == Some(file.metadata()?.len()) {
+                    file.set_len(file.metadata()?.len() - written)?;
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn buffered(
+    file: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut file = BufWriter::new(file);
-    write(&mut file)?;
-    file.flush()
+    let written = write(&mut file).and_then(|()| file.flush());
+    // What is left after an error is not tried again, by a drop beyond the caller's signal mask.
+    drop(file.into_parts());
+    written
 }
 
 /// The error with the path, which an `io::Error` does not have.
-fn named(path: &Path, error: &io::Error) -> io::Error {
+pub(crate) fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(
         error.kind(),
         format!("cannot write `{}`: {error}", path.display()),
@@ -168,13 +198,13 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    struct Folder(PathBuf);
+    pub(crate) struct Folder(pub(crate) PathBuf);
 
     impl Folder {
-        fn new(name: &str) -> Self {
+        pub(crate) fn new(name: &str) -> Self {
             let folder = env::temp_dir().join(format!("report-{name}-{}", process::id()));
             fs::create_dir_all(&folder).unwrap();
             Self(folder)
@@ -190,7 +220,8 @@ mod tests {
     #[test]
     fn a_failed_replacement_leaves_the_old_file_and_nothing_else() {
         let folder = Folder::new("failed");
-        let output = Output::open(folder.0.join("out")).unwrap();
+        let output = Output::whole(folder.0.join("out")).unwrap();
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
         output.replace(|file| file.write_all(b"old")).unwrap();
         let failed = output.replace(|file| {
             file.write_all(b"half of the ne")?;
@@ -208,8 +239,8 @@ mod tests {
     fn appended_text_follows_what_was_there() {
         let folder = Folder::new("append");
         fs::write(folder.0.join("out"), "before\n").unwrap();
-        let output = Output::open(folder.0.join("out")).unwrap();
-        output.append("after\n").unwrap();
+        let output = Output::lines(folder.0.join("out")).unwrap();
+        output.append("after\n");
         assert_eq!(
             fs::read_to_string(output.path()).unwrap(),
             "before\nafter\n"
@@ -217,22 +248,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_its_own_has_an_end_at_any_time() {
-        let folder = Folder::new("alone");
-        let path = folder.0.join("out");
-        let output = Output::open_alone(path.clone()).unwrap();
-        output.put(0, "[1 and the end]").unwrap();
-        output.put(2, ", 2]").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "[1, 2]");
-        let other = Output::open_alone(path.clone()).unwrap();
-        assert_ne!(other.path(), path);
-        other.put(0, "other").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "[1, 2]");
-    }
-
-    #[test]
     fn a_file_that_cannot_be_written_is_named() {
-        let error = Output::open("/nowhere/out".into()).unwrap_err();
-        assert!(error.to_string().contains("/nowhere/out"), "{error}");
+        for open in [Output::lines, Output::whole] {
+            let error = open("/nowhere/out".into()).unwrap_err();
+            assert!(error.to_string().contains("/nowhere/out"), "{error}");
+        }
     }
 }

@@ -1,69 +1,223 @@
 //! Writes results before a signal ends the program.
 //!
-//! A handler may do next to nothing: it writes a byte into a pipe, a thread that waits there has
-//! the results written, and the handler lets the signal go on to whom it was for.
+//! A handler may do next to nothing, and the thread that it interrupts may hold what is needed to
+//! write. So the handler only notes the signal and lets the thread continue. A thread of the profiler
+//! has the results written, and sends the signal again, to the same thread and with the same
+//! particulars: the program gets it a moment later than without the profiler.
 
-use std::io::{self, PipeReader, Read};
+use std::cell::UnsafeCell;
+use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
+use std::time::Duration;
 
-use libc::{c_int, c_void, sigaction, siginfo_t};
+use libc::{c_int, c_void, pid_t, sem_t, sigaction, siginfo_t};
 
-use crate::Moment;
-use crate::report::{Request, ask, request};
+use crate::report::{Request, request};
+use crate::{Moment, When, lock, masks};
 
-/// What ends a program that does not ask for it. `SIGABRT` comes after an exception that nobody
-/// caught, and after `Environment.FailFast`; newer runtimes than .NET Core 3.1 let it kill at once.
-/// After `SIGTERM` the runtime ends the program in order, unless the program does not let it.
-const SIGNALS: [c_int; 5] = [
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGQUIT,
-    libc::SIGHUP,
-    libc::SIGABRT,
+/// What ends a program that does not ask for it. After `SIGTERM` runtimes before .NET 10 end the
+/// program in order, unless it does not let them.
+static POSTPONED: [Postponed; 4] = [
+    Postponed::new(libc::SIGINT),
+    Postponed::new(libc::SIGTERM),
+    Postponed::new(libc::SIGQUIT),
+    Postponed::new(libc::SIGHUP),
 ];
 
-/// How long a handler waits, in milliseconds.
+/// Who had `SIGABRT` before. It comes after an exception that nobody caught, and after
+/// `Environment.FailFast`; newer runtimes than .NET Core 3.1 let it kill at once. It cannot be
+/// postponed: whoever aborts waits in the handler.
+static BEFORE_ABORT: OnceLock<sigaction> = OnceLock::new();
+static IS_ABORTING: AtomicBool = AtomicBool::new(false);
+/// How often results were written for that.
+static DONE: AtomicU32 = AtomicU32::new(0);
+/// How long it waits, in milliseconds.
 const PATIENCE: u32 = 5_000;
 
-/// The end of the pipe that handlers write to.
-static PIPE: AtomicI32 = AtomicI32::new(-1);
-/// How often results were written for a handler.
-static DONE: AtomicU32 = AtomicU32::new(0);
-/// Who had the signals before, as in `SIGNALS`.
-static BEFORE: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
+/// Who writes, and how long a signal waits for that.
+static WRITER: Mutex<Option<(Sender<Request>, Duration)>> = Mutex::new(None);
 
-/// What a handler writes into the pipe.
-const ENDS: u8 = 0;
-const ASKS: u8 = 1;
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Has results written whenever one of the signals comes, from now on; at `SIGUSR1` as well, if it is
-/// to ask for them.
-pub(crate) fn watch(requests: Sender<Request>, asks: bool) -> io::Result<()> {
-    let (reader, writer) = io::pipe()?;
-    thread::Builder::new()
-        .name("report signals".to_owned())
-        .spawn(move || serve(reader, &requests))?;
-    // Never closed: a handler may run at any time.
-    let writer = writer.into_raw_fd();
-    PIPE.store(writer.as_raw_fd(), Ordering::Release);
-    for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
-        let now = current(signal)?;
-        // Ignored by the wish of whoever started the program, as `nohup` does.
-        if now.sa_sigaction == libc::SIG_IGN || before.set(now).is_err() {
-            continue;
+/// Counts what handlers have noted.
+static NOTED: Semaphore = Semaphore(UnsafeCell::new(MaybeUninit::zeroed()));
+
+struct Semaphore(UnsafeCell<MaybeUninit<sem_t>>);
+
+// SAFETY: all that is done with it is meant for several threads at once.
+unsafe impl Sync for Semaphore {}
+
+impl Semaphore {
+    fn start(&self) -> io::Result<()> {
+        // SAFETY: nobody uses the semaphore before `watch` has started it, once.
+        match unsafe { libc::sem_init(self.0.get().cast(), 0, 0) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
         }
-        handle(signal, on_signal)?;
     }
-    if asks {
+
+    /// May be called in a signal handler.
+    fn post(&self) {
+        // SAFETY: handlers are installed after the semaphore was initialised.
+        unsafe { libc::sem_post(self.0.get().cast()) };
+    }
+
+    fn wait(&self) {
+        // SAFETY: the thread that waits is started after the semaphore was initialised.
+        while unsafe { libc::sem_wait(self.0.get().cast()) } != 0 {}
+    }
+}
+
+/// A signal that comes later.
+struct Postponed {
+    signal: c_int,
+    /// Who had it before.
+    before: OnceLock<sigaction>,
+    state: AtomicU8,
+    /// The thread that got it, and its particulars.
+    thread: AtomicI32,
+    info: UnsafeCell<MaybeUninit<siginfo_t>>,
+}
+
+/// None came.
+const NONE: u8 = 0;
+/// One came, and is being noted.
+const COMING: u8 = 1;
+/// One came.
+const NOTED_ONE: u8 = 2;
+/// It was sent again.
+const SENT: u8 = 3;
+
+// SAFETY: `info` is written by whoever has changed `state` from NONE to COMING, and read after it has
+// become NOTED_ONE by the one thread that changes it to SENT.
+unsafe impl Sync for Postponed {}
+
+impl Postponed {
+    const fn new(signal: c_int) -> Self {
+        Self {
+            signal,
+            before: OnceLock::new(),
+            state: AtomicU8::new(NONE),
+            thread: AtomicI32::new(0),
+            info: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// Notes a signal, in its handler; `false` if it is to be handled now: it was sent again, or is
+    /// one more, whose sender does not want to wait.
+    fn note(&self, info: *const siginfo_t) -> bool {
+        let noted = self
+            .state
+            .compare_exchange(NONE, COMING, Ordering::AcqRel, Ordering::Acquire);
+        match noted {
+            Ok(_) => {
+                // SAFETY: the state says that this is the one who writes; the system passes a
+                // `siginfo_t` to the handler.
+                unsafe { (*self.info.get()).write(info.read()) };
+                // SAFETY: the call takes no pointer.
+                let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+                self.thread.store(thread as i32, Ordering::Relaxed);
+                self.state.store(NOTED_ONE, Ordering::Release);
+                NOTED.post();
+                true
+            }
+            Err(SENT) => {
+                self.state.store(NONE, Ordering::Release);
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Sends it again, if it came.
+    fn send(&self) {
+        let noted =
+            self.state
+                .compare_exchange(NOTED_ONE, SENT, Ordering::AcqRel, Ordering::Relaxed);
+        if noted.is_err() {
+            return;
+        }
+        let thread = pid_t::from(self.thread.load(Ordering::Relaxed));
+        let info = self.info.get();
+        // SAFETY: the particulars were written before the state became NOTED_ONE. A process may send
+        // any to itself.
+        unsafe {
+            let process = libc::getpid();
+            let sent = libc::syscall(
+                libc::SYS_rt_tgsigqueueinfo,
+                process,
+                thread,
+                self.signal,
+                info,
+            );
+            // The thread is gone.
+            if sent != 0
+                && libc::syscall(libc::SYS_rt_sigqueueinfo, process, self.signal, info) != 0
+            {
+                libc::kill(process, self.signal);
+            }
+        }
+    }
+}
+
+/// Has results written whenever one of the signals comes, from now on.
+pub(crate) fn watch(requests: Sender<Request>, when: When) -> io::Result<()> {
+    let mut writer = lock(&WRITER);
+    // A later report takes the place of the one before: handlers are the process's.
+    if writer.replace((requests, when.patience)).is_some() {
+        return Ok(());
+    }
+    drop(writer);
+    NOTED.start()?;
+    masks::spawning(|| {
+        thread::Builder::new()
+            .name("report signals".to_owned())
+            .spawn(serve)
+    })?;
+    for postponed in &POSTPONED {
+        let now = current(postponed.signal)?;
+        // Ignored by the wish of whoever started the program, as `nohup` does.
+        if now.sa_sigaction != libc::SIG_IGN && postponed.before.set(now).is_ok() {
+            handle(postponed.signal, on_signal)?;
+        }
+    }
+    let now = current(libc::SIGABRT)?;
+    if now.sa_sigaction != libc::SIG_IGN && BEFORE_ABORT.set(now).is_ok() {
+        handle(libc::SIGABRT, on_abort)?;
+    }
+    if when.is_asked {
         handle(libc::SIGUSR1, on_request)?;
     }
     Ok(())
+}
+
+/// Has results written for what handlers have noted.
+fn serve() {
+    loop {
+        NOTED.wait();
+        let Some((requests, patience)) = lock(&WRITER).clone() else {
+            continue;
+        };
+        let write = |moment| request(&requests, moment).recv_timeout(patience);
+        if IS_ASKED.swap(false, Ordering::AcqRel) {
+            request(&requests, Moment::Asked);
+        }
+        if IS_ABORTING.swap(false, Ordering::AcqRel) {
+            let _ = write(Moment::Abort);
+            DONE.fetch_add(1, Ordering::Release);
+        }
+        let is_noted = |one: &Postponed| one.state.load(Ordering::Acquire) == NOTED_ONE;
+        if POSTPONED.iter().any(is_noted) {
+            // A disk that hangs must not keep the program; after the end there is nobody who writes.
+            let _ = write(Moment::Signal);
+        }
+        POSTPONED.iter().for_each(Postponed::send);
+    }
 }
 
 fn handle(
@@ -91,31 +245,22 @@ fn current(signal: c_int) -> io::Result<sigaction> {
     Ok(unsafe { now.assume_init() })
 }
 
-/// For each byte, results are written.
-fn serve(mut reader: PipeReader, requests: &Sender<Request>) {
-    let mut byte = [0];
-    while reader.read_exact(&mut byte).is_ok() {
-        if byte == [ASKS] {
-            request(requests, Moment::Asked);
-            continue;
-        }
-        let lives = ask(requests, Moment::Signal);
-        DONE.fetch_add(1, Ordering::Release);
-        if !lives {
-            PIPE.store(-1, Ordering::Release);
-        }
+extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let Some(postponed) = POSTPONED.iter().find(|one| one.signal == signal) else {
+        return;
+    };
+    if keeping_errno(|| postponed.note(info)) {
+        return;
     }
+    forward(postponed.before.get(), signal, info, context);
 }
 
-extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // What was interrupted may be about to look at it.
-    let errno = errno();
-    // SAFETY: each thread has its own `errno`, which may be read and written at any time.
-    let kept = unsafe { *errno };
-    let pipe = PIPE.load(Ordering::Acquire);
-    if pipe >= 0 {
+extern "C" fn on_abort(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    keeping_errno(|| {
         let done = DONE.load(Ordering::Acquire);
-        let mut patience = if tell(pipe, ENDS) { PATIENCE } else { 0 };
+        IS_ABORTING.store(true, Ordering::Release);
+        NOTED.post();
+        let mut patience = PATIENCE;
         while patience > 0 && DONE.load(Ordering::Acquire) == done {
             let pause = libc::timespec {
                 tv_sec: 0,
@@ -125,13 +270,32 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
             unsafe { libc::nanosleep(&raw const pause, ptr::null_mut()) };
             patience -= 1;
         }
+    });
+    forward(BEFORE_ABORT.get(), signal, info, context);
+}
+
+/// The thread that was interrupted continues at once: results may need it.
+extern "C" fn on_request(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
+    keeping_errno(|| {
+        IS_ASKED.store(true, Ordering::Release);
+        NOTED.post();
+    });
+}
+
+/// What was interrupted may be about to look at it.
+fn keeping_errno<R>(code: impl FnOnce() -> R) -> R {
+    // SAFETY: each thread has its own `errno`, which may be read and written at any time.
+    unsafe {
+        let errno = libc::__errno_location();
+        let kept = *errno;
+        let result = code();
+        *errno = kept;
+        result
     }
-    // SAFETY: as above.
-    unsafe { *errno = kept };
-    let before = SIGNALS
-        .iter()
-        .position(|known| *known == signal)
-        .and_then(|index| BEFORE[index].get());
+}
+
+/// Passes a signal to whoever had it before.
+fn forward(before: Option<&sigaction>, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     match before {
         Some(before) if before.sa_sigaction == libc::SIG_IGN => {}
         Some(before) if before.sa_sigaction == libc::SIG_DFL => default(signal),
@@ -156,36 +320,6 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
         }
         None => default(signal),
     }
-}
-
-/// The thread that was interrupted goes on at once: results may need it.
-extern "C" fn on_request(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
-    let errno = errno();
-    // SAFETY: each thread has its own `errno`, which may be read and written at any time.
-    let kept = unsafe { *errno };
-    let pipe = PIPE.load(Ordering::Acquire);
-    if pipe >= 0 {
-        tell(pipe, ASKS);
-    }
-    // SAFETY: as above.
-    unsafe { *errno = kept };
-}
-
-/// Writes a byte into the pipe; may be called in a signal handler.
-fn tell(pipe: c_int, what: u8) -> bool {
-    // SAFETY: the descriptor is never closed, one byte is there; `write` may be called in a signal
-    // handler.
-    unsafe { libc::write(pipe, ptr::from_ref(&what).cast(), 1) == 1 }
-}
-
-/// Where this thread's `errno` is.
-fn errno() -> *mut c_int {
-    // SAFETY: the function only tells an address.
-    #[cfg(target_os = "linux")]
-    return unsafe { libc::__errno_location() };
-    // SAFETY: the function only tells an address.
-    #[cfg(target_vendor = "apple")]
-    return unsafe { libc::__error() };
 }
 
 /// Lets the signal do what it does by itself, as soon as the handler returns.

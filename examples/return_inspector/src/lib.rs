@@ -8,7 +8,8 @@ use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
-use report::{Selection, is_framework};
+use report::helper::LineWriter;
+use report::{Report, Selection, When, failures, is_framework};
 
 use options::Options;
 
@@ -20,11 +21,15 @@ struct ReturnInspector {
     /// Keeps the inspector from inspecting itself.
     guard: ReentrancyGuard,
     selection: Selection,
+    /// Writes the lines of the inspector.
+    writer: LineWriter,
+    report: Report,
 }
 
 #[profiler(clsid = "A8656E35-9A04-449E-B8EA-C9B8FBA40D52")]
 impl Profiler for ReturnInspector {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        failures::watch("return_inspector", setup);
         let options = Options::from_environment()?;
         if options.framework {
             // Most of the framework is precompiled: otherwise its methods would never be compiled
@@ -32,13 +37,12 @@ impl Profiler for ReturnInspector {
             setup.add_events(EventMask::DISABLE_ALL_NGEN_IMAGES);
         }
         let helper = match options.native {
-            true => {
-                native::start(info, &options)?;
-                None
-            }
+            true => None,
             false => Some(HelperAssembly::open(&options.helper)?),
         };
         Ok(Self {
+            writer: native::start(info, &options)?,
+            report: Report::start(When::default(), |_| Ok(()))?,
             options,
             helper,
             guard: ReentrancyGuard::new()?,
@@ -61,6 +65,7 @@ impl Profiler for ReturnInspector {
         }
         if let Some(helper) = &self.helper {
             if name == helper.props().name {
+                self.writer.loaded(module);
                 return Ok(());
             }
             helper.load_into(info, module)?;
@@ -70,6 +75,7 @@ impl Profiler for ReturnInspector {
     }
 
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.writer.unloaded(module);
         self.selection.remove(module);
         Ok(())
     }
@@ -100,13 +106,21 @@ impl Profiler for ReturnInspector {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         let method = info.method(function)?;
-        if !self.is_inspected(&method)? {
+        if self.writer.compiled(&method)? || !self.is_inspected(&method)? {
             return Ok(());
         }
-        method.rewrite(|body, cx| match &self.helper {
+        let rewritten = method.rewrite(|body, cx| match &self.helper {
             Some(helper) => self.inspect(body, cx, helper),
             None => native::inspect(body, cx),
-        })?;
+        });
+        if let Err(error) = rewritten {
+            failures::add("refused", format_args!("{}: {error}", method.full_name()?));
+        }
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use report::Output;
+use report::helper::{self, LineWriter};
 
 use crate::options::Options;
 
@@ -20,15 +21,24 @@ static STRINGS: OnceLock<(usize, usize)> = OnceLock::new();
 /// The names of the methods by number: what is called says its number.
 static METHODS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Says where results go.
-pub(crate) fn start(info: &ProfilerInfo, options: &Options) -> Result<()> {
-    let output = Output::open(options.output.clone());
+/// Says where results go, and what writes them for the inspector.
+pub(crate) fn start(info: &ProfilerInfo, options: &Options) -> Result<LineWriter> {
+    let output = Output::lines(options.output.clone())?;
     let layout = info.string_layout2()?;
     let place = (layout.length_offset as usize, layout.buffer_offset as usize);
     // Set already where another runtime of this process has started the profiler, too.
     let _ = STRINGS.set(place);
-    let _ = OUTPUT.set(output.map_err(|error| Error::other(error.to_string()))?);
-    Ok(())
+    let _ = OUTPUT.set(output);
+    Ok(LineWriter::new(NativeCall::new(write_line)))
+}
+
+fn write_line(text: *const u16, length: i32) {
+    // SAFETY: the inspector pins a string, and passes its address and length.
+    let mut line = unsafe { helper::text(text, length) };
+    line.push('\n');
+    if let Some(output) = OUTPUT.get() {
+        output.append(&line);
+    }
 }
 
 /// Gives the result to a function of this library, if it is a primitive or a string.
@@ -132,7 +142,6 @@ fn saw(method: i32, value: impl Display) {
         methods.get(method as usize).cloned()
     };
     if let (Some(output), Some(name)) = (OUTPUT.get(), name) {
-        // The program is not to suffer from a full disk.
-        let _ = output.append(&format!("{name} = {value}\n"));
+        output.append(&format!("{name} = {value}\n"));
     }
 }

@@ -41,7 +41,7 @@ pub enum Takes {
     /// A path, handed over as an absolute one; here is its name for `--help`.
     Path(&'static str),
     /// The path of a file that the profiler adds to, handed over as an absolute one; the runner
-    /// empties it first. Here is its name for `--help`.
+    /// removes it first. Here is its name for `--help`.
     Output(&'static str),
     /// As `Output`, with the file in the current folder that is written without the option: first
     /// its name for `--help`, then that file.

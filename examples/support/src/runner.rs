@@ -79,11 +79,11 @@ fn launch(
         launch.env(name, value);
     }
     launch.args(arguments).profiler(library);
-    // Everything is checked before anything is emptied.
+    // Everything is checked before anything is removed.
     launch.command()?;
     for (name, value) in &variables {
         if example.is_output(name) {
-            empty(Path::new(value))?;
+            clear(Path::new(value))?;
         }
     }
     // Who reads the program's streams with another program gets them as they are.
@@ -96,12 +96,17 @@ fn launch(
     Err(Error::from(launch.exec()))
 }
 
-/// Empties a file or makes it. Terminals, pipes and the like are left alone.
-fn empty(path: &Path) -> Result<()> {
+/// Removes the results of an earlier run, which would be taken for those of this one. Terminals, pipes
+/// and the like are left alone.
+fn clear(path: &Path) -> Result<()> {
     match fs::metadata(path) {
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
-        _ => File::create(path)
-            .map(drop)
-            .map_err(Error::io("write", path)),
+        _ => {
+            // Tells whether it can be written, as the profiler will do.
+            File::create(path).map_err(Error::io("write", path))?;
+            // A link stays, and so does a file in a folder that cannot be written: an empty one.
+            let _ = fs::canonicalize(path).and_then(fs::remove_file);
+            Ok(())
+        }
     }
 }

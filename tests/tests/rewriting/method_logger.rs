@@ -88,7 +88,7 @@ fn calls_are_counted_in_an_added_type_and_timed_with_an_added_local() {
             .count();
         assert_eq!(took, calls.len());
         let il = fs::read_to_string(il).unwrap();
-        assert!(!il.contains("refused") && !il.contains("failed"), "{il}");
+        assert!(!il.contains("refused"), "{il}");
         let methods = il.lines().filter(|line| *line == "after:").count();
         assert!(methods >= 5, "{il}");
         assert_eq!(
@@ -138,12 +138,23 @@ fn other_programs_do_what_they_did() {
             let plain = Finished::of(EXAMPLE.plain(runtime, &path, arguments));
             let logged = Finished::of(EXAMPLE.command(runtime, &options, &path, arguments));
             let il = fs::read_to_string(il).unwrap();
-            assert_eq!(logged.output(), plain.output(), "{il}");
-            assert!(!fs::read_to_string(log).unwrap().is_empty(), "{il}");
-            for line in il.lines().filter(|line| line.starts_with("refused")) {
-                println!("{line}");
+            let (own, rest) = EXAMPLE.split(&logged.stderr);
+            assert_eq!(
+                (logged.status, &logged.stdout),
+                (plain.status, &plain.stdout)
+            );
+            assert_eq!(rest, plain.stderr.lines().collect::<Vec<_>>(), "{il}");
+            // One line has how many were refused, and nothing else went wrong.
+            let refused = il
+                .lines()
+                .filter(|line| line.starts_with("refused"))
+                .count();
+            match own[..] {
+                [] => assert_eq!(refused, 0),
+                [line] => assert!(line.starts_with(&format!("method_logger: {refused} refused"))),
+                _ => panic!("{own:?}"),
             }
-            assert!(!il.contains("failed"), "{il}");
+            assert!(!fs::read_to_string(log).unwrap().is_empty(), "{il}");
         }
     }
 }

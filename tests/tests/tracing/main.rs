@@ -6,5 +6,6 @@ mod endings;
 mod ends;
 mod flow;
 mod kinds;
+mod limits;
 mod otlp;
 mod trace;

@@ -138,10 +138,17 @@ pub(crate) fn traced(runtime: &Runtime, options: &[&str], words: &[&str]) -> (Tr
     let finished = Finished::of(EXAMPLE.command(runtime, &all, &program, words));
     assert!(plain.status.success(), "{plain:?}");
     assert_eq!(finished.status, plain.status, "{finished:?}");
-    assert_eq!(
-        (&finished.stdout, &finished.stderr),
-        (&plain.stdout, &plain.stderr)
-    );
+    assert_eq!(finished.stdout, plain.stdout);
+    let (own, rest) = EXAMPLE.split(&finished.stderr);
+    assert_eq!(rest, plain.stderr.lines().collect::<Vec<_>>());
     let text = |file: &Path| fs::read_to_string(file).unwrap();
-    (Trace::parse(&text(&file)), text(&summary))
+    let trace = Trace::parse(&text(&file));
+    // What was refused is said in one line, and nothing else went wrong.
+    let refused = trace.other["refused"].as_array().unwrap().len();
+    match own[..] {
+        [] => assert_eq!(refused, 0),
+        [line] => assert!(line.starts_with(&format!("method_tracer: {refused} refused"))),
+        _ => panic!("{own:?}"),
+    }
+    (trace, text(&summary))
 }

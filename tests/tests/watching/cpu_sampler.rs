@@ -5,7 +5,7 @@ use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
 
-use crate::endings::endings;
+use crate::endings::{Ending, endings};
 
 const EXAMPLE: Example = Example("cpu_sampler");
 
@@ -197,11 +197,10 @@ fn however_the_program_ends_the_picture_is_whole() {
                 );
                 assert!(results.contains(" samples; the program was stopped "));
             } else {
-                // It may have ended before anything was written.
-                assert!(
-                    results.is_empty() || results.contains(" samples; "),
-                    "{results}"
-                );
+                // It may have ended before anything was written, but not where that is waited for.
+                let is_early =
+                    results.is_empty() && !matches!(ending, Ending::Kill | Ending::Overflow);
+                assert!(is_early || results.contains(" samples; "), "{results}");
             }
         },
     );

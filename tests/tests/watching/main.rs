@@ -11,5 +11,7 @@ mod gc_monitor;
 mod heap_snapshot;
 mod hot_patch;
 mod hour;
+mod limits;
+mod others;
 mod sampler_torture;
 mod tools_torture;
