@@ -13,11 +13,23 @@ namespace Inlines
         {
             Say();
             // A profiler is told of the name.
-            var thread = new Thread(() => { }) { Name = "again" };
+            var thread = new Thread(new Nothing().Run) { Name = "again" };
             thread.Start();
             thread.Join();
             Say();
             return 8;
+        }
+
+        private sealed class Nothing
+        {
+            [MethodImpl(MethodImplOptions.NoInlining)]
+            internal Nothing()
+            {
+            }
+
+            internal void Run()
+            {
+            }
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]

@@ -21,12 +21,14 @@ namespace Statics
         private static double ratio;
         [ThreadStatic] private static int perThread;
         private const int Literal = 5;
+        private static object kept;
 
         private static int Main()
         {
             count = 17;
             ratio = 2.5;
             perThread = 7;
+            kept = "kept";
             int[] numbers = { 11, 22, 33, 44, 55, 66, 77 };
             Console.WriteLine(Use() + " " + numbers[Literal]);
             // What holds the numbers of the array is a type that nothing else initialises.
@@ -42,7 +44,7 @@ namespace Statics
             });
             thread.Start();
             thread.Join();
-            Console.WriteLine(count + " " + (ratio == 2.5) + " " + perThread);
+            Console.WriteLine(count + " " + (ratio == 2.5) + " " + perThread + " " + kept);
             return 3;
         }
 

@@ -46,7 +46,7 @@ fn names_are_those_of_the_source() {
         let names = [
             "Basics.Program.Main(string[])".to_owned(),
             "Basics.Program.Catch(int)".to_owned(),
-            "Basics.Program+<Numbers>c__Iterator0.MoveNext()".to_owned(),
+            "Basics.Program+<Numbers>d__7.MoveNext()".to_owned(),
             "Basics.Box<int>.Convert<int>(System.Func<int, int>)".to_owned(),
             "Basics.Box<int>.Convert<System.__Canon>(System.Func<int, System.__Canon>)".to_owned(),
             format!("Basics.Box<{shared}>.Convert<int>(System.Func<{shared}, int>)"),

@@ -152,7 +152,7 @@ fn what_would_break_the_program_is_refused_once_and_for_all() {
              void Rewrites.Program::Missing(): the type is the module's own, and has no Missing \
              with this signature",
             "Rewrites.Program.Largest(int[]) was not rewritten: there is no token for void \
-             [corelib]System.Gone::Missing(): the assembly System.Private.CoreLib has no type \
+             [corelib]System.Gone::Missing(): the assembly System.Runtime has no type \
              System.Gone",
             "Rewrites.Program.Catch(int) was not rewritten: there is no token for void \
              [corelib]System.GC::KeepAlive(string): System.GC has no KeepAlive with the signature \

@@ -55,6 +55,8 @@ const DISPENSABLE: &[&str] = &[
     "ICorProfilerInfo3::EnumModules",
     "ICorProfilerInfo::IsArrayClass",
     "ICorProfilerInfo::SetILInstrumentedCodeMap",
+    "IMetaDataAssemblyImport::FindExportedTypeByName",
+    "IMetaDataAssemblyImport::GetExportedTypeProps",
     "IMetaDataImport2::GetMethodSpecProps",
     "IMetaDataImport::EnumMembersWithName",
     "IMetaDataImport::FindTypeDefByName",

@@ -41,12 +41,13 @@ fn what_a_profiler_refuses_is_not_inlined() {
                 "compiling CallsBoth",
                 "Free into CallsBoth",
                 "Kept into CallsBoth",
+                "compiling .ctor",
                 "inliners true, total true, rest true, of another module 0, some call it true",
                 // The program is not precompiled.
                 "of the program: ICorProfilerInfo6::EnumNgenModuleMethodsInliningThisMethod failed \
                  with CORPROF_E_DATAINCOMPLETE (0x80131351): the runtime is still loading what was \
                  asked for: ask again later",
-                "compiling <Main>m__0",
+                "compiling Run",
                 // `CallsFree` was compiled again, with nothing inlined.
                 "compiling Free",
             ]

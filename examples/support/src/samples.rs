@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// iterators, an exception, a dynamic method, a second thread, and a method that is compiled again
 /// with optimisations. The argument `exit=N` sets its exit code; others are printed.
 ///
-/// Its source is `Sample.cs` beside it; `build.sh` builds it again.
+/// Its source is `Sample.cs` beside it; `tests/roslyn/build.sh` builds it again.
 #[must_use]
 pub fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -94,37 +94,3 @@ fn all_pinned_runtimes_start() {
         }
     }
 }
-
-/// The committed assembly is what the source says. Another compiler makes other bytes.
-#[test]
-fn the_sample_is_built_from_its_source() {
-    const COMPILER: &str = "Mono C# compiler version 6.8.0.105";
-    let version = Command::new("mcs").arg("--version").output();
-    if !version.is_ok_and(|output| output.stdout.starts_with(COMPILER.as_bytes())) {
-        eprintln!("SKIPPED: {COMPILER} (Debian's package mono-mcs) is not installed");
-        return;
-    }
-    let host = match Fetcher::from_env().unwrap().fetch(&Pinned::NET_CORE_3_1) {
-        Err(error) if may_skip(&error) => {
-            eprintln!("SKIPPED (an error if CI is set): {error}");
-            return;
-        }
-        result => result.unwrap(),
-    };
-    let reference = host.with_file_name("shared/Microsoft.NETCore.App/3.1.23");
-    let committed = samples::sample();
-    let built = std::env::temp_dir().join(format!("clr-sample-{}.dll", std::process::id()));
-    let script = committed.with_file_name("build.sh");
-    let status = Command::new(script)
-        .args([&reference, &built])
-        .status()
-        .unwrap();
-    assert!(status.success());
-    let is_same = std::fs::read(&built).unwrap() == std::fs::read(&committed).unwrap();
-    std::fs::remove_file(&built).unwrap();
-    assert!(
-        is_same,
-        "build it again: examples/support/samples/build.sh {}",
-        reference.display()
-    );
-}

@@ -31,6 +31,7 @@ mod column {
     pub(super) const METHOD_SPEC_METHOD: usize = 0;
     pub(super) const ATTRIBUTE_CONSTRUCTOR: usize = 1;
     pub(super) const ATTRIBUTE_VALUE: usize = 2;
+    pub(super) const ASSEMBLY_REF_NAME: usize = 6;
 }
 
 /// An assembly, or another module with metadata, in the bytes of its file.
@@ -271,6 +272,17 @@ impl<'a> Assembly<'a> {
             let constructor = tables.coded(token, column::ATTRIBUTE_CONSTRUCTOR)?;
             let value = tables.cell(token, column::ATTRIBUTE_VALUE)?;
             Ok((constructor, self.metadata.blob(value)?))
+        })
+    }
+
+    /// The names of the assemblies that this one refers to.
+    ///
+    /// An item is an error if its row or its name is broken.
+    pub fn references(&self) -> impl Iterator<Item = Result<Cow<'a, str>>> {
+        let tables = &self.metadata.tables;
+        tables.tokens(TokenTable::ASSEMBLY_REF).map(|token| {
+            let name = tables.cell(token, column::ASSEMBLY_REF_NAME)?;
+            self.metadata.name(name)
         })
     }
 

@@ -28,7 +28,7 @@ fn names_are_full() {
             "[jit] Shop.Tools.Pick.Largest<int>(int[])",
             "[jit] Shop.Tools.Pick.Largest<Shop.Money>(Shop.Money[])",
             "[jit] Shop.Tools.Pick.Largest<System.__Canon>(System.__Canon[])",
-            "[jit] Shop.Program+<Main>c__AnonStorey0.<>m__0(string, Shop.Money)",
+            "[jit] Shop.Program+<>c__DisplayClass6_0.<Main>b__0(string, Shop.Money)",
             "[jit] System.Collections.Generic.List<Shop.Money>.Add(Shop.Money)",
             "[dynamic] DiscountBy20",
         ] {

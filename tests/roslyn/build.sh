@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Builds all C# here again: the profiled programs of the tests, the sample of the examples, and what the
+# examples' profilers let rewritten code call.
+#
+#   tests/roslyn/build.sh [OUTPUT]
+#
+# OUTPUT gets the folders that the results have in the repository, which is the default. Whoever builds
+# gets the same bytes.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+output=$(realpath -- "${1:-$root}")
+compiler=$("$here/setup")
+
+# The working folder of the compiler: what is in it is named by relative paths.
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+ln -s -- "$root/tests" "$root/examples" "$work/"
+mkdir "$work/generated"
+cd "$work"
+
+# configure RESULT VERSION: how the host is told what a program needs.
+configure() {
+    mkdir -p -- "$(dirname -- "$output/$1")"
+    cat >"$output/${1%.dll}.runtimeconfig.json" <<END
+{
+  "runtimeOptions": {
+    "framework": {
+      "name": "Microsoft.NETCore.App",
+      "version": "$2"
+    },
+    "rollForward": "Major"
+  }
+}
+END
+}
+
+# Lines for the compiler; see Compile.cs.
+list=()
+
+# compile RESULT OPTION... SOURCE...
+compile() {
+    local word sources=()
+    for word; do
+        case $word in *.cs) sources+=("$word") ;; esac
+    done
+    if grep -qw unsafe -- "${sources[@]}"; then
+        set -- "$@" -unsafe
+    fi
+    list+=("$*")
+}
+
+# assemble RESULT SOURCE...: a library, by mono's ilasm. That draws the module's id and the time stamp: they
+# become a hash of the rest and zero.
+assemble() {
+    local result=$output/$1
+    shift
+    mkdir -p -- "$(dirname -- "$result")"
+    ilasm /quiet /dll /output:"$result" "$@"
+    python3 - "$result" <<'END'
+import hashlib, struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+header = struct.unpack_from("<I", data, 0x3C)[0]
+data[header + 8 : header + 12] = bytes(4)
+metadata = data.index(b"BSJB")
+name = data.index(b"#GUID\0", metadata)
+mvid = metadata + struct.unpack_from("<I", data, name - 8)[0]
+data[mvid : mvid + 16] = bytes(16)
+data[mvid : mvid + 16] = hashlib.sha256(data).digest()[:16]
+open(sys.argv[1], "wb").write(data)
+END
+}
+
+for source in tests/profilees/*.cs; do
+    result=${source%.cs}.dll
+    case $result in
+        */StartupHook.dll) compile "$result" core31 -library -pdb:embedded "$source" ;;
+        *)
+            compile "$result" core31 -pdb:embedded "$source"
+            configure "$result" 3.1.0
+            ;;
+    esac
+done
+# The assembly that rewritten code calls, apart from the programs, so that no runtime finds it by itself.
+# The key is public only: runtimes compare keys and do not check signatures.
+compile tests/profilees/helper/Helper.dll core31 -library -key:tests/profilees/helper/Helper.pub \
+    tests/profilees/helper/Helper.cs
+assemble tests/profilees/helper/newer/Helper.dll tests/profilees/helper/Newer.il
+
+# Programs that refer to the core library by a facade, as those built for .NET Framework do and libraries for
+# all of .NET.
+for name in Helped Hot; do
+    compile "tests/profilees/mscorlib/$name.dll" net472 -pdb:embedded "tests/profilees/$name.cs"
+    configure "tests/profilees/mscorlib/$name.dll" 3.1.0
+    compile "tests/profilees/netstandard/$name.dll" ns20 -pdb:embedded "tests/profilees/$name.cs"
+    configure "tests/profilees/netstandard/$name.dll" 3.1.0
+done
+
+# The program of every shape of method, some of them written in IL, some by a generator.
+shapes=tests/profilees/Shapes
+"$shapes/generate.sh" generated
+assemble "$shapes"IL.dll "$shapes/ShapesIL.il" "$shapes/Regions.il" "$shapes/Operands.il" generated/Sizes.il
+compile "$shapes.dll" core31 -pdb:embedded -reference:tests/profilees/ShapesIL.dll "$shapes"/*.cs generated/Large.cs
+configure "$shapes.dll" 3.1.0
+
+compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
+for helper in method_logger/helper/Logger method_tracer/helper/MethodTracer return_inspector/helper/Inspector; do
+    compile "examples/$helper.dll" core31 -library "examples/${helper%/*}"/*.cs
+done
+
+printf '%s\n' "${list[@]}" | "$compiler/compile" "$output"

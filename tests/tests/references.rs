@@ -1,0 +1,47 @@
+//! The assemblies that are committed here are as users' are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assembly_reader::Assembly;
+
+/// All assemblies below a folder.
+fn assemblies(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries
+        .flat_map(|entry| {
+            let path = entry.path();
+            if entry.file_type().unwrap().is_dir() {
+                assemblies(&path)
+            } else if path.extension().is_some_and(|extension| extension == "dll") {
+                vec![path]
+            } else {
+                Vec::new()
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn none_refers_to_the_private_core_library() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = assemblies(&root.join("profilees"));
+    paths.extend(assemblies(&root.join("../examples")));
+    assert!(paths.len() > 40, "{paths:?}");
+    for path in paths {
+        let bytes = fs::read(&path).unwrap();
+        let assembly = Assembly::open(&bytes).unwrap();
+        let references: Vec<_> = assembly.references().map(Result::unwrap).collect();
+        println!("{}: {references:?}", path.display());
+        let cores = ["System.Runtime", "netstandard", "mscorlib"];
+        let has_core = references.iter().any(|name| cores.contains(&name.as_ref()));
+        let has_private = references
+            .iter()
+            .any(|name| name.starts_with("System.Private."));
+        assert!(
+            has_core && !has_private,
+            "{} refers to {references:?}: tests/roslyn/build.sh builds it as it should be",
+            path.display()
+        );
+    }
+}
