@@ -15,7 +15,8 @@
 //! "edit" is to decode, edit and encode; "check" to decode what was encoded and to check it, when all
 //! is known of what it refers to; "metadata" what asking for that takes more. These are of every other
 //! method. Of the rest, "calls" is what `Method::rewrite` takes beside them: what it asks of the runtime
-//! about the method, its body, and setting the new one. The share is that of edit and check. Each method
+//! about the method, its body, and setting the new one; and "map" what it takes more to tell the runtime
+//! where the old offsets are. The share is that of edit and check. Each method
 //! follows upon a compilation, which leaves nothing of all that in the caches of the processor.
 //!
 //! `Method::rewrite` uses its memory again, as in `again`; `new` is what that saves.
@@ -61,7 +62,7 @@ fn run(runs: usize) -> Result<()> {
     let log = std::env::temp_dir().join(format!("jit_share-{}", std::process::id()));
     println!("microseconds a method; medians of {runs} runs");
     println!(
-        "{:64}{:>8}{:>7}{:>8}{:>8}{:>10}{:>8}{:>13}{:>8}{:>14}",
+        "{:64}{:>8}{:>7}{:>8}{:>8}{:>10}{:>8}{:>8}{:>13}{:>8}{:>14}",
         "",
         "methods",
         "bytes",
@@ -69,6 +70,7 @@ fn run(runs: usize) -> Result<()> {
         "check",
         "metadata",
         "calls",
+        "map",
         "compilation",
         "share",
         "with calls"
@@ -88,7 +90,7 @@ fn run(runs: usize) -> Result<()> {
                 values[values.len() / 2]
             };
             println!(
-                "{:64}{:>8}{:>7.0}{:>8.2}{:>8.2}{:>10.2}{:>8.2}{:>13.1}{:>7.2}%{:>13.2}%",
+                "{:64}{:>8}{:>7.0}{:>8.2}{:>8.2}{:>10.2}{:>8.2}{:>8.2}{:>13.1}{:>7.2}%{:>13.2}%",
                 format!("{}, {name}, {memory}", runtime.name),
                 median(|one| one.methods),
                 median(|one| one.bytes),
@@ -96,10 +98,11 @@ fn run(runs: usize) -> Result<()> {
                 median(|one| one.check),
                 median(|one| one.metadata),
                 median(|one| one.calls),
+                median(|one| one.map),
                 median(|one| one.compilation),
                 median(|one| 100.0 * (one.edit + one.check) / one.compilation),
                 median(|one| {
-                    let all = one.edit + one.check + one.metadata + one.calls;
+                    let all = one.edit + one.check + one.metadata + one.calls + one.map;
                     100.0 * all / one.compilation
                 }),
             );
@@ -116,6 +119,7 @@ struct Figures {
     check: f64,
     metadata: f64,
     calls: f64,
+    map: f64,
     compilation: f64,
 }
 
@@ -147,11 +151,13 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
         refused,
         in_parts,
         whole,
+        mapped,
         bytes,
         edit,
         check,
         asking,
         rewrite,
+        rewrite_mapped,
         compilation,
     ] = sums[..]
     else {
@@ -170,6 +176,7 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
         check,
         metadata,
         calls: each(rewrite, whole) - edit - check - metadata,
+        map: each(rewrite_mapped, mapped) - each(rewrite, whole),
         compilation: each(compilation, methods),
     })
 }

@@ -237,8 +237,8 @@ impl<'a> RewriteContext<'a> {
         self.importing(|importer| importer.method(method))
     }
 
-    /// Tells the runtime which offsets of the new body stand for which of the original, so that
-    /// debuggers and line numbers keep working.
+    /// Whether the runtime is told which offsets of the new body stand for which of the original. It is,
+    /// unless this says otherwise: stack traces and debuggers then show the lines of the source.
     pub fn map_offsets(&mut self, map: bool) -> &mut Self {
         self.map_offsets = map;
         self

@@ -238,7 +238,7 @@ impl FunctionControl<'_> {
 /// A body for the runtime.
 struct NewBody {
     bytes: Vec<u8>,
-    /// Empty if it was not asked for.
+    /// Empty if it is not wanted, or says nothing.
     map: Vec<IlMapEntry>,
 }
 
@@ -293,14 +293,10 @@ fn edited(
         module: remembered,
         resolver: MetadataResolver::new(&scope, remembered),
         subject,
-        map_offsets: false,
+        map_offsets: true,
     };
     edit(body, &mut context)?;
-    let map = if context.map_offsets {
-        offset_map(body)
-    } else {
-        Vec::new()
-    };
+    let is_mapped = context.map_offsets;
     let mut bytes = Vec::with_capacity(before.len() * 2);
     {
         let mut tokens = store::lock(&remembered.tokens);
@@ -320,6 +316,10 @@ fn edited(
         &MetadataResolver::new(&scope, remembered),
         checked,
     )?;
+    let map = match is_mapped && bytes != before {
+        true => offset_map(body),
+        false => Vec::new(),
+    };
     Ok(NewBody { bytes, map })
 }
 
@@ -335,15 +335,18 @@ fn address(address: usize) -> Fragment {
     code
 }
 
+/// The map in the order of the new offsets, in which the runtime looks for lines.
 fn offset_map(body: &MethodBody) -> Vec<IlMapEntry> {
     let pairs = body.offset_map().into_iter();
-    pairs
+    let mut map: Vec<_> = pairs
         .map(|pair| IlMapEntry {
             old_offset: pair.old,
             new_offset: pair.new,
             is_accurate: true,
         })
-        .collect()
+        .collect();
+    map.sort_by_key(|entry| entry.new_offset);
+    map
 }
 
 /// Debuggers may do without: the body counts.

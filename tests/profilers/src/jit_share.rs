@@ -4,7 +4,7 @@ mod answers;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use clr_profiler::RewriteContext;
@@ -22,11 +22,12 @@ use answers::{Recorder, Replay};
 ///
 /// All times are those that the thread was running. With `MEMORY=again` what is measured happens in
 /// memory that the thread had used for the method before. Of every other method the parts are measured,
-/// of the others the whole: what is measured first is known when it is asked for again.
+/// of the others the whole, with and without a map of the offsets in turn: what is measured first is known
+/// when it is asked for again.
 pub(crate) struct JitShare {
     again: bool,
-    /// Whether the parts of the next method are measured.
-    parts: AtomicBool,
+    /// What is measured of the next method.
+    turn: AtomicU32,
     sums: Mutex<Sums>,
     /// What it takes to look at the clock.
     look: Duration,
@@ -38,9 +39,10 @@ struct Sums {
     /// Those that were rewritten and compiled.
     methods: u32,
     refused: u32,
-    /// Those of which the parts were measured, and those of which the whole was.
+    /// Those of which the parts were measured, and those of which the whole was, without and with a map.
     in_parts: u32,
     whole: u32,
+    mapped: u32,
     bytes: usize,
     /// Decoding, editing and encoding.
     edit: Duration,
@@ -49,8 +51,9 @@ struct Sums {
     /// What the check takes more when it asks the metadata.
     asking: Duration,
     /// Of the others, `Method::rewrite` from its beginning to its end: all of that, and the calls of the
-    /// runtime that read and set the body.
+    /// runtime that read and set the body. Without a map of the offsets, and with one.
     rewrite: Duration,
+    rewrite_mapped: Duration,
     /// From the end of the callback before the compilation to the one behind it.
     compilation: Duration,
 }
@@ -93,7 +96,7 @@ impl Profiler for JitShare {
         });
         Ok(Self {
             again: std::env::var_os("MEMORY").is_some_and(|memory| memory == "again"),
-            parts: AtomicBool::new(true),
+            turn: AtomicU32::new(0),
             sums: Mutex::default(),
             look: looks.min().unwrap_or_default(),
             code: Fragment::new().ldc_i4(7).pop().clone(),
@@ -145,16 +148,18 @@ impl Profiler for JitShare {
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         let sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
         log::line(format_args!(
-            "sums {} {} {} {} {} {} {} {} {} {}",
+            "sums {} {} {} {} {} {} {} {} {} {} {} {}",
             sums.methods,
             sums.refused,
             sums.in_parts,
             sums.whole,
+            sums.mapped,
             sums.bytes,
             sums.edit.as_nanos(),
             sums.check.as_nanos(),
             sums.asking.as_nanos(),
             sums.rewrite.as_nanos(),
+            sums.rewrite_mapped.as_nanos(),
             sums.compilation.as_nanos(),
         ));
         Ok(())
@@ -169,13 +174,15 @@ impl JitShare {
             return Ok(false);
         };
         let bytes = method.il_body()?;
-        let in_parts = self.parts.fetch_not(Ordering::Relaxed);
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let (in_parts, is_mapped) = (turn.is_multiple_of(2), turn % 4 == 1);
         let mut took = None;
         let began = now();
         let rewritten = method.rewrite(|body, cx| {
             if in_parts {
                 took = Some(self.measure(&bytes, cx)?);
             }
+            cx.map_offsets(is_mapped);
             self.edit(body)
         });
         let rewrite = self.between(began, now());
@@ -188,6 +195,9 @@ impl JitShare {
                     sums.edit += took.edit;
                     sums.check += took.check;
                     sums.asking += took.asking;
+                } else if is_mapped {
+                    sums.mapped += 1;
+                    sums.rewrite_mapped += rewrite;
                 } else {
                     sums.whole += 1;
                     sums.rewrite += rewrite;

@@ -86,7 +86,6 @@ impl Profiler for Announces {
                     .add()
                     .stsfld(&calls),
             )?;
-            cx.map_offsets(true);
             Ok(())
         })?;
         let text = |body: std::result::Result<clr_profiler::il::body::MethodBody, _>| {
@@ -156,7 +155,6 @@ impl Profiler for WrapsAll {
         let rewritten = method.rewrite(|body, cx| {
             log::line(format_args!("editing {}", cx.full_name()));
             body.wrap(&wrap, &cx.shape()?)?;
-            cx.map_offsets(true);
             Ok(())
         })?;
         log::line(format_args!(

@@ -108,7 +108,6 @@ impl Profiler for RewritesAgain {
         let rewritten = control.rewrite(info, module, method, |body, cx| {
             log::line(format_args!("editing {}", cx.full_name()));
             body.before_ret(Fragment::new().ldc_i4(add).add())?;
-            cx.map_offsets(true);
             Ok(())
         })?;
         log::line(format_args!("from {:02x?}", rewritten.before_bytes()));

@@ -49,7 +49,6 @@ impl Profiler for Scrambles {
             edits.run()?;
             self.edits.fetch_add(edits.done, Ordering::Relaxed);
             log::line(format_args!("handlers {}", edits.handlers));
-            cx.map_offsets(true);
             Ok(())
         });
         match rewritten {

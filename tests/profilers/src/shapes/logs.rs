@@ -30,6 +30,5 @@ fn log_calls(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
         .append(&cx.call_native(&counts::returned())?);
     body.before_ret(&after)?;
     body.prologue(&before)?;
-    cx.map_offsets(true);
     Ok(())
 }

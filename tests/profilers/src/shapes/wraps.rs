@@ -48,7 +48,6 @@ pub(super) fn wrap(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result
             code.ldloc(wrapped.local(0)).append(&ended);
         });
     body.wrap(&wrap, &cx.shape()?)?;
-    cx.map_offsets(true);
     Ok(())
 }
 
