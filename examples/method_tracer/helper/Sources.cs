@@ -7,6 +7,9 @@ namespace MethodTracer
 {
     // A ValueTask may be consumed once, so it cannot be asked when it completes without taking it from
     // the program. The program gets another one instead, which hands on whatever it is asked.
+    //
+    // `GetResult` is marked to be inlined, which it cannot be: the runtime leaves frames of methods with
+    // this mark out of the text of stack traces.
     internal abstract class Source
     {
         private readonly Span span;
@@ -97,6 +100,7 @@ namespace MethodTracer
             Await(inner.ConfigureAwait(Captures(flags)).GetAwaiter(), continuation, state, flags);
         }
 
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public T GetResult(short token)
         {
             try
@@ -137,6 +141,7 @@ namespace MethodTracer
             Await(inner.ConfigureAwait(Captures(flags)).GetAwaiter(), continuation, state, flags);
         }
 
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public void GetResult(short token)
         {
             try
