@@ -103,6 +103,29 @@ assemble "$shapes"IL.dll "$shapes/ShapesIL.il" "$shapes/Regions.il" "$shapes/Ope
 compile "$shapes.dll" core31 -pdb:embedded -reference:tests/profilees/ShapesIL.dll "$shapes"/*.cs generated/Large.cs
 configure "$shapes.dll" 3.1.0
 
+# The programs of all features of the language, by framework, optimisation and kind of PDB.
+language=tests/profilees/language
+sources=$(ls "$language"/*.cs | grep -v -e /Library.cs)
+old=$(grep -v -e /Native.cs -e /Pooled.cs -e /Statics.cs <<<"$sources")
+new=$(grep -v -e /Missing.cs <<<"$sources")
+oldest=$(grep -v -e /Streams.cs -e /Spans.cs -e /Interfaces.cs <<<"$old")
+library=$language/Library.dll
+compile "$library" ns20 -library -debug -pdb:portable "$language/Library.cs"
+compile "$language/CoreDebug.dll" core31 -debug -pdb:portable -reference:"$library" $old
+compile "$language/CoreRelease.dll" core31 -pdb:embedded -reference:"$library" $old
+compile "$language/NetDebug.dll" net8 -debug -pdb:embedded -define:NET8 -reference:"$library" $new
+compile "$language/NetRelease.dll" net8 -pdb:portable -define:NET8 -reference:"$library" $new
+compile "$language/NetBare.dll" net8 -define:NET8 -reference:"$library" $new
+compile "$language/FrameworkDebug.dll" net472 -debug -pdb:portable -define:FRAMEWORK $oldest
+compile "$language/FrameworkRelease.dll" net472 -pdb:embedded -define:FRAMEWORK $oldest
+for name in Core Framework; do
+    configure "$language/${name}Debug.dll" 3.1.0
+    configure "$language/${name}Release.dll" 3.1.0
+done
+for name in NetDebug NetRelease NetBare; do
+    configure "$language/$name.dll" 8.0.0
+done
+
 compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
 for helper in method_logger/helper/Logger method_tracer/helper/MethodTracer return_inspector/helper/Inspector; do
     compile "examples/$helper.dll" core31 -library "examples/${helper%/*}"/*.cs

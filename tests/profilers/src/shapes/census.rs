@@ -14,6 +14,8 @@ use crate::log;
 #[derive(Default)]
 pub(super) struct Census {
     methods: Mutex<BTreeMap<(ModuleId, MethodDef), Found>>,
+    /// The names of the assemblies that make up the program.
+    assemblies: Vec<String>,
     /// Whether methods may be inlined, and are then seen without their new code.
     inlines: bool,
 }
@@ -32,8 +34,13 @@ enum Outcome {
 
 impl Census {
     pub(super) fn new() -> Self {
+        let assemblies = match super::variable("SHAPES_ASSEMBLIES") {
+            none if none.is_empty() => "Shapes ShapesIL".to_owned(),
+            names => names,
+        };
         Self {
             methods: Mutex::default(),
+            assemblies: assemblies.split(' ').map(str::to_owned).collect(),
             inlines: !super::variable("SHAPES_INLINE").is_empty(),
         }
     }
@@ -43,7 +50,10 @@ impl Census {
         let Some(assembly) = info.module_info(module)?.assembly else {
             return Ok(false);
         };
-        if !["Shapes", "ShapesIL"].contains(&info.assembly_info(assembly)?.name.as_str()) {
+        if !self
+            .assemblies
+            .contains(&info.assembly_info(assembly)?.name)
+        {
             return Ok(false);
         }
         let metadata = info.module_metadata(module)?;
@@ -55,6 +65,10 @@ impl Census {
                 break;
             };
             let (flags, code) = (props.attributes, props.implementation);
+            // The module's initialiser, which is in no type, is what loads the helper.
+            if props.name == ".cctor" && props.class.row() <= 1 {
+                continue;
+            }
             if NotInstrumentable::without_il(flags, code, props.rva).is_none() {
                 let found = Found {
                     name: props.name,

@@ -1,4 +1,5 @@
-//! Rewrite every method of `Shapes` and `ShapesIL`, each in the way of a kind of tool.
+//! Rewrite every method of `Shapes` and `ShapesIL`, or of the assemblies that `SHAPES_ASSEMBLIES` names,
+//! each in the way of a kind of tool.
 
 /// A profiler that rewrites every method of the program when it is compiled, in the way that `edit`
 /// does; `helper` is whether the code calls the helper assembly. What the methods have told has to be

@@ -1,0 +1,397 @@
+//! Programs of all features of C#, as a real compiler makes them, under each profiler that rewrites them:
+//! they do what they did, and their exceptions come from the same lines.
+//!
+//! Each profiler meets one program in one mode on each runtime, which its number and `LANGUAGE_SEED`
+//! choose; with `LANGUAGE_FULL` set, all programs in all modes.
+
+mod oracle;
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use assembly_reader::Assembly;
+use clr_profiler_tests::{Finished, Folder, Runtime, Scenario, profilee, runtimes};
+use oracle::Same;
+
+/// The programs in `profilees/language`, and the first runtime that they are for.
+const PROGRAMS: [(&str, u32); 7] = [
+    ("CoreDebug", 3),
+    ("CoreRelease", 3),
+    ("FrameworkDebug", 3),
+    ("FrameworkRelease", 3),
+    ("NetDebug", 8),
+    ("NetRelease", 8),
+    ("NetBare", 8),
+];
+
+/// How code is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Mode {
+    /// Not optimised: no method is inlined, and each frame has the line of the source.
+    Exact,
+    /// As it is by default.
+    Default,
+    Optimised,
+    /// After many rounds, in which methods are compiled once more; profile-guided where that is known.
+    Rounds,
+}
+
+impl Mode {
+    const ALL: [Self; 4] = [Self::Exact, Self::Default, Self::Optimised, Self::Rounds];
+
+    fn apply(self, mut scenario: Scenario) -> Scenario {
+        let variables: &[(&str, &str)] = match self {
+            Self::Exact => &[("JITMinOpts", "1")],
+            Self::Default => &[],
+            Self::Optimised => &[("TieredCompilation", "0")],
+            Self::Rounds => &[
+                ("TieredPGO", "1"),
+                ("TC_CallCountThreshold", "2"),
+                ("TC_CallCountingDelayMs", "0"),
+                ("TC_BackgroundWorkerTimeoutMs", "0"),
+            ],
+        };
+        for (name, value) in variables {
+            // .NET Core 3.1 knows the first name only.
+            scenario = scenario.env(&format!("COMPlus_{name}"), value);
+            scenario = scenario.env(&format!("DOTNET_{name}"), value);
+        }
+        match self {
+            Self::Rounds => scenario.arg("30"),
+            _ => scenario,
+        }
+    }
+}
+
+fn program(name: &str) -> Scenario {
+    Scenario::at(profilee(&format!("language/{name}")))
+}
+
+/// How a profiler gives methods other IL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ways {
+    /// Before they are compiled.
+    Rewrite,
+    /// By ReJIT, which .NET Core 3.1 lets have the lines of another body.
+    Rejit,
+}
+
+/// What stays the same under a profiler.
+fn same(runtime: &Runtime, name: &str, mode: Mode, ways: Ways) -> Same {
+    // Code of a debug build is never optimised. In others .NET Core 3.1 gives a `throw` the line of the
+    // statement next to it, even where the compiler does not optimise.
+    let (is_debug, is_old) = (name.ends_with("Debug"), runtime.major < 8);
+    let has_lines = is_debug && !(is_old && ways == Ways::Rejit);
+    match (has_lines, mode) {
+        (true, Mode::Rounds) => Same::OwnLines,
+        (true, _) => Same::Lines,
+        (false, Mode::Rounds) => Same::OwnFrames,
+        (false, _) if is_old => Same::Frames,
+        (false, Mode::Exact) => Same::Lines,
+        (false, Mode::Default | Mode::Optimised) => Same::Near,
+    }
+}
+
+/// What a program does without a profiler.
+fn plain(runtime: &Runtime, name: &'static str, mode: Mode) -> Arc<Finished> {
+    type Runs = HashMap<(String, &'static str, Mode), Arc<OnceLock<Arc<Finished>>>>;
+    static RUNS: Mutex<Option<Runs>> = Mutex::new(None);
+    let run = {
+        let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (runtime.name.clone(), name, mode);
+        Arc::clone(runs.get_or_insert_default().entry(key).or_default())
+    };
+    let finished = run.get_or_init(|| {
+        let finished = mode.apply(program(name)).run_plain(runtime);
+        assert_eq!(finished.status.code(), Some(42), "{finished:?}");
+        assert_eq!(finished.stderr, "");
+        Arc::new(finished)
+    });
+    Arc::clone(finished)
+}
+
+/// What is run of all that could be.
+fn cells(runtime: &Runtime, profiler: usize) -> Vec<(&'static str, Mode)> {
+    let programs = PROGRAMS.iter().filter(|(_, first)| *first <= runtime.major);
+    let all: Vec<_> = programs
+        .flat_map(|(name, _)| Mode::ALL.map(|mode| (*name, mode)))
+        .collect();
+    if std::env::var_os("LANGUAGE_FULL").is_some() {
+        return all;
+    }
+    let seed = std::env::var("LANGUAGE_SEED").map_or(0, |seed| seed.parse().unwrap());
+    // Neither divides the number of cells: programs and modes take turns.
+    let chosen = (seed + 5 * profiler + 3 * runtime.major as usize) % all.len();
+    vec![all[chosen]]
+}
+
+/// Runs programs under a profiler, for which `prepare` gets them and an empty folder. `done` looks at
+/// what it has told.
+fn unnoticed(
+    profiler: usize,
+    ways: Ways,
+    prepare: impl Fn(Scenario, &Folder, &str) -> Scenario,
+    done: impl Fn(&str, &Folder, &Finished),
+) {
+    let mut problems = Vec::new();
+    for runtime in runtimes() {
+        for (name, mode) in cells(runtime, profiler) {
+            let what = format!("{name} {mode:?} on {}", runtime.name);
+            println!("{what}");
+            let plain_run = plain(runtime, name, mode);
+            let exact = plain(runtime, name, Mode::Exact);
+            let folder = Folder::new();
+            let scenario = prepare(mode.apply(program(name)), &folder, name);
+            let profiled = scenario.run_on(runtime);
+            match oracle::unnoticed(
+                &plain_run,
+                &profiled,
+                &exact,
+                same(runtime, name, mode, ways),
+            ) {
+                Ok(()) => done(&what, &folder, &profiled),
+                Err(problem) => problems.push(format!("{what}: {problem}\n{}", profiled.log)),
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+/// A profiler of the examples, whose output and other variables are files in the folder.
+fn example(
+    scenario: Scenario,
+    folder: &Folder,
+    name: &str,
+    clsid: &str,
+    files: &[&str],
+) -> Scenario {
+    let prefix = name.to_uppercase();
+    files
+        .iter()
+        .fold(scenario.library(name).profiler(clsid), |scenario, file| {
+            let path = folder.path(file);
+            scenario.env(&format!("{prefix}_{file}"), path.to_str().unwrap())
+        })
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    fs::read_to_string(folder.path(name)).unwrap_or_default()
+}
+
+/// At least so many lines of a file contain this.
+fn least(what: &str, text: &str, part: &str, least: usize) {
+    let count = text.lines().filter(|line| line.contains(part)).count();
+    println!("{what}: {count} of `{part}`");
+    assert!(count >= least, "{what}: {count} of `{part}` in\n{text}");
+}
+
+fn method_logger(number: usize, options: &[&str]) {
+    unnoticed(
+        number,
+        Ways::Rewrite,
+        |scenario, folder, _| {
+            let clsid = "35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF";
+            let files = ["OUTPUT", "IL"];
+            let scenario = example(scenario, folder, "method_logger", clsid, &files);
+            options.iter().fold(scenario, |scenario, option| {
+                scenario.env(&format!("METHOD_LOGGER_{option}"), "1")
+            })
+        },
+        |what, folder, _| {
+            let il = read(folder, "IL");
+            assert!(
+                !il.contains("refused: ") && !il.contains("failed: "),
+                "{il}"
+            );
+            least(what, &read(folder, "OUTPUT"), "> ", 300);
+        },
+    );
+}
+
+#[test]
+fn calls_are_logged() {
+    method_logger(0, &[]);
+}
+
+#[test]
+fn calls_are_logged_counted_and_timed() {
+    method_logger(1, &["COUNT", "TIME"]);
+}
+
+fn return_inspector(number: usize, options: &[&str]) {
+    unnoticed(
+        number,
+        Ways::Rewrite,
+        |scenario, folder, _| {
+            let clsid = "A8656E35-9A04-449E-B8EA-C9B8FBA40D52";
+            let scenario = example(scenario, folder, "return_inspector", clsid, &["OUTPUT"]);
+            options.iter().fold(scenario, |scenario, option| {
+                scenario.env(&format!("RETURN_INSPECTOR_{option}"), "1")
+            })
+        },
+        |what, folder, _| least(what, &read(folder, "OUTPUT"), " = ", 100),
+    );
+}
+
+#[test]
+fn results_are_inspected() {
+    return_inspector(2, &[]);
+}
+
+#[test]
+fn results_are_inspected_by_native_code() {
+    return_inspector(3, &["NATIVE"]);
+}
+
+fn method_tracer(number: usize, config: &str) {
+    unnoticed(
+        number,
+        Ways::Rewrite,
+        |scenario, folder, _| {
+            fs::write(folder.path("CONFIG"), config).unwrap();
+            let clsid = "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48";
+            let files = ["OUTPUT", "SUMMARY", "CONFIG"];
+            let scenario = example(scenario, folder, "method_tracer", clsid, &files);
+            scenario.env("METHOD_TRACER_ARGUMENTS", "1")
+        },
+        |what, folder, _| least(what, &read(folder, "SUMMARY"), "  Language.", 40),
+    );
+}
+
+#[test]
+fn calls_are_traced() {
+    method_tracer(4, "*!Language.*\n");
+}
+
+#[test]
+fn calls_of_what_the_compiler_makes_are_traced() {
+    method_tracer(5, "*!Language.*\n*!*<*\n");
+}
+
+/// The methods of a program that are in no nested type and have a name of the source.
+fn methods(name: &str) -> Vec<String> {
+    let bytes = fs::read(profilee(&format!("language/{name}"))).unwrap();
+    let assembly = Assembly::open(&bytes).unwrap();
+    let types: Vec<_> = assembly.first_methods().map(Result::unwrap).collect();
+    let methods = assembly.methods().map(Result::unwrap);
+    methods
+        .filter_map(|method| {
+            let next = types.partition_point(|(_, first)| *first <= method.token.row());
+            let (namespace, class) = assembly.type_name(types[next - 1].0).unwrap();
+            let is_named = namespace == "Language" && !method.name.starts_with(['<', '.']);
+            (is_named && method.body.is_some())
+                .then(|| format!("{namespace}.{class}.{}", method.name))
+        })
+        .collect()
+}
+
+fn hot_patch(scenario: Scenario, folder: &Folder, name: &str) -> Scenario {
+    let methods = methods(name).into_iter();
+    let lines = methods.map(|method| format!("on {method}\n"));
+    fs::write(folder.path("CONTROL"), lines.collect::<String>()).unwrap();
+    let clsid = "7A4E2B9C-61D0-4F0B-9C83-2E5B7C1D9A46";
+    example(scenario, folder, "hot_patch", clsid, &["OUTPUT", "CONTROL"])
+}
+
+/// As the guide says. It is no use to map offsets there.
+#[test]
+fn rejit_of_net_core_3_1_has_other_lines() {
+    let (name, mode) = ("CoreDebug", Mode::Default);
+    for runtime in runtimes().iter().filter(|runtime| runtime.major == 3) {
+        let folder = Folder::new();
+        let profiled = hot_patch(program(name), &folder, name).run_on(runtime);
+        let plain = plain(runtime, name, mode);
+        let check = |same| oracle::unnoticed(&plain, &profiled, &plain, same);
+        assert_eq!(check(Same::Frames), Ok(()));
+        assert!(check(Same::Lines).is_err());
+    }
+}
+
+#[test]
+fn calls_are_counted_by_rejit() {
+    unnoticed(6, Ways::Rejit, hot_patch, |what, folder, _| {
+        let results = read(folder, "OUTPUT");
+        assert!(!results.contains("failed"), "{results}");
+        least(what, &results, "  on  ", 30);
+    });
+}
+
+/// A profiler of the scenarios that rewrites all methods of the program, and says how many these are.
+fn scenario(number: usize, ways: Ways, clsid: &str, told: &str, number_of: u64) {
+    unnoticed(
+        number,
+        ways,
+        |scenario, _, name| {
+            let helper = profilee("helper/Helper");
+            scenario
+                .env("SHAPES_ASSEMBLIES", &format!("{name} Library"))
+                .env("SHAPES_HELPER", helper.to_str().unwrap())
+                .env("SCRAMBLE", name)
+                .env("SEED", "1")
+                .profiler(clsid)
+        },
+        |what, _, profiled| {
+            let log = &profiled.log;
+            let mut numbers = log.lines().filter_map(|line| line.strip_prefix(told));
+            let found: Option<u64> = numbers.find_map(|number| number.parse().ok());
+            println!("{what}: {told}{found:?}");
+            assert!(found.is_some_and(|found| found >= number_of), "{log}");
+        },
+    );
+}
+
+#[test]
+fn methods_call_a_helper() {
+    scenario(
+        7,
+        Ways::Rewrite,
+        "C0DE0000-0000-4000-8000-0000000000E1",
+        "rewritten ",
+        150,
+    );
+}
+
+#[test]
+fn results_are_boxed() {
+    scenario(
+        8,
+        Ways::Rewrite,
+        "C0DE0000-0000-4000-8000-0000000000E2",
+        "rewritten ",
+        150,
+    );
+}
+
+#[test]
+fn methods_are_wrapped() {
+    scenario(
+        9,
+        Ways::Rewrite,
+        "C0DE0000-0000-4000-8000-0000000000E3",
+        "rewritten ",
+        150,
+    );
+}
+
+#[test]
+fn methods_are_wrapped_and_unwrapped_by_rejit() {
+    scenario(
+        10,
+        Ways::Rejit,
+        "C0DE0000-0000-4000-8000-0000000000E4",
+        "rewritten ",
+        100,
+    );
+}
+
+#[test]
+fn methods_are_scrambled() {
+    scenario(
+        11,
+        Ways::Rewrite,
+        "C0DE0000-0000-4000-8000-0000000000D0",
+        "edits ",
+        1000,
+    );
+}
