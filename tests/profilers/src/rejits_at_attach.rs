@@ -52,12 +52,12 @@ impl Profiler for RejitsAtAttach {
         method: MethodDef,
         control: &FunctionControl<'_>,
     ) -> Result<()> {
-        if self.rejit.get_rejit_parameters(module, method) {
+        self.rejit.get_rejit_parameters(module, method, || {
             control.rewrite(info, module, method, |body, _| {
                 body.before_ret(Fragment::new().ldc_i4(1).add())?;
                 Ok(())
-            })?;
-        }
+            })
+        })?;
         Ok(())
     }
 
