@@ -39,6 +39,10 @@ fn tools_do_not_grow_with_the_events() {
             if runtime.major < 5 && options.contains(&"--sampled") {
                 continue;
             }
+            // .NET 9 only where there is time for all of it: what comes there, comes on the others.
+            if runtime.major == 9 && std::env::var_os("WATCHED_HOUR").is_none() {
+                continue;
+            }
             let example = Example(name);
             let folder = Folder::new();
             let file = folder.path("results.txt");
