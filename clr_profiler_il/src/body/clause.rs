@@ -103,13 +103,20 @@ impl Clause {
             } else {
                 self.value
             },
-            try_start: Label(self.try_start.0 + labels),
-            try_end: Label(self.try_end.0 + labels),
-            handler_start: Label(self.handler_start.0 + labels),
-            handler_end: Label(self.handler_end.0 + labels),
-            filter: Label(self.filter.0 + labels),
+            try_start: shifted(self.try_start, labels),
+            try_end: shifted(self.try_end, labels),
+            handler_start: shifted(self.handler_start, labels),
+            handler_end: shifted(self.handler_end, labels),
+            filter: shifted(self.filter, labels),
             ..self
         }
+    }
+}
+
+const fn shifted(label: Label, labels: u32) -> Label {
+    Label {
+        index: label.index + labels,
+        ..label
     }
 }
 

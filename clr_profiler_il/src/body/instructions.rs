@@ -1,6 +1,6 @@
 use super::error::{BodyError, BodyErrorKind};
 use crate::code::{Change, Code, Node, Original, PADDING, PrefixSlot, pack_range};
-use crate::instruction::Label;
+use crate::instruction::{Label, Owner};
 use crate::opcode::{Class, ONE_BYTE, Opcode, OperandKind, Shape, TWO_BYTES};
 
 /// In the operand of a branch that is not linked yet: the distance has four bytes, not one.
@@ -255,7 +255,10 @@ impl Reader<'_> {
             match u32::try_from(target) {
                 // An offset for now; a label comes in its place.
                 Ok(offset) if (offset as usize) < self.bytes.len() => {
-                    self.switches.push(Label(offset));
+                    self.switches.push(Label {
+                        index: offset,
+                        owner: Owner::NONE,
+                    });
                 }
                 _ => return Err(self.error(position, BodyErrorKind::TargetOutside { target })),
             }
@@ -307,7 +310,7 @@ impl Reader<'_> {
             OperandKind::Switch => {
                 let (start, count) = crate::code::unpack_range(node.operand);
                 let mut targets = self.switches.iter().skip(start).take(count);
-                targets.any(|target| beyond(i64::from(target.0)))
+                targets.any(|target| beyond(i64::from(target.index)))
             }
             _ => false,
         });

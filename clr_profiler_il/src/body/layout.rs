@@ -279,7 +279,7 @@ impl Layout {
                 continue;
             }
             let long = old_end - node.offset as usize == LONG;
-            let place = code.place(Label(node.operand as u32));
+            let place = code.place(code.label(node.operand as u32));
             if nodes.contains(&place) {
                 // Here at hand; elsewhere it is to be searched.
                 let target = code.offset(place) - start + at;
@@ -384,7 +384,7 @@ impl Layout {
                 return;
             };
             let label = code.node(branch.node).map_or(0, |node| node.operand as u32);
-            let place = code.place(Label(label));
+            let place = code.place(code.label(label));
             if place == END || place == UNPLACED {
                 self.unplaced = self.unplaced.or(Some(branch.end - SHORT as u32));
             }

@@ -34,7 +34,7 @@ fn link_branch(code: &mut Code, origin: usize, index: u32) -> Result<(), BodyErr
         Ok(offset) if (offset as usize) < code.original.size => {
             let label = label(code, start, offset)?;
             if let Some(node) = code.nodes.slot_mut(index as usize) {
-                node.operand = u64::from(label.0);
+                node.operand = u64::from(label.index);
             }
             Ok(())
         }
@@ -49,10 +49,10 @@ fn link_branch(code: &mut Code, origin: usize, index: u32) -> Result<(), BodyErr
 fn link_switch(code: &mut Code, at: usize, operand: u64) -> Result<(), BodyError> {
     let (start, count) = unpack_range(operand);
     for entry in start..start + count {
-        let Some(&Label(target)) = code.switches.get(entry) else {
+        let Some(&Label { index: offset, .. }) = code.switches.get(entry) else {
             break;
         };
-        let label = label(code, at, target)?;
+        let label = label(code, at, offset)?;
         if let Some(entry) = code.switches.get_mut(entry) {
             *entry = label;
         }

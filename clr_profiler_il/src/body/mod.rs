@@ -177,11 +177,11 @@ impl MethodBody {
         self.instructions().next().map(|first| first.id())
     }
 
-    /// The place that a label names; `None` if it was never put anywhere.
+    /// The place that a label names; `None` if it was never put anywhere, or is another body's.
     #[must_use]
     pub fn position(&self, label: Label) -> Option<Position> {
         let place = self.code.place(label);
-        (place != crate::code::UNPLACED).then(|| self.code.position(place))
+        (place != crate::code::UNPLACED && self.code.owns(label)).then(|| self.code.position(place))
     }
 }
 

@@ -10,7 +10,7 @@ mod splice;
 
 use std::sync::Arc;
 
-use crate::instruction::{Instruction, InstructionId, Label, Position};
+use crate::instruction::{Instruction, InstructionId, Label, Owner, Position};
 use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::Symbol;
 
@@ -105,6 +105,8 @@ pub(crate) struct LabelSlot {
     /// The next label at the same node.
     pub(crate) next: u32,
     pub(crate) kind: LabelKind,
+    /// The code that this one was cloned from, where it was made there.
+    pub(crate) origin: Owner,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,7 +116,7 @@ pub(crate) struct PrefixSlot {
     pub(crate) value: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Code {
     /// To be changed by [`node_mut`](Self::node_mut), which keeps account of what changes.
     pub(crate) nodes: Slots<Node>,
@@ -123,6 +125,27 @@ pub(crate) struct Code {
     pub(crate) prefixes: Vec<PrefixSlot>,
     pub(crate) symbols: Vec<Arc<Symbol>>,
     pub(crate) original: Original,
+    /// Whose the labels are that are made here.
+    owner: Owner,
+}
+
+impl Clone for Code {
+    /// Labels of this code are also the clone's; those that either makes from now on are its own.
+    fn clone(&self) -> Self {
+        let mut labels = self.labels.clone();
+        for slot in labels.iter_mut().filter(|slot| slot.origin == Owner::NONE) {
+            slot.origin = self.owner;
+        }
+        Self {
+            nodes: self.nodes.clone(),
+            labels,
+            switches: self.switches.clone(),
+            prefixes: self.prefixes.clone(),
+            symbols: self.symbols.clone(),
+            original: self.original.clone(),
+            owner: Owner::new(),
+        }
+    }
 }
 
 impl Code {
@@ -136,7 +159,21 @@ impl Code {
             prefixes: Vec::new(),
             symbols: Vec::new(),
             original: Original::default(),
+            owner: Owner::new(),
         }
+    }
+
+    /// The label of this code with a number.
+    #[inline]
+    pub(crate) fn label(&self, index: u32) -> Label {
+        let owner = self.owner;
+        Label { index, owner }
+    }
+
+    /// Whether a label is one of this code: other labels may have the same number.
+    pub(crate) fn owns(&self, label: Label) -> bool {
+        let slot = self.labels.get(label.index as usize);
+        slot.is_some_and(|slot| label.owner == self.owner || label.owner == slot.origin)
     }
 
     /// The offset of a decoded instruction; behind the last one, the size of the code.
@@ -159,6 +196,7 @@ impl Code {
         self.prefixes.clear();
         self.symbols.clear();
         self.original.clear();
+        self.owner = Owner::new();
     }
 
     /// A node of this code. Whether it is one has to be known: what was decoded before may have left
@@ -262,7 +300,7 @@ impl Code {
     #[inline]
     pub(crate) fn place(&self, label: Label) -> u32 {
         self.labels
-            .get(label.0 as usize)
+            .get(label.index as usize)
             .map_or(UNPLACED, |slot| slot.at)
     }
 
@@ -294,8 +332,14 @@ impl Code {
         if let Some(labels) = self.labels_mut(at) {
             next = std::mem::replace(labels, index);
         }
-        self.labels.push(LabelSlot { at, next, kind });
-        Label(index)
+        let origin = Owner::NONE;
+        self.labels.push(LabelSlot {
+            at,
+            next,
+            kind,
+            origin,
+        });
+        self.label(index)
     }
 
     /// A label for branches at a node: one that is there or a new one.
@@ -304,7 +348,7 @@ impl Code {
             && let Some(slot) = self.labels.get(node.labels as usize)
             && slot.kind == LabelKind::Branch
         {
-            return Label(node.labels);
+            return self.label(node.labels);
         }
         self.add_label(at, LabelKind::Branch)
     }
@@ -312,12 +356,12 @@ impl Code {
     /// Puts a label elsewhere.
     pub(crate) fn place_label(&mut self, label: Label, at: u32) {
         let from = self.place(label);
-        self.move_labels(from, UNPLACED, |index, _| index == label.0);
+        self.move_labels(from, UNPLACED, |index, _| index == label.index);
         let mut next = NONE;
         if let Some(labels) = self.labels_mut(at) {
-            next = std::mem::replace(labels, label.0);
+            next = std::mem::replace(labels, label.index);
         }
-        if let Some(slot) = self.labels.get_mut(label.0 as usize) {
+        if let Some(slot) = self.labels.get_mut(label.index as usize) {
             (slot.at, slot.next) = (at, next);
         }
     }

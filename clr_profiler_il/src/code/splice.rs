@@ -1,5 +1,5 @@
 use super::{Code, END, NONE, Node, UNPLACED, pack_range, unpack_range};
-use crate::instruction::Label;
+use crate::instruction::{Label, Owner};
 use crate::opcode::OperandKind;
 
 /// What a copy of other code became.
@@ -73,7 +73,11 @@ impl Code {
         let symbols = self.symbols.len() as u32;
         let switches = self.switches.len();
         self.symbols.extend_from_slice(&other.symbols);
-        let shifted = other.switches.iter().map(|label| Label(label.0 + labels));
+        let owner = self.owner;
+        let shifted = other.switches.iter().map(|label| Label {
+            index: label.index + labels,
+            owner,
+        });
         self.switches.extend(shifted);
 
         let shift = |label: u32| if label == NONE { NONE } else { label + labels };
@@ -92,6 +96,7 @@ impl Code {
         let before = self.next(self.nodes.len() as u32 - 1);
         for slot in &other.labels {
             let mut slot = *slot;
+            slot.origin = Owner::NONE;
             slot.next = shift(slot.next);
             slot.at = match slot.at {
                 UNPLACED => UNPLACED,

@@ -13,7 +13,7 @@ use super::NotInstrumentable;
 pub enum EditError {
     /// There is no such instruction: it was removed, or is another body's.
     UnknownInstruction(InstructionId),
-    /// There is no such label in the body or fragment.
+    /// There is no such label in the body or fragment: it is another one's.
     UnknownLabel(Label),
     /// The fragment has branches to a label that is neither marked nor given a place.
     UnboundLabel(Label),
@@ -49,9 +49,12 @@ impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownInstruction(id) => write!(f, "the body has no instruction {}", id.0),
-            Self::UnknownLabel(label) => write!(f, "there is no label {}", label.0),
+            Self::UnknownLabel(label) => {
+                let index = label.index;
+                write!(f, "the label {index} belongs to another fragment or body")
+            }
             Self::UnboundLabel(label) => {
-                write!(f, "the label {} of the fragment has no place", label.0)
+                write!(f, "the label {} of the fragment has no place", label.index)
             }
             Self::DanglingPrefix => f.write_str("the fragment ends in a prefix"),
             Self::EmptyRegion => f.write_str("a region without an instruction"),

@@ -167,8 +167,8 @@ impl MethodBody {
         });
         if !exits.is_empty() {
             let bind = |label: Label| {
-                let own = Label(label.0.wrapping_sub(spliced.labels));
-                let exit = exits.iter().find(|(from, _)| *from == own);
+                let own = label.index.wrapping_sub(spliced.labels);
+                let exit = exits.iter().find(|(from, _)| from.index == own);
                 exit.map_or(label, |&(_, to)| to)
             };
             self.rebind(spliced.first, spliced.last, bind);
@@ -265,7 +265,7 @@ impl MethodBody {
                 *slot = label;
             }
         } else if let Some(node) = self.code.node_mut(id.0) {
-            node.operand = u64::from(label.0);
+            node.operand = u64::from(label.index);
         }
         Ok(())
     }
@@ -284,8 +284,8 @@ impl MethodBody {
     }
 
     fn known(&self, label: Label) -> Result<(), EditError> {
-        match self.code.labels.get(label.0 as usize) {
-            Some(slot) if slot.kind == LabelKind::Branch => Ok(()),
+        match self.code.labels.get(label.index as usize) {
+            Some(slot) if slot.kind == LabelKind::Branch && self.code.owns(label) => Ok(()),
             _ => Err(EditError::UnknownLabel(label)),
         }
     }
@@ -293,12 +293,16 @@ impl MethodBody {
     /// Changes the labels in the operands from one node to another.
     fn rebind(&mut self, first: u32, last: u32, bind: impl Fn(Label) -> Label) {
         for index in first..=last {
+            let Some(target) = self.code.node(index).map(|node| node.operand) else {
+                return;
+            };
+            let target = self.code.label(target as u32);
             let Some(node) = self.code.nodes.get_mut(index as usize) else {
                 return;
             };
             match node.opcode.operand_kind() {
                 OperandKind::Target | OperandKind::ShortTarget => {
-                    node.operand = u64::from(bind(Label(node.operand as u32)).0);
+                    node.operand = u64::from(bind(target).index);
                 }
                 OperandKind::Switch => {
                     let (start, count) = crate::code::unpack_range(node.operand);
@@ -330,18 +334,26 @@ impl MethodBody {
     }
 }
 
-/// Whether every label that the fragment branches to has a place.
+/// Whether every label that the fragment branches to is its own and has a place.
 pub(crate) fn check(fragment: &Fragment, exits: &[(Label, Label)]) -> Result<(), EditError> {
     let code: &Code = &fragment.code;
     if !fragment.pending.is_empty() {
         return Err(EditError::DanglingPrefix);
+    }
+    let mut exit_labels = exits.iter().map(|(from, _)| *from);
+    let foreign = fragment
+        .foreign
+        .or(exit_labels.find(|from| !code.owns(*from)));
+    if let Some(label) = foreign {
+        return Err(EditError::UnknownLabel(label));
     }
     if code.labels.is_empty() {
         return Ok(());
     }
     let mut targets = code.instructions().flat_map(|one| one.targets());
     let unbound = targets.find(|label| {
-        code.place(*label) == UNPLACED && !exits.iter().any(|(from, _)| from == label)
+        let is_exit = |(from, _): &(Label, Label)| from.index == label.index;
+        code.place(*label) == UNPLACED && !exits.iter().any(is_exit)
     });
     unbound.map_or(Ok(()), |label| Err(EditError::UnboundLabel(label)))
 }

@@ -29,7 +29,7 @@ impl PartialEq for Fragment {
 fn same_label(a: &Fragment, left: Label, b: &Fragment, right: Label) -> bool {
     let (left_place, right_place) = (a.code.place(left), b.code.place(right));
     let unplaced = left_place == crate::code::UNPLACED;
-    left_place == right_place && (!unplaced || left == right)
+    left_place == right_place && (!unplaced || left.index == right.index)
 }
 
 fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
@@ -44,7 +44,8 @@ fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
     };
     let operands = || match left.opcode.operand_kind() {
         OperandKind::Target | OperandKind::ShortTarget => {
-            let (left, right) = (Label(left.operand as u32), Label(right.operand as u32));
+            let (left, right) = (left.operand as u32, right.operand as u32);
+            let (left, right) = (a.code.label(left), b.code.label(right));
             same_label(a, left, b, right)
         }
         OperandKind::Switch => {

@@ -59,6 +59,8 @@ pub struct Fragment {
     /// Prefixes that wait for their instruction.
     pub(crate) pending: Vec<PrefixSlot>,
     stack: Height,
+    /// A label of another fragment that this one was given: it cannot be inserted.
+    pub(crate) foreign: Option<Label>,
     /// Whether the end is reached from the last instruction or a label.
     reachable: bool,
 }
@@ -81,6 +83,7 @@ impl Fragment {
             clauses: Vec::new(),
             pending: Vec::new(),
             stack: Height::default(),
+            foreign: None,
             reachable: true,
         }
     }
@@ -120,7 +123,12 @@ impl Fragment {
     }
 
     /// Puts a label before whatever is appended next. A label that was put elsewhere moves here.
+    ///
+    /// With a label of another fragment, this one cannot be inserted anymore.
     pub fn mark(&mut self, label: Label) -> &mut Self {
+        if !self.knows(label) {
+            return self;
+        }
         self.code.place_label(label, END);
         let known = self.stack.at_label(label);
         match known {
@@ -150,7 +158,17 @@ impl Fragment {
             self.reachable = other.reachable;
         }
         self.pending.extend_from_slice(&other.pending);
+        self.foreign = self.foreign.or(other.foreign);
         self
+    }
+
+    /// Whether a label is the fragment's own; remembers one that is not.
+    fn knows(&mut self, label: Label) -> bool {
+        let is_own = self.code.owns(label);
+        if !is_own {
+            self.foreign = self.foreign.or(Some(label));
+        }
+        is_own
     }
 
     /// Appends `ldc.i4` in its shortest form.
@@ -189,6 +207,9 @@ impl Fragment {
 
     /// Appends `switch`.
     pub fn switch(&mut self, targets: &[Label]) -> &mut Self {
+        for &target in targets {
+            self.knows(target);
+        }
         let operand = self.code.add_switch(targets);
         self.push(Opcode::Switch, operand, None);
         let now = self.stack.now;
@@ -245,8 +266,9 @@ impl Fragment {
     }
 
     pub(crate) fn branch(&mut self, opcode: Opcode, target: Label) -> &mut Self {
+        self.knows(target);
         let before = self.stack.now;
-        self.push(opcode, u64::from(target.0), None);
+        self.push(opcode, u64::from(target.index), None);
         let height = match opcode {
             Opcode::Leave => 0,
             _ => before - opcode.pop_count().map_or(0, |count| count as i64),
@@ -322,11 +344,11 @@ impl Fragment {
 
 impl Height {
     fn at_label(&self, label: Label) -> Option<i64> {
-        self.at_labels.get(label.0 as usize).copied().flatten()
+        self.at_labels.get(label.index as usize).copied().flatten()
     }
 
     fn record(&mut self, label: Label, height: i64) {
-        let index = label.0 as usize;
+        let index = label.index as usize;
         if self.at_labels.len() <= index {
             self.at_labels.resize(index + 1, None);
         }

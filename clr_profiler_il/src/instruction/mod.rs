@@ -1,6 +1,7 @@
 //! One instruction of a body or fragment, with its prefixes and operand.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::code::{Code, Node, PrefixSlot};
 use crate::opcode::{Opcode, OperandKind};
@@ -13,10 +14,36 @@ pub struct InstructionId(pub(crate) u32);
 
 /// Names a place that branches go to, in one body or fragment.
 ///
-/// A label belongs to the body or fragment that made it; elsewhere it means nothing or something
-/// else.
+/// A label belongs to the body or fragment that made it, and to copies that were cloned from that since:
+/// elsewhere it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Label(pub(crate) u32);
+pub struct Label {
+    /// Its number there.
+    pub(crate) index: u32,
+    pub(crate) owner: Owner,
+}
+
+/// Names one body or fragment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Owner(u32);
+
+impl Owner {
+    /// Nobody in particular.
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) fn new() -> Self {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        // After four billion they come again: by then nobody has labels of the first ones.
+        Self(LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1).max(1))
+    }
+}
+
+impl fmt::Debug for Owner {
+    /// Without its number, which tells copies apart that are alike.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Owner")
+    }
+}
 
 /// A place between instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +151,9 @@ impl<'a> Instruction<'a> {
             OperandKind::Float32 => Operand::Float32(f32::from_bits(raw as u32)),
             OperandKind::Float64 => Operand::Float64(f64::from_bits(raw)),
             OperandKind::ShortVariable | OperandKind::Variable => Operand::Variable(raw as u16),
-            OperandKind::ShortTarget | OperandKind::Target => Operand::Target(Label(raw as u32)),
+            OperandKind::ShortTarget | OperandKind::Target => {
+                Operand::Target(self.code.label(raw as u32))
+            }
             OperandKind::Switch => Operand::Switch(self.code.switch(raw)),
             OperandKind::Method
             | OperandKind::Field
@@ -147,7 +176,7 @@ impl<'a> Instruction<'a> {
     pub fn targets(&self) -> impl Iterator<Item = Label> + use<'a> {
         let (one, table): (_, &[Label]) = match self.node.opcode.operand_kind() {
             OperandKind::Target | OperandKind::ShortTarget => {
-                (Some(Label(self.node.operand as u32)), &[])
+                (Some(self.code.label(self.node.operand as u32)), &[])
             }
             OperandKind::Switch => (None, self.code.switch(self.node.operand)),
             _ => (None, &[]),

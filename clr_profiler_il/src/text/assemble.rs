@@ -178,7 +178,7 @@ impl Fragment {
         let mut number = first;
         let labels = exits.map(|_| {
             number += 1;
-            Label(number - 1)
+            fragment.code.label(number - 1)
         });
         Ok((fragment, labels))
     }

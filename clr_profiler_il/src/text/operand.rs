@@ -218,7 +218,7 @@ impl<'t> Assembler<'t, '_> {
             if let Ok(number) = self.cursor.unsigned(MAX_OUTSIDE, "a number")
                 && number < u64::from(self.outside)
             {
-                return Ok(Label(number as u32));
+                return Ok(self.out.code.label(number as u32));
             }
             self.cursor = start;
         }

@@ -106,7 +106,7 @@ impl<'a> Printer<'a> {
         let place = self.code.place(label);
         if place == UNPLACED {
             // A place outside a fragment.
-            return write!(f, "label {}", label.0);
+            return write!(f, "label {}", label.index);
         }
         if place == END {
             self.goes_to_end.set(true);

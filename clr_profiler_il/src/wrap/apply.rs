@@ -245,7 +245,7 @@ impl Assembly<'_> {
                 continue;
             };
             let Some(result) = result else {
-                (node.opcode, node.operand) = (opcode, u64::from(target.0));
+                (node.opcode, node.operand) = (opcode, u64::from(target.index));
                 continue;
             };
             node.opcode = Opcode::Stloc.for_variable(result);

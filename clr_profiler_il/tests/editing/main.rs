@@ -1,5 +1,6 @@
 //! Editing: where code lands, what branches and regions do, and what the stack needs.
 
+mod foreign;
 mod handlers;
 
 use clr_profiler_il::body::{HandlerKind, MethodBody};
