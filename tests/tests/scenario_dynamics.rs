@@ -1,6 +1,8 @@
 //! Methods and modules that no file holds, and what is unloaded.
 
-use clr_profiler_tests::Scenario;
+use std::fs;
+
+use clr_profiler_tests::{Folder, Scenario};
 
 const DYNAMIC: &str = "failed with CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A): the module is being \
      built at run time and has no file layout";
@@ -46,6 +48,8 @@ fn what_no_file_holds_is_told_and_goes_again() {
             "built None",
             &length,
             &read,
+            "defined Err(CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A))",
+            "extended Err(CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A))",
             // The request is taken; what is wrong with the method comes as a callback.
             "rejit: CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A), function false",
             "requested Ok(())",
@@ -61,5 +65,25 @@ fn what_no_file_holds_is_told_and_goes_again() {
         }
         let lines: Vec<&str> = profiled.log.lines().collect();
         assert_eq!(lines, expected);
+    });
+}
+
+#[test]
+fn calls_are_counted_where_types_can_be_added() {
+    let folder = Folder::new();
+    let il = folder.path("il");
+    let calls = folder.path("calls");
+    let scenario = Scenario::new("Dynamic")
+        .library("method_logger")
+        .profiler("35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF")
+        .env("METHOD_LOGGER_OUTPUT", calls.to_str().unwrap())
+        .env("METHOD_LOGGER_IL", il.to_str().unwrap())
+        .env("METHOD_LOGGER_COUNT", "1");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        let said = fs::read_to_string(&il).unwrap();
+        assert!(said.contains("Built is left alone: "), "{said}");
+        let logged = fs::read_to_string(&calls).unwrap();
+        assert!(logged.contains("> #1 Dynamic.Program.Main()"), "{logged}");
     });
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use clr_profiler::ModuleFlags;
 use clr_profiler::prelude::*;
+use clr_profiler::{ModuleFlags, NewType};
 
 use crate::log;
 
@@ -260,6 +260,16 @@ fn built(info: &ProfilerInfo, method: (ModuleId, MethodDef)) -> Result<()> {
     if let Err(error) = info.read_in_memory_symbols(method.0, 0, &mut [0; 4]) {
         log::line(error);
     }
+    let added = info.define_type(method.0, "Added", NewType::Static, |_| Ok(()));
+    let added = added.map_err(|error| error.hresult());
+    log::line(format_args!("defined {added:?}"));
+    let class = info
+        .module_metadata(method.0)?
+        .method_props(method.1)?
+        .class;
+    let extended = info.extend_type(method.0, class, |_| Ok(()));
+    let extended = extended.map_err(|error| error.hresult());
+    log::line(format_args!("extended {extended:?}"));
     let info = info.clone();
     let worker = thread::spawn(move || {
         info.initialize_current_thread()?;

@@ -15,7 +15,7 @@ use super::{Memory, RewriteContext, edited, keep_seeing_unloads};
 use crate::boundary::own_library;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{CorProfilerInfo, CorProfilerInfo7, ProfilerInfo};
+use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags, ProfilerInfo};
 use crate::metadata::{
     MetadataEmitAttributes, MetadataEmitMembers, MetadataEmitReferences, MetadataEmitTypes,
     MetadataImportTypes, MetadataWriter,
@@ -25,6 +25,7 @@ use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef};
+use clr_profiler_sys as sys;
 
 use attributes::{SPECIAL, method_attributes, type_attributes};
 
@@ -94,7 +95,9 @@ impl ProfilerInfo {
     /// # Errors
     ///
     /// That the module has a type of that name, what `build` returns, and what the metadata and the
-    /// runtime answer.
+    /// runtime answer. `CORPROF_E_MODULE_IS_DYNAMIC` for a module that the program builds at run time
+    /// (`AssemblyBuilder`), to which nothing was added: no runtime finds types there that the program has
+    /// not built.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -121,6 +124,7 @@ impl ProfilerInfo {
         kind: NewType,
         build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
     ) -> Result<R> {
+        refuse_dynamic(self, module, "ProfilerInfo::define_type")?;
         keep_seeing_unloads(self)?;
         let remembered = self.rewrites().module(module);
         let base = match kind {
@@ -156,13 +160,15 @@ impl ProfilerInfo {
     ///
     /// # Errors
     ///
-    /// What `build` returns, and what the metadata and the runtime answer.
+    /// What `build` returns, and what the metadata and the runtime answer; for a module that the program
+    /// builds at run time, as of [`define_type`](Self::define_type).
     pub fn extend_type<R>(
         &self,
         module: ModuleId,
         class: TypeDef,
         build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
     ) -> Result<R> {
+        refuse_dynamic(self, module, "ProfilerInfo::extend_type")?;
         keep_seeing_unloads(self)?;
         let remembered = self.rewrites().module(module);
         let writer = self.module_metadata_for_writing(module)?;
@@ -187,6 +193,20 @@ impl ProfilerInfo {
         };
         builder.built_by(build)
     }
+}
+
+/// Refuses a module that the program builds at run time: the runtime takes its types from the program
+/// alone, and the metadata of it change under the hands of both.
+fn refuse_dynamic(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Result<()> {
+    let (_, flags) = info.module_info2(module)?;
+    if flags.contains(ModuleFlags::DYNAMIC) {
+        return Err(Error::rule_with_code(
+            call,
+            "the program builds the module at run time: types and members cannot be added to it",
+            sys::CORPROF_E_MODULE_IS_DYNAMIC,
+        ));
+    }
+    Ok(())
 }
 
 fn import<R>(
