@@ -10,22 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
-use examples_support::{Index, Pinned, runtime};
-
-/// A compiler of C#, in a package that generates code by it.
-const ROSLYN: Pinned = Pinned {
-    name: "Roslyn 4.8.0 (in the package http-client-csharp)",
-    version: "4.8.0",
-    index: Index::Npm,
-    package: "@azure-typespec/http-client-csharp",
-    package_version: "1.0.0-alpha.20260922.3",
-    platform: "any",
-    archive: "azure-typespec-http-client-csharp-1.0.0-alpha.20260922.3.tgz",
-    sha256: "0bda8bc49d1b2246e48f7d0ca03ebf31bc952ab13a364a5391325c71045153e5",
-    size: 24_853_657,
-    licence: "MIT, both the package and the compiler",
-    executable: "package/dist/generator/Microsoft.CodeAnalysis.dll",
-};
+use examples_support::{Pinned, runtime};
 
 /// A program of other people, at work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +54,8 @@ impl Program {
                 (application.unwrap(), words(line), String::new())
             }
             Compiles => {
-                let compiler = runtime::fetch(&ROSLYN).unwrap_or_else(|error| panic!("{error}"));
+                let compiler =
+                    runtime::fetch(&Pinned::ROSLYN).unwrap_or_else(|error| panic!("{error}"));
                 let source = concat!(env!("CARGO_MANIFEST_DIR"), "/profilees/Small.cs");
                 let compiler = compiler.with_file_name("").display().to_string();
                 let arguments = vec![compiler, source.to_owned()];

@@ -118,6 +118,21 @@ impl Pinned {
         self.executable.ends_with("/dotnet")
     }
 
+    /// The C# compiler in a package that generates code by it: assemblies, which run on .NET 8.
+    pub const ROSLYN: Self = Self {
+        name: "Roslyn 4.8.0 (in the package http-client-csharp)",
+        version: "4.8.0",
+        index: Index::Npm,
+        package: "@azure-typespec/http-client-csharp",
+        package_version: "1.0.0-alpha.20260922.3",
+        platform: "any",
+        archive: "azure-typespec-http-client-csharp-1.0.0-alpha.20260922.3.tgz",
+        sha256: "0bda8bc49d1b2246e48f7d0ca03ebf31bc952ab13a364a5391325c71045153e5",
+        size: 24_853_657,
+        licence: "MIT, both the package and the compiler",
+        executable: "package/dist/generator/Microsoft.CodeAnalysis.dll",
+    };
+
     /// Whether it runs on this machine.
     #[must_use]
     pub fn fits_this_machine(&self) -> bool {

@@ -1,6 +1,6 @@
-//! Fetches the runtimes that the tests use and prints where their executables are.
+//! Fetches the runtimes that the tests use, and the C# compiler, and prints where their executables are.
 //!
-//! `cargo run -p examples_support --bin fetch_runtime -- 3.1 8 9 10`
+//! `cargo run -p examples_support --bin fetch_runtime -- 3.1 8 9 10 roslyn`
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -25,11 +25,12 @@ fn fetch(names: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::
             "8" => Pinned::NET_8,
             "9" => Pinned::NET_9,
             "10" => Pinned::NET_10,
-            _ => return Err(format!("`{name}` is not one of 3.1, 8, 9 and 10.").into()),
+            "roslyn" => Pinned::ROSLYN,
+            _ => return Err(format!("`{name}` is not one of 3.1, 8, 9, 10 and roslyn.").into()),
         });
     }
     if pinned.is_empty() {
-        return Err("Name the runtimes: 3.1, 8, 9, 10.".into());
+        return Err("Name the runtimes: 3.1, 8, 9, 10; or roslyn.".into());
     }
     for pinned in &pinned {
         writeln!(io::stdout(), "{}", runtime::fetch(pinned)?.display())?;

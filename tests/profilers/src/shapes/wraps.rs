@@ -48,6 +48,9 @@ pub(super) fn wrap(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result
             code.ldloc(wrapped.local(0)).append(&ended);
         });
     body.wrap(&wrap, &cx.shape()?)?;
+    if !super::variable("SHAPES_UNMAPPED").is_empty() {
+        cx.map_offsets(false);
+    }
     Ok(())
 }
 
