@@ -394,7 +394,7 @@ fn lines_are_others_without_a_map() {
         let scenario = program(name).env("SHAPES_ASSEMBLIES", name);
         let scenario = scenario.profiler("C0DE0000-0000-4000-8000-0000000000E3");
         let plain = plain(runtime, name, mode);
-        let check = |profiled, same| oracle::unnoticed(&plain, profiled, &plain, same);
+        let check = |profiled: &Finished, same| oracle::unnoticed(&plain, profiled, &plain, same);
         assert_eq!(check(&scenario.run_on(runtime), Same::Lines), Ok(()));
         let unmapped = scenario.env("SHAPES_UNMAPPED", "1").run_on(runtime);
         assert_eq!(check(&unmapped, Same::Frames), Ok(()));
