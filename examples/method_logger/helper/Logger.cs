@@ -1,6 +1,5 @@
 // What rewritten methods call. The profiler writes the lines.
 using System;
-using System.Diagnostics;
 using System.Reflection;
 using System.Runtime.CompilerServices;
 
@@ -29,12 +28,13 @@ public static class Logger
 
     public static long Now()
     {
-        return Stopwatch.GetTimestamp();
+        // Stopwatch is in an assembly that the program may not have loaded.
+        return DateTime.UtcNow.Ticks;
     }
 
     public static void Took(string method, long start)
     {
-        double microseconds = (Now() - start) * 1e6 / Stopwatch.Frequency;
+        double microseconds = (Now() - start) * 1e6 / TimeSpan.TicksPerSecond;
         Line("  " + method + " took " + microseconds.ToString("F1") + " us");
     }
 
