@@ -116,6 +116,16 @@ fn a_sampler_waits_for_the_events_and_ends_with_a_detach() {
 }
 
 #[test]
+fn a_sampler_ends_in_its_own_closure() {
+    on_each_runtime(|_, mut program| {
+        attach(&program, SUSPENDS, "delivered").unwrap();
+        assert_eq!(program.ask("work 1"), "worked 111");
+        program.until_logged("dropped");
+        assert_logged(&ends_well(program), &["stopped Ok(())", "detach Ok(())"]);
+    });
+}
+
+#[test]
 fn a_callback_that_may_not_wait_waits_for_no_suspension() {
     on_each_runtime(|_, mut program| {
         attach(&program, SUSPENDS, "thrown").unwrap();

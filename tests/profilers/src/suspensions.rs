@@ -3,7 +3,7 @@
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use clr_profiler::{Sampler, SamplerOptions};
 
 use crate::log;
 
-/// Does what it is attached with: `held`, `forgotten`, `fail`, `sampler`, `thrown`.
+/// Does what it is attached with: `held`, `forgotten`, `fail`, `sampler`, `delivered`, `thrown`.
 pub(crate) struct Suspends {
     task: Vec<u8>,
     sampler: Option<Arc<Sampler>>,
@@ -70,6 +70,9 @@ impl Profiler for Suspends {
             })?));
             // A sampler that does not wait for the events is refused meanwhile.
             thread::sleep(WHILE);
+        }
+        if client_data == b"delivered" {
+            ends_itself(info)?;
         }
         if client_data == b"fail" {
             let (info, suspended) = (info.clone(), Signal::default());
@@ -168,6 +171,26 @@ fn known(info: &ProfilerInfo) -> Result<()> {
 fn detach(info: &ProfilerInfo) {
     let answer = info.request_profiler_detach(Duration::from_millis(10));
     log::line(format_args!("detach {answer:?}"));
+}
+
+/// A sampler that is stopped and dropped in its own closure, which then requests the detach.
+fn ends_itself(info: &ProfilerInfo) -> Result<()> {
+    let slot = Arc::new(Mutex::new(None::<Sampler>));
+    let mut options = SamplerOptions::default();
+    options.idle_threads = true;
+    let sampler = Sampler::start(info, options, {
+        let (slot, info) = (Arc::clone(&slot), info.clone());
+        move |_| {
+            let sampler = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(sampler) = sampler {
+                log::line(format_args!("stopped {:?}", sampler.stop()));
+                drop(sampler);
+                detach(&info);
+            }
+        }
+    })?;
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(sampler);
+    Ok(())
 }
 
 /// One thread has the runtime suspended while another requests the detach.
