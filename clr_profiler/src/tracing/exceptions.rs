@@ -96,7 +96,7 @@ impl ExceptionEvents {
     /// process ends.
     ///
     /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Context**: as for
-    /// [`event_pipe_start_session`](CorProfilerInfo12::event_pipe_start_session); `initialize` is
+    /// [`event_pipe_start_session`](crate::CorProfilerInfo12::event_pipe_start_session); `initialize` is
     /// best. **Events**:
     /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE).
     ///

@@ -158,7 +158,7 @@ impl HelperAssembly {
     }
 
     /// The assembly of this name in the folder of the program, whose path is that of its main
-    /// assembly ([`module_info`](CorProfilerInfo::module_info) tells it).
+    /// assembly ([`module_info`](crate::CorProfilerInfo::module_info) tells it).
     ///
     /// # Errors
     ///
