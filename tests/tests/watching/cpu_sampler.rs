@@ -97,7 +97,7 @@ fn shares_are_those_of_the_program() {
             let mut shares = Shares::default();
             // What few samples of a busy machine leave to chance, more of them even out: what is
             // wrong stays wrong.
-            for _ in 0..5 {
+            for _ in 0..20 {
                 let run = (threads, rounds);
                 shares.add(&results(runtime, run, &["--interval", "500"], "cpu.folded"));
                 println!(
