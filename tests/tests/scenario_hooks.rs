@@ -226,7 +226,7 @@ fn arguments_and_returned_values_have_their_types() {
     scenario.on_each_runtime(|runtime, profiled| {
         assert_eq!(profiled.output().0, Some(5));
         let lines: Vec<String> = profiled.log.lines().map(without_padding).collect();
-        // Before .NET 5 runtimes destroy a returned structure when they are asked for it.
+        // Before .NET 5 runtimes show other bytes than those of a returned structure.
         let is_refused = runtime.major < 5;
         let made = lines.iter().find(|line| line.starts_with("leave Made"));
         let made = made.expect("it returns").clone();
@@ -274,6 +274,40 @@ fn arguments_and_returned_values_have_their_types() {
         );
     });
 }
+
+#[test]
+fn values_of_all_shapes_come_back() {
+    let scenario = Scenario::new("Values")
+        .profiler("C0DE0000-0000-4000-8000-0000000000C9")
+        .env("COMPlus_TieredCompilation", "0");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(plain.output().0, Some(9));
+        assert_eq!(profiled.output(), plain.output());
+    });
+    let looks = scenario.env("SCENARIO_LOOKS", "1");
+    looks.compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output());
+        let count = |start| {
+            let lines = profiled.log.lines();
+            lines.filter(|line| line.starts_with(start)).count()
+        };
+        let calls = [count("enter Program.Pass("), count("leave Program.Pass ")];
+        assert_eq!(calls, [78, 78]);
+        for line in ARGUMENTS {
+            assert!(profiled.logged(line), "{line} not in {}", profiled.log);
+        }
+    });
+}
+
+/// Some calls of `Values`, in which more than one structure, address and floating-point number is
+/// passed.
+const ARGUMENTS: [&str; 5] = [
+    "enter Program.Pass(I4(3), [7, 0, 0, 0, 0, 0, 192, 63], R4(1.5), [7, 0, 0, 0, 0, 0, 192, 63], R8(-2.5), I8(8589934592), [7, 0, 0, 0, 0, 0, 192, 63])",
+    "enter Instance.Float(object, R4(1.5), I4(2), R8(3.25))",
+    "enter Instance.Struct(object, R4(1.5), [6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 64], R8(3.25))",
+    "enter Instance.Pointer(object, [0, 0, 0, 0, 0, 0, 248, 63, 5, 0, 0, 0, 0, 0, 0, 0], R4(3.5))",
+    "enter Program.Floats(R4(1.0), R8(2.0), R4(3.0), R8(4.0), R4(5.0), R8(6.0), R4(7.0), R8(8.0), R4(9.5), R8(10.5))",
+];
 
 /// A line without the values of the four bytes that nothing is in, of a structure of 32 and 64 bits.
 fn without_padding(line: &str) -> String {

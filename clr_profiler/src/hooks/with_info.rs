@@ -8,15 +8,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::fast::{HookKinds, set_mapper};
 use super::functions::{HookedFunction, HookedFunctions, function_of};
 use super::state::{self, HookFailure};
+use super::stubs;
 use crate::boundary;
 use crate::error::{Error, Result};
 use crate::ids::FunctionId;
 use crate::info::{
-    ArgumentBuffer, CorProfilerInfoHooks, EltInfo, FunctionIDOrClientID, MemoryRange, ProfilerInfo,
-    Shape, Value, set_hooks3_with_info,
+    ArgumentBuffer, CorProfilerInfo3, CorProfilerInfoHooks, EltInfo, FunctionIDOrClientID,
+    MemoryRange, ProfilerInfo, Shape, Value, set_hooks3_with_info,
 };
 
 const CALL: &str = "Setup::hooks_with_info";
+/// The first version whose runtime keeps all registers of arguments around an enter hook.
+const KEEPS_REGISTERS: u16 = 5;
 
 /// What happens when a function begins and ends, with arguments and returned values: see
 /// [`Setup::hooks_with_info`](crate::Setup::hooks_with_info).
@@ -144,8 +147,9 @@ impl<T> LeaveCall<'_, T> {
     ///
     /// # Errors
     ///
-    /// Where the runtime does not show it. Runtimes before .NET 5 must not be asked for a structure:
-    /// there it is refused, also where the type is one that several types of shared code have.
+    /// Where the runtime does not show it. Runtimes before .NET 5 show other bytes than those of a
+    /// structure: there it is refused, also where the type is one that several types of shared code
+    /// have.
     pub fn returned(&self) -> Result<Option<Value<'_>>> {
         self.shape.may_ask_for_returned()?;
         // SAFETY: this is in the leave hook of the call, on its thread, with what it got.
@@ -226,7 +230,10 @@ thread_local! {
     static BUFFER: RefCell<ArgumentBuffer> = RefCell::new(ArgumentBuffer::new());
 }
 
-unsafe extern "system" fn entered<H: CallHooksWithInfo>(id: FunctionIDOrClientID, elt: usize) {
+pub(super) unsafe extern "system" fn entered<H: CallHooksWithInfo>(
+    id: FunctionIDOrClientID,
+    elt: usize,
+) {
     let hook = |state: &'static State<H>, function, shape| {
         let with = |buffer: &mut ArgumentBuffer| {
             // SAFETY: this is the enter hook, with its own function and what it got.
@@ -302,13 +309,18 @@ pub(crate) fn install<H: CallHooksWithInfo>(
     set_mapper(info, described, functions, |failure| {
         let _ = boundary::catch(|| state.hooks.on_failure(failure));
     })?;
+    let enter = if info.runtime_information()?.major < KEEPS_REGISTERS {
+        stubs::old_enter_with_info::<H>()
+    } else {
+        entered::<H>
+    };
     // SAFETY: the hooks do not unwind. They look at their own call only, and are sound in any
     // function on any thread: what they run is marked, so that calls are refused that the runtime
     // cannot answer there. They get numbers of functions only, as the mapper was set before.
     unsafe {
         set_hooks3_with_info(
             info,
-            H::KINDS.contains(HookKinds::ENTER).then_some(entered::<H>),
+            H::KINDS.contains(HookKinds::ENTER).then_some(enter),
             H::KINDS.contains(HookKinds::LEAVE).then_some(left::<H>),
             H::KINDS
                 .contains(HookKinds::TAILCALL)

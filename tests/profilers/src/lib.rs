@@ -18,6 +18,7 @@ mod hooks_bench;
 mod hooks_fast;
 mod hooks_info;
 mod hooks_owner;
+mod hooks_values;
 mod inlines;
 mod jit_share;
 mod load_paths;
@@ -80,6 +81,7 @@ register!(
     exceptions::Exceptions,
     flag_rules::FlagRules,
     handles::Handles,
+    hooks_values::LooksAtValues,
     inlines::Inlines,
     jit_share::JitShare,
     helped::Helped,

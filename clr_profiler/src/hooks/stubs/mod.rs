@@ -5,7 +5,8 @@
 //! function and at a tail call, all that can hold a returned value at its end.
 
 use super::fast::CallHooks;
-use crate::info::{FunctionEnter3, FunctionLeave3, FunctionTailcall3};
+use super::with_info::CallHooksWithInfo;
+use crate::info::{FunctionEnter3, FunctionEnter3WithInfo, FunctionLeave3, FunctionTailcall3};
 
 cfg_select! {
     all(target_arch = "x86_64", not(windows)) => {
@@ -36,6 +37,21 @@ cfg_select! {
         pub(super) fn stubs<H: CallHooks>()
         -> Option<(FunctionEnter3, FunctionLeave3, FunctionTailcall3)> {
             None
+        }
+    }
+}
+
+cfg_select! {
+    all(target_arch = "x86_64", not(windows)) => {
+        /// The enter hook with info for runtimes before .NET 5.
+        pub(super) fn old_enter_with_info<H: CallHooksWithInfo>() -> FunctionEnter3WithInfo {
+            code::enter_with_info::<H>
+        }
+    }
+    _ => {
+        /// The enter hook with info for runtimes before .NET 5.
+        pub(super) fn old_enter_with_info<H: CallHooksWithInfo>() -> FunctionEnter3WithInfo {
+            super::with_info::entered::<H>
         }
     }
 }

@@ -6,6 +6,7 @@
 use core::arch::naked_asm;
 
 use crate::hooks::fast::{CallHooks, entered, left, tail_called};
+use crate::hooks::with_info::{CallHooksWithInfo, entered as entered_with_info};
 use crate::info::FunctionIDOrClientID;
 
 /// Keeps what holds arguments (`rdi rsi rdx rcx r8 r9`, `xmm0` to `xmm7`) or tells how many there
@@ -94,5 +95,44 @@ pub(super) unsafe extern "system" fn leave<H: CallHooks>(_number: FunctionIDOrCl
         "ret",
         ".cfi_endproc",
         function = sym left::<H>,
+    )
+}
+
+/// The enter hook with info of runtimes before .NET 5, which lose arguments in floating-point
+/// registers: puts them back.
+///
+/// Their own stub restores `xmm0` and `xmm1` alone, and when it is asked for the arguments the
+/// runtime copies structures over where these two are saved. The structure that the hook is called
+/// with begins with the address of what the stub has saved (`PROFILE_PLATFORM_SPECIFIC_DATA`): all
+/// eight registers from 56 on, unharmed, and `xmm0` and `xmm1` once more at the multiple of 16 up to
+/// 184, from where they are restored.
+#[unsafe(naked)]
+pub(super) unsafe extern "system" fn enter_with_info<H: CallHooksWithInfo>(
+    _id: FunctionIDOrClientID,
+    _elt: usize,
+) {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rsi",
+        ".cfi_def_cfa_offset 16",
+        "call {function}",
+        "pop rax",
+        ".cfi_def_cfa_offset 8",
+        "mov rax, [rax]",
+        "movsd xmm0, [rax + 56]",
+        "movsd xmm1, [rax + 64]",
+        "movsd xmm2, [rax + 72]",
+        "movsd xmm3, [rax + 80]",
+        "movsd xmm4, [rax + 88]",
+        "movsd xmm5, [rax + 96]",
+        "movsd xmm6, [rax + 104]",
+        "movsd xmm7, [rax + 112]",
+        "add rax, 184",
+        "and rax, -16",
+        "movaps [rax], xmm0",
+        "movaps [rax + 16], xmm1",
+        "ret",
+        ".cfi_endproc",
+        function = sym entered_with_info::<H>,
     )
 }

@@ -141,6 +141,12 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// The runtime saves the registers and calls them like C functions.
     ///
+    /// On .NET Core 3.1 on x86-64 other than Windows, enter hooks of this kind and of the first and second
+    /// generation change the program: of the arguments in floating-point registers the runtime restores
+    /// two alone, and [`function_enter3_info`](Self::function_enter3_info) overwrites these where the
+    /// function takes structures. [`Setup::hooks_with_info`](crate::Setup::hooks_with_info) puts the
+    /// arguments back.
+    ///
     /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo`. **Context**: `initialize`, at
     /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and at
     /// least one of [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO),
@@ -272,9 +278,10 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// on its thread, with the function that the hook is called for and what it got as `elt`. The
     /// answer is not used when the hook has returned.
     ///
-    /// On .NET Core 3.1 the function does not return a structure of up to 16 bytes that has both
-    /// integers and floating-point numbers: there the call destroys the returned value. Of a
-    /// structure in two integer registers it shows the first one only.
+    /// # Structures
+    ///
+    /// On .NET Core 3.1 the value of a structure of up to 16 bytes is not the structure, unless it is
+    /// in one integer register: the range is where that is saved, whatever else there is.
     ///
     /// # Errors
     ///

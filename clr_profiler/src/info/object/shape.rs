@@ -67,8 +67,8 @@ impl Shape {
             match kind(&signature.return_type)? {
                 Kind::Struct(_) if info.runtime_information()?.major < TELLS_STRUCTURES => {
                     Returned::Untold(
-                        "runtimes before .NET 5 destroy a returned structure when they are asked \
-                         for it: look at functions that return none, or use .NET 5 or newer",
+                        "runtimes before .NET 5 show other bytes than those of a returned structure: \
+                         look at functions that return none, or use .NET 5 or newer",
                     )
                 }
                 kind => Returned::Value(kind),
