@@ -41,6 +41,15 @@ public static class Inspector
         {
             return value.ToString();
         }
+        // Before .NET 5 these two are no IFormattable.
+        if (value is IntPtr)
+        {
+            return ((IntPtr)value).ToInt64().ToString(CultureInfo.InvariantCulture);
+        }
+        if (value is UIntPtr)
+        {
+            return ((UIntPtr)value).ToUInt64().ToString(CultureInfo.InvariantCulture);
+        }
         if (type.IsPrimitive || value is decimal || value is DateTime)
         {
             return ((IFormattable)value).ToString(null, CultureInfo.InvariantCulture);

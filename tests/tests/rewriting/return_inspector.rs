@@ -1,6 +1,8 @@
 //! `return_inspector`: what methods return, whichever way it is looked at.
 
-use clr_profiler_tests::{Example, runtimes};
+use std::fs;
+
+use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes};
 
 use crate::sample;
 
@@ -58,6 +60,38 @@ fn rust_sees_the_same_primitives_and_strings() {
         let all: std::collections::HashSet<&str> = managed.lines().collect();
         let strangers: Vec<_> = seen.difference(&all).collect();
         assert!(strangers.is_empty(), "{strangers:?}");
+    }
+}
+
+#[test]
+fn values_of_all_shapes_are_shown_and_come_back() {
+    let program = profilee("Values");
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let plain = Finished::of(EXAMPLE.plain(runtime, &program, &[]));
+        assert_eq!(plain.status.code(), Some(9));
+        for mode in [None, Some("--native")] {
+            let folder = Folder::new();
+            let file = folder.path("results");
+            let mut options = vec!["--output", file.to_str().unwrap()];
+            options.extend(mode);
+            let inspected = Finished::of(EXAMPLE.command(runtime, &options, &program, &[]));
+            assert_eq!(
+                inspected.status, plain.status,
+                "{mode:?}: {}",
+                inspected.stderr
+            );
+            assert_eq!(inspected.stdout, plain.stdout, "{mode:?}");
+            if mode.is_none() {
+                let results = fs::read_to_string(&file).unwrap();
+                for line in [
+                    "Values.Program.Reference(nint&) = 11",
+                    "Values.Instance.Pointer(Values.DP16, float) = Values.DP16 { A: 7.5 B: 5 }",
+                ] {
+                    assert!(results.lines().any(|shown| shown == line), "{line}");
+                }
+            }
+        }
     }
 }
 
