@@ -4,7 +4,6 @@ mod native;
 mod options;
 
 use clr_profiler::il::body::MethodBody;
-use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
@@ -127,11 +126,12 @@ impl Profiler for ReturnInspector {
 
 impl ReturnInspector {
     fn is_inspected(&self, method: &Method<'_>) -> Result<bool> {
-        self.selection
-            .has(method, |method| match &self.options.filter {
-                Some(part) => Ok(method.full_name()?.contains(part)),
-                None => Ok(true),
-            })
+        self.selection.has(method, |method| {
+            let name = method.full_name()?;
+            let filter = self.options.filter.as_ref();
+            // The module's initialiser, which is in no type, is what loads the inspector.
+            Ok(filter.is_none_or(|part| name.contains(part)) && !name.starts_with(".."))
+        })
     }
 
     /// Gives the result to the helper as an object, whatever its type is.
@@ -142,7 +142,7 @@ impl ReturnInspector {
         helper: &HelperAssembly,
     ) -> Result<()> {
         let returned = cx.return_type()?;
-        if returned == TypeSig::Void {
+        if returned.is_void() {
             return Ok(());
         }
         cx.refer_to(helper)?;
