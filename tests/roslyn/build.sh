@@ -50,14 +50,27 @@ compile() {
     list+=("$*")
 }
 
-# assemble RESULT SOURCE...: a library, by mono's ilasm. That draws the module's id and the time stamp: they
-# become a hash of the rest and zero.
+# assemble RESULT SOURCE...: a library, by mono's ilasm.
 assemble() {
     local result=$output/$1
     shift
     mkdir -p -- "$(dirname -- "$result")"
     ilasm /quiet /dll /output:"$result" "$@"
-    python3 - "$result" <<'END'
+    fix "$result"
+}
+
+# mark RESULT TYPE: has the runtime make the methods of the type asynchronous.
+mark() {
+    local cecil
+    cecil=$(printf '%s\n' /usr/lib/mono/gac/Mono.Cecil/0.11.*/Mono.Cecil.dll)
+    mcs -nologo -out:mark.exe -r:"$cecil" tests/profilees/RuntimeAsync/mark.cs
+    MONO_PATH=$(dirname "$cecil") mono mark.exe "$output/$1" "$2"
+    fix "$output/$1"
+}
+
+# fix FILE: the module's id and the time stamp, which mono's tools draw, become a hash of the rest and zero.
+fix() {
+    python3 - "$1" <<'END'
 import hashlib, struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
 header = struct.unpack_from("<I", data, 0x3C)[0]
@@ -102,6 +115,13 @@ shapes=tests/profilees/Shapes
 assemble "$shapes"IL.dll "$shapes/ShapesIL.il" "$shapes/Regions.il" "$shapes/Operands.il" generated/Sizes.il
 compile "$shapes.dll" core31 -pdb:embedded -reference:tests/profilees/ShapesIL.dll "$shapes"/*.cs generated/Large.cs
 configure "$shapes.dll" 3.1.0
+
+# The program whose methods the runtime makes asynchronous (.NET 10 with DOTNET_RuntimeAsync=1).
+async=tests/profilees/RuntimeAsync
+assemble "$async"IL.dll "$async/RuntimeAsyncIL.il"
+mark "$async"IL.dll Methods
+compile "$async.dll" core31 -pdb:embedded -reference:"$async"IL.dll "$async/RuntimeAsync.cs"
+configure "$async.dll" 3.1.0
 
 # The programs of all features of the language, by framework, optimisation and kind of PDB.
 language=tests/profilees/language

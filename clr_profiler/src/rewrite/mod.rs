@@ -35,6 +35,7 @@ use crate::info::{
     ProfilerInfo,
 };
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
+use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::token::MethodDef;
 
@@ -211,7 +212,8 @@ impl FunctionControl<'_> {
     /// # Errors
     ///
     /// A [`RewriteError`] that names the method, as of [`Method::rewrite`]. The ReJIT then compiles
-    /// the method with the body that it has.
+    /// the method with the body that it has. Methods that the runtime itself makes asynchronous are
+    /// refused: .NET 10 answers that they were compiled, and calls their original code.
     #[doc(alias = "SetILFunctionBody")]
     pub fn rewrite(
         &self,
@@ -230,6 +232,12 @@ impl FunctionControl<'_> {
                 self.set_il_instrumented_code_map(&new.map)?;
             }
             Ok(())
+        };
+        let edit = |body: &mut MethodBody, cx: &mut RewriteContext<'_>| {
+            if cx.shape()?.is_runtime_async() {
+                return Err(NotInstrumentable::RuntimeAsyncRejit.into());
+            }
+            edit(body, cx)
         };
         Ok(work(info, module, method, &remembered, &slot, edit, set)?)
     }

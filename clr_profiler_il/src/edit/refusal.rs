@@ -69,6 +69,9 @@ reasons! {
     /// The method is runtime-async (implementation flag 0x2000) but returns none of `Task`,
     /// `Task<T>`, `ValueTask`, `ValueTask<T>`, so what `ret` takes is not known.
     RuntimeAsync "the method is runtime-async and returns no task";
+    /// The method is runtime-async, and was to get other IL by ReJIT: .NET 10 goes on calling its
+    /// original code.
+    RuntimeAsyncRejit "the method is runtime-async, which ReJIT does not reach";
     /// An abstract method is a declaration.
     Abstract "the method is abstract";
     /// P/Invoke: the code is in a native library.

@@ -22,6 +22,8 @@ use crate::symbol::Resolver;
 /// let signature = MethodSig::new(task, vec![]);
 /// let shape = MethodShape::new(&signature).impl_flags(0x2000)?;
 /// assert_eq!(*shape.return_type(), TypeSig::I4);
+/// assert!(shape.is_runtime_async());
+/// assert!(!MethodShape::new(&signature).is_runtime_async());
 /// # Ok(())
 /// # }
 /// ```
@@ -90,6 +92,14 @@ impl<'a> MethodShape<'a> {
     #[must_use]
     pub const fn return_type(&self) -> &'a TypeSig {
         self.return_type
+    }
+
+    /// Whether the runtime itself makes the method asynchronous: it returns the value of its task, and
+    /// may wait in between without returning.
+    #[must_use]
+    pub fn is_runtime_async(&self) -> bool {
+        // The signature gives the type of the task.
+        *self.return_type != self.signature.return_type
     }
 
     pub(super) const fn exception(&self) -> &TypeSig {

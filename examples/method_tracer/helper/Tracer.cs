@@ -17,6 +17,8 @@ namespace MethodTracer
         internal Span Previous;
         // The task that the method has returned completes later, and ends the span then.
         internal bool IsDeferred;
+        // The method may wait without returning: its thread runs others meanwhile.
+        internal bool Suspends;
         // How a task that was complete already has ended.
         internal int Outcome;
         internal object Exception;
@@ -92,6 +94,16 @@ namespace MethodTracer
             return span;
         }
 
+        // The runtime itself makes the method asynchronous.
+        public static Span Suspends(Span span)
+        {
+            if (span != null)
+            {
+                span.Suspends = true;
+            }
+            return span;
+        }
+
         // The method returns or throws.
         public static void End(Span span, object exception)
         {
@@ -103,11 +115,11 @@ namespace MethodTracer
             span.Previous = null;
             if (exception != null)
             {
-                Native.End(span.Id, Threw, false, exception);
+                Native.End(span.Id, Threw, span.Suspends, exception);
             }
             else if (!span.IsDeferred)
             {
-                Native.End(span.Id, span.Outcome, false, span.Exception);
+                Native.End(span.Id, span.Outcome, span.Suspends, span.Exception);
             }
         }
 

@@ -121,7 +121,14 @@ impl Methods {
     pub(crate) fn trace(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
         cx.refer_to(&self.helper)?;
         let completion = cx.completion(body)?;
-        let begin = self.begin(cx)?;
+        let mut begin = self.begin(cx)?;
+        if cx.shape()?.is_runtime_async() {
+            begin.call(MethodSymbol::new(
+                TRACER,
+                "Suspends",
+                &format!("{SPAN} ({SPAN})"),
+            ));
+        }
         let end = MethodSymbol::new(TRACER, "End", &format!("void ({SPAN}, object)"));
         let span = cx.type_sig(SPAN)?;
         let span = body.add_local(span)?;

@@ -126,7 +126,7 @@ impl Names {
 }
 
 /// The events of a span. A call is one event on its thread; one that ended with a task, which
-/// threads did not see, is a pair on a line of its own.
+/// threads did not see, or could wait without returning, is a pair on a line of its own.
 fn event(names: &mut Names, span: &Span) -> String {
     let common = format!(
         "\"name\": {}, \"pid\": {}, \"tid\": {}",
