@@ -109,6 +109,14 @@ for name in Helped Hot; do
     configure "tests/profilees/netstandard/$name.dll" 3.1.0
 done
 
+# A program with two libraries that are alike, of which one shows it its internals.
+accesses=tests/profilees/Accesses
+compile tests/profilees/Friend.dll core31 -library -pdb:embedded -define:FRIEND "$accesses/Library.cs"
+compile tests/profilees/Stranger.dll core31 -library -pdb:embedded "$accesses/Library.cs"
+compile "$accesses.dll" core31 -pdb:embedded -reference:tests/profilees/Friend.dll \
+    -reference:tests/profilees/Stranger.dll "$accesses/Program.cs"
+configure "$accesses.dll" 3.1.0
+
 # The program of every shape of method, some of them written in IL, some by a generator.
 shapes=tests/profilees/Shapes
 "$shapes/generate.sh" generated

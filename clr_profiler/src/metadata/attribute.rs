@@ -4,7 +4,7 @@ use super::assembly::MetadataAssemblyImport;
 use super::handle::Metadata;
 use super::import::{MetadataImportAttributes, MetadataImportMembers, MetadataImportTypes};
 use crate::error::{Error, Result};
-use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType};
+use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType, Value};
 use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
 use clr_profiler_il::token::{MemberRef, MethodDef, Token, TypeDef, TypeRef, TypeToken};
 
@@ -82,6 +82,28 @@ impl Metadata<'_> {
             };
         }
         Ok(None)
+    }
+
+    /// The first arguments of all attributes of a type, which are texts.
+    pub(crate) fn attribute_texts(
+        &self,
+        owner: impl Into<Token>,
+        type_name: &str,
+    ) -> Result<Vec<String>> {
+        let mut texts = Vec::new();
+        for attribute in self.custom_attributes(Some(owner.into()), None) {
+            let props = self.custom_attribute_props(attribute?)?;
+            let (class, signature) = self.constructor(props.constructor)?;
+            if self.attribute_type(class)?.0 != type_name {
+                continue;
+            }
+            let value = AttributeValue::decode(&props.value, &signature.params, |_| None);
+            let value = value.map_err(|error| self.explained(type_name, &error))?;
+            if let Some(Value::String(Some(text))) = value.fixed.into_iter().next() {
+                texts.push(text);
+            }
+        }
+        Ok(texts)
     }
 
     fn explained(

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
+use super::access::Access;
 use super::store::lock;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::TypeKind;
@@ -28,6 +29,10 @@ pub(super) struct Answers {
     /// Whether they are value types.
     pub(super) values: Known<Token, Option<bool>>,
     pub(super) constructors: Known<Token, bool>,
+    /// Who may use what they name.
+    pub(super) access: Known<Token, Access>,
+    /// Why no objects can be made with them.
+    pub(super) made: Known<Token, Option<Arc<str>>>,
     /// The numbers of a type's parameters that stand for reference types alone.
     pub(super) references: Known<TypeDef, Arc<[u32]>>,
 }

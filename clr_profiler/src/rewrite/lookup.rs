@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3, ProfilerInfo};
 use crate::metadata::{
-    AssemblyRefProps, AssemblyVersion, Metadata, MetadataAssemblyImport, MetadataImportMembers,
-    MetadataImportTypes, type_def_name, type_ref_name,
+    AssemblyRefProps, AssemblyVersion, MemberProps, Metadata, MetadataAssemblyImport,
+    MetadataImportMembers, MetadataImportTypes, type_def_name, type_ref_name,
 };
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{AssemblyRef, ExportedType, Token, TypeDef, TypeRef, TypeToken};
@@ -31,7 +31,7 @@ const LISTED: usize = 5;
 pub(super) struct LoadedModules(RwLock<Known>);
 
 #[derive(Default)]
-struct Known {
+pub(super) struct Known {
     modules: HashMap<String, Option<ModuleId>>,
     /// How many modules have been unloaded.
     unloads: u64,
@@ -96,6 +96,14 @@ pub(super) enum Answer<T> {
 }
 
 impl<T> Answer<T> {
+    pub(super) fn map<R>(self, map: impl FnOnce(T) -> R) -> Answer<R> {
+        match self {
+            Self::Found(found) => Answer::Found(map(found)),
+            Self::Missing(problem) => Answer::Missing(problem),
+            Self::Unknown => Answer::Unknown,
+        }
+    }
+
     /// Why it is not there, if that is known.
     fn missing(self) -> Option<String> {
         match self {
@@ -115,12 +123,17 @@ pub(super) struct Lookup<'a> {
 }
 
 /// A type and the module that defines it.
-struct Place<'a> {
-    metadata: Metadata<'a>,
-    class: TypeDef,
+pub(super) struct Place<'a> {
+    pub(super) module: ModuleId,
+    pub(super) metadata: Metadata<'a>,
+    pub(super) class: TypeDef,
 }
 
 impl<'a> Lookup<'a> {
+    pub(super) fn info(self) -> &'a ProfilerInfo {
+        self.info
+    }
+
     pub(super) fn of(info: &'a ProfilerInfo) -> Self {
         let loaded = &info.rewrites().loaded;
         Self { info, loaded }
@@ -128,11 +141,7 @@ impl<'a> Lookup<'a> {
 
     /// Whether an assembly has a type with this name, or forwards it to one that has.
     pub(super) fn find_type(self, assembly: &str, path: &str) -> Answer<()> {
-        self.search(|known| match self.type_named(known, assembly, path) {
-            Answer::Found(_) => Answer::Found(()),
-            Answer::Missing(problem) => Answer::Missing(problem),
-            Answer::Unknown => Answer::Unknown,
-        })
+        self.search(|known| self.type_named(known, assembly, path).map(|_| ()))
     }
 
     /// Whether an assembly of this name is loaded.
@@ -187,7 +196,7 @@ impl<'a> Lookup<'a> {
             let Some(wanted) = signature_text(&metadata, signature) else {
                 return Answer::Unknown;
             };
-            match self.type_behind(known, metadata, parent) {
+            match self.type_behind(known, module, metadata, parent) {
                 Answer::Found(place) => self.member_named(known, place, name, &wanted),
                 Answer::Missing(problem) => Answer::Missing(problem),
                 Answer::Unknown => Answer::Unknown,
@@ -207,7 +216,7 @@ impl<'a> Lookup<'a> {
             let Ok(metadata) = self.info.module_metadata(module) else {
                 return Answer::Unknown;
             };
-            match self.type_behind(known, metadata, name) {
+            match self.type_behind(known, module, metadata, name) {
                 Answer::Found(place) => {
                     look(&place.metadata, place.class).map_or(Answer::Unknown, Answer::Found)
                 }
@@ -222,7 +231,7 @@ impl<'a> Lookup<'a> {
 
     /// Searches the modules that are known; and again among those that are loaded now, before
     /// anything is called missing.
-    fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Answer<T> {
+    pub(super) fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Answer<T> {
         let found = search(&self.loaded.read());
         if let Answer::Found(_) = found {
             return found;
@@ -244,7 +253,14 @@ impl<'a> Lookup<'a> {
                 return Answer::Unknown;
             };
             match type_path(&metadata, path) {
-                Answer::Found(class) => return Answer::Found(Place { metadata, class }),
+                Answer::Found(class) => {
+                    let module = *module;
+                    return Answer::Found(Place {
+                        module,
+                        metadata,
+                        class,
+                    });
+                }
                 Answer::Missing(_) => {}
                 Answer::Unknown => return Answer::Unknown,
             }
@@ -265,21 +281,28 @@ impl<'a> Lookup<'a> {
     }
 
     /// The definition of a type that a module names; of an instance, the generic type.
-    fn type_behind(
+    pub(super) fn type_behind(
         self,
         known: &Known,
+        module: ModuleId,
         metadata: Metadata<'a>,
         name: TypeToken,
     ) -> Answer<Place<'a>> {
         let class = match name {
-            TypeToken::Def(class) => return Answer::Found(Place { metadata, class }),
+            TypeToken::Def(class) => {
+                return Answer::Found(Place {
+                    module,
+                    metadata,
+                    class,
+                });
+            }
             TypeToken::Ref(class) => class,
             TypeToken::Spec(token) => {
                 let blob = metadata.type_spec_from_token(token);
                 let read = blob.ok().and_then(|blob| TypeSpecSig::parse(&blob).ok());
                 return match read.map(|read| read.type_sig) {
                     Some(TypeSig::GenericInstance { definition, .. }) => {
-                        self.type_behind(known, metadata, definition)
+                        self.type_behind(known, module, metadata, definition)
                     }
                     // Arrays have members that no metadata list.
                     _ => Answer::Unknown,
@@ -292,20 +315,32 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// A member that a type has or inherits.
-    fn member_named(self, known: &Known, place: Place<'a>, name: &str, wanted: &str) -> Answer<()> {
+    /// A member that a type has or inherits, with the type that has it.
+    pub(super) fn member_named(
+        self,
+        known: &Known,
+        place: Place<'a>,
+        name: &str,
+        wanted: &str,
+    ) -> Answer<(Place<'a>, MemberProps)> {
         let class = type_def_name(&place.metadata, place.class, &[]).unwrap_or_default();
         let mut others = Vec::new();
         let mut next = place;
         for _ in 0..DEPTH_LIMIT {
-            match members(&next, name) {
-                Ok(found) if found.iter().any(|found| found == wanted) => {
-                    return Answer::Found(());
+            let Ok(found) = members(&next, name) else {
+                return Answer::Unknown;
+            };
+            for (signature, props) in found {
+                if signature == wanted {
+                    return Answer::Found((next, props));
                 }
-                Ok(found) => others.extend(found),
-                Err(_) => return Answer::Unknown,
+                others.push(signature);
             }
-            let Place { metadata, class } = next;
+            let Place {
+                module,
+                metadata,
+                class,
+            } = next;
             let base = match metadata.type_def_props(class) {
                 Ok(props) => props.extends,
                 Err(_) => return Answer::Unknown,
@@ -314,7 +349,7 @@ impl<'a> Lookup<'a> {
                 _ if base.is_nil() => break,
                 // What is inherited from an instance is in terms of its arguments.
                 Err(_) | Ok(TypeToken::Spec(_)) => return Answer::Unknown,
-                Ok(base) => match self.type_behind(known, metadata, base) {
+                Ok(base) => match self.type_behind(known, module, metadata, base) {
                     Answer::Found(place) => place,
                     _ => return Answer::Unknown,
                 },
@@ -394,19 +429,21 @@ fn assembly_and_path(
     Ok(None)
 }
 
-/// The signatures of a type's own methods and fields of that name.
-fn members(place: &Place<'_>, name: &str) -> Result<Vec<String>> {
-    let Place { metadata, class } = place;
+/// A type's own methods and fields of that name, with their signatures.
+fn members(place: &Place<'_>, name: &str) -> Result<Vec<(String, MemberProps)>> {
+    let Place {
+        metadata, class, ..
+    } = place;
     let mut found = Vec::new();
     for member in metadata.members_with_name(*class, name)? {
         let props = metadata.member_props(member?)?;
-        found.extend(signature_text(metadata, &props.signature_blob));
+        found.extend(signature_text(metadata, &props.signature_blob).map(|text| (text, props)));
     }
     Ok(found)
 }
 
 /// The signature of a method or field in text, the same in each module.
-fn signature_text(metadata: &Metadata<'_>, blob: &[u8]) -> Option<String> {
+pub(super) fn signature_text(metadata: &Metadata<'_>, blob: &[u8]) -> Option<String> {
     let names = Names(metadata);
     let text = match FieldSig::parse(blob) {
         Ok(field) => field.text(&names).to_string(),

@@ -4,6 +4,7 @@
 //! edits it, its symbols become tokens of the module, the bytes are checked as the JIT will read
 //! them, and the runtime is given them. Whatever fails on the way, the method keeps its IL.
 
+mod access;
 mod answers;
 mod boxing;
 mod calli;
@@ -37,6 +38,9 @@ use crate::info::{
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
+use clr_profiler_il::instruction::Operand;
+use clr_profiler_il::opcode::Opcode;
+use clr_profiler_il::symbol::{Reference, Symbol, TokenSource};
 use clr_profiler_il::token::MethodDef;
 
 pub use boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
@@ -49,6 +53,7 @@ pub use helper::HelperAssembly;
 pub use members::{NativeLibrary, NewField, NewType, TypeBuilder};
 pub(crate) use store::RewriteStore;
 
+use access::Used;
 use import::Importer;
 use resolver::MetadataResolver;
 use scope::Scope;
@@ -306,29 +311,54 @@ fn edited(
     edit(body, &mut context)?;
     let is_mapped = context.map_offsets;
     let mut bytes = Vec::with_capacity(before.len() * 2);
-    {
+    let used = {
         let mut tokens = store::lock(&remembered.tokens);
-        body.encode_with(buffers, &mut Importer::new(&scope, &mut tokens), &mut bytes)
+        let mut importer = Importer::new(&scope, &mut tokens);
+        body.encode_with(buffers, &mut importer, &mut bytes)
             .map_err(|error| match error {
                 EncodeError::Tokens(error) => error,
                 other => Error::other(other.to_string()),
             })?;
+        let used = used(body, &mut importer)?;
         if scope.take_changed() && info.version() >= 7 {
             info.apply_metadata(module)?;
         }
-    }
-    check::check(
-        &bytes,
-        before,
-        subject,
-        &MetadataResolver::new(&scope, remembered),
-        checked,
-    )?;
+        used
+    };
+    let resolver = MetadataResolver::new(&scope, remembered);
+    check::check(&bytes, before, subject, &resolver, checked)?;
+    access::check(&used, subject, &scope, &resolver, || checked.to_string())?;
     let map = match is_mapped && bytes != before {
         true => offset_map(body),
         false => Vec::new(),
     };
     Ok(NewBody { bytes, map })
+}
+
+/// What inserted code uses, all of which has a token.
+fn used(body: &MethodBody, importer: &mut Importer<'_, '_>) -> Result<Used> {
+    let mut used = Used::default();
+    for instruction in body.inserted() {
+        let opcode = instruction.opcode();
+        let Operand::Reference(reference) = instruction.operand() else {
+            continue;
+        };
+        if !access::is_checked(opcode) {
+            continue;
+        }
+        let token = match reference {
+            Reference::Token(token) => token,
+            Reference::Symbol(Symbol::Method(method)) => importer.method(method)?,
+            Reference::Symbol(Symbol::Field(field)) => importer.field(field)?,
+            Reference::Symbol(Symbol::Type(class)) => importer.type_token(class)?,
+            Reference::Symbol(_) => continue,
+        };
+        if opcode == Opcode::Newobj {
+            used.constructors.push(token);
+        }
+        used.names.push(token);
+    }
+    Ok(used)
 }
 
 /// Code that leaves an address of this process as a native integer.

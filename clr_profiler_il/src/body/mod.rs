@@ -165,6 +165,12 @@ impl MethodBody {
         self.code.instructions()
     }
 
+    /// The instructions that were inserted since the body was decoded, in any order.
+    pub fn inserted(&self) -> impl Iterator<Item = Instruction<'_>> {
+        let nodes = self.code.original.count + 1..self.code.nodes.len() as u32;
+        nodes.filter_map(|node| self.code.instruction(InstructionId(node)))
+    }
+
     /// One instruction; `None` if it was removed or is another body's.
     #[must_use]
     pub fn instruction(&self, id: InstructionId) -> Option<Instruction<'_>> {

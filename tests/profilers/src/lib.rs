@@ -1,5 +1,6 @@
 //! The profilers of the scenarios: each does one thing and says so in the scenario's log.
 
+mod accesses;
 mod allocations;
 mod boxes;
 mod calls;
@@ -58,6 +59,7 @@ mod walks_heap;
 use clr_profiler::prelude::*;
 
 register!(
+    accesses::Accesses,
     allocations::Allocations,
     boxes::Boxes,
     calls::SeesCalls,

@@ -1,0 +1,471 @@
+//! Whether code may use what it names: the last question that the JIT asks of a reference, and answers
+//! with an exception in the program.
+//!
+//! Only what was inserted is asked about; what was there before runs as it ran. What cannot be known,
+//! because a module is not loaded, is accepted.
+
+use std::sync::Arc;
+
+use super::error::Refused;
+use super::lookup::{Answer, Known, Lookup, Place, signature_text};
+use super::resolver::MetadataResolver;
+use super::scope::Scope;
+use super::subject::Subject;
+use crate::error::{Error, Result};
+use crate::ids::ModuleId;
+use crate::info::CorProfilerInfo;
+use crate::metadata::{
+    Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes, type_def_name,
+};
+use clr_profiler_il::opcode::{Opcode, OperandKind};
+use clr_profiler_il::signature::{MethodSpecSig, TypeSig, TypeSpecSig};
+use clr_profiler_il::token::{FieldDef, MethodDef, Token, TokenTable, TypeDef, TypeToken};
+
+/// How many types enclose each other, or derive from each other, before hostile metadata is suspected.
+const DEPTH_LIMIT: usize = 64;
+/// `tdVisibilityMask` and `mdMemberAccessMask`.
+const VISIBILITY: u32 = 0x0007;
+
+/// Whether the JIT asks for access to what an instruction names: to members, and to types of which it
+/// makes or takes objects.
+pub(super) const fn is_checked(opcode: Opcode) -> bool {
+    match opcode {
+        Opcode::Box
+        | Opcode::Newarr
+        | Opcode::Castclass
+        | Opcode::Isinst
+        | Opcode::Unbox
+        | Opcode::UnboxAny
+        | Opcode::Mkrefany => true,
+        _ => matches!(
+            opcode.operand_kind(),
+            OperandKind::Method | OperandKind::Field
+        ),
+    }
+}
+
+/// What inserted code uses.
+#[derive(Debug, Default)]
+pub(super) struct Used {
+    /// Types, methods and fields.
+    pub(super) names: Vec<Token>,
+    /// What `newobj` makes objects with.
+    pub(super) constructors: Vec<Token>,
+}
+
+/// What is known of a reference, once for all code of a module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Access {
+    /// Who alone may use it; nobody may use what has one that does not hold. Public things have none.
+    limits: Arc<[Limit]>,
+}
+
+#[derive(Clone, Debug)]
+struct Limit {
+    what: String,
+    to: Whom,
+    /// The type that declares it, or that encloses it, in the module that defines it.
+    module: ModuleId,
+    class: TypeDef,
+}
+
+/// Who may use what is not public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whom {
+    Nobody,
+    Module,
+    Type,
+    FamilyInAssembly,
+    Assembly,
+    Family,
+    FamilyOrAssembly,
+}
+
+impl Whom {
+    /// Of a member, by its attributes (II.23.1.5, II.23.1.10).
+    fn of_member(attributes: u32) -> Option<Self> {
+        Some(match attributes & VISIBILITY {
+            0 => Self::Module,
+            1 => Self::Type,
+            2 => Self::FamilyInAssembly,
+            3 => Self::Assembly,
+            4 => Self::Family,
+            5 => Self::FamilyOrAssembly,
+            _ => return None,
+        })
+    }
+
+    /// Of a type, by its attributes (II.23.1.15): those of a nested one are about the enclosing type.
+    fn of_type(attributes: u32) -> Option<Self> {
+        Some(match attributes & VISIBILITY {
+            0 | 5 => Self::Assembly,
+            3 => Self::Type,
+            4 => Self::Family,
+            6 => Self::FamilyInAssembly,
+            7 => Self::FamilyOrAssembly,
+            _ => return None,
+        })
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Nobody => "is a type initialiser, which the runtime alone calls",
+            Self::Module => "is for its module alone",
+            Self::Type => "is private",
+            Self::FamilyInAssembly => "is private protected",
+            Self::Assembly => "is internal",
+            Self::Family => "is protected",
+            Self::FamilyOrAssembly => "is protected internal",
+        }
+    }
+}
+
+/// Refuses what code of the method may not use.
+pub(super) fn check(
+    used: &Used,
+    subject: &Subject<'_>,
+    scope: &Scope<'_>,
+    resolver: &MetadataResolver<'_, '_>,
+    listing: impl Fn() -> String,
+) -> Result<()> {
+    let answers = resolver.answers();
+    let looks = Looks {
+        lookup: Lookup::of(subject.info),
+        scope,
+        module: subject.module,
+    };
+    let names = used.names.iter().filter_map(|&name| {
+        let access = answers.access.get(name, || looks.access(name));
+        let class = subject.props.class;
+        let broken = access
+            .limits
+            .iter()
+            .find(|limit| !looks.allows(limit, class));
+        broken.map(|limit| format!("{} {}", limit.what, limit.to.text()))
+    });
+    let constructors = used.constructors.iter().filter_map(|&constructor| {
+        let made = answers
+            .made
+            .get(constructor, || looks.cannot_make(constructor));
+        made.map(|problem| problem.to_string())
+    });
+    match names.chain(constructors).next() {
+        None => Ok(()),
+        Some(problem) => Err(Error::other(Refused {
+            problem,
+            listing: listing(),
+        })),
+    }
+}
+
+/// Looks from one module.
+struct Looks<'a, 'info> {
+    lookup: Lookup<'a>,
+    scope: &'a Scope<'info>,
+    module: ModuleId,
+}
+
+impl<'a> Looks<'a, '_> {
+    fn metadata(&self) -> Option<Metadata<'a>> {
+        self.lookup.info().module_metadata(self.module).ok()
+    }
+
+    /// What the search finds; nothing where it cannot be known.
+    fn find<T>(&self, search: impl Fn(&Known, Metadata<'a>) -> Answer<T>) -> Option<T> {
+        let found = self.lookup.search(|known| match self.metadata() {
+            Some(metadata) => search(known, metadata),
+            None => Answer::Unknown,
+        });
+        match found {
+            Answer::Found(found) => Some(found),
+            Answer::Missing(_) | Answer::Unknown => None,
+        }
+    }
+
+    fn access(&self, name: Token) -> Access {
+        let mut limits = Vec::new();
+        self.name(name, &mut limits);
+        Access {
+            limits: limits.into(),
+        }
+    }
+
+    /// Collects the limits of a type, method or field.
+    fn name(&self, name: Token, limits: &mut Vec<Limit>) {
+        match name.table() {
+            TokenTable::METHOD_SPEC => {
+                let Ok((generic, arguments)) = self.scope.method_spec(name) else {
+                    return;
+                };
+                self.name(generic, limits);
+                if let Ok(arguments) = MethodSpecSig::parse(&arguments) {
+                    let arguments = arguments.arguments.iter();
+                    arguments.for_each(|argument| self.signature(argument, limits));
+                }
+            }
+            TokenTable::METHOD_DEF | TokenTable::FIELD_DEF | TokenTable::MEMBER_REF => {
+                self.member(name, limits);
+            }
+            _ => {
+                if let Ok(class) = TypeToken::try_from(name) {
+                    self.class(class, limits);
+                }
+            }
+        }
+    }
+
+    fn class(&self, class: TypeToken, limits: &mut Vec<Limit>) {
+        if let TypeToken::Spec(_) = class {
+            let blob = self.scope.type_spec(class.token()).ok();
+            if let Some(read) = blob.and_then(|blob| TypeSpecSig::parse(&blob).ok()) {
+                self.signature(&read.type_sig, limits);
+            }
+            return;
+        }
+        let found = self.find(|known, metadata| {
+            let place = self.lookup.type_behind(known, self.module, metadata, class);
+            place.map(|place| of_type(&place))
+        });
+        limits.extend(found.into_iter().flatten());
+    }
+
+    /// The types that a type is made of.
+    fn signature(&self, signature: &TypeSig, limits: &mut Vec<Limit>) {
+        match signature {
+            TypeSig::Class(class) | TypeSig::ValueType(class) => self.class(*class, limits),
+            TypeSig::GenericInstance {
+                definition,
+                arguments,
+                ..
+            } => {
+                self.class(*definition, limits);
+                for argument in arguments {
+                    self.signature(argument, limits);
+                }
+            }
+            TypeSig::SzArray(inner) | TypeSig::ByRef(inner) | TypeSig::Pointer(inner) => {
+                self.signature(inner, limits);
+            }
+            _ => {}
+        }
+    }
+
+    fn member(&self, token: Token, limits: &mut Vec<Limit>) {
+        let Ok(member) = self.scope.member(token) else {
+            return;
+        };
+        let Ok(parent) = TypeToken::try_from(member.parent) else {
+            return;
+        };
+        self.class(parent, limits);
+        let found = self.find(|known, metadata| {
+            if let TypeToken::Def(class) = parent {
+                let attributes = own_attributes(&metadata, token);
+                let place = Place {
+                    module: self.module,
+                    metadata,
+                    class,
+                };
+                return match attributes {
+                    Some(attributes) => Answer::Found(of_member(&place, &member.name, attributes)),
+                    None => Answer::Unknown,
+                };
+            }
+            let Some(wanted) = signature_text(&metadata, &member.signature) else {
+                return Answer::Unknown;
+            };
+            let place = self
+                .lookup
+                .type_behind(known, self.module, metadata, parent);
+            let Answer::Found(place) = place else {
+                return Answer::Unknown;
+            };
+            let found = self
+                .lookup
+                .member_named(known, place, &member.name, &wanted);
+            found.map(|(place, props)| of_member(&place, &props.name, props.attributes))
+        });
+        limits.extend(found.flatten());
+    }
+
+    /// Why `newobj` cannot make an object with this.
+    fn cannot_make(&self, constructor: Token) -> Option<Arc<str>> {
+        const ABSTRACT: u32 = 0x0080;
+        const INTERFACE: u32 = 0x0020;
+        let member = self.scope.member(constructor).ok()?;
+        if member.name != ".ctor" {
+            return Some(format!("newobj calls {}, which is no constructor", member.name).into());
+        }
+        let parent = TypeToken::try_from(member.parent).ok()?;
+        let (name, attributes) = self.find(|known, metadata| {
+            let place = self
+                .lookup
+                .type_behind(known, self.module, metadata, parent);
+            place.map(|place| (name_of(&place), attributes_of(&place).unwrap_or(0)))
+        })?;
+        (attributes & (ABSTRACT | INTERFACE) != 0)
+            .then(|| format!("{name} is abstract: newobj makes no objects of it").into())
+    }
+
+    /// Whether code of a type of this module may use what is limited so.
+    fn allows(&self, limit: &Limit, class: TypeDef) -> bool {
+        let is_here = limit.module == self.module;
+        let is_inside = || is_here && self.is_within(class, limit.class);
+        let is_friend = || is_here || self.is_friend(limit.module);
+        let is_family = || is_inside() || self.derives(class, (limit.module, limit.class));
+        let is_allowed = match limit.to {
+            Whom::Nobody => return false,
+            Whom::Module => is_here,
+            Whom::Type => is_inside(),
+            Whom::FamilyInAssembly => is_friend() && is_family(),
+            Whom::Assembly => is_friend(),
+            Whom::Family => is_family(),
+            Whom::FamilyOrAssembly => is_friend() || is_family(),
+        };
+        is_allowed || (!is_here && self.ignores_checks(limit.module))
+    }
+
+    /// A type and those that enclose it.
+    fn around(&self, class: TypeDef) -> Vec<TypeDef> {
+        let Some(metadata) = self.metadata() else {
+            return Vec::new();
+        };
+        let outer = |class: &TypeDef| metadata.nested_class_props(*class).ok().flatten();
+        std::iter::successors(Some(class), outer)
+            .take(DEPTH_LIMIT)
+            .collect()
+    }
+
+    fn is_within(&self, class: TypeDef, outer: TypeDef) -> bool {
+        self.around(class).contains(&outer)
+    }
+
+    /// Whether a type, or one that encloses it, derives from another; so it may where that is not known.
+    fn derives(&self, class: TypeDef, from: (ModuleId, TypeDef)) -> bool {
+        let derives = |class: TypeDef| {
+            let found = self.find(|known, metadata| {
+                let mut next = Place {
+                    module: self.module,
+                    metadata,
+                    class,
+                };
+                for _ in 0..DEPTH_LIMIT {
+                    if (next.module, next.class) == from {
+                        return Answer::Found(true);
+                    }
+                    let base = match next.metadata.type_def_props(next.class) {
+                        Ok(props) if props.extends.is_nil() => return Answer::Found(false),
+                        Ok(props) => TypeToken::try_from(props.extends),
+                        Err(_) => return Answer::Unknown,
+                    };
+                    let Ok(base) = base else {
+                        return Answer::Unknown;
+                    };
+                    let base = self
+                        .lookup
+                        .type_behind(known, next.module, next.metadata, base);
+                    match base {
+                        Answer::Found(place) => next = place,
+                        Answer::Missing(_) | Answer::Unknown => return Answer::Unknown,
+                    }
+                }
+                Answer::Unknown
+            });
+            found.unwrap_or(true)
+        };
+        self.around(class).into_iter().any(derives)
+    }
+
+    /// Whether an assembly shows its internals to this one; so it may where that is not known.
+    fn is_friend(&self, of: ModuleId) -> bool {
+        const ATTRIBUTE: &str = "System.Runtime.CompilerServices.InternalsVisibleToAttribute";
+        let own = self.scope.own_assembly().ok().flatten();
+        let named = self.lookup.info().module_metadata(of).ok().and_then(|of| {
+            let assembly = of.assembly_from_scope().ok()??;
+            of.attribute_texts(assembly, ATTRIBUTE).ok()
+        });
+        match (own, named) {
+            (Some(own), Some(named)) => named.iter().any(|name| is_name(name, &own)),
+            _ => true,
+        }
+    }
+
+    /// Whether this assembly says that access to another one is not to be checked.
+    fn ignores_checks(&self, of: ModuleId) -> bool {
+        const ATTRIBUTE: &str = "System.Runtime.CompilerServices.IgnoresAccessChecksToAttribute";
+        let ignored = self.metadata().and_then(|metadata| {
+            let assembly = metadata.assembly_from_scope().ok()??;
+            metadata.attribute_texts(assembly, ATTRIBUTE).ok()
+        });
+        let other = self.lookup.info().module_metadata(of).ok().and_then(|of| {
+            let assembly = of.assembly_from_scope().ok()??;
+            Some(of.assembly_props(assembly).ok()?.name)
+        });
+        match (ignored, other) {
+            (Some(ignored), Some(other)) => ignored.iter().any(|name| is_name(name, &other)),
+            _ => true,
+        }
+    }
+}
+
+/// Whether the display name of an assembly is of one with this simple name.
+fn is_name(display: &str, simple: &str) -> bool {
+    let name = display.split(',').next().unwrap_or_default();
+    name.trim().eq_ignore_ascii_case(simple)
+}
+
+fn name_of(place: &Place<'_>) -> String {
+    type_def_name(&place.metadata, place.class, &[]).unwrap_or_default()
+}
+
+fn attributes_of(place: &Place<'_>) -> Option<u32> {
+    let props = place.metadata.type_def_props(place.class).ok()?;
+    Some(props.attributes)
+}
+
+/// The limits of a type and of those that enclose it.
+fn of_type(place: &Place<'_>) -> Vec<Limit> {
+    let Place {
+        module, metadata, ..
+    } = place;
+    let (mut limits, mut class) = (Vec::new(), place.class);
+    for _ in 0..DEPTH_LIMIT {
+        let Ok(props) = metadata.type_def_props(class) else {
+            break;
+        };
+        let outer = metadata.nested_class_props(class).ok().flatten();
+        limits.extend(Whom::of_type(props.attributes).map(|to| Limit {
+            what: name_of(place),
+            to,
+            module: *module,
+            class: outer.unwrap_or(class),
+        }));
+        match outer {
+            Some(outer) => class = outer,
+            None => break,
+        }
+    }
+    limits
+}
+
+fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {
+    let to = match name {
+        ".cctor" => Some(Whom::Nobody),
+        _ => Whom::of_member(attributes),
+    };
+    to.map(|to| Limit {
+        what: format!("{}::{name}", name_of(place)),
+        to,
+        module: place.module,
+        class: place.class,
+    })
+}
+
+/// The attributes of a method or field that the module defines.
+fn own_attributes(metadata: &Metadata<'_>, token: Token) -> Option<u32> {
+    if let Ok(method) = MethodDef::try_from(token) {
+        return Some(metadata.method_props(method).ok()?.attributes);
+    }
+    let field = FieldDef::try_from(token).ok()?;
+    Some(metadata.field_props(field).ok()?.attributes)
+}
