@@ -1,5 +1,5 @@
-// Compiles a C# source with the compiler (Roslyn) in a folder: `Compiler.dll FOLDER SOURCE`. Says what the
-// compiler says, and the hash of the assembly that it makes.
+// Compiles C# sources, each by itself, with the compiler (Roslyn) in a folder: `Compiler.dll FOLDER SOURCE...`.
+// Prints the compiler's messages and the hash of each assembly.
 using System;
 using System.IO;
 using System.Linq;
@@ -17,16 +17,25 @@ namespace Compiler
             common = Assembly.LoadFrom(Path.Combine(args[0], "Microsoft.CodeAnalysis.dll"));
             csharp = Assembly.LoadFrom(Path.Combine(args[0], "Microsoft.CodeAnalysis.CSharp.dll"));
             Type syntax = csharp.GetType("Microsoft.CodeAnalysis.CSharp.CSharpSyntaxTree");
-            object tree = Call(syntax, null, "ParseText", File.ReadAllText(args[1]));
             string framework = Path.GetDirectoryName(typeof(object).Assembly.Location);
-            string[] names = { "System.Private.CoreLib", "System.Runtime", "System.Console", "System.Collections", "System.Linq" };
+            string[] files = Directory.GetFiles(framework, "System.*.dll").OrderBy(file => file, StringComparer.Ordinal).ToArray();
             Type reference = common.GetType("Microsoft.CodeAnalysis.MetadataReference");
-            Array references = Array.CreateInstance(reference, names.Length);
-            for (int i = 0; i < names.Length; i++)
+            Array references = Array.CreateInstance(reference, files.Length);
+            for (int i = 0; i < files.Length; i++)
             {
-                string file = Path.Combine(framework, names[i] + ".dll");
-                references.SetValue(Call(reference, null, "CreateFromFile", file), i);
+                references.SetValue(Call(reference, null, "CreateFromFile", files[i]), i);
             }
+            bool all = true;
+            foreach (string source in args.Skip(1))
+            {
+                object tree = Call(syntax, null, "ParseText", File.ReadAllText(source));
+                all &= Compile(tree, references);
+            }
+            return all ? 8 : 1;
+        }
+
+        private static bool Compile(object tree, Array references)
+        {
             Array trees = Array.CreateInstance(common.GetType("Microsoft.CodeAnalysis.SyntaxTree"), 1);
             trees.SetValue(tree, 0);
             Type compiler = csharp.GetType("Microsoft.CodeAnalysis.CSharp.CSharpCompilation");
@@ -39,7 +48,7 @@ namespace Compiler
             }
             byte[] hash = SHA256.Create().ComputeHash(made.ToArray());
             Console.WriteLine(made.Length + " bytes " + BitConverter.ToString(hash));
-            return (bool)Get(result, "Success") ? 8 : 1;
+            return (bool)Get(result, "Success");
         }
 
         // A library, optimised, and the same bytes each time.
