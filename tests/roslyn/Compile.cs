@@ -31,6 +31,7 @@ internal static class Program
     private static readonly Dictionary<string, string> Frameworks = new Dictionary<string, string>
     {
         { "core31", ".NETCoreApp,Version=v3.1" },
+        { "corelib", ".NETCoreApp,Version=v3.1" },
         { "net8", ".NETCoreApp,Version=v8.0" },
         { "ns20", ".NETStandard,Version=v2.0" },
         { "net472", ".NETFramework,Version=v4.7.2" },

@@ -155,8 +155,10 @@ for name in NetDebug NetRelease NetBare; do
 done
 
 compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
+# What is brought into programs refers to the core library alone: to nothing that a program may not have
+# loaded, which would cost it two descriptors for each assembly.
 for helper in method_logger/helper/Logger method_tracer/helper/MethodTracer return_inspector/helper/Inspector; do
-    compile "examples/$helper.dll" core31 -library "examples/${helper%/*}"/*.cs
+    compile "examples/$helper.dll" corelib -library "examples/${helper%/*}"/*.cs
 done
 
 printf '%s\n' "${list[@]}" | "$compiler/compile" "$output"

@@ -2,13 +2,17 @@
 
 const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "netstandard"];
 
-/// Whether an assembly comes with .NET, by its name.
+/// The assembly that the runtime makes for dynamic methods: it has none of its own.
+const OF_DYNAMIC_METHODS: &str = "Anonymously Hosted DynamicMethods Assembly";
+
+/// Whether an assembly comes with .NET, or is made by it, by its name.
 #[must_use]
 pub fn is_framework(assembly: &str) -> bool {
-    FAMILIES.iter().any(|family| {
+    let is_of = |family: &str| {
         let rest = assembly.strip_prefix(family);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
+    };
+    assembly == OF_DYNAMIC_METHODS || FAMILIES.into_iter().any(is_of)
 }
 
 /// Whether assemblies whose names begin so can come with .NET.
@@ -37,6 +41,7 @@ mod tests {
             "System.Private.CoreLib",
             "Microsoft.CSharp",
             "mscorlib",
+            "Anonymously Hosted DynamicMethods Assembly",
         ] {
             assert!(is_framework(name), "{name}");
         }
