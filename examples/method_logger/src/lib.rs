@@ -67,6 +67,11 @@ impl Profiler for MethodLogger {
             return Ok(());
         }
         match self.options.count.then(|| add_counter(info, module)) {
+            // A module that the program builds at run time takes no types of others.
+            Some(Err(error)) if error.hresult().name() == Some("CORPROF_E_MODULE_IS_DYNAMIC") => {
+                let il = &self.options.il;
+                il.say(format_args!("calls of {name} are not counted: {error}\n"));
+            }
             // One without types of its own, as for resources, has no methods either.
             Some(Err(error)) => {
                 let il = &self.options.il;

@@ -12,13 +12,13 @@ pub(crate) struct Accesses;
 
 fn call(class: &str, name: &str) -> Fragment {
     let mut code = Fragment::new();
-    code.call(&MethodSymbol::new(class, name, "void ()"));
+    code.call(MethodSymbol::new(class, name, "void ()"));
     code
 }
 
 fn new(class: &str, name: &str) -> Fragment {
     let mut code = Fragment::new();
-    code.newobj(&MethodSymbol::new(class, name, "instance void ()"))
+    code.newobj(MethodSymbol::new(class, name, "instance void ()"))
         .pop();
     code
 }
@@ -35,12 +35,12 @@ fn uses(method: &str, cx: &RewriteContext<'_>) -> Result<Option<Fragment>> {
         "UsesBoth" => call(SHAPE, "Both"),
         "UsesHidden" | "InDerivedHidden" | "InNested" => call(SHAPE, "Hidden"),
         "UsesField" => {
-            code.ldsfld(&FieldSymbol::new(SHAPE, "secret", "int")).pop();
+            code.ldsfld(FieldSymbol::new(SHAPE, "secret", "int")).pop();
             code
         }
         "UsesInner" | "InOwn" => call("Accesses.Shape/Inner", "Public"),
         "UsesInnerType" => {
-            code.ldtoken(&TypeSymbol::new("Accesses.Shape/Inner")).pop();
+            code.ldtoken(TypeSymbol::new("Accesses.Shape/Inner")).pop();
             code
         }
         "UsesInitializer" => call(SHAPE, ".cctor"),
