@@ -82,6 +82,9 @@ fn a_compiler_that_is_wrapped_makes_the_same_bytes() {
     for (reason, number) in &refused {
         let listed = REFUSALS.iter().find(|(listed, _)| listed == reason);
         let most = listed.map_or(0, |(_, most)| *most);
-        assert!(*number <= most, "{number} are refused for {reason}: {refused:?}");
+        assert!(
+            *number <= most,
+            "{number} are refused for {reason}: {refused:?}"
+        );
     }
 }
