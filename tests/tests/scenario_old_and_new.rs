@@ -12,7 +12,7 @@ fn older_and_newer_calls_agree() {
     scenario.on_each_runtime(|runtime, profiled| {
         assert_eq!(
             profiled.output(),
-            (Some(3), "3 66\n17 True 7\n", ""),
+            (Some(3), "3 66\n17 True 7 kept\n", ""),
             "{}",
             profiled.log
         );

@@ -27,7 +27,8 @@ use crate::ids::FunctionId;
 /// ```
 /// use clr_profiler::{CallStack, FunctionId};
 ///
-/// let [outer, inner] = [1, 2].map(FunctionId::from_runtime);
+/// # // SAFETY: no runtime is asked about them.
+/// # let [outer, inner] = unsafe { [FunctionId::from_raw(1), FunctionId::from_raw(2)] };
 /// let mut stack = CallStack::new();
 /// stack.enter(outer, "outer");
 /// stack.enter(inner, "inner");
@@ -130,7 +131,8 @@ impl<T> CallStack<T> {
     ///
     /// ```
     /// # use clr_profiler::{CallStack, FunctionId};
-    /// # let [outer, inner] = [1, 2].map(FunctionId::from_runtime);
+    /// # // SAFETY: no runtime is asked about them.
+    /// # let [outer, inner] = unsafe { [FunctionId::from_raw(1), FunctionId::from_raw(2)] };
     /// # let mut stack = CallStack::new();
     /// stack.enter(outer, ());
     /// stack.enter(inner, ());

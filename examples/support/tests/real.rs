@@ -2,8 +2,6 @@
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(target_env = "musl")))]
 
-use std::process::Command;
-
 use clr_profiler_launcher::{DotnetHost, Launch};
 use examples_support::{Fetcher, Pinned, samples};
 
