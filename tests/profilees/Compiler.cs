@@ -42,7 +42,9 @@ namespace Compiler
             object compilation = Call(compiler, null, "Create", "Compiled", trees, references, Options());
             var made = new MemoryStream();
             object result = Call(compiler, compilation, "Emit", made);
-            foreach (object line in (System.Collections.IEnumerable)Get(result, "Diagnostics"))
+            // The compiler works on several threads, and orders its messages as they come.
+            var messages = ((System.Collections.IEnumerable)Get(result, "Diagnostics")).Cast<object>();
+            foreach (string line in messages.Select(m => m.ToString()).OrderBy(m => m, StringComparer.Ordinal))
             {
                 Console.WriteLine(line);
             }
