@@ -40,7 +40,14 @@ fn a_compiler_that_is_wrapped_makes_the_same_bytes() {
     let Some(runtime) = runtimes().iter().find(|runtime| runtime.major == 8) else {
         return;
     };
-    let compiler = runtime::fetch(&Pinned::ROSLYN).unwrap_or_else(|error| panic!("{error}"));
+    let compiler = match runtime::fetch(&Pinned::ROSLYN) {
+        Ok(compiler) => compiler,
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "{error}");
+            eprintln!("NOT TESTED: {error}");
+            return;
+        }
+    };
     let count = match std::env::var_os("WHOLE_COMPILER") {
         Some(_) => SOURCES.len(),
         None => 1,
