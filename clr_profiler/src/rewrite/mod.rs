@@ -373,18 +373,15 @@ fn address(address: usize) -> Fragment {
     code
 }
 
-/// The map in the order of the new offsets, in which the runtime looks for lines.
 fn offset_map(body: &MethodBody) -> Vec<IlMapEntry> {
-    let pairs = body.offset_map().into_iter();
-    let mut map: Vec<_> = pairs
+    let pairs = body.instrumented_code_map().into_iter();
+    pairs
         .map(|pair| IlMapEntry {
             old_offset: pair.old,
             new_offset: pair.new,
-            is_accurate: true,
+            is_accurate: pair.is_exact,
         })
-        .collect();
-    map.sort_by_key(|entry| entry.new_offset);
-    map
+        .collect()
 }
 
 /// Debuggers may do without: the body counts.

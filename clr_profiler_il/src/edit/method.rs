@@ -4,14 +4,17 @@ use crate::body::{Layout, MethodBody};
 use crate::fragment::Fragment;
 use crate::opcode::Opcode;
 
-/// Where an instruction of the decoded body stands now.
+/// Where an instruction of the decoded body stands now, or code that was inserted before it.
 #[doc(alias = "COR_IL_MAP")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OffsetPair {
-    /// Its offset in the code that was decoded.
+    /// The offset of the instruction in the code that was decoded.
     pub old: u32,
-    /// Its offset in the code that will be encoded.
+    /// Its offset in the code that will be encoded, or that of the inserted code.
     pub new: u32,
+    /// Whether the instruction stands there, not inserted code that leads to it.
+    #[doc(alias = "fAccurate")]
+    pub is_exact: bool,
 }
 
 impl MethodBody {
@@ -128,18 +131,38 @@ impl MethodBody {
     /// Where the instructions of the decoded body stand now, by their old offsets. Removed ones are
     /// left out; one that was replaced is where its replacement begins.
     #[must_use]
-    #[doc(alias = "SetILInstrumentedCodeMap")]
     pub fn offset_map(&self) -> Vec<OffsetPair> {
+        let mut map = self.instrumented_code_map();
+        map.retain(|pair| pair.is_exact);
+        map.sort_by_key(|pair| pair.old);
+        map
+    }
+
+    /// What debuggers and stack traces need to find the lines of the source, by new offsets.
+    ///
+    /// Inserted code has the line of the instruction that it leads to: compiled code is told apart by
+    /// statements, and one that begins in inserted code goes on behind it, not before it.
+    #[must_use]
+    #[doc(alias = "SetILInstrumentedCodeMap")]
+    pub fn instrumented_code_map(&self) -> Vec<OffsetPair> {
         let mut layout = Layout::default();
         layout.compute(&self.code);
-        let old_and_new = self.instructions().filter_map(|instruction| {
-            Some(OffsetPair {
-                old: instruction.original_offset()?,
-                new: layout.offset(&self.code, instruction.id.0),
-            })
-        });
-        let mut map: Vec<_> = old_and_new.collect();
-        map.sort_by_key(|pair| pair.old);
+        let mut map = Vec::with_capacity(self.len());
+        // Where inserted code begins that leads here.
+        let mut inserted = None;
+        for instruction in self.instructions() {
+            let new = layout.offset(&self.code, instruction.id.0);
+            let Some(old) = instruction.original_offset() else {
+                inserted = match instruction.opcode().ends_block() {
+                    true => None,
+                    false => inserted.or(Some(new)),
+                };
+                continue;
+            };
+            let pair = |new, is_exact| OffsetPair { old, new, is_exact };
+            map.extend(inserted.take().map(|new| pair(new, false)));
+            map.push(pair(new, true));
+        }
         map
     }
 }

@@ -195,12 +195,17 @@ fn replace_and_remove() {
             "IL_0004 ret"
         ]
     );
+    let pair = |old, new| OffsetPair {
+        old,
+        new,
+        is_exact: true,
+    };
     assert_eq!(
         body.offset_map(),
         [
-            OffsetPair { old: 0, new: 0 },
-            OffsetPair { old: 1, new: 2 },
-            OffsetPair { old: 3, new: 4 }
+            pair(0, 0),
+            pair(1, 2),
+            pair(3, 4)
         ]
     );
     assert_eq!(
@@ -218,6 +223,41 @@ fn replace_and_remove() {
     let nop = ids(&body)[1];
     body.remove(nop).unwrap();
     assert_eq!(code(&body), ["IL_0000 br.s IL_0002", "IL_0002 ret"]);
+}
+
+#[test]
+fn inserted_code_has_the_line_of_what_it_leads_to() {
+    // nop, nop, ret
+    let mut body = tiny(&[0x00, 0x00, 0x2a]);
+    let all = ids(&body);
+    let nops = one(|f| {
+        f.nop().nop();
+    });
+    body.prologue(&nops).unwrap();
+    body.insert_before(all[2], Labels::Stay, &nops).unwrap();
+    // What goes elsewhere leads to nothing that follows.
+    let mut away = Fragment::new();
+    let start = away.label();
+    away.mark(start).nop().br(start);
+    body.insert_after(all[0], Labels::Stay, &away).unwrap();
+    let map = body.instrumented_code_map();
+    let map: Vec<_> = map
+        .iter()
+        .map(|pair| (pair.new, pair.old, pair.is_exact))
+        .collect();
+    assert_eq!(
+        map,
+        [
+            (0, 0, false),
+            (2, 0, true),
+            (6, 1, true),
+            (7, 2, false),
+            (9, 2, true)
+        ],
+        "{body}"
+    );
+    let exact: Vec<_> = body.offset_map().iter().map(|pair| pair.new).collect();
+    assert_eq!(exact, [2, 6, 9]);
 }
 
 #[test]

@@ -11,10 +11,11 @@ use crate::log;
 use edits::Edits;
 
 /// Rewrites all methods of the assembly that `SCRAMBLE` names, by edits that `SEED` and the method's
-/// token choose.
+/// token choose. With `SCRAMBLE_LINES`, calls keep their lines.
 pub(crate) struct Scrambles {
     assembly: String,
     seed: u64,
+    keeps_lines: bool,
     edits: AtomicUsize,
 }
 
@@ -26,6 +27,7 @@ impl Profiler for Scrambles {
         Ok(Self {
             assembly: std::env::var("SCRAMBLE").map_err(Error::other)?,
             seed: seed.parse().map_err(Error::other)?,
+            keeps_lines: std::env::var_os("SCRAMBLE_LINES").is_some(),
             edits: AtomicUsize::new(0),
         })
     }
@@ -45,7 +47,7 @@ impl Profiler for Scrambles {
         }
         let rewritten = method.rewrite(|body, cx| {
             let seed = self.seed << 32 | u64::from(cx.token().raw());
-            let mut edits = Edits::new(seed, body, cx)?;
+            let mut edits = Edits::new(seed, self.keeps_lines, body, cx)?;
             edits.run()?;
             self.edits.fetch_add(edits.done, Ordering::Relaxed);
             log::line(format_args!("handlers {}", edits.handlers));

@@ -77,6 +77,9 @@ enum Ways {
     Rejit,
     /// Before they are compiled, and those of the framework as well, whose frames are then others.
     Everything,
+    /// Before they are compiled, and statements are cut in the middle. The runtime's compiler has lines
+    /// for whole statements only where it optimises, and another call may then be inlined.
+    Cuts,
 }
 
 /// What stays the same under a profiler.
@@ -85,6 +88,9 @@ fn same(runtime: &Runtime, name: &str, mode: Mode, ways: Ways) -> Same {
     // statement next to it, even where the compiler does not optimise.
     let (is_debug, is_old) = (name.ends_with("Debug"), runtime.major < 8);
     let has_lines = is_debug && !(is_old && ways == Ways::Rejit);
+    if ways == Ways::Cuts && !is_debug {
+        return Same::OwnFrames;
+    }
     if ways == Ways::Everything {
         return match has_lines || (mode == Mode::Exact && !is_old) {
             true => Same::OwnLines,
@@ -117,6 +123,10 @@ fn plain(runtime: &Runtime, name: &'static str, mode: Mode) -> Arc<Finished> {
         Arc::new(finished)
     });
     Arc::clone(finished)
+}
+
+fn seed() -> usize {
+    std::env::var("LANGUAGE_SEED").map_or(0, |seed| seed.parse().unwrap())
 }
 
 /// What is run of all that could be.
@@ -331,6 +341,13 @@ fn calls_are_counted_by_rejit() {
 
 /// A profiler of the scenarios that rewrites all methods of the program, and says how many these are.
 fn scenario(number: usize, ways: Ways, clsid: &str, told: &str, number_of: u64) {
+    let done = |what: &str, profiled: &Finished| {
+        let log = &profiled.log;
+        let mut numbers = log.lines().filter_map(|line| line.strip_prefix(told));
+        let found: Option<u64> = numbers.find_map(|number| number.parse().ok());
+        println!("{what}: {told}{found:?}");
+        assert!(found.is_some_and(|found| found >= number_of), "{log}");
+    };
     unnoticed(
         number,
         ways,
@@ -339,17 +356,10 @@ fn scenario(number: usize, ways: Ways, clsid: &str, told: &str, number_of: u64) 
             scenario
                 .env("SHAPES_ASSEMBLIES", &format!("{name} Library"))
                 .env("SHAPES_HELPER", helper.to_str().unwrap())
-                .env("SCRAMBLE", name)
-                .env("SEED", "1")
+                .env("SHAPES_LEAST", &number_of.to_string())
                 .profiler(clsid)
         },
-        |what, _, profiled| {
-            let log = &profiled.log;
-            let mut numbers = log.lines().filter_map(|line| line.strip_prefix(told));
-            let found: Option<u64> = numbers.find_map(|number| number.parse().ok());
-            println!("{what}: {told}{found:?}");
-            assert!(found.is_some_and(|found| found >= number_of), "{log}");
-        },
+        |what, _, profiled| done(what, profiled),
     );
 }
 
@@ -409,20 +419,46 @@ fn methods_are_wrapped_and_unwrapped_by_rejit() {
         Ways::Rejit,
         "C0DE0000-0000-4000-8000-0000000000E4",
         "rewritten ",
-        // Methods get other IL while the program runs: how many does depends on when.
-        60,
+        100,
+    );
+}
+
+/// Edits at random, some in each method.
+fn scrambled(number: usize, ways: Ways) {
+    unnoticed(
+        number,
+        ways,
+        |scenario, _, name| {
+            let scenario = scenario
+                .env("SCRAMBLE", name)
+                .env("SEED", &(1 + seed()).to_string())
+                .profiler("C0DE0000-0000-4000-8000-0000000000D0");
+            match ways {
+                Ways::Cuts => scenario,
+                _ => scenario.env("SCRAMBLE_LINES", "1"),
+            }
+        },
+        |what, _, profiled| {
+            let log = &profiled.log;
+            let rewritten = log.lines().filter(|line| line.starts_with("rewritten "));
+            let rewritten = rewritten.count();
+            println!("{what}: {rewritten} rewritten");
+            assert!(rewritten >= 100, "{log}");
+            let edits = log.lines().find_map(|line| line.strip_prefix("edits "));
+            let edits: usize = edits.unwrap().parse().unwrap();
+            assert!(edits >= 4 * rewritten, "{edits}\n{log}");
+        },
     );
 }
 
 #[test]
 fn methods_are_scrambled() {
-    scenario(
-        11,
-        Ways::Rewrite,
-        "C0DE0000-0000-4000-8000-0000000000D0",
-        "edits ",
-        1000,
-    );
+    scrambled(11, Ways::Rewrite);
+}
+
+#[test]
+fn methods_are_scrambled_and_cut() {
+    scrambled(13, Ways::Cuts);
 }
 
 #[test]

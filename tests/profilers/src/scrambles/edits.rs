@@ -33,6 +33,9 @@ pub(super) struct Edits<'e, 'b, 'c> {
     cx: &'e mut RewriteContext<'c>,
     /// Instructions before which the stack is empty in the original body.
     empty: Vec<InstructionId>,
+    /// Whether each call is to keep its line. The runtime's compiler knows lines of statements: where
+    /// one is cut in the middle, it may not know that of the rest of it.
+    keeps_lines: bool,
     pub(super) done: usize,
     pub(super) handlers: usize,
 }
@@ -40,6 +43,7 @@ pub(super) struct Edits<'e, 'b, 'c> {
 impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
     pub(super) fn new(
         seed: u64,
+        keeps_lines: bool,
         body: &'b mut MethodBody,
         cx: &'e mut RewriteContext<'c>,
     ) -> Result<Self> {
@@ -51,6 +55,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
             body,
             cx,
             empty,
+            keeps_lines,
             done: 0,
             handlers: 0,
         })
@@ -128,6 +133,9 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
     /// `dup; pop` behind what leaves a value.
     fn copy(&mut self) -> Result<()> {
         let id = self.any()?;
+        if self.keeps_lines {
+            return Ok(());
+        }
         let opcode = self.body.instruction(id).map(|one| one.opcode());
         if opcode.is_some_and(|opcode| opcode.push_count() == Some(1)) {
             self.body
@@ -139,6 +147,9 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
     /// A branch to the next instruction.
     fn split(&mut self) -> Result<()> {
         let id = self.any()?;
+        if self.keeps_lines && !self.empty.contains(&id) {
+            return Ok(());
+        }
         let mut code = Fragment::new();
         let next = code.label();
         code.br(next).mark(next);
