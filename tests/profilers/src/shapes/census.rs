@@ -57,6 +57,8 @@ impl Census {
             return Ok(false);
         }
         let metadata = info.module_metadata(module)?;
+        // Who asks meanwhile gets all of them or none.
+        let mut methods = BTreeMap::new();
         for row in 1.. {
             let Some(token) = MethodDef::from_row(row) else {
                 break;
@@ -74,15 +76,24 @@ impl Census {
                     name: props.name,
                     outcome: None,
                 };
-                self.lock().insert((module, token), found);
+                methods.insert((module, token), found);
             }
         }
+        self.lock().append(&mut methods);
         Ok(true)
     }
 
     /// All methods that have IL.
     pub(super) fn all(&self) -> Vec<(ModuleId, MethodDef)> {
         self.lock().keys().copied().collect()
+    }
+
+    /// How many methods have been rewritten.
+    pub(super) fn rewritten(&self) -> usize {
+        let methods = self.lock();
+        let outcomes = methods.values().map(|found| &found.outcome);
+        let rewritten = outcomes.filter(|outcome| matches!(outcome, Some(Outcome::Rewritten)));
+        rewritten.count()
     }
 
     pub(super) fn may_inline(&self, info: &ProfilerInfo, callee: FunctionId) -> Result<bool> {

@@ -23,6 +23,8 @@ struct Switching {
     is_over: AtomicBool,
     times: AtomicU32,
     asked: AtomicU32,
+    /// How many methods are wrapped before the first ones are unwrapped.
+    least: usize,
     compiled: AtomicU32,
 }
 
@@ -31,11 +33,19 @@ const PAUSE: Duration = Duration::from_millis(25);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Switching {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
     fn run(&self) {
         let mut is_on = false;
-        while !self.is_over.load(Ordering::Acquire) {
+        while !self.is_over() {
             let methods = self.census.all();
-            is_on = !is_on && !methods.is_empty();
+            if methods.is_empty() {
+                thread::sleep(PAUSE / 25);
+                continue;
+            }
+            is_on = !is_on;
             if is_on {
                 self.rejit.request(methods);
                 self.times.fetch_add(1, Ordering::Relaxed);
@@ -44,6 +54,10 @@ impl Switching {
             }
             if !self.rejit.wait(PATIENCE) {
                 return;
+            }
+            // How far the program has come by then is not left to chance.
+            while is_on && !self.is_over() && self.census.rewritten() < self.least {
+                thread::sleep(PAUSE / 25);
             }
             // Also as long as a whole round takes.
             let times = self.times.load(Ordering::Relaxed);
@@ -62,6 +76,7 @@ impl Profiler for RejitsShapes {
             is_over: AtomicBool::new(false),
             times: AtomicU32::new(0),
             asked: AtomicU32::new(0),
+            least: super::variable("SHAPES_LEAST").parse().unwrap_or(0),
             compiled: AtomicU32::new(0),
         });
         let thread = thread::spawn({
