@@ -129,6 +129,7 @@ mod code;
 pub mod edit;
 pub mod fragment;
 pub mod instruction;
+mod lexer;
 pub mod opcode;
 pub mod signature;
 pub mod stack;

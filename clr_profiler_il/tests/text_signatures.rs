@@ -306,7 +306,11 @@ fn the_deepest_types_that_a_blob_can_hold_are_read_and_none_deeper() {
         assert!(TypeSpecSig::parse(&blob).is_ok());
         for times in [MAX_DEPTH, 10_000, 100_000] {
             let error = parse_type(&nested(shape, times)).unwrap_err();
-            assert_eq!(*error.kind(), TextErrorKind::TooDeep, "{shape:?} {times}");
+            assert_eq!(
+                *error.kind(),
+                TextErrorKind::TooDeep(MAX_DEPTH),
+                "{shape:?} {times}"
+            );
         }
         // Only the beginning.
         assert!(parse_type(&shape.0.repeat(100_000)).is_err());
@@ -314,7 +318,7 @@ fn the_deepest_types_that_a_blob_can_hold_are_read_and_none_deeper() {
     let both = format!("{}int{}", "class A<".repeat(64), ">[]".repeat(64));
     assert_eq!(
         *parse_type(&both).unwrap_err().kind(),
-        TextErrorKind::TooDeep
+        TextErrorKind::TooDeep(MAX_DEPTH)
     );
 }
 

@@ -36,7 +36,6 @@ impl MethodBody {
             signature: (header.locals == 0).then(Default::default),
             changed: false,
         };
-        self.clauses.clear();
         self.code.clear();
         let end = header.size + header.code_size;
         let code = bytes

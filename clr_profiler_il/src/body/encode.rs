@@ -1,9 +1,9 @@
-use super::clause::{Clause, ClauseKind};
 use super::error::EncodeError;
 use super::layout::Layout;
 use super::length::{FAT_HEADER, MORE_SECTIONS, SECTION_FAT};
 use super::sections::EXCEPTIONS;
 use super::{MethodBody, TINY_MAX_STACK};
+use crate::code::{Clause, ClauseKind};
 use crate::symbol::TokenSource;
 
 /// The most clauses in a section of the small form: its size has 8 bits.
@@ -86,19 +86,19 @@ impl MethodBody {
         if let Some(offset) = layout.unplaced() {
             return Err(EncodeError::UnplacedLabel { offset });
         }
-        if self.clauses.len() > FAT_CLAUSES {
-            return Err(EncodeError::ClauseCount(self.clauses.len()));
+        if self.code.clauses.len() > FAT_CLAUSES {
+            return Err(EncodeError::ClauseCount(self.code.clauses.len()));
         }
         let max_stack = self.max_stack();
         let max_stack = u16::try_from(max_stack).map_err(|_| EncodeError::MaxStack(max_stack))?;
         let locals = self.encoded_locals(tokens).map_err(EncodeError::Tokens)?;
 
-        out.reserve(FAT_HEADER + size as usize + 4 + self.clauses.len() * 24);
+        out.reserve(FAT_HEADER + size as usize + 4 + self.code.clauses.len() * 24);
         let tiny = size < 64
             && max_stack <= TINY_MAX_STACK
             && locals == 0
             && !self.init_locals
-            && self.clauses.is_empty();
+            && self.code.clauses.is_empty();
         if tiny {
             out.push(0b10 | (size as u8) << 2);
         } else {
@@ -106,7 +106,7 @@ impl MethodBody {
             if self.init_locals {
                 flags |= 0x10;
             }
-            if !self.clauses.is_empty() {
+            if !self.code.clauses.is_empty() {
                 flags |= MORE_SECTIONS;
             }
             let [m0, m1] = max_stack.to_le_bytes();
@@ -126,7 +126,7 @@ impl MethodBody {
             )
             .map_err(EncodeError::Tokens)?;
         }
-        if self.clauses.is_empty() {
+        if self.code.clauses.is_empty() {
             return Ok(());
         }
         let length = out.len() - start;
@@ -190,9 +190,9 @@ impl MethodBody {
         tokens: &mut S,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError<S::Error>> {
-        let count = self.clauses.len();
+        let count = self.code.clauses.len();
         let mut small = count <= SMALL_CLAUSES;
-        for (index, clause) in self.clauses.iter().enumerate() {
+        for (index, clause) in self.code.clauses.iter().enumerate() {
             let offsets = self.offsets(layout, clause);
             let offsets = offsets.ok_or(EncodeError::ClauseOrder(index))?;
             small = small && offsets.fit_small();
@@ -203,7 +203,7 @@ impl MethodBody {
             let [s0, s1, s2, _] = ((count * 24 + 4) as u32).to_le_bytes();
             out.extend_from_slice(&[EXCEPTIONS | SECTION_FAT, s0, s1, s2]);
         }
-        for (index, clause) in self.clauses.iter().enumerate() {
+        for (index, clause) in self.code.clauses.iter().enumerate() {
             let offsets = self.offsets(layout, clause);
             let offsets = offsets.ok_or(EncodeError::ClauseOrder(index))?;
             let value = if clause.kind == ClauseKind::Filter {

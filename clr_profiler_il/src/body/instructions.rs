@@ -1,6 +1,5 @@
 use super::error::{BodyError, BodyErrorKind};
-use crate::code::{Change, Code, Node, Original, PADDING, PrefixSlot, pack_range};
-use crate::instruction::{Label, Owner};
+use crate::code::{Change, Code, Label, Node, Original, Owner, PADDING, PrefixSlot, pack_range};
 use crate::opcode::{Class, ONE_BYTE, Opcode, OperandKind, Shape, TWO_BYTES};
 
 /// In the operand of a branch that is not linked yet: the distance has four bytes, not one.

@@ -1,7 +1,6 @@
 use std::ops::Range;
 
-use crate::code::{Change, Code, END, Node, PADDING, UNPLACED};
-use crate::instruction::Label;
+use crate::code::{Change, Code, END, Label, Node, PADDING, UNPLACED};
 use crate::opcode::{Opcode, OperandLayout};
 
 /// A branch in its short form has this many bytes; every branch has a code of one byte.

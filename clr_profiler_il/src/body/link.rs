@@ -1,7 +1,6 @@
 use super::error::{BodyError, BodyErrorKind};
 use super::instructions::distance;
-use crate::code::{Code, unpack_range};
-use crate::instruction::Label;
+use crate::code::{Code, Label, unpack_range};
 use crate::opcode::Opcode;
 
 /// Turns the distances in branches and the offsets in switches that were just decoded into labels.

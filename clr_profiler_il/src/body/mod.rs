@@ -34,8 +34,8 @@ mod length;
 mod link;
 mod sections;
 
-use crate::code::{Code, Instructions};
-use crate::instruction::{Instruction, InstructionId, Label, Position};
+use crate::code::Code;
+use crate::instruction::{Instruction, InstructionId, Instructions, Label, Position};
 use crate::signature::LocalsSig;
 use crate::token::Token;
 
@@ -44,7 +44,6 @@ pub use encode::EncodeBuffers;
 pub use error::{BodyError, BodyErrorKind, EncodeError};
 pub use length::encoded_length;
 
-pub(crate) use clause::{Bounds, Clause, ClauseKind};
 pub(crate) use layout::Layout;
 
 /// The method body of a tiny header has room for this many values on the stack (II.25.4.2).
@@ -60,7 +59,6 @@ pub struct MethodBody {
     init_locals: bool,
     pub(crate) locals: Locals,
     pub(crate) code: Code,
-    pub(crate) clauses: Vec<Clause>,
     /// Memory for what an edit looks for, to be used again.
     pub(crate) scratch: Vec<u32>,
 }
@@ -97,7 +95,6 @@ impl MethodBody {
                 ..Locals::default()
             },
             code: Code::new(),
-            clauses: Vec::new(),
             scratch: Vec::new(),
         }
     }

@@ -1,9 +1,8 @@
 use super::MethodBody;
-use super::clause::{Bounds, Clause, ClauseKind};
 use super::error::{BodyError, BodyErrorKind};
 use super::length::{SECTION_FAT, SECTION_MORE};
 use super::link::node_at_offset;
-use crate::code::END;
+use crate::code::{Bounds, ClauseKind, END};
 
 /// In the kind of a section: it holds exception clauses.
 pub(super) const EXCEPTIONS: u8 = 0x01;
@@ -52,7 +51,7 @@ pub(super) fn read_sections(
         }
         end = start + 4 + clauses;
         let table = bytes.get(start + 4..end).ok_or(truncated)?;
-        body.clauses.reserve(clauses / clause_size);
+        body.code.clauses.reserve(clauses / clause_size);
         for (index, clause) in table.chunks_exact(clause_size).enumerate() {
             let raw = if fat {
                 Raw::fat(clause)
@@ -110,8 +109,7 @@ fn read_clause(
         handler_end: bound(sum(raw.handler_offset, raw.handler_length))?,
     };
     let value = if filter { 0 } else { raw.value };
-    let clause = Clause::new(&mut body.code, kind, (value, false), bounds);
-    body.clauses.push(clause);
+    body.code.add_clause(kind, (value, false), bounds);
     Ok(())
 }
 

@@ -4,16 +4,22 @@
 //! Node 0 is no instruction: it stands for the end, closes the ring of links and carries the labels
 //! that stand there.
 
+mod clause;
+mod ids;
 mod original;
 mod slots;
 mod splice;
 
 use std::sync::Arc;
 
-use crate::instruction::{Instruction, InstructionId, Label, Owner, Position};
 use crate::opcode::{Opcode, OperandKind};
-use crate::symbol::Symbol;
+use crate::symbol::{Reference, Symbol};
+use crate::token::Token;
 
+pub use ids::{InstructionId, Label, Position};
+
+pub(crate) use clause::{Bounds, Clause, ClauseKind};
+pub(crate) use ids::Owner;
 pub(crate) use original::{Change, Original, PADDING};
 pub(crate) use slots::Slots;
 
@@ -124,6 +130,8 @@ pub(crate) struct Code {
     pub(crate) switches: Vec<Label>,
     pub(crate) prefixes: Vec<PrefixSlot>,
     pub(crate) symbols: Vec<Arc<Symbol>>,
+    /// Inner ones before those that enclose them.
+    pub(crate) clauses: Vec<Clause>,
     pub(crate) original: Original,
     /// Whose the labels are that are made here.
     owner: Owner,
@@ -142,6 +150,7 @@ impl Clone for Code {
             switches: self.switches.clone(),
             prefixes: self.prefixes.clone(),
             symbols: self.symbols.clone(),
+            clauses: self.clauses.clone(),
             original: self.original.clone(),
             owner: Owner::new(),
         }
@@ -158,6 +167,7 @@ impl Code {
             switches: Vec::new(),
             prefixes: Vec::new(),
             symbols: Vec::new(),
+            clauses: Vec::new(),
             original: Original::default(),
             owner: Owner::new(),
         }
@@ -195,6 +205,7 @@ impl Code {
         self.switches.clear();
         self.prefixes.clear();
         self.symbols.clear();
+        self.clauses.clear();
         self.original.clear();
         self.owner = Owner::new();
     }
@@ -269,25 +280,6 @@ impl Code {
         }
     }
 
-    /// The instruction, if it exists and was not removed.
-    pub(crate) fn instruction(&self, id: InstructionId) -> Option<Instruction<'_>> {
-        let node = self.nodes.get(id.0 as usize);
-        let node = node.filter(|node| !node.removed)?;
-        (id.0 != END).then_some(Instruction {
-            id,
-            node,
-            code: self,
-        })
-    }
-
-    /// All instructions in order.
-    pub(crate) fn instructions(&self) -> Instructions<'_> {
-        Instructions {
-            code: self,
-            next: self.first(),
-        }
-    }
-
     pub(crate) fn position(&self, at: u32) -> Position {
         if at == END || at == UNPLACED {
             Position::End
@@ -323,6 +315,14 @@ impl Code {
 
     pub(crate) fn symbol(&self, index: u32) -> Option<&Symbol> {
         self.symbols.get(index as usize).map(|symbol| &**symbol)
+    }
+
+    /// A token, or the symbol with that number.
+    pub(crate) fn reference(&self, value: u32, symbolic: bool) -> Reference<'_> {
+        match self.symbol(value) {
+            Some(symbol) if symbolic => Reference::Symbol(symbol),
+            _ => Reference::Token(Token::new(value)),
+        }
     }
 
     /// Makes a label at a node, or nowhere yet.
@@ -465,29 +465,4 @@ pub(crate) const fn pack_range(start: usize, count: usize) -> u64 {
 
 pub(crate) const fn unpack_range(operand: u64) -> (usize, usize) {
     ((operand >> 32) as usize, operand as u32 as usize)
-}
-
-/// The instructions of a body or fragment, in order.
-#[derive(Clone, Debug)]
-pub struct Instructions<'a> {
-    code: &'a Code,
-    next: u32,
-}
-
-impl<'a> Iterator for Instructions<'a> {
-    type Item = Instruction<'a>;
-
-    fn next(&mut self) -> Option<Instruction<'a>> {
-        if self.next == END {
-            return None;
-        }
-        let index = self.next;
-        let node = self.code.node(index)?;
-        self.next = self.code.next(index);
-        Some(Instruction {
-            id: InstructionId(index),
-            node,
-            code: self.code,
-        })
-    }
 }

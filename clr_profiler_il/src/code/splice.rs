@@ -1,5 +1,4 @@
-use super::{Code, END, NONE, Node, UNPLACED, pack_range, unpack_range};
-use crate::instruction::{Label, Owner};
+use super::{Code, END, Label, NONE, Node, Owner, UNPLACED, pack_range, unpack_range};
 use crate::opcode::OperandKind;
 
 /// What a copy of other code became.

@@ -1,6 +1,6 @@
 use super::{EditError, Labels, Place, Side};
-use crate::body::{Bounds, Clause, ClauseKind, MethodBody};
-use crate::code::{Code, END};
+use crate::body::MethodBody;
+use crate::code::{Bounds, Clause, ClauseKind, Code, END};
 use crate::fragment::{Fragment, Name, TypeName};
 use crate::instruction::{InstructionId, Label};
 
@@ -130,7 +130,7 @@ impl MethodBody {
         let index = self.clause_index((rank(first.0), rank(last.0)), &order);
         let ends = self.ends_within(behind, rank(first.0), &order);
         // The handler's own clauses go before all others.
-        let index = index + whole.clauses.len();
+        let index = index + whole.code.clauses.len();
         let Some(inserted) = self.insert(place, &whole, &[])? else {
             return Err(EditError::EmptyRegion);
         };
@@ -149,11 +149,7 @@ impl MethodBody {
             self.code.place_label(end, at);
         }
         let handler_end = self.code.next(inserted.last.0);
-        let (value, symbolic) = match name {
-            None => (0, false),
-            Some(Name::Token(token)) => (token.raw(), false),
-            Some(Name::Symbol(symbol)) => (self.code.add_symbol(symbol), true),
-        };
+        let value = name.map_or((0, false), |name| name.within(&mut self.code));
         let kind = match kind {
             Kind::Catch => ClauseKind::Catch,
             Kind::Filter(_) => ClauseKind::Filter,
@@ -167,8 +163,10 @@ impl MethodBody {
             handler_start,
             handler_end,
         };
-        let clause = Clause::new(&mut self.code, kind, (value, symbolic), bounds);
-        self.clauses.insert(index.min(self.clauses.len()), clause);
+        let clause = Clause::new(&mut self.code, kind, value, bounds);
+        self.code
+            .clauses
+            .insert(index.min(self.code.clauses.len()), clause);
         Ok(())
     }
 
@@ -176,7 +174,7 @@ impl MethodBody {
     /// there.
     fn ends_within(&self, at: u32, first: u32, order: &[u32]) -> Vec<(Label, bool)> {
         let mut ends = Vec::new();
-        for clause in &self.clauses {
+        for clause in &self.code.clauses {
             for (start, end) in [
                 (clause.try_start, clause.try_end),
                 (clause.handler_start, clause.handler_end),
@@ -204,7 +202,8 @@ impl MethodBody {
         let within = |clause: &Clause| {
             rank(clause.try_start) >= first && rank(clause.try_end) <= last.saturating_add(1)
         };
-        self.clauses
+        self.code
+            .clauses
             .iter()
             .rposition(within)
             .map_or(0, |index| index + 1)

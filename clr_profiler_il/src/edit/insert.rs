@@ -173,11 +173,11 @@ impl MethodBody {
             };
             self.rebind(spliced.first, spliced.last, bind);
         }
-        if !fragment.clauses.is_empty() {
-            let clauses = fragment.clauses.iter();
+        if !fragment.code.clauses.is_empty() {
+            let clauses = fragment.code.clauses.iter();
             let copies = clauses.map(|clause| clause.shifted(spliced.labels, spliced.symbols));
             // Nothing that is there lies within the new code, so all that is there may follow.
-            self.clauses.splice(0..0, copies);
+            self.code.clauses.splice(0..0, copies);
         }
         self.account(before, fragment);
         Some(Inserted {

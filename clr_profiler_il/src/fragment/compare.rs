@@ -1,7 +1,5 @@
 use super::Fragment;
-use crate::body::{Clause, ClauseKind};
-use crate::code::Node;
-use crate::instruction::{Label, reference};
+use crate::code::{Clause, ClauseKind, Label, Node};
 use crate::opcode::OperandKind;
 
 /// Fragments are equal if they have the same instructions, going to the same places, and the same
@@ -10,7 +8,7 @@ use crate::opcode::OperandKind;
 impl PartialEq for Fragment {
     fn eq(&self, other: &Self) -> bool {
         self.code.nodes.len() == other.code.nodes.len()
-            && self.clauses.len() == other.clauses.len()
+            && self.code.clauses.len() == other.code.clauses.len()
             && self.pending == other.pending
             && self
                 .code
@@ -19,9 +17,10 @@ impl PartialEq for Fragment {
                 .zip(other.code.nodes.iter())
                 .all(|(left, right)| same_node(self, left, other, right))
             && self
+                .code
                 .clauses
                 .iter()
-                .zip(&other.clauses)
+                .zip(&other.code.clauses)
                 .all(|(left, right)| same_clause(self, left, other, right))
     }
 }
@@ -38,8 +37,8 @@ fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
         one.len() == two.len()
             && one.iter().zip(two).all(|(one, two)| {
                 one.opcode == two.opcode
-                    && reference(&a.code, one.value, one.symbolic)
-                        == reference(&b.code, two.value, two.symbolic)
+                    && a.code.reference(one.value, one.symbolic)
+                        == b.code.reference(two.value, two.symbolic)
             })
     };
     let operands = || match left.opcode.operand_kind() {
@@ -54,8 +53,8 @@ fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
             left.len() == right.len() && pairs.all(|(&one, &two)| same_label(a, one, b, two))
         }
         kind if kind.is_token() => {
-            reference(&a.code, left.operand as u32, left.symbolic)
-                == reference(&b.code, right.operand as u32, right.symbolic)
+            a.code.reference(left.operand as u32, left.symbolic)
+                == b.code.reference(right.operand as u32, right.symbolic)
         }
         _ => left.operand == right.operand,
     };
@@ -70,6 +69,6 @@ fn same_clause(a: &Fragment, left: &Clause, b: &Fragment, right: &Clause) -> boo
             .zip(right.bounds())
             .all(|(one, two)| a.code.place(one) == b.code.place(two))
         && (left.kind != ClauseKind::Catch
-            || reference(&a.code, left.value, left.symbolic)
-                == reference(&b.code, right.value, right.symbolic))
+            || a.code.reference(left.value, left.symbolic)
+                == b.code.reference(right.value, right.symbolic))
 }

@@ -36,7 +36,6 @@ mod instructions;
 mod names;
 mod try_block;
 
-use crate::body::Clause;
 use crate::code::{Code, END, LabelKind, Node, PrefixSlot, UNPLACED};
 use crate::instruction::{Instruction, Label};
 use crate::opcode::Opcode;
@@ -54,8 +53,6 @@ pub(crate) use names::Name;
 #[derive(Clone, Debug)]
 pub struct Fragment {
     pub(crate) code: Code,
-    /// Inner ones before those that enclose them.
-    pub(crate) clauses: Vec<Clause>,
     /// Prefixes that wait for their instruction.
     pub(crate) pending: Vec<PrefixSlot>,
     stack: Height,
@@ -80,7 +77,6 @@ impl Fragment {
     pub fn new() -> Self {
         Self {
             code: Code::new(),
-            clauses: Vec::new(),
             pending: Vec::new(),
             stack: Height::default(),
             foreign: None,
@@ -150,8 +146,9 @@ impl Fragment {
             // Those that stood at this end belong before the copy; its own were added last.
             let own = |index, _| index < spliced.labels;
             self.code.move_labels(END, spliced.first, own);
-            let clauses = other.clauses.iter();
-            self.clauses
+            let clauses = other.code.clauses.iter();
+            self.code
+                .clauses
                 .extend(clauses.map(|clause| clause.shifted(spliced.labels, spliced.symbols)));
             self.stack.most = self.stack.most.max(self.stack.now + other.stack.most);
             self.stack.now += other.stack.now;
@@ -315,10 +312,7 @@ impl Fragment {
     }
 
     pub(crate) fn name(&mut self, name: Name) -> (u32, bool) {
-        match name {
-            Name::Token(token) => (token.raw(), false),
-            Name::Symbol(symbol) => (self.code.add_symbol(symbol), true),
-        }
+        name.within(&mut self.code)
     }
 
     pub(crate) fn push(

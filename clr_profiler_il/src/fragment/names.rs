@@ -1,3 +1,4 @@
+use crate::code::Code;
 use crate::signature::MethodSig;
 use crate::symbol::{CallShape, FieldSymbol, MethodSymbol, Symbol, TypeSymbol};
 use crate::token::{
@@ -10,6 +11,16 @@ use crate::token::{
 pub(crate) enum Name {
     Token(Token),
     Symbol(Symbol),
+}
+
+impl Name {
+    /// The token, or the number of the symbol in this code, and whether it is one.
+    pub(crate) fn within(self, code: &mut Code) -> (u32, bool) {
+        match self {
+            Self::Token(token) => (token.raw(), false),
+            Self::Symbol(symbol) => (code.add_symbol(symbol), true),
+        }
+    }
 }
 
 /// What a call names: a method's token or symbol, and how many values the call takes and gives if

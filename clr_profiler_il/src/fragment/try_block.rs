@@ -1,6 +1,5 @@
 use super::{Fragment, TypeName};
-use crate::body::{Bounds, Clause, ClauseKind};
-use crate::code::{END, LabelKind};
+use crate::code::{Bounds, ClauseKind, END, LabelKind};
 use crate::instruction::Label;
 
 /// A try region that waits for its handlers; made by [`Fragment::try_block`].
@@ -157,8 +156,7 @@ impl<'a> Try<'a> {
             handler_start: code.place(start),
             handler_end: END,
         };
-        let clause = Clause::new(code, kind, (value, symbolic), bounds);
-        self.fragment.clauses.push(clause);
+        code.add_clause(kind, (value, symbolic), bounds);
         self.fragment.code.place_label(self.after, END);
         self.fragment.stack.now = 0;
         self.fragment.reachable = true;

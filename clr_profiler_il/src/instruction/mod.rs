@@ -1,58 +1,12 @@
 //! One instruction of a body or fragment, with its prefixes and operand.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::code::{Code, Node, PrefixSlot};
+use crate::code::{Code, END, Node, PrefixSlot};
 use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::Reference;
-use crate::token::Token;
 
-/// Names an instruction of one body. It stays the same whatever is inserted or removed around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct InstructionId(pub(crate) u32);
-
-/// Names a place that branches go to, in one body or fragment.
-///
-/// A label belongs to the body or fragment that made it, and to copies that were cloned from that since:
-/// elsewhere it is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Label {
-    /// Its number there.
-    pub(crate) index: u32,
-    pub(crate) owner: Owner,
-}
-
-/// Names one body or fragment.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Owner(u32);
-
-impl Owner {
-    /// Nobody in particular.
-    pub(crate) const NONE: Self = Self(0);
-
-    pub(crate) fn new() -> Self {
-        static LAST: AtomicU32 = AtomicU32::new(0);
-        // After four billion they come again: by then nobody has labels of the first ones.
-        Self(LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1).max(1))
-    }
-}
-
-impl fmt::Debug for Owner {
-    /// Without its number, which tells copies apart that are alike.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Owner")
-    }
-}
-
-/// A place between instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Position {
-    /// Before this instruction.
-    Before(InstructionId),
-    /// Behind the last instruction.
-    End,
-}
+pub use crate::code::{InstructionId, Label, Position};
 
 /// What stands behind the opcode of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -217,20 +171,14 @@ impl<'a> Instruction<'a> {
     }
 
     pub(crate) fn reference(&self) -> Reference<'a> {
-        reference(self.code, self.node.operand as u32, self.node.symbolic)
-    }
-}
-
-pub(crate) fn reference(code: &Code, value: u32, symbolic: bool) -> Reference<'_> {
-    match code.symbol(value) {
-        Some(symbol) if symbolic => Reference::Symbol(symbol),
-        _ => Reference::Token(Token::new(value)),
+        let (value, symbolic) = (self.node.operand as u32, self.node.symbolic);
+        self.code.reference(value, symbolic)
     }
 }
 
 pub(crate) fn prefix<'a>(code: &'a Code, slot: &PrefixSlot) -> Prefix<'a> {
     match slot.opcode {
-        Opcode::Constrained => Prefix::Constrained(reference(code, slot.value, slot.symbolic)),
+        Opcode::Constrained => Prefix::Constrained(code.reference(slot.value, slot.symbolic)),
         Opcode::No => Prefix::No(slot.value as u8),
         Opcode::Readonly => Prefix::Readonly,
         Opcode::Tail => Prefix::Tail,
@@ -246,5 +194,51 @@ impl fmt::Debug for Instruction<'_> {
             .field("opcode", &self.opcode())
             .field("operand", &self.operand())
             .finish_non_exhaustive()
+    }
+}
+
+impl Code {
+    /// The instruction, if it exists and was not removed.
+    pub(crate) fn instruction(&self, id: InstructionId) -> Option<Instruction<'_>> {
+        let node = self.nodes.get(id.0 as usize);
+        let node = node.filter(|node| !node.removed)?;
+        (id.0 != END).then_some(Instruction {
+            id,
+            node,
+            code: self,
+        })
+    }
+
+    /// All instructions in order.
+    pub(crate) fn instructions(&self) -> Instructions<'_> {
+        Instructions {
+            code: self,
+            next: self.first(),
+        }
+    }
+}
+
+/// The instructions of a body or fragment, in order.
+#[derive(Clone, Debug)]
+pub struct Instructions<'a> {
+    code: &'a Code,
+    next: u32,
+}
+
+impl<'a> Iterator for Instructions<'a> {
+    type Item = Instruction<'a>;
+
+    fn next(&mut self) -> Option<Instruction<'a>> {
+        if self.next == END {
+            return None;
+        }
+        let index = self.next;
+        let node = self.code.node(index)?;
+        self.next = self.code.next(index);
+        Some(Instruction {
+            id: InstructionId(index),
+            node,
+            code: self.code,
+        })
     }
 }

@@ -4,7 +4,7 @@ use super::{
     ArrayShape, CallingConvention, FieldSig, LocalsSig, MemberRefSig, MethodSig, MethodSpecSig,
     PropertySig, StandAloneSig, TypeSig, TypeSpecSig,
 };
-use crate::text::write_type_name;
+use crate::lexer::write_type_name;
 use crate::token::TypeToken;
 
 /// Knows the names of the types that a signature names by tokens.

@@ -20,8 +20,8 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::body::{ClauseKind, MethodBody};
-use crate::code::{END, NONE, Node};
+use crate::body::MethodBody;
+use crate::code::{ClauseKind, END, NONE, Node};
 use crate::instruction::{Instruction, InstructionId};
 use crate::opcode::Opcode;
 use crate::symbol::{CallShape, Reference, Resolver, Symbol};
@@ -125,7 +125,7 @@ impl MethodBody {
                 most: 0,
             },
         };
-        for clause in &self.clauses {
+        for clause in &self.code.clauses {
             let depth = u32::from(matches!(
                 clause.kind,
                 ClauseKind::Catch | ClauseKind::Filter

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{CallShape, FieldSymbol, MethodSymbol, TypeSymbol, shape};
+use crate::lexer::{Cursor, TextError, write_name, write_quoted, write_type_name};
 use crate::signature::{
     FieldSig, MethodSig, TypeKind, TypeParser, TypeSig, TypeSpecSig, TypeTokens,
 };
-use crate::text::{Cursor, TextError, write_name, write_quoted, write_type_name};
 use crate::token::{TypeRef, TypeToken};
 
 /// Has a token for every type: the form of a text is looked at, not what it names.

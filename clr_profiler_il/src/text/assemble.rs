@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::{Cursor, TextError, TextErrorKind};
-use crate::body::{Bounds, Clause, ClauseKind, MethodBody};
-use crate::code::{END, UNPLACED};
+use crate::body::MethodBody;
+use crate::code::{Bounds, ClauseKind, END, UNPLACED};
 use crate::fragment::Fragment;
 use crate::instruction::Label;
+use crate::lexer::{Cursor, TextError, TextErrorKind};
 use crate::opcode::Opcode;
 use crate::signature::{LocalsSig, MAX_LOCALS, TokenNames, TypeParser, TypeSig, TypeTokens};
 
@@ -113,7 +113,6 @@ impl MethodBody {
         let header = assembler.header.take().unwrap_or_default();
         let mut body = Self::new();
         body.code = assembler.out.code;
-        body.clauses = assembler.out.clauses;
         body.set_max_stack(header.max_stack);
         body.set_init_locals(header.init_locals);
         body.locals.token = header.locals_token;
@@ -480,8 +479,8 @@ impl<'t, 'k> Assembler<'t, 'k> {
                 handler_start: self.place(handler_start)?,
                 handler_end: self.place(handler_end)?,
             };
-            let clause = Clause::new(&mut self.out.code, pending.kind, pending.value, bounds);
-            self.out.clauses.push(clause);
+            let code = &mut self.out.code;
+            code.add_clause(pending.kind, pending.value, bounds);
         }
         Ok(())
     }

@@ -3,8 +3,8 @@ use std::fmt;
 use std::hash::Hash;
 
 use super::print::{Places, Printer};
-use crate::body::{Clause, Layout, MethodBody};
-use crate::code::{END, UNPLACED};
+use crate::body::{Layout, MethodBody};
+use crate::code::{Clause, END, UNPLACED};
 use crate::instruction::{Instruction, Label};
 
 /// Shows what a rewrite made of a body: ` ` before what stayed, `-` before what went, `+` before
@@ -234,7 +234,7 @@ impl Names {
 /// The nodes that branches go to and regions begin or end at.
 fn targets(body: &MethodBody) -> HashSet<u32> {
     let branches = body.instructions().flat_map(|one| one.targets());
-    let bounds = body.clauses.iter().flat_map(Clause::bounds);
+    let bounds = body.code.clauses.iter().flat_map(Clause::bounds);
     branches
         .chain(bounds)
         .map(|label: Label| body.code.place(label))
@@ -276,7 +276,7 @@ fn clauses(body: &MethodBody, names: &HashMap<u32, String>) -> Vec<String> {
         let _ = printer.clause(&mut text, clause);
         text
     };
-    body.clauses.iter().map(text).collect()
+    body.code.clauses.iter().map(text).collect()
 }
 
 /// Compares lines that are each their own key.

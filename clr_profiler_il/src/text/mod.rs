@@ -64,15 +64,9 @@
 //! [`Fragment::parse_with_exits`]: crate::fragment::Fragment::parse_with_exits
 
 mod assemble;
-mod cursor;
 mod diff;
-mod error;
-mod names;
 mod operand;
 mod print;
 
+pub use crate::lexer::{TextError, TextErrorKind};
 pub use diff::{BodyDiff, diff};
-pub use error::{TextError, TextErrorKind};
-
-pub(crate) use cursor::Cursor;
-pub(crate) use names::{write_name, write_quoted, write_type_name};

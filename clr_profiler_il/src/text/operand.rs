@@ -1,9 +1,9 @@
 //! What stands behind an opcode.
 
 use super::assemble::{Assembler, MAX_OUTSIDE};
-use super::{TextError, TextErrorKind};
 use crate::fragment::{AnyName, Callee, FieldName, SignatureName, StringName, TypeName};
 use crate::instruction::Label;
+use crate::lexer::{TextError, TextErrorKind};
 use crate::opcode::{Opcode, OperandKind};
 use crate::signature::TypeParser;
 use crate::symbol::{field_symbol, method_symbol, type_symbol};

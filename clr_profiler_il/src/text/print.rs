@@ -2,10 +2,10 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::body::{Clause, ClauseKind, Layout, MethodBody};
-use crate::code::{Code, END, UNPLACED};
+use crate::body::{Layout, MethodBody};
+use crate::code::{Clause, ClauseKind, Code, END, UNPLACED};
 use crate::fragment::Fragment;
-use crate::instruction::{Instruction, Label, Operand, prefix, reference};
+use crate::instruction::{Instruction, Label, Operand, prefix};
 use crate::opcode::Opcode;
 use crate::signature::TokenNames;
 use crate::token::Token;
@@ -13,7 +13,7 @@ use crate::token::Token;
 /// Prints the instructions with the offsets and forms that they have when encoded.
 impl fmt::Display for Fragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_code(f, &self.code, &self.clauses)?;
+        write_code(f, &self.code)?;
         let mut pending = self.pending.iter();
         pending.try_for_each(|slot| writeln!(f, "{}", prefix(&self.code, slot)))
     }
@@ -48,7 +48,7 @@ impl fmt::Display for MethodBody {
         let lines = self.header_lines();
         let mut lines = lines.iter().flatten();
         lines.try_for_each(|line| writeln!(f, "{line}"))?;
-        write_code(f, &self.code, &self.clauses)
+        write_code(f, &self.code)
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Printer<'a> {
     goes_to_end: Cell<bool>,
 }
 
-fn write_code(f: &mut fmt::Formatter<'_>, code: &Code, clauses: &[Clause]) -> fmt::Result {
+fn write_code(f: &mut fmt::Formatter<'_>, code: &Code) -> fmt::Result {
     let mut layout = Layout::default();
     layout.compute(code);
     let printer = Printer::new(code, Places::Offsets(&layout));
@@ -82,11 +82,11 @@ fn write_code(f: &mut fmt::Formatter<'_>, code: &Code, clauses: &[Clause]) -> fm
         printer.instruction(f, &instruction, opcode)?;
         writeln!(f)?;
     }
-    let mut bounds = clauses.iter().flat_map(Clause::bounds);
+    let mut bounds = code.clauses.iter().flat_map(Clause::bounds);
     if printer.goes_to_end.get() || bounds.any(|label| code.place(label) == END) {
         writeln!(f, "IL_{:04x}:", layout.offset(code, END))?;
     }
-    for clause in clauses {
+    for clause in &code.clauses {
         printer.clause(f, clause)?;
         writeln!(f)?;
     }
@@ -169,7 +169,7 @@ impl<'a> Printer<'a> {
         self.label(f, clause.try_end)?;
         match clause.kind {
             ClauseKind::Catch => {
-                let name = reference(self.code, clause.value, clause.symbolic);
+                let name = self.code.reference(clause.value, clause.symbolic);
                 write!(f, " catch {name}")?;
             }
             ClauseKind::Filter => {

@@ -62,7 +62,7 @@ impl Check<'_> {
             .filter(|region| region.kind == Kind::Filter)
         {
             let clause = filter.first_clause as usize;
-            let handler = body.clauses.get(clause);
+            let handler = body.code.clauses.get(clause);
             let handler = handler.map_or(END, |clause| body.code.place(clause.handler_start));
             let last = body.code.previous(handler);
             if body

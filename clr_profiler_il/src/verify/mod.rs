@@ -102,7 +102,7 @@ impl MethodBody {
                 rule: Rule::FallsOffTheEnd,
             });
         }
-        let regions = if self.clauses.is_empty() {
+        let regions = if self.code.clauses.is_empty() {
             Some(Regions::NONE)
         } else {
             check.rank = self.ranks();

@@ -1,7 +1,5 @@
 use super::{Check, Rule};
-use crate::body::ClauseKind;
-use crate::code::END;
-use crate::instruction::Label;
+use crate::code::{ClauseKind, END, Label};
 
 /// No region: outside of all.
 pub(super) const OUTSIDE: u32 = u32::MAX;
@@ -59,8 +57,8 @@ impl Regions {
         // The end ranks behind all.
         let count = check.rank(END);
         let before = check.found.len();
-        let mut all = Vec::with_capacity(check.body.clauses.len() * 2);
-        for (index, clause) in check.body.clauses.iter().enumerate() {
+        let mut all = Vec::with_capacity(check.body.code.clauses.len() * 2);
+        for (index, clause) in check.body.code.clauses.iter().enumerate() {
             let place = |label: Label| check.body.code.place(label);
             let mut add = |kind, start: Label, end: Label| {
                 let region = Region {

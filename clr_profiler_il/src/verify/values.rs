@@ -6,8 +6,8 @@ use super::kind::{Kind, Kinds, Want};
 use super::rule::Wanted;
 use super::stack::{Stack, Values};
 use super::{MethodContext, Rule, Violation};
-use crate::body::{ClauseKind, MethodBody};
-use crate::code::{END, NONE, UNPLACED};
+use crate::body::MethodBody;
+use crate::code::{ClauseKind, END, NONE, UNPLACED};
 use crate::instruction::{Instruction, InstructionId, Label};
 use crate::signature::LocalsSig;
 
@@ -56,6 +56,7 @@ impl<'a> Pass<'a> {
             (None, Some(token)) => resolver.locals(token).as_ref().map(&mut of_locals),
         };
         let mut tries: Vec<_> = body
+            .code
             .clauses
             .iter()
             .enumerate()
@@ -188,7 +189,7 @@ impl<'a> Pass<'a> {
             {
                 self.must_be_empty(&instruction, stack);
             }
-            let Some(clause) = self.body.clauses.get(clause) else {
+            let Some(clause) = self.body.code.clauses.get(clause) else {
                 continue;
             };
             let caught = match clause.kind {

@@ -1,10 +1,10 @@
 use super::parts::{Builder, Part, Parts};
 use super::survey::Survey;
 use super::{MethodShape, TailCalls, Wrap, Wrapped};
-use crate::body::{Bounds, Clause, ClauseKind, MethodBody};
-use crate::code::{END, LabelKind, UNPLACED};
+use crate::body::MethodBody;
+use crate::code::{Bounds, ClauseKind, END, LabelKind, UNPLACED};
 use crate::edit::{EditError, Labels, Place, Side};
-use crate::fragment::{Fragment, Name, TypeName};
+use crate::fragment::{Fragment, TypeName};
 use crate::instruction::Label;
 use crate::opcode::Opcode;
 use crate::signature::{MAX_LOCALS, SignatureError, SignatureErrorKind, TypeSig};
@@ -293,12 +293,8 @@ impl Assembly<'_> {
 
     /// Adds a clause around all that are there.
     fn clause(&mut self, kind: ClauseKind, name: Option<TypeName>, bounds: Bounds) {
-        let value = match name.map(|name| name.0) {
-            None => (0, false),
-            Some(Name::Token(token)) => (token.raw(), false),
-            Some(Name::Symbol(symbol)) => (self.body.code.add_symbol(symbol), true),
-        };
-        let clause = Clause::new(&mut self.body.code, kind, value, bounds);
-        self.body.clauses.push(clause);
+        let code = &mut self.body.code;
+        let value = name.map_or((0, false), |name| name.0.within(code));
+        code.add_clause(kind, value, bounds);
     }
 }

@@ -1,5 +1,6 @@
 use super::survey::Ranks;
-use crate::body::{ClauseKind, MethodBody};
+use crate::body::MethodBody;
+use crate::code::ClauseKind;
 use crate::edit::NotInstrumentable;
 use crate::instruction::InstructionId;
 use crate::opcode::Opcode;
@@ -53,6 +54,7 @@ pub(super) fn base_call(
     let rank = ranks.of(call);
     let refusal = NotInstrumentable::ConditionalConstructorCall(InstructionId(call));
     let mut regions = body
+        .code
         .clauses
         .iter()
         .flat_map(|clause| ranks.regions(body, clause));
@@ -74,7 +76,7 @@ pub(super) fn base_call(
 /// The first call of a constructor on `this`.
 fn find(body: &MethodBody, resolver: &dyn Resolver) -> Result<u32, NotInstrumentable> {
     let mut recorded: Vec<Option<State>> = vec![None; body.code.nodes.len()];
-    for clause in &body.clauses {
+    for clause in &body.code.clauses {
         if matches!(clause.kind, ClauseKind::Catch | ClauseKind::Filter) {
             for start in [clause.handler_start, clause.filter] {
                 record(&mut recorded, body.code.place(start), State::HANDLER);

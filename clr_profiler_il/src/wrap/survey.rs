@@ -2,8 +2,8 @@ use std::ops::Range;
 
 use super::constructor::base_call;
 use super::{Constructors, MethodShape, TailCalls, Wrap};
-use crate::body::{Clause, ClauseKind, MethodBody};
-use crate::code::END;
+use crate::body::MethodBody;
+use crate::code::{Clause, ClauseKind, END};
 use crate::edit::{EditError, NotInstrumentable};
 use crate::instruction::{InstructionId, Prefix};
 use crate::opcode::Opcode;
@@ -114,7 +114,7 @@ impl Survey {
         let constructor = shape
             .constructor
             .filter(|_| wrap.constructors == Constructors::AfterBaseCall);
-        if body.clauses.is_empty() && constructor.is_none() {
+        if body.code.clauses.is_empty() && constructor.is_none() {
             return Ok(survey);
         }
         let ranks = Ranks::new(body);
@@ -128,12 +128,13 @@ impl Survey {
 
     /// Notes which `ret`s stand in regions, in time that does not multiply with the clauses.
     fn locate_returns(&mut self, body: &MethodBody, ranks: &Ranks) -> Result<(), EditError> {
-        if self.returns.is_empty() || body.clauses.is_empty() {
+        if self.returns.is_empty() || body.code.clauses.is_empty() {
             return Ok(());
         }
         // How many regions begin, less those that end, before each instruction; all, and closed ones.
         let mut changes = vec![[0_i32; 2]; ranks.count as usize + 1];
         for region in body
+            .code
             .clauses
             .iter()
             .flat_map(|clause| ranks.regions(body, clause))

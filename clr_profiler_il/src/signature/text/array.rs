@@ -1,6 +1,6 @@
 use super::super::ArrayShape;
 use super::{MAX_NUMBER, TypeParser};
-use crate::text::TextError;
+use crate::lexer::TextError;
 
 /// The lowest indexes that an array can begin with.
 const LOWER_BOUNDS: (i64, i64) = (-0x1000_0000, 0x0fff_ffff);

@@ -3,7 +3,7 @@ use super::super::{
     TypeSig,
 };
 use super::TypeParser;
-use crate::text::TextError;
+use crate::lexer::TextError;
 
 impl TypeParser<'_, '_> {
     /// A method, or a field: a type and nothing else.

@@ -1,6 +1,6 @@
 use super::super::{CallingConvention, MethodSig, TypeSig};
 use super::{MAX_NUMBER, Nested, TypeParser};
-use crate::text::TextError;
+use crate::lexer::TextError;
 
 /// What stands in front of a method.
 #[derive(Clone, Copy)]

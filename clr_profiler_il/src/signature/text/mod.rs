@@ -8,7 +8,7 @@ use super::{
     FieldSig, LocalsSig, MAX_DEPTH, MemberRefSig, MethodSig, MethodSpecSig, PropertySig,
     StandAloneSig, TokenNames, TypeSig, TypeSpecSig,
 };
-use crate::text::{Cursor, TextError, TextErrorKind};
+use crate::lexer::{Cursor, TextError, TextErrorKind};
 use crate::token::{Token, TypeToken};
 
 /// The largest number that a signature can hold in the place of a count or index.
@@ -117,7 +117,9 @@ impl<'c, 't> TypeParser<'c, 't> {
     fn nested(&mut self, in_pointer: bool) -> Result<Nested<TypeSig>, TextError> {
         self.cursor.skip();
         if self.depth == MAX_DEPTH {
-            return Err(self.cursor.error(TextErrorKind::TooDeep, self.cursor.at()));
+            return Err(self
+                .cursor
+                .error(TextErrorKind::TooDeep(MAX_DEPTH), self.cursor.at()));
         }
         self.depth += 1;
         let nested = self.prefix();
@@ -127,7 +129,7 @@ impl<'c, 't> TypeParser<'c, 't> {
             self.cursor.skip();
             let start = self.cursor.at();
             if height > MAX_DEPTH {
-                return Err(self.cursor.error(TextErrorKind::TooDeep, start));
+                return Err(self.cursor.error(TextErrorKind::TooDeep(MAX_DEPTH), start));
             }
             of = match self.cursor.peek() {
                 Some('*') => {

@@ -1,8 +1,6 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::signature::MAX_DEPTH;
-
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,8 +14,8 @@ pub enum TextErrorKind {
     },
     /// The [`TypeTokens`](crate::signature::TypeTokens) have no token for a type of this name.
     UnknownType(Box<str>),
-    /// Types nested deeper than [`MAX_DEPTH`].
-    TooDeep,
+    /// Types nested deeper than this.
+    TooDeep(usize),
     /// No instruction has this name.
     UnknownInstruction(Box<str>),
     /// An instruction has the same prefix twice (III.2).
@@ -105,7 +103,7 @@ impl fmt::Display for TextErrorKind {
                 write!(f, "expected {expected}, found `{found}`")
             }
             Self::UnknownType(name) => write!(f, "there is no token for the type `{name}`"),
-            Self::TooDeep => write!(f, "types nested deeper than {MAX_DEPTH}"),
+            Self::TooDeep(most) => write!(f, "types nested deeper than {most}"),
             Self::UnknownInstruction(name) => write!(f, "no instruction is named `{name}`"),
             Self::RepeatedPrefix(name) => write!(f, "the prefix `{name}` is repeated"),
             Self::UndefinedLabel(name) => write!(f, "the label `{name}` stands nowhere"),
