@@ -149,7 +149,7 @@ impl MethodBody {
         let prefixes = prefixes.map(|prefix| (prefix.opcode, prefix.value, prefix.symbolic));
         let itself = (node.opcode, node.operand as u32, node.symbolic);
         for (opcode, value, symbolic) in prefixes.chain([itself]) {
-            at += usize::from(opcode.form().length);
+            at += usize::from(opcode.encoding().length);
             if symbolic {
                 let value = self.token(value, symbolic, tokens)?;
                 if let Some(operand) = out.get_mut(at - 4..at) {

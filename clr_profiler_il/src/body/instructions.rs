@@ -1,6 +1,6 @@
 use super::error::{BodyError, BodyErrorKind};
 use crate::code::{Change, Code, Label, Node, Original, Owner, PADDING, PrefixSlot, pack_range};
-use crate::opcode::{Class, ONE_BYTE, Opcode, OperandKind, Shape, TWO_BYTES};
+use crate::opcode::{Decoding, ONE_BYTE, Opcode, OperandDecoding, OperandKind, TWO_BYTES};
 
 /// In the operand of a branch that is not linked yet: the distance has four bytes, not one.
 const LONG: u64 = 1 << 32;
@@ -113,19 +113,19 @@ impl Reader<'_> {
         {
             // What the next round waits for comes first: a byte that is loaded by itself is there earlier.
             let [byte, ..]: [u8; 8] = *word;
-            let shape = shape_of(&ONE_BYTE, byte);
-            let operand = (u64::from_le_bytes(*word) >> 8) as u32 & shape.mask;
-            if operand < u32::from(shape.least) {
+            let decoding = decoding_of(&ONE_BYTE, byte);
+            let operand = (u64::from_le_bytes(*word) >> 8) as u32 & decoding.mask;
+            if operand < u32::from(decoding.least) {
                 break;
             }
             let index = count as u32;
             (*start, *jump) = (index, index);
             *node = Node {
                 offset: position as u32,
-                ..Node::new(shape.opcode, u64::from(operand))
+                ..Node::new(decoding.opcode, u64::from(operand))
             };
-            position += usize::from(shape.length);
-            jump_count += usize::from(shape.class.jumps());
+            position += usize::from(decoding.length);
+            jump_count += usize::from(decoding.operand.jumps());
             count += 1;
         }
         (self.count, self.jump_count) = (count, jump_count);
@@ -140,13 +140,13 @@ impl Reader<'_> {
         let (mut position, mut prefix_count) = (start, 0);
         let (opcode, operand, end) = loop {
             let [byte] = self.take(position)?;
-            let (mut shape, mut behind) = (shape_of(&ONE_BYTE, byte), position + 1);
+            let (mut decoding, mut behind) = (decoding_of(&ONE_BYTE, byte), position + 1);
             if byte == 0xfe {
                 let [second] = self.take(behind)?;
-                (shape, behind) = (shape_of(&TWO_BYTES, second), position + 2);
+                (decoding, behind) = (decoding_of(&TWO_BYTES, second), position + 2);
             }
-            let opcode = shape.opcode;
-            let end = position + usize::from(shape.length);
+            let opcode = decoding.opcode;
+            let end = position + usize::from(decoding.length);
             let word = match end.saturating_sub(behind) {
                 0 => 0,
                 1 => u32::from_le_bytes([self.take::<1>(behind)?[0], 0, 0, 0]),
@@ -157,40 +157,40 @@ impl Reader<'_> {
             if let Some(jump) = self.jumps.get_mut(self.jump_count) {
                 *jump = index;
             }
-            self.jump_count += usize::from(shape.class.jumps());
-            match shape.class {
-                Class::Plain | Class::Exit => break (opcode, operand, end),
-                Class::ShortVariable | Class::Variable => {
+            self.jump_count += usize::from(decoding.operand.jumps());
+            match decoding.operand {
+                OperandDecoding::Plain | OperandDecoding::Exit => break (opcode, operand, end),
+                OperandDecoding::ShortVariable | OperandDecoding::Variable => {
                     let shortest = opcode.for_variable(word as u16);
                     if shortest != opcode {
                         self.changes.push(Change::written(index));
                     }
                     break (shortest, operand, end);
                 }
-                Class::ShortTarget | Class::Target => {
+                OperandDecoding::ShortTarget | OperandDecoding::Target => {
                     if prefix_count > 0 {
                         // The size does not tell the form.
                         self.changes.push(Change::written(index));
                     }
-                    if shape.class == Class::ShortTarget {
+                    if decoding.operand == OperandDecoding::ShortTarget {
                         break (opcode, operand, end);
                     }
                     self.long.push(index);
                     break (opcode, operand | LONG, end);
                 }
-                Class::Switch => {
+                OperandDecoding::Switch => {
                     let (operand, end) = self.switch(position, end, word)?;
                     break (opcode, operand, end);
                 }
-                Class::Long => {
+                OperandDecoding::Long => {
                     break (opcode, u64::from_le_bytes(self.take(behind)?), end);
                 }
-                Class::Prefix => {
+                OperandDecoding::Prefix => {
                     self.prefix(position, opcode, word, end, first_prefix)?;
                     prefix_count += 1;
                     position = end;
                 }
-                Class::Unknown => return Err(self.unknown(position)),
+                OperandDecoding::Unknown => return Err(self.unknown(position)),
             }
         };
         if let Some(slot) = self.starts.get_mut(start) {
@@ -326,7 +326,7 @@ impl Reader<'_> {
         let prefixes = self.prefixes.iter().skip(last.first_prefix as usize);
         let prefixes: usize = prefixes
             .take(usize::from(last.prefix_count))
-            .map(|prefix| usize::from(prefix.opcode.form().length))
+            .map(|prefix| usize::from(prefix.opcode.encoding().length))
             .sum();
         let start = last.offset as usize + prefixes;
         // The node has the long form of a branch and the short one of a variable: the bytes tell.
@@ -342,6 +342,6 @@ impl Reader<'_> {
 
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "a byte is below 256")]
-const fn shape_of(shapes: &'static [Shape; 256], byte: u8) -> Shape {
-    shapes[byte as usize]
+const fn decoding_of(decodings: &'static [Decoding; 256], byte: u8) -> Decoding {
+    decodings[byte as usize]
 }

@@ -5,7 +5,7 @@ use crate::opcode::{Opcode, OperandLayout};
 
 /// A branch in its short form has this many bytes; every branch has a code of one byte.
 const SHORT: usize = 2;
-/// And in its long form.
+/// And in its long encoding.
 const LONG: usize = 5;
 /// A short branch reaches no further.
 const SHORT_REACH: u32 = 128;
@@ -192,11 +192,11 @@ impl Layout {
         offset + (before * GROWTH) as u32
     }
 
-    /// Whether a branch has its short form.
+    /// Whether a branch has its short encoding.
     pub(crate) fn is_short(&self, code: &Code, index: u32, node: &Node) -> bool {
         let size = self.offset(code, code.next(index)) - self.offset(code, index);
         let prefixes = code.prefixes_of(node).iter();
-        let prefixes = prefixes.map(|prefix| usize::from(prefix.opcode.form().length));
+        let prefixes = prefixes.map(|prefix| usize::from(prefix.opcode.encoding().length));
         size as usize == prefixes.sum::<usize>() + SHORT
     }
 
@@ -324,15 +324,15 @@ impl Layout {
         if node.symbolic && self.symbolic.last() != Some(&index) {
             self.symbolic.push(index);
         }
-        let form = node.opcode.form();
+        let encoding = node.opcode.encoding();
         // Code and operand at once; what is too much is overwritten by what comes next.
-        let word = u64::from(form.code) | node.operand << form.shift;
+        let word = u64::from(encoding.code) | node.operand << encoding.shift;
         put(&mut self.bytes, at, word.to_le_bytes());
-        at += usize::from(form.length);
-        if form.layout == OperandLayout::Short {
+        at += usize::from(encoding.length);
+        if encoding.layout == OperandLayout::Short {
             return at;
         }
-        self.write_operand(code, index, node, form.layout, at)
+        self.write_operand(code, index, node, encoding.layout, at)
     }
 
     /// Writes an operand that is more than a few bytes as they are; `at` is behind what has been
@@ -364,10 +364,10 @@ impl Layout {
 
     fn write_prefixes(&mut self, code: &Code, index: u32, node: &Node, mut at: usize) -> usize {
         for prefix in code.prefixes_of(node) {
-            let form = prefix.opcode.form();
-            let word = u64::from(form.code) | u64::from(prefix.value) << form.shift;
+            let encoding = prefix.opcode.encoding();
+            let word = u64::from(encoding.code) | u64::from(prefix.value) << encoding.shift;
             put(&mut self.bytes, at, word.to_le_bytes());
-            at += usize::from(form.length);
+            at += usize::from(encoding.length);
             if prefix.symbolic && self.symbolic.last() != Some(&index) {
                 self.symbolic.push(index);
             }

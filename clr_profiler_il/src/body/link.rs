@@ -20,7 +20,7 @@ fn link_branch(code: &mut Code, origin: usize, index: u32) -> Result<(), BodyErr
         return Ok(());
     };
     let (opcode, operand, start) = (node.opcode, node.operand, origin + node.offset as usize);
-    if matches!(opcode, Opcode::Ret | Opcode::Jmp) {
+    if opcode.is_exit() {
         return Ok(());
     }
     if opcode == Opcode::Switch {

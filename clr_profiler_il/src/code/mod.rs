@@ -435,7 +435,7 @@ impl Code {
     pub(crate) fn each_exit(&self, mut visit: impl FnMut(u32, &Node)) {
         let mut look = |index: u32| {
             if let Some(node) = self.node(index)
-                && matches!(node.opcode, Opcode::Ret | Opcode::Jmp)
+                && node.opcode.is_exit()
             {
                 visit(index, node);
             }

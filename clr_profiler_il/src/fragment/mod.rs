@@ -38,7 +38,7 @@ mod try_block;
 
 use crate::code::{Code, END, LabelKind, Node, PrefixSlot, UNPLACED};
 use crate::instruction::{Instruction, Label};
-use crate::opcode::Opcode;
+use crate::opcode::{Opcode, OperandKind};
 use crate::symbol::CallShape;
 
 pub use names::{AnyName, Callee, FieldName, SignatureName, StringName, TypeName};
@@ -168,47 +168,34 @@ impl Fragment {
         is_own
     }
 
-    /// Appends `ldc.i4` in its shortest form.
-    pub fn ldc_i4(&mut self, value: i32) -> &mut Self {
-        let opcode = match value {
-            -1 => Opcode::LdcI4M1,
-            0 => Opcode::LdcI40,
-            1 => Opcode::LdcI41,
-            2 => Opcode::LdcI42,
-            3 => Opcode::LdcI43,
-            4 => Opcode::LdcI44,
-            5 => Opcode::LdcI45,
-            6 => Opcode::LdcI46,
-            7 => Opcode::LdcI47,
-            8 => Opcode::LdcI48,
-            -128..=127 => return self.push(Opcode::LdcI4S, u64::from(value as u8), None),
-            _ => return self.push(Opcode::LdcI4, u64::from(value as u32), None),
+    fn int32(&mut self, opcode: Opcode, value: i32) -> &mut Self {
+        let opcode = opcode.shortest(value);
+        let operand = match opcode.operand_kind() {
+            OperandKind::Int32 => u64::from(value as u32),
+            OperandKind::Int8 => u64::from(value as u8),
+            _ => 0,
         };
-        self.simple(opcode)
+        self.push(opcode, operand, None)
     }
 
-    /// Appends `ldc.i8`.
-    pub fn ldc_i8(&mut self, value: i64) -> &mut Self {
-        self.push(Opcode::LdcI8, value as u64, None)
+    fn int64(&mut self, opcode: Opcode, value: i64) -> &mut Self {
+        self.push(opcode, value as u64, None)
     }
 
-    /// Appends `ldc.r4`.
-    pub fn ldc_r4(&mut self, value: f32) -> &mut Self {
-        self.push(Opcode::LdcR4, u64::from(value.to_bits()), None)
+    fn float32(&mut self, opcode: Opcode, value: f32) -> &mut Self {
+        self.push(opcode, u64::from(value.to_bits()), None)
     }
 
-    /// Appends `ldc.r8`.
-    pub fn ldc_r8(&mut self, value: f64) -> &mut Self {
-        self.push(Opcode::LdcR8, value.to_bits(), None)
+    fn float64(&mut self, opcode: Opcode, value: f64) -> &mut Self {
+        self.push(opcode, value.to_bits(), None)
     }
 
-    /// Appends `switch`.
-    pub fn switch(&mut self, targets: &[Label]) -> &mut Self {
+    fn table(&mut self, opcode: Opcode, targets: &[Label]) -> &mut Self {
         for &target in targets {
             self.knows(target);
         }
         let operand = self.code.add_switch(targets);
-        self.push(Opcode::Switch, operand, None);
+        self.push(opcode, operand, None);
         let now = self.stack.now;
         for &target in targets {
             self.stack.record(target, now);
@@ -216,35 +203,17 @@ impl Fragment {
         self
     }
 
-    /// Puts `constrained.` before the next instruction.
-    pub fn constrained(&mut self, name: impl Into<TypeName>) -> &mut Self {
-        let (value, symbolic) = self.name(name.into().0);
-        self.prefix(Opcode::Constrained, value, symbolic)
+    fn bare_prefix(&mut self, opcode: Opcode) -> &mut Self {
+        self.prefix(opcode, 0, false)
     }
 
-    /// Puts `no.` before the next instruction.
-    pub fn no(&mut self, checks: u8) -> &mut Self {
-        self.prefix(Opcode::No, u32::from(checks), false)
+    fn number_prefix(&mut self, opcode: Opcode, value: u8) -> &mut Self {
+        self.prefix(opcode, u32::from(value), false)
     }
 
-    /// Puts `readonly.` before the next instruction.
-    pub fn readonly(&mut self) -> &mut Self {
-        self.prefix(Opcode::Readonly, 0, false)
-    }
-
-    /// Puts `tail.` before the next instruction.
-    pub fn tail(&mut self) -> &mut Self {
-        self.prefix(Opcode::Tail, 0, false)
-    }
-
-    /// Puts `unaligned.` before the next instruction.
-    pub fn unaligned(&mut self, alignment: u8) -> &mut Self {
-        self.prefix(Opcode::Unaligned, u32::from(alignment), false)
-    }
-
-    /// Puts `volatile.` before the next instruction.
-    pub fn volatile(&mut self) -> &mut Self {
-        self.prefix(Opcode::Volatile, 0, false)
+    fn type_prefix(&mut self, opcode: Opcode, name: TypeName) -> &mut Self {
+        let (value, symbolic) = self.name(name.0);
+        self.prefix(opcode, value, symbolic)
     }
 
     pub(crate) fn prefix(&mut self, opcode: Opcode, value: u32, symbolic: bool) -> &mut Self {

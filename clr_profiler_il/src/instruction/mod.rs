@@ -153,21 +153,7 @@ impl<'a> Instruction<'a> {
     /// The number that an `ldc.i4` of any form gives.
     #[must_use]
     pub const fn int32(&self) -> Option<i32> {
-        Some(match self.node.opcode {
-            Opcode::LdcI4 => self.node.operand as i32,
-            Opcode::LdcI4S => self.node.operand as i8 as i32,
-            Opcode::LdcI4M1 => -1,
-            Opcode::LdcI40 => 0,
-            Opcode::LdcI41 => 1,
-            Opcode::LdcI42 => 2,
-            Opcode::LdcI43 => 3,
-            Opcode::LdcI44 => 4,
-            Opcode::LdcI45 => 5,
-            Opcode::LdcI46 => 6,
-            Opcode::LdcI47 => 7,
-            Opcode::LdcI48 => 8,
-            _ => return None,
-        })
+        self.node.opcode.int32(self.node.operand)
     }
 
     pub(crate) fn reference(&self) -> Reference<'a> {

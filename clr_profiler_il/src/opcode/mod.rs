@@ -14,16 +14,19 @@
 //! assert_eq!(Opcode::Ret.flow(), Flow::Return);
 //! ```
 
-mod form;
-mod shape;
+mod decoding;
+mod encoding;
+mod enumeration;
+mod forms;
 mod table;
 
 use std::fmt;
 
-pub use table::Opcode;
+pub use enumeration::Opcode;
 
-pub(crate) use form::OperandLayout;
-pub(crate) use shape::{Class, ONE_BYTE, Shape, TWO_BYTES};
+pub(crate) use decoding::{Decoding, ONE_BYTE, OperandDecoding, TWO_BYTES};
+pub(crate) use encoding::OperandLayout;
+pub(crate) use table::for_each_opcode;
 
 /// What stands behind an opcode (ECMA-335 III.1.9, VI.C.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -167,132 +170,18 @@ impl Opcode {
         matches!(self.flow(), Flow::Prefix)
     }
 
+    /// Whether it leaves the method for good: `ret` or `jmp`.
+    #[inline]
+    pub(crate) const fn is_exit(self) -> bool {
+        matches!(self, Self::Ret | Self::Jmp)
+    }
+
     /// Whether the next instruction is never reached from this one: it jumps, returns or throws.
     #[must_use]
     #[inline]
     pub const fn ends_block(self) -> bool {
         matches!(self.flow(), Flow::Return | Flow::Branch | Flow::Throw)
             || matches!(self, Self::Jmp)
-    }
-
-    /// The form with a distance of four bytes of a branch; any other opcode is itself.
-    ///
-    /// ```
-    /// use clr_profiler_il::opcode::Opcode;
-    ///
-    /// assert_eq!(Opcode::BgeUnS.long_form(), Opcode::BgeUn);
-    /// assert_eq!(Opcode::Add.long_form(), Opcode::Add);
-    /// ```
-    #[must_use]
-    #[inline]
-    pub const fn long_form(self) -> Self {
-        match self {
-            Self::BrS => Self::Br,
-            Self::BrfalseS => Self::Brfalse,
-            Self::BrtrueS => Self::Brtrue,
-            Self::BeqS => Self::Beq,
-            Self::BgeS => Self::Bge,
-            Self::BgtS => Self::Bgt,
-            Self::BleS => Self::Ble,
-            Self::BltS => Self::Blt,
-            Self::BneUnS => Self::BneUn,
-            Self::BgeUnS => Self::BgeUn,
-            Self::BgtUnS => Self::BgtUn,
-            Self::BleUnS => Self::BleUn,
-            Self::BltUnS => Self::BltUn,
-            Self::LeaveS => Self::Leave,
-            other => other,
-        }
-    }
-
-    /// The form with a distance of one byte of a branch; any other opcode is itself.
-    #[must_use]
-    #[inline]
-    pub const fn short_form(self) -> Self {
-        match self {
-            Self::Br => Self::BrS,
-            Self::Brfalse => Self::BrfalseS,
-            Self::Brtrue => Self::BrtrueS,
-            Self::Beq => Self::BeqS,
-            Self::Bge => Self::BgeS,
-            Self::Bgt => Self::BgtS,
-            Self::Ble => Self::BleS,
-            Self::Blt => Self::BltS,
-            Self::BneUn => Self::BneUnS,
-            Self::BgeUn => Self::BgeUnS,
-            Self::BgtUn => Self::BgtUnS,
-            Self::BleUn => Self::BleUnS,
-            Self::BltUn => Self::BltUnS,
-            Self::Leave => Self::LeaveS,
-            other => other,
-        }
-    }
-
-    /// The shortest opcode that does the same with this argument or local: `ldarg` with 2 is
-    /// `ldarg.2`, with 200 `ldarg.s`. An opcode without such an operand is itself.
-    #[must_use]
-    pub const fn for_variable(self, number: u16) -> Self {
-        match (self, number) {
-            (Self::Ldarg | Self::LdargS, 0) => Self::Ldarg0,
-            (Self::Ldarg | Self::LdargS, 1) => Self::Ldarg1,
-            (Self::Ldarg | Self::LdargS, 2) => Self::Ldarg2,
-            (Self::Ldarg | Self::LdargS, 3) => Self::Ldarg3,
-            (Self::Ldloc | Self::LdlocS, 0) => Self::Ldloc0,
-            (Self::Ldloc | Self::LdlocS, 1) => Self::Ldloc1,
-            (Self::Ldloc | Self::LdlocS, 2) => Self::Ldloc2,
-            (Self::Ldloc | Self::LdlocS, 3) => Self::Ldloc3,
-            (Self::Stloc | Self::StlocS, 0) => Self::Stloc0,
-            (Self::Stloc | Self::StlocS, 1) => Self::Stloc1,
-            (Self::Stloc | Self::StlocS, 2) => Self::Stloc2,
-            (Self::Stloc | Self::StlocS, 3) => Self::Stloc3,
-            (Self::Ldarg | Self::LdargS, 4..=255) => Self::LdargS,
-            (Self::Ldarga | Self::LdargaS, 0..=255) => Self::LdargaS,
-            (Self::Starg | Self::StargS, 0..=255) => Self::StargS,
-            (Self::Ldloc | Self::LdlocS, 4..=255) => Self::LdlocS,
-            (Self::Ldloca | Self::LdlocaS, 0..=255) => Self::LdlocaS,
-            (Self::Stloc | Self::StlocS, 4..=255) => Self::StlocS,
-            (Self::LdargS, _) => Self::Ldarg,
-            (Self::LdargaS, _) => Self::Ldarga,
-            (Self::StargS, _) => Self::Starg,
-            (Self::LdlocS, _) => Self::Ldloc,
-            (Self::LdlocaS, _) => Self::Ldloca,
-            (Self::StlocS, _) => Self::Stloc,
-            (other, _) => other,
-        }
-    }
-
-    /// The argument that the instruction names in its opcode or in this operand, if it names one.
-    pub(crate) const fn argument(self, operand: u64) -> Option<u16> {
-        Some(match self {
-            Self::Ldarg0 => 0,
-            Self::Ldarg1 => 1,
-            Self::Ldarg2 => 2,
-            Self::Ldarg3 => 3,
-            Self::LdargS
-            | Self::LdargaS
-            | Self::StargS
-            | Self::Ldarg
-            | Self::Ldarga
-            | Self::Starg => operand as u16,
-            _ => return None,
-        })
-    }
-
-    /// The local that the instruction names in its opcode or in this operand, if it names one.
-    pub(crate) const fn local(self, operand: u64) -> Option<u16> {
-        Some(match self {
-            Self::Ldloc0 | Self::Stloc0 => 0,
-            Self::Ldloc1 | Self::Stloc1 => 1,
-            Self::Ldloc2 | Self::Stloc2 => 2,
-            Self::Ldloc3 | Self::Stloc3 => 3,
-            Self::LdlocS
-            | Self::LdlocaS
-            | Self::StlocS
-            | Self::Ldloc
-            | Self::Ldloca
-            | Self::Stloc => operand as u16,
-            _ => return None,
-        })
     }
 }
 

@@ -27,34 +27,12 @@ impl Check<'_> {
 
 fn applies(prefix: Opcode, to: Opcode) -> bool {
     use Opcode as Op;
-    let indirect = matches!(
-        to,
-        Op::LdindI1
-            | Op::LdindU1
-            | Op::LdindI2
-            | Op::LdindU2
-            | Op::LdindI4
-            | Op::LdindU4
-            | Op::LdindI8
-            | Op::LdindI
-            | Op::LdindR4
-            | Op::LdindR8
-            | Op::LdindRef
-            | Op::StindRef
-            | Op::StindI1
-            | Op::StindI2
-            | Op::StindI4
-            | Op::StindI8
-            | Op::StindR4
-            | Op::StindR8
-            | Op::StindI
-            | Op::Ldfld
-            | Op::Stfld
-            | Op::Ldobj
-            | Op::Stobj
-            | Op::Initblk
-            | Op::Cpblk
-    );
+    let indirect = to.mnemonic().starts_with("ldind.")
+        || to.mnemonic().starts_with("stind.")
+        || matches!(
+            to,
+            Op::Ldfld | Op::Stfld | Op::Ldobj | Op::Stobj | Op::Initblk | Op::Cpblk
+        );
     match prefix {
         // Calls of static virtual methods came later than the standard.
         Op::Constrained => matches!(to, Op::Callvirt | Op::Call | Op::Ldftn),

@@ -2,7 +2,7 @@ use super::{Opcode, OperandKind};
 
 /// All that writing an instruction needs to know.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
+pub(crate) struct Encoding {
     /// The bytes of the code, the first one lowest; of a branch those of the short form.
     pub(crate) code: u16,
     /// By how many bits the operand lies above the code.
@@ -26,23 +26,23 @@ pub(crate) enum OperandLayout {
     Switch,
 }
 
-const FORMS: [Form; 256] = forms();
+const ENCODINGS: [Encoding; 256] = encodings();
 
 #[expect(
     clippy::indexing_slicing,
     reason = "run by the compiler alone; there are fewer than 256 opcodes"
 )]
-const fn forms() -> [Form; 256] {
-    let mut forms = [Form::of(Opcode::Nop); 256];
+const fn encodings() -> [Encoding; 256] {
+    let mut encodings = [Encoding::of(Opcode::Nop); 256];
     let mut index = 0;
     while index < Opcode::ALL.len() {
-        forms[Opcode::ALL[index] as usize] = Form::of(Opcode::ALL[index]);
+        encodings[Opcode::ALL[index] as usize] = Encoding::of(Opcode::ALL[index]);
         index += 1;
     }
-    forms
+    encodings
 }
 
-impl Form {
+impl Encoding {
     const fn of(opcode: Opcode) -> Self {
         let opcode = opcode.short_form();
         let kind = opcode.operand_kind();
@@ -68,43 +68,21 @@ impl Form {
     }
 }
 
-const BRANCHES: [bool; 256] = branches();
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "run by the compiler alone; there are fewer than 256 opcodes"
-)]
-const fn branches() -> [bool; 256] {
-    let mut branches = [false; 256];
-    let mut index = 0;
-    while index < Opcode::ALL.len() {
-        branches[Opcode::ALL[index] as usize] = matches!(
-            Opcode::ALL[index].operand_kind(),
-            OperandKind::ShortTarget | OperandKind::Target | OperandKind::Switch
-        );
-        index += 1;
-    }
-    branches
-}
-
 impl Opcode {
     /// Whether the operand is a place in the code, or several.
     #[inline]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "an opcode's number is one byte, and the table has 256 entries"
-    )]
     pub(crate) const fn is_branch(self) -> bool {
-        BRANCHES[self as usize]
+        let layout = self.encoding().layout;
+        matches!(layout, OperandLayout::Target | OperandLayout::Switch)
     }
 
     /// How the instruction is written.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
-        reason = "an opcode's number is one byte, and there are 256 forms"
+        reason = "an opcode's number is one byte, and there are 256 encodings"
     )]
-    pub(crate) const fn form(self) -> Form {
-        FORMS[self as usize]
+    pub(crate) const fn encoding(self) -> Encoding {
+        ENCODINGS[self as usize]
     }
 }

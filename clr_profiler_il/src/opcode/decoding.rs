@@ -2,13 +2,13 @@ use super::{Opcode, OperandKind};
 
 /// All that reading an instruction needs to know.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct Decoding {
     /// Which of the four bytes behind the code belong to the operand; none where
     /// [`least`](Self::least) sends it elsewhere.
     pub(crate) mask: u32,
     /// The opcode; of a branch the long form.
     pub(crate) opcode: Opcode,
-    pub(crate) class: Class,
+    pub(crate) operand: OperandDecoding,
     /// The number of bytes of code and operand, without the table of a `switch`.
     pub(crate) length: u8,
     /// An instruction with a smaller operand is not plain: a number of an argument or local that has
@@ -19,7 +19,7 @@ pub(crate) struct Shape {
 /// What is to be done with an instruction's operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Class {
+pub(crate) enum OperandDecoding {
     /// Nothing: there is none, or it has up to four bytes that stay as they are.
     Plain = 0,
     /// The number of an argument or local, which may have a form without operand.
@@ -40,7 +40,7 @@ pub(crate) enum Class {
     Exit = Self::JUMPS + 3,
 }
 
-impl Class {
+impl OperandDecoding {
     /// The highest bit, which branches, switches and exits have.
     const JUMPS: u8 = 0x80;
 
@@ -51,68 +51,74 @@ impl Class {
     }
 }
 
-/// The shapes by the code, if it has one byte.
-pub(crate) const ONE_BYTE: [Shape; 256] = shapes(0);
-/// The shapes by the byte behind `0xfe`.
-pub(crate) const TWO_BYTES: [Shape; 256] = shapes(0xfe);
+/// The decodings by the code, if it has one byte.
+pub(crate) const ONE_BYTE: [Decoding; 256] = decodings(0);
+/// The decodings by the byte behind `0xfe`.
+pub(crate) const TWO_BYTES: [Decoding; 256] = decodings(0xfe);
 
 #[expect(clippy::indexing_slicing, reason = "run by the compiler alone")]
-const fn shapes(first: u16) -> [Shape; 256] {
-    let unknown = Shape {
+const fn decodings(first: u16) -> [Decoding; 256] {
+    let unknown = Decoding {
         mask: 0,
         opcode: Opcode::Nop,
-        class: Class::Unknown,
+        operand: OperandDecoding::Unknown,
         length: 0,
         least: u8::MAX,
     };
-    let mut shapes = [unknown; 256];
+    let mut decodings = [unknown; 256];
     let mut index = 0;
     while index < Opcode::ALL.len() {
         let opcode = Opcode::ALL[index];
         if opcode.code() >> 8 == first {
-            shapes[(opcode.code() & 0xff) as usize] = Shape::of(opcode);
+            decodings[(opcode.code() & 0xff) as usize] = Decoding::of(opcode);
         }
         index += 1;
     }
-    shapes
+    decodings
 }
 
-impl Shape {
+impl Decoding {
     const fn of(opcode: Opcode) -> Self {
         let kind = opcode.operand_kind();
         let size = match kind.size() {
             Some(size) => size,
             None => 4,
         };
-        let class = match kind {
-            _ if opcode.is_prefix() => Class::Prefix,
-            _ if matches!(opcode, Opcode::Ret | Opcode::Jmp) => Class::Exit,
-            OperandKind::Int64 | OperandKind::Float64 => Class::Long,
-            OperandKind::ShortVariable => Class::ShortVariable,
-            OperandKind::Variable => Class::Variable,
-            OperandKind::ShortTarget => Class::ShortTarget,
-            OperandKind::Target => Class::Target,
-            OperandKind::Switch => Class::Switch,
-            _ => Class::Plain,
+        let operand = match kind {
+            _ if opcode.is_prefix() => OperandDecoding::Prefix,
+            _ if opcode.is_exit() => OperandDecoding::Exit,
+            OperandKind::Int64 | OperandKind::Float64 => OperandDecoding::Long,
+            OperandKind::ShortVariable => OperandDecoding::ShortVariable,
+            OperandKind::Variable => OperandDecoding::Variable,
+            OperandKind::ShortTarget => OperandDecoding::ShortTarget,
+            OperandKind::Target => OperandDecoding::Target,
+            OperandKind::Switch => OperandDecoding::Switch,
+            _ => OperandDecoding::Plain,
         };
-        let (mask, least) = match (class, size) {
-            (Class::ShortVariable, _) if !is_address_or_store(opcode) => (0xff, 4),
-            (Class::Plain | Class::ShortVariable | Class::ShortTarget | Class::Exit, 0) => (0, 0),
-            (Class::Plain | Class::ShortVariable | Class::ShortTarget, 1) => (0xff, 0),
-            (Class::Plain | Class::Exit, _) => (u32::MAX, 0),
+        let (mask, least) = match (operand, size) {
+            (OperandDecoding::ShortVariable, _) if opcode.has_implied_forms() => (0xff, 4),
+            (
+                OperandDecoding::Plain
+                | OperandDecoding::ShortVariable
+                | OperandDecoding::ShortTarget
+                | OperandDecoding::Exit,
+                0,
+            ) => (0, 0),
+            (
+                OperandDecoding::Plain
+                | OperandDecoding::ShortVariable
+                | OperandDecoding::ShortTarget,
+                1,
+            ) => (0xff, 0),
+            (OperandDecoding::Plain | OperandDecoding::Exit, _) => (u32::MAX, 0),
             _ => (0, u8::MAX),
         };
         Self {
             mask,
             opcode: opcode.long_form(),
-            class,
+            operand,
             length: opcode.code_length() + size,
             least,
         }
     }
-}
-
-/// Whether the instruction with a number has no form without one.
-const fn is_address_or_store(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::LdargaS | Opcode::StargS | Opcode::LdlocaS)
 }
