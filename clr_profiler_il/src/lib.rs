@@ -127,6 +127,7 @@ pub mod attribute;
 pub mod body;
 mod code;
 pub mod edit;
+mod flow;
 pub mod fragment;
 pub mod instruction;
 mod lexer;

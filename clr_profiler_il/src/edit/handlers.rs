@@ -1,6 +1,7 @@
 use super::{EditError, Labels, Place, Side};
 use crate::body::MethodBody;
-use crate::code::{Bounds, Clause, ClauseKind, Code, END};
+use crate::code::{Bounds, Clause, ClauseKind};
+use crate::flow::Ranks;
 use crate::fragment::{Fragment, Name, TypeName};
 use crate::instruction::{InstructionId, Label};
 
@@ -98,9 +99,9 @@ impl MethodBody {
     ) -> Result<(), EditError> {
         self.existing(first)?;
         let last_node = *self.existing(last)?;
-        let order = order(&self.code);
-        let rank = |node: u32| order.get(node as usize).copied().unwrap_or(0);
-        if rank(first.0) > rank(last.0) {
+        let ranks = Ranks::new(&self.code);
+        let covered = (ranks.of(first.0), ranks.of(last.0));
+        if covered.0 > covered.1 {
             return Err(EditError::EmptyRegion);
         }
         let mut whole = Fragment::new();
@@ -127,8 +128,8 @@ impl MethodBody {
             labels: Labels::Stay,
             side: Side::WithPrevious,
         };
-        let index = self.clause_index((rank(first.0), rank(last.0)), &order);
-        let ends = self.ends_within(behind, rank(first.0), &order);
+        let index = self.clause_index(covered, &ranks);
+        let ends = self.ends_within(behind, covered.0, &ranks);
         // The handler's own clauses go before all others.
         let index = index + whole.code.clauses.len();
         let Some(inserted) = self.insert(place, &whole, &[])? else {
@@ -172,16 +173,16 @@ impl MethodBody {
 
     /// The ends before a node of regions that begin at a rank or behind it, and whether it is just
     /// there.
-    fn ends_within(&self, at: u32, first: u32, order: &[u32]) -> Vec<(Label, bool)> {
+    fn ends_within(&self, at: u32, first: u32, ranks: &Ranks) -> Vec<(Label, bool)> {
         let mut ends = Vec::new();
         for clause in &self.code.clauses {
             for (start, end) in [
                 (clause.try_start, clause.try_end),
                 (clause.handler_start, clause.handler_end),
             ] {
-                let start = order.get(self.code.place(start) as usize).copied();
-                if self.code.place(end) == at && start.is_some_and(|start| start >= first) {
-                    ends.push((end, start == Some(first)));
+                let start = ranks.of(self.code.place(start));
+                if self.code.place(end) == at && start >= first {
+                    ends.push((end, start == first));
                 }
             }
         }
@@ -190,15 +191,8 @@ impl MethodBody {
 
     /// Where a clause belongs whose try region reaches from one rank to another: behind the last
     /// clause that lies within it or protects the same.
-    fn clause_index(&self, (first, last): (u32, u32), order: &[u32]) -> usize {
-        let rank = |label| {
-            let place = self.code.place(label);
-            if place == END {
-                u32::MAX
-            } else {
-                order.get(place as usize).copied().unwrap_or(0)
-            }
-        };
+    fn clause_index(&self, (first, last): (u32, u32), ranks: &Ranks) -> usize {
+        let rank = |label| ranks.of(self.code.place(label));
         let within = |clause: &Clause| {
             rank(clause.try_start) >= first && rank(clause.try_end) <= last.saturating_add(1)
         };
@@ -213,15 +207,4 @@ impl MethodBody {
 /// How many instructions a fragment has.
 fn nodes(fragment: &Fragment) -> u32 {
     fragment.code.instructions().count() as u32
-}
-
-/// The rank of every node in the order of the code.
-fn order(code: &Code) -> Vec<u32> {
-    let mut order = vec![0; code.nodes.len()];
-    for (rank, instruction) in code.instructions().enumerate() {
-        if let Some(slot) = order.get_mut(instruction.id.0 as usize) {
-            *slot = rank as u32;
-        }
-    }
-    order
 }

@@ -32,6 +32,7 @@
 //! ```
 
 mod compare;
+mod height;
 mod instructions;
 mod names;
 mod try_block;
@@ -46,6 +47,8 @@ pub use try_block::Try;
 
 pub(crate) use names::Name;
 
+use height::Height;
+
 /// A piece of code, with labels and exception clauses of its own.
 ///
 /// A label that is never [marked](Self::mark) stands for a place outside: whoever inserts the
@@ -58,17 +61,6 @@ pub struct Fragment {
     stack: Height,
     /// A label of another fragment that this one was given: it cannot be inserted.
     pub(crate) foreign: Option<Label>,
-    /// Whether the end is reached from the last instruction or a label.
-    reachable: bool,
-}
-
-/// The depth of the stack at the end, above what was there at the beginning.
-#[derive(Clone, Debug, Default)]
-struct Height {
-    now: i64,
-    most: i64,
-    /// At labels, by their number.
-    at_labels: Vec<Option<i64>>,
 }
 
 impl Fragment {
@@ -78,9 +70,8 @@ impl Fragment {
         Self {
             code: Code::new(),
             pending: Vec::new(),
-            stack: Height::default(),
+            stack: Height::new(),
             foreign: None,
-            reachable: true,
         }
     }
 
@@ -98,19 +89,19 @@ impl Fragment {
     /// How many values the fragment puts on the stack at most, above those that are there.
     #[must_use]
     pub fn stack_need(&self) -> u32 {
-        u32::try_from(self.stack.most).unwrap_or(u32::MAX)
+        u32::try_from(self.stack.most()).unwrap_or(u32::MAX)
     }
 
     /// How many values it leaves there, or takes if negative.
     #[must_use]
     pub const fn stack_change(&self) -> i64 {
-        self.stack.now
+        self.stack.now()
     }
 
     /// Whether control may arrive behind the last instruction.
     #[must_use]
     pub const fn reachable_end(&self) -> bool {
-        self.reachable
+        self.stack.is_reached()
     }
 
     /// Makes a label for branches in this fragment; [`mark`](Self::mark) says where it is.
@@ -126,15 +117,7 @@ impl Fragment {
             return self;
         }
         self.code.place_label(label, END);
-        let known = self.stack.at_label(label);
-        match known {
-            Some(height) if !self.reachable => self.stack.now = height,
-            _ => {
-                let now = self.stack.now;
-                self.stack.record(label, now);
-            }
-        }
-        self.reachable = true;
+        self.stack.arrive(label);
         self
     }
 
@@ -150,9 +133,7 @@ impl Fragment {
             self.code
                 .clauses
                 .extend(clauses.map(|clause| clause.shifted(spliced.labels, spliced.symbols)));
-            self.stack.most = self.stack.most.max(self.stack.now + other.stack.most);
-            self.stack.now += other.stack.now;
-            self.reachable = other.reachable;
+            self.stack.append(&other.stack);
         }
         self.pending.extend_from_slice(&other.pending);
         self.foreign = self.foreign.or(other.foreign);
@@ -195,10 +176,9 @@ impl Fragment {
             self.knows(target);
         }
         let operand = self.code.add_switch(targets);
-        self.push(opcode, operand, None);
-        let now = self.stack.now;
+        let height = self.append_node(opcode, operand, None);
         for &target in targets {
-            self.stack.record(target, now);
+            self.stack.bring(target, height);
         }
         self
     }
@@ -233,13 +213,8 @@ impl Fragment {
 
     pub(crate) fn branch(&mut self, opcode: Opcode, target: Label) -> &mut Self {
         self.knows(target);
-        let before = self.stack.now;
-        self.push(opcode, u64::from(target.index), None);
-        let height = match opcode {
-            Opcode::Leave => 0,
-            _ => before - opcode.pop_count().map_or(0, |count| count as i64),
-        };
-        self.stack.record(target, height);
+        let height = self.append_node(opcode, u64::from(target.index), None);
+        self.stack.bring(target, height);
         self
     }
 
@@ -290,6 +265,12 @@ impl Fragment {
         operand: u64,
         shape: Option<CallShape>,
     ) -> &mut Self {
+        self.append_node(opcode, operand, shape);
+        self
+    }
+
+    /// Appends an instruction and gives the height of the stack after it.
+    fn append_node(&mut self, opcode: Opcode, operand: u64, shape: Option<CallShape>) -> i64 {
         let first_prefix = self.code.prefixes.len() as u32;
         // There are six prefixes, each at most once.
         let prefix_count = self.pending.len() as u8;
@@ -299,46 +280,7 @@ impl Fragment {
             prefix_count,
             ..Node::new(opcode, operand)
         });
-        self.stack.step(opcode, shape);
-        self.reachable = !opcode.ends_block();
-        self
-    }
-}
-
-impl Height {
-    fn at_label(&self, label: Label) -> Option<i64> {
-        self.at_labels.get(label.index as usize).copied().flatten()
-    }
-
-    fn record(&mut self, label: Label, height: i64) {
-        let index = label.index as usize;
-        if self.at_labels.len() <= index {
-            self.at_labels.resize(index + 1, None);
-        }
-        if let Some(slot) = self.at_labels.get_mut(index) {
-            slot.get_or_insert(height);
-        }
-    }
-
-    fn step(&mut self, opcode: Opcode, shape: Option<CallShape>) {
-        let count = |count: Option<usize>| count.map_or(0, |count| count as i64);
-        let (pops, pushes) = match (opcode, shape) {
-            (Opcode::Newobj, Some(shape)) => (i64::from(shape.constructor_arguments()), 1),
-            (Opcode::Call | Opcode::Callvirt, Some(shape)) => {
-                (i64::from(shape.arguments()), i64::from(shape.returns))
-            }
-            (Opcode::Calli, Some(shape)) => {
-                (i64::from(shape.arguments()) + 1, i64::from(shape.returns))
-            }
-            (Opcode::Call | Opcode::Callvirt | Opcode::Calli, None) => (0, 1),
-            _ => (count(opcode.pop_count()), count(opcode.push_count())),
-        };
-        self.now += pushes - pops;
-        self.most = self.most.max(self.now);
-        if opcode.ends_block() {
-            // What comes next is reached by a label, or not at all.
-            self.now = 0;
-        }
+        self.stack.step(opcode, shape)
     }
 }
 

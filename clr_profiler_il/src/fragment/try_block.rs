@@ -72,16 +72,14 @@ impl Fragment {
     }
 
     fn leave_if_reachable(&mut self, after: Label) {
-        if self.reachable || self.is_empty() {
+        if self.reachable_end() || self.is_empty() {
             self.leave(after);
         }
     }
 
     /// Begins a region that control enters with so many values on the stack.
     fn enter(&mut self, height: i64) -> Label {
-        self.stack.now = height;
-        self.stack.most = self.stack.most.max(height);
-        self.reachable = true;
+        self.stack.enter(height);
         self.code.add_label(END, LabelKind::RegionStart)
     }
 }
@@ -128,7 +126,7 @@ impl<'a> Try<'a> {
         }
         let start = self.fragment.enter(0);
         handler(self.fragment);
-        if self.fragment.reachable {
+        if self.fragment.reachable_end() {
             self.fragment.endfinally();
         }
         let mut done = self.finish(kind, (0, false), None, start);
@@ -158,8 +156,7 @@ impl<'a> Try<'a> {
         };
         code.add_clause(kind, (value, symbolic), bounds);
         self.fragment.code.place_label(self.after, END);
-        self.fragment.stack.now = 0;
-        self.fragment.reachable = true;
+        self.fragment.stack.enter(0);
         self.handlers = true;
         self
     }

@@ -19,13 +19,12 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::ControlFlow;
 
 use crate::body::MethodBody;
-use crate::code::{ClauseKind, END, NONE, Node};
+use crate::flow::{Arrivals, Domain, effect_of, in_order};
 use crate::instruction::{Instruction, InstructionId};
-use crate::opcode::Opcode;
-use crate::symbol::{CallShape, Reference, Resolver, Symbol};
-use crate::token::TokenTable;
+use crate::symbol::Resolver;
 
 /// What is wrong with the depth of the stack, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +86,7 @@ impl Error for StackError {}
 /// The depth of the stack before every instruction.
 #[derive(Clone, Debug, Default)]
 pub struct StackDepths {
-    by_node: Vec<u32>,
+    by_node: Arrivals<u32>,
     most: u32,
 }
 
@@ -102,41 +101,29 @@ impl StackDepths {
     /// standard has it.
     #[must_use]
     pub fn before(&self, id: InstructionId) -> Option<u32> {
-        let depth = self.by_node.get(id.0 as usize).copied();
-        depth.filter(|&depth| depth != NONE)
+        self.by_node.get(id.0)
     }
 }
 
 impl MethodBody {
     /// Follows the depth of the stack through the code, in one pass from the beginning to the end.
     ///
-    /// It is 0 at the entry, in a `finally` and in a `fault`, 1 in a filter and behind it and in a
-    /// `catch`. Behind an instruction that never goes on, it is what an earlier branch brings there,
-    /// else 0. In code that no earlier branch reaches, missing values are not counted as errors.
+    /// It is 0 at the entry, in a `finally` and in a `fault`, 1 in a filter and after it and in a
+    /// `catch`. After an instruction that never goes on, it is what an earlier branch brings there,
+    /// otherwise 0. In code that no earlier branch reaches, missing values are not counted as errors.
     ///
     /// # Errors
     ///
     /// See [`StackErrorKind`].
     pub fn stack_depths(&self, resolver: &impl Resolver) -> Result<StackDepths, StackError> {
-        let mut pass = Pass {
-            body: self,
-            depths: StackDepths {
-                by_node: vec![NONE; self.code.nodes.len()],
-                most: 0,
-            },
-        };
-        for clause in &self.code.clauses {
-            let depth = u32::from(matches!(
-                clause.kind,
-                ClauseKind::Catch | ClauseKind::Filter
-            ));
-            pass.seed(self.code.place(clause.handler_start), depth);
-            if clause.kind == ClauseKind::Filter {
-                pass.seed(self.code.place(clause.filter), depth);
-            }
+        let mut depths = Depths { resolver, most: 0 };
+        match in_order(&self.code, &mut depths) {
+            ControlFlow::Continue(by_node) => Ok(StackDepths {
+                by_node,
+                most: depths.most,
+            }),
+            ControlFlow::Break(error) => Err(error),
         }
-        pass.run(resolver)?;
-        Ok(pass.depths)
     }
 
     /// Declares the greatest depth that the stack reaches, in place of the declared one and what
@@ -160,129 +147,62 @@ impl MethodBody {
     }
 }
 
-struct Pass<'a> {
-    body: &'a MethodBody,
-    depths: StackDepths,
+/// Follows the depth alone.
+struct Depths<'r, R> {
+    resolver: &'r R,
+    most: u32,
 }
 
-impl Pass<'_> {
-    fn run(&mut self, resolver: &impl Resolver) -> Result<(), StackError> {
-        // What the previous instruction leaves, if it goes on to this one.
-        let mut arriving = Some(0);
-        // Whether control is known to come here. A loop's body that only a later branch reaches is
-        // not: it is followed from an empty stack, and not blamed for what may be dead code.
-        let mut reached = true;
-        for instruction in self.body.instructions() {
-            let index = instruction.id.0;
-            let recorded = self.recorded(index);
-            let depth = match (arriving, recorded) {
-                (Some(depth), Some(other)) if depth != other && reached => {
-                    let kind = StackErrorKind::Mismatch {
-                        depth: other,
-                        other: depth,
-                    };
-                    return Err(error(&instruction, kind));
-                }
-                (_, Some(depth)) => {
-                    reached = true;
-                    depth
-                }
-                (Some(depth), None) => depth,
-                (None, None) => {
-                    reached = false;
-                    0
-                }
-            };
-            self.seed(index, depth);
-            let (pops, pushes) = effect(&instruction, depth, resolver)?;
-            if pops > depth && reached {
-                let kind = StackErrorKind::Underflow { depth, pops };
-                return Err(error(&instruction, kind));
-            }
-            let after = depth.saturating_sub(pops).saturating_add(pushes);
-            self.depths.most = self.depths.most.max(depth).max(after);
-            for target in instruction.targets() {
-                let target = self.body.code.place(target);
-                match self.recorded(target) {
-                    Some(depth) if depth != after && reached => {
-                        let kind = StackErrorKind::Mismatch {
-                            depth,
-                            other: after,
-                        };
-                        return Err(error(&instruction, kind));
-                    }
-                    Some(_) => {}
-                    None => self.seed(target, after),
-                }
-            }
-            arriving = (!instruction.opcode().ends_block()).then_some(after);
-        }
-        Ok(())
+impl<R: Resolver> Domain for Depths<'_, R> {
+    type Stack = u32;
+    type Stop = StackError;
+
+    const EMPTY: u32 = 0;
+
+    fn caught(&mut self) -> u32 {
+        1
     }
 
-    fn recorded(&self, node: u32) -> Option<u32> {
-        let depth = self.depths.by_node.get(node as usize).copied();
-        depth.filter(|&depth| depth != NONE)
+    #[inline]
+    fn step(
+        &mut self,
+        instruction: &Instruction<'_>,
+        depth: u32,
+        reached: bool,
+    ) -> ControlFlow<StackError, Option<u32>> {
+        let Some(effect) = effect_of(instruction, self.resolver) else {
+            return error(instruction, StackErrorKind::UnknownCall);
+        };
+        let pops = effect.pops.unwrap_or(depth);
+        if pops > depth && reached {
+            return error(instruction, StackErrorKind::Underflow { depth, pops });
+        }
+        let after = depth.saturating_sub(pops).saturating_add(effect.pushes);
+        self.most = self.most.max(depth).max(after);
+        ControlFlow::Continue(Some(after))
     }
 
-    fn seed(&mut self, node: u32, depth: u32) {
-        if node != END
-            && let Some(slot) = self.depths.by_node.get_mut(node as usize)
-        {
-            *slot = depth;
+    /// Code that is perhaps never reached is not blamed.
+    #[inline]
+    fn join(
+        &mut self,
+        at: &Instruction<'_>,
+        depth: u32,
+        other: u32,
+        reached: bool,
+    ) -> ControlFlow<StackError, u32> {
+        if depth != other && reached {
+            return error(at, StackErrorKind::Mismatch { depth, other });
         }
+        ControlFlow::Continue(depth)
     }
 }
 
-fn error(instruction: &Instruction<'_>, kind: StackErrorKind) -> StackError {
-    StackError {
+#[cold]
+fn error<T>(instruction: &Instruction<'_>, kind: StackErrorKind) -> ControlFlow<StackError, T> {
+    ControlFlow::Break(StackError {
         instruction: instruction.id,
         offset: instruction.original_offset(),
         kind,
-    }
-}
-
-/// The shape of a call: a symbol says it itself.
-pub(crate) fn shape(name: Reference<'_>, resolver: &impl Resolver) -> Option<CallShape> {
-    match name {
-        Reference::Symbol(Symbol::Method(method)) => Some(method.shape()),
-        Reference::Symbol(Symbol::Signature(signature)) => Some(signature.into()),
-        Reference::Token(token) if token.table() == TokenTable::STAND_ALONE_SIG => {
-            resolver.signature_shape(name)
-        }
-        _ => resolver.method_shape(name),
-    }
-}
-
-/// How many values an instruction takes and gives.
-pub(crate) fn effect(
-    instruction: &Instruction<'_>,
-    depth: u32,
-    resolver: &impl Resolver,
-) -> Result<(u32, u32), StackError> {
-    let node: &Node = instruction.node;
-    let count = |count: Option<usize>| count.map_or(0, |count| count as u32);
-    let known = |shape: Option<CallShape>| {
-        shape.ok_or_else(|| error(instruction, StackErrorKind::UnknownCall))
-    };
-    Ok(match node.opcode {
-        Opcode::Call | Opcode::Callvirt => {
-            let shape = known(shape(instruction.reference(), resolver))?;
-            (shape.arguments(), u32::from(shape.returns))
-        }
-        Opcode::Newobj => {
-            let shape = known(shape(instruction.reference(), resolver))?;
-            (shape.constructor_arguments(), 1)
-        }
-        Opcode::Calli => {
-            let shape = known(shape(instruction.reference(), resolver))?;
-            (
-                shape.arguments().saturating_add(1),
-                u32::from(shape.returns),
-            )
-        }
-        // They take whatever is left.
-        Opcode::Ret | Opcode::Leave | Opcode::Endfinally => (depth, 0),
-        opcode => (count(opcode.pop_count()), count(opcode.push_count())),
     })
 }

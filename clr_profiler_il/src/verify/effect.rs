@@ -7,10 +7,10 @@ use super::operand::{given, wanted};
 use super::rule::Wanted;
 use super::stack::Stack;
 use super::values::Pass;
+use crate::flow::call_shape;
 use crate::instruction::{Instruction, Prefix};
 use crate::opcode::{Opcode, ValueKind};
 use crate::signature::{MethodSig, TypeSig};
-use crate::stack::shape;
 use crate::symbol::{CallShape, Reference, Symbol};
 use crate::token::TokenTable;
 
@@ -39,7 +39,7 @@ impl Callee {
 
 impl Pass<'_> {
     /// The stack behind an instruction; `None` if nothing can be said about it.
-    pub(super) fn step(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
+    pub(super) fn execute(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
         let opcode = instruction.opcode();
         if let Some(operator) = Operator::of(opcode) {
             return self.binary(instruction, operator, stack);
@@ -207,7 +207,7 @@ impl Pass<'_> {
         };
         let callee = match signature {
             Some(signature) => Some(Callee::Signature(signature)),
-            None => shape(name, &resolver).map(Callee::Shape),
+            None => call_shape(name, &resolver).map(Callee::Shape),
         };
         if callee.is_none() {
             self.blame(instruction, Rule::UnknownCall);

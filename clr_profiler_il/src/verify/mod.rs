@@ -38,18 +38,18 @@ mod arithmetic;
 mod context;
 mod display;
 mod effect;
-mod flow;
 mod kind;
 mod names;
 mod operand;
 mod prefixes;
-mod regions;
 mod rule;
 mod stack;
+mod transfers;
 mod values;
 
 use crate::body::MethodBody;
 use crate::code::END;
+use crate::flow::{Fault, Ranks, Regions};
 use crate::instruction::{Instruction, InstructionId};
 use crate::symbol::Resolver;
 
@@ -59,7 +59,6 @@ pub use kind::StackKind;
 pub use rule::{Rule, Violation, Wanted};
 
 use kind::Kinds;
-use regions::Regions;
 use values::Pass;
 
 impl MethodBody {
@@ -76,9 +75,9 @@ impl MethodBody {
         let kinds = Kinds::new(resolver, method.references);
         found.extend(Pass::new(self, method, kinds).run());
         if let Some(of_values @ [_, _, ..]) = found.get_mut(of_structure..) {
-            let ranks = self.ranks();
-            let rank = |id: InstructionId| ranks.get(id.0 as usize).copied();
-            of_values.sort_by_key(|violation| violation.instruction.and_then(rank));
+            let ranks = Ranks::new(&self.code);
+            let rank = |id: InstructionId| ranks.of(id.0);
+            of_values.sort_by_key(|violation| violation.instruction.map(rank));
         }
         found
     }
@@ -91,7 +90,7 @@ impl MethodBody {
     pub fn verify_structure(&self) -> Vec<Violation> {
         let mut check = Check {
             body: self,
-            rank: Vec::new(),
+            ranks: Ranks::NONE,
             found: Vec::new(),
         };
         if self.code.first() == END {
@@ -105,8 +104,8 @@ impl MethodBody {
         let regions = if self.code.clauses.is_empty() {
             Some(Regions::NONE)
         } else {
-            check.rank = self.ranks();
-            Regions::collect(&mut check)
+            check.ranks = Ranks::new(&self.code);
+            check.regions()
         };
         for (rank, instruction) in self.instructions().enumerate() {
             check.name(&instruction);
@@ -118,40 +117,41 @@ impl MethodBody {
         }
         let mut found = check.found;
         if found.len() > 1 {
-            let rank = self.ranks();
-            let rank = |id: InstructionId| rank.get(id.0 as usize).copied();
+            let ranks = Ranks::new(&self.code);
+            let rank = |id: InstructionId| ranks.of(id.0);
             found.sort_by_key(|violation| match violation.clause {
                 Some(_) => None,
-                None => violation.instruction.and_then(rank),
+                None => violation.instruction.map(rank),
             });
         }
         found
-    }
-
-    /// The place of every node in the order of the code; the end is behind all.
-    fn ranks(&self) -> Vec<u32> {
-        let mut ranks = vec![u32::MAX; self.code.nodes.len()];
-        let end = InstructionId(END);
-        let ids = self.instructions().map(|one| one.id).chain([end]);
-        for (rank, id) in ids.enumerate() {
-            if let Some(slot) = ranks.get_mut(id.0 as usize) {
-                *slot = rank as u32;
-            }
-        }
-        ranks
     }
 }
 
 struct Check<'a> {
     body: &'a MethodBody,
-    /// The place of every node in the order of the code, if there are regions.
-    rank: Vec<u32>,
+    /// If there are regions.
+    ranks: Ranks,
     found: Vec<Violation>,
 }
 
 impl Check<'_> {
-    fn rank(&self, node: u32) -> u32 {
-        self.rank.get(node as usize).copied().unwrap_or(u32::MAX)
+    /// The regions; `None` if they are no tree, which is then reported.
+    fn regions(&mut self) -> Option<Regions> {
+        let mut faults = Vec::new();
+        let regions = Regions::new(&self.body.code, &self.ranks, |clause, at, fault| {
+            faults.push((clause, at, fault));
+        });
+        for &(clause, at, fault) in &faults {
+            let rule = match fault {
+                Fault::Empty => Rule::EmptyRegion,
+                Fault::EmptyFilter => Rule::Filter,
+                Fault::Overlap => Rule::Overlap,
+                Fault::Order => Rule::ClauseOrder,
+            };
+            self.blame_clause(clause, at, rule);
+        }
+        faults.is_empty().then_some(regions)
     }
 
     fn blame(&mut self, instruction: &Instruction<'_>, rule: Rule) {

@@ -1,14 +1,17 @@
 //! Follows the values on the stack along every way that control can take.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 use super::kind::{Kind, Kinds, Want};
 use super::rule::Wanted;
 use super::stack::{Stack, Values};
 use super::{MethodContext, Rule, Violation};
 use crate::body::MethodBody;
-use crate::code::{ClauseKind, END, NONE, UNPLACED};
-use crate::instruction::{Instruction, InstructionId, Label};
+use crate::code::END;
+use crate::flow::{Domain, along_paths};
+use crate::instruction::{Instruction, InstructionId};
 use crate::signature::LocalsSig;
 
 pub(super) struct Pass<'a> {
@@ -19,12 +22,6 @@ pub(super) struct Pass<'a> {
     pub(super) arguments: Vec<Kind>,
     /// `None` if they are unknown.
     pub(super) locals: Option<Vec<Kind>>,
-    /// The stack with which control arrives, by node.
-    arriving: Vec<Option<Stack>>,
-    /// Where control was seen to arrive and was not followed yet.
-    waiting: Vec<u32>,
-    /// The nodes at which try regions begin, with their clauses.
-    tries: Vec<(u32, usize)>,
     most: u32,
     deepest: u32,
     found: Vec<Violation>,
@@ -55,14 +52,6 @@ impl<'a> Pass<'a> {
             (None, None) => Some(Vec::new()),
             (None, Some(token)) => resolver.locals(token).as_ref().map(&mut of_locals),
         };
-        let mut tries: Vec<_> = body
-            .code
-            .clauses
-            .iter()
-            .enumerate()
-            .map(|(index, clause)| (body.code.place(clause.try_start), index))
-            .collect();
-        tries.sort_unstable();
         Self {
             body,
             context,
@@ -70,9 +59,6 @@ impl<'a> Pass<'a> {
             values: Values::default(),
             arguments,
             locals,
-            arriving: vec![None; body.code.nodes.len()],
-            waiting: Vec::new(),
-            tries,
             most: 0,
             deepest: END,
             found: Vec::new(),
@@ -81,10 +67,7 @@ impl<'a> Pass<'a> {
     }
 
     pub(super) fn run(mut self) -> Vec<Violation> {
-        self.enter(self.body.code.first(), Stack::EMPTY);
-        while let Some(node) = self.waiting.pop() {
-            self.block(node);
-        }
+        let ControlFlow::Continue(()) = along_paths(&self.body.code, &mut self);
         let declared = self.body.max_stack();
         if self.most > declared
             && let Some(instruction) = self.body.code.instruction(InstructionId(self.deepest))
@@ -93,116 +76,6 @@ impl<'a> Pass<'a> {
             self.blame(&instruction, Rule::MaxStack { declared, depth });
         }
         self.found
-    }
-
-    /// Follows one way until it ends, or comes to where it may meet others.
-    fn block(&mut self, first: u32) {
-        let Some(mut stack) = self.arriving.get(first as usize).copied().flatten() else {
-            return;
-        };
-        self.enter_tries(first, stack);
-        let mut index = first;
-        while let Some(instruction) = self.body.code.instruction(InstructionId(index)) {
-            let Some(after) = self.step(&instruction, stack) else {
-                return;
-            };
-            if after.depth > self.most {
-                (self.most, self.deepest) = (after.depth, index);
-            }
-            for target in instruction.targets() {
-                self.go(&instruction, self.place(target), after);
-            }
-            let next = instruction.code.next(instruction.id.0);
-            if instruction.opcode().ends_block() || next == END {
-                return;
-            }
-            // Branches and regions have labels.
-            let met = self
-                .body
-                .code
-                .node(next)
-                .is_none_or(|node| node.labels != NONE);
-            if met {
-                self.go(&instruction, next, after);
-                return;
-            }
-            (index, stack) = (next, after);
-        }
-    }
-
-    fn place(&self, label: Label) -> u32 {
-        self.body.code.place(label)
-    }
-
-    fn enter(&mut self, node: u32, stack: Stack) {
-        if node != END
-            && node != UNPLACED
-            && let Some(slot) = self.arriving.get_mut(node as usize)
-            && slot.is_none()
-        {
-            *slot = Some(stack);
-            self.most = self.most.max(stack.depth);
-            self.waiting.push(node);
-        }
-    }
-
-    /// Control goes from an instruction to a node.
-    fn go(&mut self, from: &Instruction<'_>, node: u32, stack: Stack) {
-        let Some(known) = self.arriving.get(node as usize).copied().flatten() else {
-            self.enter(node, stack);
-            return;
-        };
-        if known.depth != stack.depth {
-            let (depth, other) = (stack.depth, known.depth);
-            self.blame(from, Rule::JoinDepth { depth, other });
-            return;
-        }
-        match self.values.join(known, stack) {
-            Ok(both) if both == known => {}
-            Ok(both) => {
-                if let Some(slot) = self.arriving.get_mut(node as usize) {
-                    *slot = Some(both);
-                    self.waiting.push(node);
-                }
-            }
-            Err(clash) => {
-                let rule = Rule::JoinKind {
-                    value: stack.depth.saturating_sub(clash.from_top),
-                    found: self.kinds.public(clash.other),
-                    other: self.kinds.public(clash.kind),
-                };
-                self.blame(from, rule);
-            }
-        }
-    }
-
-    /// Try regions are entered with an empty stack; from there control may go to their handlers.
-    fn enter_tries(&mut self, node: u32, stack: Stack) {
-        let start = self.tries.partition_point(|&(at, _)| at < node);
-        let mut index = start;
-        while let Some(&(at, clause)) = self.tries.get(index)
-            && at == node
-        {
-            index += 1;
-            if index == start + 1
-                && let Some(instruction) = self.body.code.instruction(InstructionId(node))
-            {
-                self.must_be_empty(&instruction, stack);
-            }
-            let Some(clause) = self.body.code.clauses.get(clause) else {
-                continue;
-            };
-            let caught = match clause.kind {
-                ClauseKind::Catch | ClauseKind::Filter => {
-                    self.values.push(Stack::EMPTY, Kind::Object)
-                }
-                ClauseKind::Finally | ClauseKind::Fault => Stack::EMPTY,
-            };
-            self.enter(self.place(clause.handler_start), caught);
-            if clause.kind == ClauseKind::Filter {
-                self.enter(self.place(clause.filter), caught);
-            }
-        }
     }
 
     /// Notes a violation once, however often control comes by.
@@ -294,5 +167,61 @@ impl<'a> Pass<'a> {
             self.blame_operand(instruction, index, wanted, found);
         }
         Some(below)
+    }
+}
+
+/// Every violation is noted, and the walk goes on.
+impl Domain for Pass<'_> {
+    type Stack = Stack;
+    type Stop = Infallible;
+
+    const EMPTY: Stack = Stack::EMPTY;
+
+    fn caught(&mut self) -> Stack {
+        self.most = self.most.max(1);
+        self.values.push(Stack::EMPTY, Kind::Object)
+    }
+
+    fn step(
+        &mut self,
+        instruction: &Instruction<'_>,
+        stack: Stack,
+        _reached: bool,
+    ) -> ControlFlow<Infallible, Option<Stack>> {
+        let after = self.execute(instruction, stack);
+        if let Some(after) = after
+            && after.depth > self.most
+        {
+            (self.most, self.deepest) = (after.depth, instruction.id.0);
+        }
+        ControlFlow::Continue(after)
+    }
+
+    fn join(
+        &mut self,
+        at: &Instruction<'_>,
+        known: Stack,
+        arriving: Stack,
+        _reached: bool,
+    ) -> ControlFlow<Infallible, Stack> {
+        let (depth, other) = (arriving.depth, known.depth);
+        if depth != other {
+            self.blame(at, Rule::JoinDepth { depth, other });
+            return ControlFlow::Continue(known);
+        }
+        ControlFlow::Continue(self.values.join(known, arriving).unwrap_or_else(|clash| {
+            let rule = Rule::JoinKind {
+                value: depth.saturating_sub(clash.from_top),
+                found: self.kinds.public(clash.other),
+                other: self.kinds.public(clash.kind),
+            };
+            self.blame(at, rule);
+            known
+        }))
+    }
+
+    /// Try regions are entered with an empty stack.
+    fn enter_try(&mut self, first: &Instruction<'_>, stack: Stack) {
+        self.must_be_empty(first, stack);
     }
 }

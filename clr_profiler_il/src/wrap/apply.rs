@@ -173,9 +173,8 @@ impl Assembly<'_> {
 
         let behind = exit_node.unwrap_or(END);
         let behind_catches = behind_catches.or(finally).unwrap_or(behind);
-        let nodes: Vec<u32> = catches.iter().map(|&(_, node)| node).collect();
-        let ends = nodes.iter().copied().skip(1).chain([behind_catches]);
-        let first_catch = nodes.first().copied().unwrap_or(behind_catches);
+        let mut catches = catches.into_iter().peekable();
+        let first_catch = catches.peek().map_or(behind_catches, |&(_, node)| node);
         let first_handler = filter.map_or(first_catch, |(node, _)| node);
         if let Some((node, handler)) = filter {
             let bounds = Bounds {
@@ -187,7 +186,8 @@ impl Assembly<'_> {
             };
             self.clause(ClauseKind::Filter, None, bounds);
         }
-        for ((name, node), end) in catches.into_iter().zip(ends) {
+        while let Some((name, node)) = catches.next() {
+            let end = catches.peek().map_or(behind_catches, |&(_, node)| node);
             let bounds = self.bounds(first_handler, (node, end));
             self.clause(ClauseKind::Catch, Some(name), bounds);
         }

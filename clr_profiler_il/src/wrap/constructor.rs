@@ -1,122 +1,114 @@
-use super::survey::Ranks;
+use std::ops::ControlFlow;
+
 use crate::body::MethodBody;
-use crate::code::ClauseKind;
 use crate::edit::NotInstrumentable;
-use crate::instruction::InstructionId;
+use crate::flow::{Domain, OUTSIDE, Ranks, Regions, effect_of, in_order};
+use crate::instruction::{Instruction, InstructionId};
 use crate::opcode::Opcode;
-use crate::stack::effect;
 use crate::symbol::Resolver;
 
-/// What is known of the stack. Since it must be empty behind the call of the base constructor,
+/// What is known of the stack. Since it must be empty after the call of the base constructor,
 /// `this` must be its lowest value before; no other one needs to be followed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     depth: u32,
     /// The lowest value is `this`.
     this: bool,
 }
 
-impl State {
-    const HANDLER: Self = Self {
-        depth: 1,
-        this: false,
-    };
-
-    const fn merged(self, other: Self) -> Self {
-        Self {
-            depth: self.depth,
-            this: self.this && other.this && self.depth == other.depth,
-        }
-    }
-
-    const fn after(self, pops: u32, pushes: u32, opcode: Opcode) -> Self {
-        let left = self.depth.saturating_sub(pops);
-        let kept = left > 0 || matches!(opcode, Opcode::Dup);
-        Self {
-            depth: left.saturating_add(pushes),
-            this: if kept {
-                self.this
-            } else {
-                matches!(opcode, Opcode::Ldarg0)
-            },
-        }
-    }
-}
-
 /// The call in a constructor of the base constructor, or of another one of the type: the one place
-/// that every way passes exactly once, with nothing on the stack behind it.
+/// that every path passes exactly once, with nothing on the stack after it.
 pub(super) fn base_call(
     body: &MethodBody,
     resolver: &dyn Resolver,
     ranks: &Ranks,
+    regions: &Regions,
 ) -> Result<u32, NotInstrumentable> {
-    let call = find(body, resolver)?;
+    let call = match in_order(&body.code, &mut BaseCall { resolver }) {
+        ControlFlow::Break(found) => found?,
+        ControlFlow::Continue(_) => return Err(NotInstrumentable::NoConstructorCall),
+    };
     let rank = ranks.of(call);
     let refusal = NotInstrumentable::ConditionalConstructorCall(InstructionId(call));
-    let mut regions = body
-        .code
-        .clauses
-        .iter()
-        .flat_map(|clause| ranks.regions(body, clause));
-    if regions.any(|region| region.range.contains(&rank)) {
+    if regions.at(rank) != OUTSIDE {
         return Err(refusal);
     }
     for (from, instruction) in body.instructions().enumerate() {
         let before = from as u32 <= rank;
-        let returns = matches!(instruction.opcode(), Opcode::Ret | Opcode::Jmp);
         let mut targets = instruction.targets();
         let crosses = targets.any(|label| (ranks.of(body.code.place(label)) <= rank) != before);
-        if crosses || (before && returns) {
+        if crosses || (before && instruction.opcode().is_exit()) {
             return Err(refusal);
         }
     }
     Ok(call)
 }
 
-/// The first call of a constructor on `this`.
-fn find(body: &MethodBody, resolver: &dyn Resolver) -> Result<u32, NotInstrumentable> {
-    let mut recorded: Vec<Option<State>> = vec![None; body.code.nodes.len()];
-    for clause in &body.code.clauses {
-        if matches!(clause.kind, ClauseKind::Catch | ClauseKind::Filter) {
-            for start in [clause.handler_start, clause.filter] {
-                record(&mut recorded, body.code.place(start), State::HANDLER);
-            }
+/// Looks for the first call of a constructor on `this`.
+struct BaseCall<'r> {
+    resolver: &'r dyn Resolver,
+}
+
+impl Domain for BaseCall<'_> {
+    type Stack = State;
+    type Stop = Result<u32, NotInstrumentable>;
+
+    const EMPTY: State = State {
+        depth: 0,
+        this: false,
+    };
+
+    fn caught(&mut self) -> State {
+        State {
+            depth: 1,
+            this: false,
         }
     }
-    let mut arriving = Some(State::default());
-    for instruction in body.instructions() {
-        let known = recorded.get(instruction.id.0 as usize).copied().flatten();
-        let state = match (arriving, known) {
-            (Some(one), Some(other)) => one.merged(other),
-            (Some(one), None) | (None, Some(one)) => one,
-            // Where no earlier instruction goes, the stack is empty (III.1.7.5).
-            (None, None) => State::default(),
-        };
+
+    fn step(
+        &mut self,
+        instruction: &Instruction<'_>,
+        stack: State,
+        _reached: bool,
+    ) -> ControlFlow<Self::Stop, Option<State>> {
         let opcode = instruction.opcode();
         if instruction.argument() == Some(0) && opcode != Opcode::Ldarg0 {
             // What `ldarg.0` gives need not be `this`.
-            return Err(NotInstrumentable::NoConstructorCall);
+            return ControlFlow::Break(Err(NotInstrumentable::NoConstructorCall));
         }
-        let (pops, pushes) = effect(&instruction, state.depth, &resolver)
-            .map_err(|error| NotInstrumentable::UnknownCall(error.instruction))?;
+        let Some(effect) = effect_of(instruction, &self.resolver) else {
+            return ControlFlow::Break(Err(NotInstrumentable::UnknownCall(instruction.id)));
+        };
+        let pops = effect.pops.unwrap_or(stack.depth);
         if opcode == Opcode::Call
-            && state.this
-            && pops == state.depth
-            && resolver.is_constructor(instruction.reference())
+            && stack.this
+            && pops == stack.depth
+            && self.resolver.is_constructor(instruction.reference())
         {
-            return Ok(instruction.id.0);
+            return ControlFlow::Break(Ok(instruction.id.0));
         }
-        let state = state.after(pops, pushes, opcode);
-        for target in instruction.targets() {
-            record(&mut recorded, body.code.place(target), state);
-        }
-        arriving = (!opcode.ends_block()).then_some(state);
+        let left = stack.depth.saturating_sub(pops);
+        let kept = left > 0 || opcode == Opcode::Dup;
+        ControlFlow::Continue(Some(State {
+            depth: left.saturating_add(effect.pushes),
+            this: if kept {
+                stack.this
+            } else {
+                opcode == Opcode::Ldarg0
+            },
+        }))
     }
-    Err(NotInstrumentable::NoConstructorCall)
-}
 
-fn record(recorded: &mut [Option<State>], node: u32, state: State) {
-    if let Some(slot) = recorded.get_mut(node as usize) {
-        *slot = Some(slot.map_or(state, |known| known.merged(state)));
+    fn join(
+        &mut self,
+        _at: &Instruction<'_>,
+        known: State,
+        arriving: State,
+        _reached: bool,
+    ) -> ControlFlow<Self::Stop, State> {
+        ControlFlow::Continue(State {
+            depth: known.depth,
+            this: known.this && known == arriving,
+        })
     }
 }

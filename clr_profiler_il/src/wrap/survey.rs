@@ -1,65 +1,12 @@
-use std::ops::Range;
-
 use super::constructor::base_call;
 use super::{Constructors, MethodShape, TailCalls, Wrap};
 use crate::body::MethodBody;
-use crate::code::{Clause, ClauseKind, END};
+use crate::code::END;
 use crate::edit::{EditError, NotInstrumentable};
+use crate::flow::{Ranks, Regions};
 use crate::instruction::{InstructionId, Prefix};
 use crate::opcode::Opcode;
 use crate::signature::CallingConvention;
-
-/// The places of the instructions in the order of the code.
-pub(super) struct Ranks {
-    by_node: Vec<u32>,
-    count: u32,
-}
-
-/// Code in a region.
-pub(super) struct Covered {
-    pub(super) range: Range<u32>,
-    /// Nothing may leave it.
-    closed: bool,
-}
-
-impl Ranks {
-    fn new(body: &MethodBody) -> Self {
-        let mut by_node = vec![0; body.code.nodes.len()];
-        let mut count = 0;
-        for instruction in body.instructions() {
-            if let Some(slot) = by_node.get_mut(instruction.id.0 as usize) {
-                *slot = count;
-            }
-            count += 1;
-        }
-        Self { by_node, count }
-    }
-
-    pub(super) fn of(&self, node: u32) -> u32 {
-        if node == END {
-            return self.count;
-        }
-        self.by_node.get(node as usize).copied().unwrap_or(0)
-    }
-
-    pub(super) fn regions(
-        &self,
-        body: &MethodBody,
-        clause: &Clause,
-    ) -> impl Iterator<Item = Covered> + use<> {
-        let rank = |label| self.of(body.code.place(label));
-        let handler_start = rank(clause.handler_start);
-        let finally = matches!(clause.kind, ClauseKind::Finally | ClauseKind::Fault);
-        let covered = |range, closed| Covered { range, closed };
-        [
-            covered(rank(clause.try_start)..rank(clause.try_end), false),
-            covered(handler_start..rank(clause.handler_end), finally),
-            // Empty, unless it is a filter.
-            covered(rank(clause.filter)..handler_start, true),
-        ]
-        .into_iter()
-    }
-}
 
 /// A `ret` of the body.
 #[derive(Clone, Copy, Debug)]
@@ -117,50 +64,26 @@ impl Survey {
         if body.code.clauses.is_empty() && constructor.is_none() {
             return Ok(survey);
         }
-        let ranks = Ranks::new(body);
-        survey.locate_returns(body, &ranks)?;
+        let ranks = Ranks::new(&body.code);
+        // What is wrong with the clauses is for the verifier to say.
+        let regions = Regions::new(&body.code, &ranks, |_, _, _| {});
+        survey.locate_returns(&ranks, &regions)?;
         if let Some(resolver) = constructor {
-            let call = base_call(body, resolver, &ranks)?;
+            let call = base_call(body, resolver, &ranks, &regions)?;
             survey.start = body.code.next(call);
         }
         Ok(survey)
     }
 
-    /// Notes which `ret`s stand in regions, in time that does not multiply with the clauses.
-    fn locate_returns(&mut self, body: &MethodBody, ranks: &Ranks) -> Result<(), EditError> {
-        if self.returns.is_empty() || body.code.clauses.is_empty() {
-            return Ok(());
-        }
-        // How many regions begin, less those that end, before each instruction; all, and closed ones.
-        let mut changes = vec![[0_i32; 2]; ranks.count as usize + 1];
-        for region in body
-            .code
-            .clauses
-            .iter()
-            .flat_map(|clause| ranks.regions(body, clause))
-        {
-            if region.range.is_empty() {
-                continue;
-            }
-            for (at, change) in [(region.range.start, 1), (region.range.end, -1)] {
-                if let Some([all, closed]) = changes.get_mut(at as usize) {
-                    *all += change;
-                    *closed += i32::from(region.closed) * change;
-                }
-            }
-        }
-        let mut open = [0, 0];
-        let mut done = 0;
+    /// Notes which `ret`s are in regions.
+    fn locate_returns(&mut self, ranks: &Ranks, regions: &Regions) -> Result<(), EditError> {
         for one in &mut self.returns {
-            let rank = ranks.of(one.node) as usize;
-            for [all, closed] in changes.get(done..=rank).unwrap_or(&[]) {
-                open = [open[0] + all, open[1] + closed];
-            }
-            done = rank + 1;
-            one.in_region = open[0] > 0;
-            if open[1] > 0 {
-                let id = InstructionId(one.node);
-                return Err(NotInstrumentable::RetInHandler(id).into());
+            if let Some(region) = regions.get(regions.at(ranks.of(one.node))) {
+                one.in_region = true;
+                if region.closed {
+                    let id = InstructionId(one.node);
+                    return Err(NotInstrumentable::RetInHandler(id).into());
+                }
             }
         }
         Ok(())

@@ -1,0 +1,106 @@
+use std::ops::ControlFlow;
+
+use super::{Arrivals, Domain};
+use crate::code::{ClauseKind, Code, END};
+
+/// The state of a pass over code in its order (III.1.7.5): an instruction is executed with the stack
+/// of the one before it, after one that never goes on with the stack that an earlier branch brought,
+/// otherwise with an empty one.
+#[derive(Clone, Debug)]
+pub(crate) struct InOrder<S> {
+    /// The stack after the last instruction, if control goes on from there.
+    pub(crate) falling: Option<S>,
+    /// Whether control is known to arrive here. At a loop's body that only a later branch reaches it
+    /// is not: it may be dead code.
+    reached: bool,
+    /// By node; or by label, where these have no place yet.
+    arrivals: Arrivals<S>,
+}
+
+impl<S: Copy> InOrder<S> {
+    /// At the entry of the code.
+    pub(crate) const fn new(entry: S, arrivals: Arrivals<S>) -> Self {
+        Self {
+            falling: Some(entry),
+            reached: true,
+            arrivals,
+        }
+    }
+
+    /// Knows labels up to this one.
+    pub(crate) fn make_room(&mut self, label: u32) {
+        let count = label as usize + 1;
+        if self.arrivals.0.len() < count {
+            self.arrivals.0.resize(count, None);
+        }
+    }
+
+    /// The stack at a place that is next in order.
+    #[inline]
+    pub(crate) fn arrive<B>(
+        &mut self,
+        at: u32,
+        empty: S,
+        join: impl FnOnce(S, S, bool) -> ControlFlow<B, S>,
+    ) -> ControlFlow<B, S> {
+        let known = self.arrivals.get(at);
+        let stack = match (known, self.falling) {
+            (Some(known), Some(arriving)) => join(known, arriving, self.reached)?,
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => empty,
+        };
+        self.reached = known.is_some() || (self.reached && self.falling.is_some());
+        self.arrivals.set(at, stack);
+        ControlFlow::Continue(stack)
+    }
+
+    /// A branch brings a stack to a place.
+    #[inline]
+    pub(crate) fn bring<B>(
+        &mut self,
+        to: u32,
+        stack: S,
+        join: impl FnOnce(S, S, bool) -> ControlFlow<B, S>,
+    ) -> ControlFlow<B> {
+        let stack = match self.arrivals.get(to) {
+            Some(known) => join(known, stack, self.reached)?,
+            None => stack,
+        };
+        self.arrivals.set(to, stack);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Follows a domain through the code, once from its beginning to its end, and gives the stack before
+/// each instruction.
+pub(crate) fn in_order<D: Domain>(
+    code: &Code,
+    domain: &mut D,
+) -> ControlFlow<D::Stop, Arrivals<D::Stack>> {
+    let mut pass = InOrder::new(D::EMPTY, Arrivals::at(code.nodes.len()));
+    for clause in &code.clauses {
+        let stack = domain.at_handler(clause.kind);
+        pass.arrivals.set(code.place(clause.handler_start), stack);
+        if clause.kind == ClauseKind::Filter {
+            pass.arrivals.set(code.place(clause.filter), stack);
+        }
+    }
+    for instruction in code.instructions() {
+        let stack = pass.arrive(instruction.id.0, D::EMPTY, |known, arriving, reached| {
+            domain.join(&instruction, known, arriving, reached)
+        })?;
+        let after = domain.step(&instruction, stack, pass.reached)?;
+        if let Some(after) = after {
+            for target in instruction.targets() {
+                let to = code.place(target);
+                if to != END {
+                    pass.bring(to, after, |known, arriving, reached| {
+                        domain.join(&instruction, known, arriving, reached)
+                    })?;
+                }
+            }
+        }
+        pass.falling = after.filter(|_| !instruction.opcode().ends_block());
+    }
+    ControlFlow::Continue(pass.arrivals)
+}

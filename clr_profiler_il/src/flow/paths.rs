@@ -1,0 +1,115 @@
+use std::ops::ControlFlow;
+
+use super::{Arrivals, Domain};
+use crate::code::{ClauseKind, Code, END, NONE, UNPLACED};
+use crate::instruction::{Instruction, InstructionId};
+
+/// The state of a walk along all paths.
+struct Paths<'c, S> {
+    code: &'c Code,
+    arrivals: Arrivals<S>,
+    /// Where control arrives with a stack that was not followed yet.
+    waiting: Vec<u32>,
+    /// The nodes at which try regions begin, with their clauses.
+    tries: Vec<(u32, usize)>,
+}
+
+/// Follows a domain along every path that control can take, again where a join changes a stack.
+pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> ControlFlow<D::Stop> {
+    let tries = code.clauses.iter().enumerate();
+    let tries = tries.map(|(index, clause)| (code.place(clause.try_start), index));
+    let mut paths = Paths {
+        code,
+        arrivals: Arrivals::at(code.nodes.len()),
+        waiting: Vec::new(),
+        tries: tries.collect(),
+    };
+    paths.tries.sort_unstable();
+    paths.enter(code.first(), || D::EMPTY);
+    while let Some(node) = paths.waiting.pop() {
+        paths.block(node, domain)?;
+    }
+    ControlFlow::Continue(())
+}
+
+impl<S: Copy + PartialEq> Paths<'_, S> {
+    /// Follows one path until it ends, or comes to where it may meet others.
+    fn block<D: Domain<Stack = S>>(&mut self, first: u32, domain: &mut D) -> ControlFlow<D::Stop> {
+        let Some(mut stack) = self.arrivals.get(first) else {
+            return ControlFlow::Continue(());
+        };
+        self.enter_tries(first, stack, domain);
+        let mut index = first;
+        while let Some(instruction) = self.code.instruction(InstructionId(index)) {
+            let Some(after) = domain.step(&instruction, stack, true)? else {
+                break;
+            };
+            for target in instruction.targets() {
+                self.go(&instruction, self.code.place(target), after, domain)?;
+            }
+            let next = self.code.next(index);
+            if instruction.opcode().ends_block() || next == END {
+                break;
+            }
+            // Branches and regions have labels.
+            let met = self.code.node(next).is_none_or(|node| node.labels != NONE);
+            if met {
+                self.go(&instruction, next, after, domain)?;
+                break;
+            }
+            (index, stack) = (next, after);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Control arrives at a node, if it was not seen there yet.
+    fn enter(&mut self, node: u32, stack: impl FnOnce() -> S) {
+        let is_node = node != END && node != UNPLACED;
+        if is_node && self.arrivals.get(node).is_none() {
+            self.arrivals.set(node, stack());
+            self.waiting.push(node);
+        }
+    }
+
+    /// Control goes from an instruction to a node.
+    fn go<D: Domain<Stack = S>>(
+        &mut self,
+        from: &Instruction<'_>,
+        node: u32,
+        stack: S,
+        domain: &mut D,
+    ) -> ControlFlow<D::Stop> {
+        if let Some(known) = self.arrivals.get(node) {
+            let joined = domain.join(from, known, stack, true)?;
+            if joined != known {
+                self.arrivals.set(node, joined);
+                self.waiting.push(node);
+            }
+        } else {
+            self.enter(node, || stack);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// From where try regions begin, control may go to their handlers.
+    fn enter_tries<D: Domain<Stack = S>>(&mut self, node: u32, stack: S, domain: &mut D) {
+        let mut index = self.tries.partition_point(|&(at, _)| at < node);
+        if self.tries.get(index).is_some_and(|&(at, _)| at == node)
+            && let Some(instruction) = self.code.instruction(InstructionId(node))
+        {
+            domain.enter_try(&instruction, stack);
+        }
+        while let Some(&(at, clause)) = self.tries.get(index)
+            && at == node
+        {
+            index += 1;
+            if let Some(clause) = self.code.clauses.get(clause) {
+                let handler = self.code.place(clause.handler_start);
+                self.enter(handler, || domain.at_handler(clause.kind));
+                if clause.kind == ClauseKind::Filter {
+                    self.enter(self.code.place(clause.filter), || domain.caught());
+                }
+            }
+        }
+    }
+}
