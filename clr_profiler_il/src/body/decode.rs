@@ -50,17 +50,18 @@ impl MethodBody {
     }
 }
 
-struct Header {
-    size: usize,
-    code_size: usize,
+/// What a header says; the code has no more bytes than there are.
+pub(super) struct Header {
+    pub(super) size: usize,
+    pub(super) code_size: usize,
     max_stack: u16,
     init_locals: bool,
-    more_sections: bool,
+    pub(super) more_sections: bool,
     locals: u32,
 }
 
 impl Header {
-    fn read(bytes: &[u8]) -> Result<Self, BodyError> {
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, BodyError> {
         let truncated = BodyError::new(bytes.len(), BodyErrorKind::Truncated);
         let first = *bytes.first().ok_or(truncated)?;
         match first & 0b11 {

@@ -1,3 +1,4 @@
+use super::decode::Header;
 use super::error::{BodyError, BodyErrorKind};
 
 /// A fat header has this many bytes.
@@ -24,36 +25,11 @@ pub(super) const SECTION_MORE: u8 = 0x80;
 ///
 /// Where a header is malformed, or says that there is more than there is.
 pub fn encoded_length(bytes: &[u8]) -> Result<usize, BodyError> {
-    let first = byte_at(bytes, 0)?;
-    let end = match first & 0b11 {
-        0b10 => 1 + usize::from(first >> 2),
-        0b11 => {
-            let size = byte_at(bytes, 1)? >> 4;
-            if size != 3 {
-                return Err(BodyError {
-                    offset: 1,
-                    kind: BodyErrorKind::HeaderSize(size),
-                });
-            }
-            let mut code_size = [0; 4];
-            for (index, byte) in code_size.iter_mut().enumerate() {
-                *byte = byte_at(bytes, 4 + index)?;
-            }
-            // On a 32-bit machine this may not fit; then the bytes cannot be there either.
-            let end = FAT_HEADER.saturating_add(u32::from_le_bytes(code_size) as usize);
-            if first & MORE_SECTIONS == 0 {
-                end
-            } else {
-                end_of_sections(bytes, end)?
-            }
-        }
-        _ => {
-            return Err(BodyError {
-                offset: 0,
-                kind: BodyErrorKind::UnknownHeader(first),
-            });
-        }
-    };
+    let header = Header::read(bytes)?;
+    let mut end = header.size + header.code_size;
+    if header.more_sections {
+        end = end_of_sections(bytes, end)?;
+    }
     if end <= bytes.len() {
         Ok(end)
     } else {

@@ -5,6 +5,18 @@ use super::{CallShape, FieldSymbol, MethodSymbol, Reference, Symbol, TypeSymbol}
 use crate::signature::{LocalsSig, MethodSig, TypeSig};
 use crate::token::{Token, TypeToken};
 
+/// Has a reference do what it refers to does.
+macro_rules! forward {
+    (@ $this:ident [$($receiver:tt)*] $method:ident $argument:ident ($type:ty) ($result:ty)) => {
+        fn $method($($receiver)*, $argument: $type) -> $result {
+            (**$this).$method($argument)
+        }
+    };
+    ($this:ident $receiver:tt $($method:ident($argument:ident: $type:ty) -> $result:ty;)*) => {
+        $(forward!(@ $this $receiver $method $argument ($type) ($result));)*
+    };
+}
+
 /// Turns symbols into the tokens of one module while a body is encoded.
 ///
 /// In a profiler this is the module's metadata emitter; in a test a table. It is asked once for
@@ -112,28 +124,13 @@ impl TokenSource for NoTokens {
 impl<T: TokenSource + ?Sized> TokenSource for &mut T {
     type Error = T::Error;
 
-    fn method(&mut self, method: &MethodSymbol) -> Result<Token, T::Error> {
-        (**self).method(method)
-    }
-
-    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, T::Error> {
-        (**self).type_token(name)
-    }
-
-    fn field(&mut self, field: &FieldSymbol) -> Result<Token, T::Error> {
-        (**self).field(field)
-    }
-
-    fn user_string(&mut self, text: &str) -> Result<Token, T::Error> {
-        (**self).user_string(text)
-    }
-
-    fn signature(&mut self, signature: &MethodSig) -> Result<Token, T::Error> {
-        (**self).signature(signature)
-    }
-
-    fn locals(&mut self, locals: &LocalsSig) -> Result<Token, T::Error> {
-        (**self).locals(locals)
+    forward! { self [&mut self]
+        method(method: &MethodSymbol) -> Result<Token, T::Error>;
+        type_token(name: &TypeSymbol) -> Result<Token, T::Error>;
+        field(field: &FieldSymbol) -> Result<Token, T::Error>;
+        user_string(text: &str) -> Result<Token, T::Error>;
+        signature(signature: &MethodSig) -> Result<Token, T::Error>;
+        locals(locals: &LocalsSig) -> Result<Token, T::Error>;
     }
 }
 
@@ -228,44 +225,17 @@ pub trait Resolver {
 }
 
 impl<R: Resolver + ?Sized> Resolver for &R {
-    fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
-        (**self).method(method)
-    }
-
-    fn signature(&self, signature: Reference<'_>) -> Option<MethodSig> {
-        (**self).signature(signature)
-    }
-
-    fn field(&self, field: Reference<'_>) -> Option<TypeSig> {
-        (**self).field(field)
-    }
-
-    fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
-        (**self).type_sig(name)
-    }
-
-    fn type_kind(&self, name: TypeToken) -> Option<TypeKind> {
-        (**self).type_kind(name)
-    }
-
-    fn declaring_type(&self, member: Reference<'_>) -> Option<TypeSig> {
-        (**self).declaring_type(member)
-    }
-
-    fn is_constructor(&self, method: Reference<'_>) -> bool {
-        (**self).is_constructor(method)
-    }
-
-    fn locals(&self, token: Token) -> Option<LocalsSig> {
-        (**self).locals(token)
-    }
-
-    fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
-        (**self).method_shape(method)
-    }
-
-    fn signature_shape(&self, signature: Reference<'_>) -> Option<CallShape> {
-        (**self).signature_shape(signature)
+    forward! { self [&self]
+        method(method: Reference<'_>) -> Option<MethodSig>;
+        signature(signature: Reference<'_>) -> Option<MethodSig>;
+        field(field: Reference<'_>) -> Option<TypeSig>;
+        type_sig(name: Reference<'_>) -> Option<TypeSig>;
+        type_kind(name: TypeToken) -> Option<TypeKind>;
+        declaring_type(member: Reference<'_>) -> Option<TypeSig>;
+        is_constructor(method: Reference<'_>) -> bool;
+        locals(token: Token) -> Option<LocalsSig>;
+        method_shape(method: Reference<'_>) -> Option<CallShape>;
+        signature_shape(signature: Reference<'_>) -> Option<CallShape>;
     }
 }
 
