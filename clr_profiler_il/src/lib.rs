@@ -131,6 +131,7 @@ mod flow;
 pub mod fragment;
 pub mod instruction;
 mod lexer;
+mod messages;
 pub mod opcode;
 pub mod signature;
 pub mod stack;

@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::messages::messages;
 use crate::opcode::Opcode;
 
 /// What is wrong with the bytes of a method body, and where.
@@ -19,106 +20,60 @@ impl BodyError {
     }
 }
 
-/// The rules of [`BodyError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BodyErrorKind {
-    /// The bytes end within a header, the code or a section (II.25.4).
-    Truncated,
-    /// The first byte begins neither a tiny nor a fat header (II.25.4.1).
-    UnknownHeader(u8),
-    /// A fat header says that it has another length than three times four bytes (II.25.4.3).
-    HeaderSize(u8),
-    /// A section's size is not that of its header and a whole number of clauses (II.25.4.5).
-    SectionSize(usize),
-    /// A section that holds something else than exception clauses (II.25.4.5).
-    UnknownSection(u8),
-    /// No instruction has this code (III.1.2.1): one byte, or `0xfe` and a second byte.
-    UnknownOpcode(u16),
-    /// The code ends within an instruction.
-    TruncatedInstruction,
-    /// A `switch` announces more targets than the code has room for (III.3.66).
-    SwitchCount(u32),
-    /// A branch goes out of the code (III.1.7.2).
-    TargetOutside {
-        /// The offset in the code that it would go to.
-        target: i64,
-    },
-    /// A branch goes into an instruction, or between it and its prefix (III.1.7.2).
-    TargetInside {
-        /// The offset in the code that it would go to.
-        target: u32,
-    },
-    /// A prefix with nothing behind it (III.2).
-    DanglingPrefix(Opcode),
-    /// An instruction has the same prefix twice (III.2).
-    RepeatedPrefix(Opcode),
-    /// Bytes that do not decode, at the end of the code, where control never arrives: an obfuscator
-    /// may have put them there. The body runs, but it cannot be edited here.
-    UndecodableTail {
-        /// The first of them.
-        byte: u8,
-    },
-    /// An exception clause that is no catch, filter, finally or fault (II.25.4.6).
-    UnknownClause(u32),
-    /// A region of an exception clause ends behind the code (II.25.4.6).
-    ClauseOutside {
-        /// The offset in the code where it would end.
-        end: u64,
-    },
-    /// A region of an exception clause begins or ends within an instruction (II.25.4.6).
-    ClauseInside {
-        /// The offset in the code.
-        bound: u32,
-    },
-}
-
-impl fmt::Display for BodyErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Truncated => f.write_str("the method body is cut short"),
-            Self::UnknownHeader(byte) => {
-                write!(f, "0x{byte:02x} begins no header of a method body")
-            }
-            Self::HeaderSize(size) => write!(
-                f,
-                "the header of the method body has {size} instead of 3 units of four bytes"
-            ),
-            Self::SectionSize(size) => {
-                write!(f, "a section of the method body cannot have {size} bytes")
-            }
-            Self::UnknownSection(kind) => write!(f, "a section of the unknown kind 0x{kind:02x}"),
-            Self::UnknownOpcode(code) => write!(f, "0x{code:02x} is no opcode"),
-            Self::TruncatedInstruction => f.write_str("the code ends within an instruction"),
-            Self::SwitchCount(count) => {
-                write!(f, "a switch over {count} targets is longer than the code")
-            }
-            Self::TargetOutside { target } => {
-                write!(f, "a branch goes out of the code, to {target}")
-            }
-            Self::TargetInside { target } => {
-                write!(f, "a branch goes into an instruction, to IL_{target:04x}")
-            }
-            Self::DanglingPrefix(opcode) => {
-                write!(f, "the prefix {opcode} has no instruction behind it")
-            }
-            Self::RepeatedPrefix(opcode) => write!(f, "the prefix {opcode} is repeated"),
-            Self::UndecodableTail { byte } => write!(
-                f,
-                "unreachable bytes at the end of the code are no instructions, first 0x{byte:02x}"
-            ),
-            Self::UnknownClause(flags) => {
-                write!(f, "an exception clause of the unknown kind 0x{flags:x}")
-            }
-            Self::ClauseOutside { end } => write!(
-                f,
-                "a region of an exception clause ends behind the code, at {end}"
-            ),
-            Self::ClauseInside { bound } => write!(
-                f,
-                "a bound of an exception clause is within an instruction, at IL_{bound:04x}"
-            ),
-        }
+messages! {
+    /// The rules of [`BodyError`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum BodyErrorKind {
+        /// The bytes end within a header, the code or a section (II.25.4).
+        Truncated => "the method body is cut short";
+        /// The first byte begins neither a tiny nor a fat header (II.25.4.1).
+        UnknownHeader(byte: u8) => "0x{byte:02x} begins no header of a method body";
+        /// A fat header says that it has another length than three times four bytes (II.25.4.3).
+        HeaderSize(size: u8) =>
+            "the header of the method body has {size} instead of 3 units of four bytes";
+        /// A section's size is not that of its header and a whole number of clauses (II.25.4.5).
+        SectionSize(size: usize) => "a section of the method body cannot have {size} bytes";
+        /// A section that holds something else than exception clauses (II.25.4.5).
+        UnknownSection(kind: u8) => "a section of the unknown kind 0x{kind:02x}";
+        /// No instruction has this code (III.1.2.1): one byte, or `0xfe` and a second byte.
+        UnknownOpcode(code: u16) => "0x{code:02x} is no opcode";
+        /// The code ends within an instruction.
+        TruncatedInstruction => "the code ends within an instruction";
+        /// A `switch` announces more targets than the code has room for (III.3.66).
+        SwitchCount(count: u32) => "a switch over {count} targets is longer than the code";
+        /// A branch goes out of the code (III.1.7.2).
+        TargetOutside {
+            /// The offset in the code that it would go to.
+            target: i64,
+        } => "a branch goes out of the code, to {target}";
+        /// A branch goes into an instruction, or between it and its prefix (III.1.7.2).
+        TargetInside {
+            /// The offset in the code that it would go to.
+            target: u32,
+        } => "a branch goes into an instruction, to IL_{target:04x}";
+        /// A prefix with nothing behind it (III.2).
+        DanglingPrefix(opcode: Opcode) => "the prefix {opcode} has no instruction behind it";
+        /// An instruction has the same prefix twice (III.2).
+        RepeatedPrefix(opcode: Opcode) => "the prefix {opcode} is repeated";
+        /// Bytes that do not decode, at the end of the code, where control never arrives: an obfuscator
+        /// may have put them there. The body runs, but it cannot be edited here.
+        UndecodableTail {
+            /// The first of them.
+            byte: u8,
+        } => "unreachable bytes at the end of the code are no instructions, first 0x{byte:02x}";
+        /// An exception clause that is no catch, filter, finally or fault (II.25.4.6).
+        UnknownClause(flags: u32) => "an exception clause of the unknown kind 0x{flags:x}";
+        /// A region of an exception clause ends behind the code (II.25.4.6).
+        ClauseOutside {
+            /// The offset in the code where it would end.
+            end: u64,
+        } => "a region of an exception clause ends behind the code, at {end}";
+        /// A region of an exception clause begins or ends within an instruction (II.25.4.6).
+        ClauseInside {
+            /// The offset in the code.
+            bound: u32,
+        } => "a bound of an exception clause is within an instruction, at IL_{bound:04x}";
     }
 }
 

@@ -1,6 +1,6 @@
 use std::ops::ControlFlow;
 
-use super::{Arrivals, Domain};
+use super::{Arrivals, At, Domain, Walk};
 use crate::code::{ClauseKind, Code, END};
 
 /// The state of a pass over code in its order (III.1.7.5): an instruction is executed with the stack
@@ -73,10 +73,7 @@ impl<S: Copy> InOrder<S> {
 
 /// Follows a domain through the code, once from its beginning to its end, and gives the stack before
 /// each instruction.
-pub(crate) fn in_order<D: Domain>(
-    code: &Code,
-    domain: &mut D,
-) -> ControlFlow<D::Stop, Arrivals<D::Stack>> {
+pub(crate) fn in_order<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, Arrivals<D::Stack>> {
     let mut pass = InOrder::new(D::EMPTY, Arrivals::at(code.nodes.len()));
     for clause in &code.clauses {
         let stack = domain.at_handler(clause.kind);
@@ -86,16 +83,20 @@ pub(crate) fn in_order<D: Domain>(
         }
     }
     for instruction in code.instructions() {
+        let at = |reached| At {
+            instruction: &instruction,
+            reached,
+        };
         let stack = pass.arrive(instruction.id.0, D::EMPTY, |known, arriving, reached| {
-            domain.join(&instruction, known, arriving, reached)
+            domain.join(at(reached), known, arriving)
         })?;
-        let after = domain.step(&instruction, stack, pass.reached)?;
+        let after = domain.step(at(pass.reached), stack)?;
         if let Some(after) = after {
             for target in instruction.targets() {
                 let to = code.place(target);
                 if to != END {
                     pass.bring(to, after, |known, arriving, reached| {
-                        domain.join(&instruction, known, arriving, reached)
+                        domain.join(at(reached), known, arriving)
                     })?;
                 }
             }

@@ -29,6 +29,17 @@ pub(crate) use paths::along_paths;
 pub(crate) use ranks::Ranks;
 pub(crate) use regions::{Fault, OUTSIDE, RegionKind, Regions};
 
+/// What a domain says at a step of a walk, unless the walk ends there.
+pub(crate) type Walk<D, T> = ControlFlow<<D as Domain>::Stop, T>;
+
+/// Where a walk is.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) instruction: &'a Instruction<'a>,
+    /// Whether control is known to arrive there.
+    pub(crate) reached: bool,
+}
+
 /// What is followed through the code.
 pub(crate) trait Domain {
     /// The stack at one place.
@@ -42,24 +53,17 @@ pub(crate) trait Domain {
     /// The stack at the entry of a catch, of a filter and of its handler: the exception alone.
     fn caught(&mut self) -> Self::Stack;
 
-    /// The stack after an instruction; `None` if nothing can be said about it. `reached` is false in
-    /// code of which it is not known that control arrives there.
-    fn step(
-        &mut self,
-        instruction: &Instruction<'_>,
-        stack: Self::Stack,
-        reached: bool,
-    ) -> ControlFlow<Self::Stop, Option<Self::Stack>>;
+    /// The stack after an instruction; `None` if nothing can be said about it.
+    fn step(&mut self, at: At<'_>, stack: Self::Stack) -> Walk<Self, Option<Self::Stack>>;
 
-    /// The stack where control arrives with `arriving` and from elsewhere with `known`. `at` is the
+    /// The stack where control arrives with `arriving`, and from elsewhere with `known`. `at` is the
     /// branch, or the instruction at which control arrives by going on.
     fn join(
         &mut self,
-        at: &Instruction<'_>,
+        at: At<'_>,
         known: Self::Stack,
         arriving: Self::Stack,
-        reached: bool,
-    ) -> ControlFlow<Self::Stop, Self::Stack>;
+    ) -> Walk<Self, Self::Stack>;
 
     /// Control enters try regions at their first instruction.
     fn enter_try(&mut self, _first: &Instruction<'_>, _stack: Self::Stack) {}

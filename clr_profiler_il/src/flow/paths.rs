@@ -1,8 +1,8 @@
 use std::ops::ControlFlow;
 
-use super::{Arrivals, Domain};
+use super::{Arrivals, At, Domain, Walk};
 use crate::code::{ClauseKind, Code, END, NONE, UNPLACED};
-use crate::instruction::{Instruction, InstructionId};
+use crate::instruction::InstructionId;
 
 /// The state of a walk along all paths.
 struct Paths<'c, S> {
@@ -15,7 +15,7 @@ struct Paths<'c, S> {
 }
 
 /// Follows a domain along every path that control can take, again where a join changes a stack.
-pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> ControlFlow<D::Stop> {
+pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, ()> {
     let tries = code.clauses.iter().enumerate();
     let tries = tries.map(|(index, clause)| (code.place(clause.try_start), index));
     let mut paths = Paths {
@@ -34,18 +34,22 @@ pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> ControlFlow
 
 impl<S: Copy + PartialEq> Paths<'_, S> {
     /// Follows one path until it ends, or comes to where it may meet others.
-    fn block<D: Domain<Stack = S>>(&mut self, first: u32, domain: &mut D) -> ControlFlow<D::Stop> {
+    fn block<D: Domain<Stack = S>>(&mut self, first: u32, domain: &mut D) -> Walk<D, ()> {
         let Some(mut stack) = self.arrivals.get(first) else {
             return ControlFlow::Continue(());
         };
         self.enter_tries(first, stack, domain);
         let mut index = first;
         while let Some(instruction) = self.code.instruction(InstructionId(index)) {
-            let Some(after) = domain.step(&instruction, stack, true)? else {
+            let at = At {
+                instruction: &instruction,
+                reached: true,
+            };
+            let Some(after) = domain.step(at, stack)? else {
                 break;
             };
             for target in instruction.targets() {
-                self.go(&instruction, self.code.place(target), after, domain)?;
+                self.go(at, self.code.place(target), after, domain)?;
             }
             let next = self.code.next(index);
             if instruction.opcode().ends_block() || next == END {
@@ -54,7 +58,7 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
             // Branches and regions have labels.
             let met = self.code.node(next).is_none_or(|node| node.labels != NONE);
             if met {
-                self.go(&instruction, next, after, domain)?;
+                self.go(at, next, after, domain)?;
                 break;
             }
             (index, stack) = (next, after);
@@ -74,13 +78,13 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
     /// Control goes from an instruction to a node.
     fn go<D: Domain<Stack = S>>(
         &mut self,
-        from: &Instruction<'_>,
+        from: At<'_>,
         node: u32,
         stack: S,
         domain: &mut D,
-    ) -> ControlFlow<D::Stop> {
+    ) -> Walk<D, ()> {
         if let Some(known) = self.arrivals.get(node) {
-            let joined = domain.join(from, known, stack, true)?;
+            let joined = domain.join(from, known, stack)?;
             if joined != known {
                 self.arrivals.set(node, joined);
                 self.waiting.push(node);

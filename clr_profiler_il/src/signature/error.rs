@@ -2,125 +2,78 @@ use std::error::Error;
 use std::fmt;
 
 use super::MAX_DEPTH;
+use crate::messages::messages;
 
-/// Which rule of the signature format is broken (ECMA-335 II.23.2).
-///
-/// Reading can give every variant but [`ValueTooLarge`](Self::ValueTooLarge) and
-/// [`SentinelAtEnd`](Self::SentinelAtEnd), which only a value made by hand can break.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SignatureErrorKind {
-    /// The blob ends inside a signature.
-    UnexpectedEnd,
-    /// Bytes follow the signature: this many.
-    TrailingBytes(usize),
-    /// A compressed integer starts with this byte, whose upper three bits are all set
-    /// (II.23.2).
-    InvalidCompressedInteger(u8),
-    /// A number that does not fit into a compressed integer (II.23.2). Only when writing.
-    ValueTooLarge(i64),
-    /// A coded type token with tag 3, which stands for no table (II.23.2.8). The value is the coded
-    /// token.
-    InvalidTypeTokenTag(u32),
-    /// A coded type token whose row has more than 24 bits. The value is the row.
-    RowTooLarge(u32),
-    /// A blob of another kind: its first byte is not the one of the wanted signature.
-    WrongSignatureKind {
-        /// The name of the wanted signature.
-        wanted: &'static str,
-        /// The first byte of the blob.
-        found: u8,
-    },
-    /// A byte that is no element type (II.23.1.16).
-    UnknownElementType(u8),
-    /// `ELEMENT_TYPE_INTERNAL`: an address of the running process, which only the runtime's own
-    /// signatures hold.
-    InternalType,
-    /// A generic instance of something that is neither `CLASS` nor `VALUETYPE`. The value is the
-    /// byte in its place (II.23.2.12).
-    InvalidGenericInstance(u8),
-    /// A list of generic parameters or arguments with no element.
-    EmptyGenericList,
-    /// A sentinel outside the parameters of a vararg or unmanaged C method, or a second one
-    /// (II.23.2.3).
-    UnexpectedSentinel,
-    /// A sentinel that stands behind the last parameter (II.23.2.3). Only when writing.
-    SentinelAtEnd {
-        /// The number of parameters before the sentinel.
-        position: usize,
-        /// The number of all parameters.
-        parameters: usize,
-    },
-    /// An array of rank 0 (II.23.2.13).
-    ZeroRank,
-    /// An array with bounds for more dimensions than it has (II.23.2.13).
-    TooManyBounds {
-        /// The number of dimensions.
-        rank: u32,
-        /// The number of sizes or lower bounds.
-        bounds: usize,
-    },
-    /// A list that announces more elements than bytes are left.
-    CountExceedsBlob {
-        /// The announced number of elements.
-        count: u32,
-        /// The bytes left in the blob.
-        remaining: usize,
-    },
-    /// More locals than instructions can address: 65,534 (II.23.2.6).
-    TooManyLocals(usize),
-    /// Types nested deeper than [`MAX_DEPTH`].
-    TooDeep,
-}
-
-impl fmt::Display for SignatureErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::UnexpectedEnd => write!(f, "the blob ends inside the signature"),
-            Self::TrailingBytes(count) => write!(f, "{count} bytes follow the signature"),
-            Self::InvalidCompressedInteger(byte) => {
-                write!(f, "0x{byte:02x} starts no compressed integer")
-            }
-            Self::ValueTooLarge(value) => write!(f, "{value} is no compressed integer"),
-            Self::InvalidTypeTokenTag(coded) => {
-                write!(f, "the coded type token 0x{coded:x} has the unused tag 3")
-            }
-            Self::RowTooLarge(row) => write!(f, "the row 0x{row:x} has more than 24 bits"),
-            Self::WrongSignatureKind { wanted, found } => {
-                write!(f, "0x{found:02x} does not start a {wanted} signature")
-            }
-            Self::UnknownElementType(byte) => write!(f, "0x{byte:02x} is no element type"),
-            Self::InternalType => write!(f, "a type handle of the running process"),
-            Self::InvalidGenericInstance(byte) => {
-                write!(
-                    f,
-                    "a generic instance of 0x{byte:02x}, neither class nor value type"
-                )
-            }
-            Self::EmptyGenericList => write!(f, "a generic list without an element"),
-            Self::UnexpectedSentinel => write!(f, "a sentinel where none may stand"),
-            Self::SentinelAtEnd {
-                position,
-                parameters,
-            } => {
-                write!(
-                    f,
-                    "a sentinel at {position} with no parameter behind it, of {parameters}"
-                )
-            }
-            Self::ZeroRank => write!(f, "an array of rank 0"),
-            Self::TooManyBounds { rank, bounds } => {
-                write!(f, "{bounds} bounds for an array of rank {rank}")
-            }
-            Self::CountExceedsBlob { count, remaining } => {
-                write!(
-                    f,
-                    "{count} elements are announced, {remaining} bytes are left"
-                )
-            }
-            Self::TooManyLocals(count) => write!(f, "{count} locals, 65534 are possible"),
-            Self::TooDeep => write!(f, "types nested deeper than {MAX_DEPTH}"),
-        }
+messages! {
+    /// Which rule of the signature format is broken (ECMA-335 II.23.2).
+    ///
+    /// Reading can give every variant but [`ValueTooLarge`](Self::ValueTooLarge) and
+    /// [`SentinelAtEnd`](Self::SentinelAtEnd), which only a value made by hand can break.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum SignatureErrorKind {
+        /// The blob ends inside a signature.
+        UnexpectedEnd => "the blob ends inside the signature";
+        /// Bytes follow the signature: this many.
+        TrailingBytes(count: usize) => "{count} bytes follow the signature";
+        /// A compressed integer starts with this byte, whose upper three bits are all set
+        /// (II.23.2).
+        InvalidCompressedInteger(byte: u8) => "0x{byte:02x} starts no compressed integer";
+        /// A number that does not fit into a compressed integer (II.23.2). Only when writing.
+        ValueTooLarge(value: i64) => "{value} is no compressed integer";
+        /// A coded type token with tag 3, which stands for no table (II.23.2.8). The value is the coded
+        /// token.
+        InvalidTypeTokenTag(coded: u32) => "the coded type token 0x{coded:x} has the unused tag 3";
+        /// A coded type token whose row has more than 24 bits. The value is the row.
+        RowTooLarge(row: u32) => "the row 0x{row:x} has more than 24 bits";
+        /// A blob of another kind: its first byte is not the one of the wanted signature.
+        WrongSignatureKind {
+            /// The name of the wanted signature.
+            wanted: &'static str,
+            /// The first byte of the blob.
+            found: u8,
+        } => "0x{found:02x} does not start a {wanted} signature";
+        /// A byte that is no element type (II.23.1.16).
+        UnknownElementType(byte: u8) => "0x{byte:02x} is no element type";
+        /// `ELEMENT_TYPE_INTERNAL`: an address of the running process, which only the runtime's own
+        /// signatures hold.
+        InternalType => "a type handle of the running process";
+        /// A generic instance of something that is neither `CLASS` nor `VALUETYPE`. The value is the
+        /// byte in its place (II.23.2.12).
+        InvalidGenericInstance(byte: u8) =>
+            "a generic instance of 0x{byte:02x}, neither class nor value type";
+        /// A list of generic parameters or arguments with no element.
+        EmptyGenericList => "a generic list without an element";
+        /// A sentinel outside the parameters of a vararg or unmanaged C method, or a second one
+        /// (II.23.2.3).
+        UnexpectedSentinel => "a sentinel where none may stand";
+        /// A sentinel that stands behind the last parameter (II.23.2.3). Only when writing.
+        SentinelAtEnd {
+            /// The number of parameters before the sentinel.
+            position: usize,
+            /// The number of all parameters.
+            parameters: usize,
+        } => "a sentinel at {position} with no parameter behind it, of {parameters}";
+        /// An array of rank 0 (II.23.2.13).
+        ZeroRank => "an array of rank 0";
+        /// An array with bounds for more dimensions than it has (II.23.2.13).
+        TooManyBounds {
+            /// The number of dimensions.
+            rank: u32,
+            /// The number of sizes or lower bounds.
+            bounds: usize,
+        } => "{bounds} bounds for an array of rank {rank}";
+        /// A list that announces more elements than bytes are left.
+        CountExceedsBlob {
+            /// The announced number of elements.
+            count: u32,
+            /// The bytes left in the blob.
+            remaining: usize,
+        } => "{count} elements are announced, {remaining} bytes are left";
+        /// More locals than instructions can address: 65,534 (II.23.2.6).
+        TooManyLocals(count: usize) => "{count} locals, 65534 are possible";
+        /// Types nested deeper than [`MAX_DEPTH`].
+        TooDeep => "types nested deeper than {MAX_DEPTH}";
     }
 }
 

@@ -22,8 +22,9 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use crate::body::MethodBody;
-use crate::flow::{Arrivals, Domain, effect_of, in_order};
-use crate::instruction::{Instruction, InstructionId};
+use crate::flow::{Arrivals, At, Domain, Walk, effect_of, in_order};
+use crate::instruction::InstructionId;
+use crate::messages::messages;
 use crate::symbol::Resolver;
 
 /// What is wrong with the depth of the stack, and where.
@@ -37,46 +38,38 @@ pub struct StackError {
     pub kind: StackErrorKind,
 }
 
-/// The rules of [`StackError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StackErrorKind {
-    /// The resolver does not know what the instruction calls.
-    UnknownCall,
-    /// The instruction takes more values than there are (III.1.7.4).
-    Underflow {
-        /// How many there are.
-        depth: u32,
-        /// How many it takes.
-        pops: u32,
-    },
-    /// Control arrives here with different depths (III.1.7.5).
-    Mismatch {
-        /// The depth that was seen first.
-        depth: u32,
-        /// Another one.
-        other: u32,
-    },
-    /// More values than 16 bits can count (II.25.4.3).
-    TooDeep(u32),
+messages! {
+    /// The rules of [`StackError`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum StackErrorKind {
+        /// The resolver does not know what the instruction calls.
+        UnknownCall => "a call of something unknown";
+        /// The instruction takes more values than there are (III.1.7.4).
+        Underflow {
+            /// How many there are.
+            depth: u32,
+            /// How many it takes.
+            pops: u32,
+        } => "{pops} values are taken from a stack of {depth}";
+        /// Control arrives here with different depths (III.1.7.5).
+        Mismatch {
+            /// The depth that was seen first.
+            depth: u32,
+            /// Another one.
+            other: u32,
+        } => "control arrives with {depth} and with {other} values on the stack";
+        /// More values than 16 bits can count (II.25.4.3).
+        TooDeep(depth: u32) => "{depth} values on the stack";
+    }
 }
 
 impl fmt::Display for StackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            StackErrorKind::UnknownCall => f.write_str("a call of something unknown")?,
-            StackErrorKind::Underflow { depth, pops } => {
-                write!(f, "{pops} values are taken from a stack of {depth}")?;
-            }
-            StackErrorKind::Mismatch { depth, other } => write!(
-                f,
-                "control arrives with {depth} and with {other} values on the stack"
-            )?,
-            StackErrorKind::TooDeep(depth) => write!(f, "{depth} values on the stack")?,
-        }
+        write!(f, "{} ", self.kind)?;
         match self.offset {
-            Some(offset) => write!(f, " (at IL_{offset:04x})"),
-            None => write!(f, " (at inserted instruction {})", self.instruction.0),
+            Some(offset) => write!(f, "(at IL_{offset:04x})"),
+            None => write!(f, "(at inserted instruction {})", self.instruction.0),
         }
     }
 }
@@ -147,7 +140,7 @@ impl MethodBody {
     }
 }
 
-/// Follows the depth alone.
+/// Follows the depth alone. Code that is perhaps never reached is not blamed.
 struct Depths<'r, R> {
     resolver: &'r R,
     most: u32,
@@ -164,34 +157,22 @@ impl<R: Resolver> Domain for Depths<'_, R> {
     }
 
     #[inline]
-    fn step(
-        &mut self,
-        instruction: &Instruction<'_>,
-        depth: u32,
-        reached: bool,
-    ) -> ControlFlow<StackError, Option<u32>> {
-        let Some(effect) = effect_of(instruction, self.resolver) else {
-            return error(instruction, StackErrorKind::UnknownCall);
+    fn step(&mut self, at: At<'_>, depth: u32) -> Walk<Self, Option<u32>> {
+        let Some(effect) = effect_of(at.instruction, self.resolver) else {
+            return error(at, StackErrorKind::UnknownCall);
         };
         let pops = effect.pops.unwrap_or(depth);
-        if pops > depth && reached {
-            return error(instruction, StackErrorKind::Underflow { depth, pops });
+        if pops > depth && at.reached {
+            return error(at, StackErrorKind::Underflow { depth, pops });
         }
         let after = depth.saturating_sub(pops).saturating_add(effect.pushes);
         self.most = self.most.max(depth).max(after);
         ControlFlow::Continue(Some(after))
     }
 
-    /// Code that is perhaps never reached is not blamed.
     #[inline]
-    fn join(
-        &mut self,
-        at: &Instruction<'_>,
-        depth: u32,
-        other: u32,
-        reached: bool,
-    ) -> ControlFlow<StackError, u32> {
-        if depth != other && reached {
+    fn join(&mut self, at: At<'_>, depth: u32, other: u32) -> Walk<Self, u32> {
+        if depth != other && at.reached {
             return error(at, StackErrorKind::Mismatch { depth, other });
         }
         ControlFlow::Continue(depth)
@@ -199,10 +180,10 @@ impl<R: Resolver> Domain for Depths<'_, R> {
 }
 
 #[cold]
-fn error<T>(instruction: &Instruction<'_>, kind: StackErrorKind) -> ControlFlow<StackError, T> {
+fn error<T>(at: At<'_>, kind: StackErrorKind) -> ControlFlow<StackError, T> {
     ControlFlow::Break(StackError {
-        instruction: instruction.id,
-        offset: instruction.original_offset(),
+        instruction: at.instruction.id,
+        offset: at.instruction.original_offset(),
         kind,
     })
 }

@@ -1,46 +1,32 @@
 use std::collections::HashMap;
-use std::fmt;
 
+use crate::messages::messages;
 use crate::signature::{TokenNames, TypeSig};
 use crate::symbol::{Reference, Resolver, TypeKind};
 
-/// What the evaluation stack tells values apart by (ECMA-335 III.1.1, I.12.3.2.1).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StackKind {
-    /// `int32`: every integer up to that size, `bool`, `char`, and enumerations of these.
-    Int32,
-    /// `int64`, and enumerations of it.
-    Int64,
-    /// A native integer, an unmanaged pointer or a pointer to a function.
-    NativeInt,
-    /// `float32` or `float64`.
-    Float,
-    /// A reference to an object, or null.
-    Object,
-    /// A managed pointer.
-    ManagedPointer,
-    /// A value of this type: a structure that is no enumeration, or a generic parameter.
-    Value(TypeSig),
-    /// A value of a type that the instruction does not name: a handle of the runtime, for one.
-    SomeValue,
-    /// The resolver does not tell.
-    Unknown,
-}
-
-impl fmt::Display for StackKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Int32 => "int32",
-            Self::Int64 => "int64",
-            Self::NativeInt => "native int",
-            Self::Float => "float",
-            Self::Object => "object",
-            Self::ManagedPointer => "managed pointer",
-            Self::Value(of) => return write!(f, "value of {}", of.display(&TokenNames)),
-            Self::SomeValue => "value of a structure",
-            Self::Unknown => "unknown",
-        })
+messages! {
+    /// What the evaluation stack tells values apart by (ECMA-335 III.1.1, I.12.3.2.1).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum StackKind {
+        /// `int32`: every integer up to that size, `bool`, `char`, and enumerations of these.
+        Int32 => "int32";
+        /// `int64`, and enumerations of it.
+        Int64 => "int64";
+        /// A native integer, an unmanaged pointer or a pointer to a function.
+        NativeInt => "native int";
+        /// `float32` or `float64`.
+        Float => "float";
+        /// A reference to an object, or null.
+        Object => "object";
+        /// A managed pointer.
+        ManagedPointer => "managed pointer";
+        /// A value of this type: a structure that is no enumeration, or a generic parameter.
+        Value(of: TypeSig) => "value of {}", of.display(&TokenNames);
+        /// A value of a type that the instruction does not name: a handle of the runtime, for one.
+        SomeValue => "value of a structure";
+        /// The resolver does not tell.
+        Unknown => "unknown";
     }
 }
 

@@ -2,202 +2,127 @@ use std::fmt;
 
 use super::StackKind;
 use crate::instruction::InstructionId;
+use crate::messages::messages;
 use crate::opcode::{Opcode, OperandKind};
 
-/// A rule about a body: of its structure, or of the values on its stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Rule {
-    /// A branch goes to a label without an instruction (III.1.7.2).
-    NoTarget,
-    /// The last instruction goes on to a next one, or there is no instruction at all (III.1.7.2).
-    FallsOffTheEnd,
-    /// A region holds no instruction, or ends before it begins (II.25.4.6).
-    EmptyRegion,
-    /// Regions overlap without one lying in the other (II.19).
-    Overlap,
-    /// A clause stands behind one that encloses it (II.19).
-    ClauseOrder,
-    /// A filter does not end in its only `endfilter`, right before its handler (II.19).
-    Filter,
-    /// Control enters a region otherwise than at the first instruction of a try region (II.19,
-    /// III.1.7.2).
-    Enters,
-    /// Control leaves a region by a branch or by going on (II.19).
-    Leaves,
-    /// `leave` goes out of a finally, fault or filter (III.3.46).
-    LeavesHandler,
-    /// An instruction stands in a region where it may not: `ret` in any, `endfinally` outside of a
-    /// finally or fault, `endfilter` outside of a filter, `rethrow` outside of a catch, `localloc`
-    /// in a handler or filter (III.3.56, III.3.35, III.3.34, III.4.24, III.3.47).
-    Misplaced(Opcode),
-    /// A token or symbol of another kind than the instruction names (III.1.9).
-    OperandName(OperandKind),
-    /// A prefix before an instruction that it does not apply to (III.2).
-    Prefix(Opcode),
-    /// `tail.` on a call that no `ret` follows (III.2.4).
-    TailWithoutRet,
-    /// The resolver does not know what is called, so that nothing behind it can be followed.
-    UnknownCall,
-    /// The method has no such argument (III.3.38).
-    NoArgument(u16),
-    /// The body has no such local (III.3.43).
-    NoLocal(u16),
-    /// The instruction takes more values than there are (III.1.7.4).
-    Underflow {
-        /// How many there are.
-        depth: u32,
-        /// How many it takes.
-        pops: u32,
-    },
-    /// The stack gets deeper than the body declares (III.1.7.4).
-    MaxStack {
-        /// What [`max_stack`](crate::body::MethodBody::max_stack) says.
-        declared: u32,
-        /// How deep it gets.
-        depth: u32,
-    },
-    /// Values lie on the stack where there may be none: behind what `ret` gives back, at a `jmp`,
-    /// below the size of a `localloc`, where a try region is entered (III.3.56, III.3.37, III.3.47,
-    /// III.1.7.5).
-    NotEmpty {
-        /// How many.
-        depth: u32,
-    },
-    /// A value is of another kind than the instruction takes (III.1.6, III.1.8.1.2).
-    Operand {
-        /// Which of the instruction's operands, counted from 1; the topmost on the stack is the
-        /// last. `this` is the first of a call, the pointer of a `calli` the last.
-        operand: u32,
-        /// What it takes.
-        wanted: Wanted,
-        /// What is there.
-        found: StackKind,
-    },
-    /// An operator does not take these two kinds together (III.1.5).
-    Operands {
-        /// The first operand.
-        left: StackKind,
-        /// The second one.
-        right: StackKind,
-    },
-    /// Control goes to an instruction with another depth than from elsewhere (III.1.7.5).
-    JoinDepth {
-        /// From here.
-        depth: u32,
-        /// From elsewhere.
-        other: u32,
-    },
-    /// Control goes to an instruction with a value of another kind than from elsewhere
-    /// (III.1.8.1.3).
-    JoinKind {
-        /// Which value on the stack, counted from the deepest as 1.
-        value: u32,
-        /// Its kind from here.
-        found: StackKind,
-        /// Its kind from elsewhere.
-        other: StackKind,
-    },
-}
-
-/// What an instruction takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Wanted {
-    /// Values of this kind, and of those that become it by themselves.
-    Kind(StackKind),
-    /// A managed pointer or a native integer.
-    Address,
-    /// An `int32` or a native integer.
-    Index,
-    /// Anything but a float or a structure.
-    Condition,
-    /// An integer or float.
-    Number,
-    /// An `int32`, `int64` or native integer.
-    Integer,
-    /// An object or an address.
-    Instance,
-}
-
-impl fmt::Display for Wanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Kind(kind) => return kind.fmt(f),
-            Self::Address => "an address",
-            Self::Index => "int32 or native int",
-            Self::Condition => "something that is zero or not",
-            Self::Number => "a number",
-            Self::Integer => "an integer",
-            Self::Instance => "an object or an address",
-        })
+messages! {
+    /// A rule about a body: of its structure, or of the values on its stack.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Rule {
+        /// A branch goes to a label without an instruction (III.1.7.2).
+        NoTarget => "a branch goes to no instruction";
+        /// The last instruction goes on to a next one, or there is no instruction at all (III.1.7.2).
+        FallsOffTheEnd => "control falls off the end of the code";
+        /// A region holds no instruction, or ends before it begins (II.25.4.6).
+        EmptyRegion => "a region without an instruction";
+        /// Regions overlap without one lying in the other (II.19).
+        Overlap => "regions overlap";
+        /// A clause stands behind one that encloses it (II.19).
+        ClauseOrder => "the clause stands behind one that encloses it";
+        /// A filter does not end in its only `endfilter`, right before its handler (II.19).
+        Filter => "a filter does not end in its only endfilter before its handler";
+        /// Control enters a region otherwise than at the first instruction of a try region (II.19,
+        /// III.1.7.2).
+        Enters => "control enters a region in its middle, or a handler";
+        /// Control leaves a region by a branch or by going on (II.19).
+        Leaves => "control leaves a region other than by leave";
+        /// `leave` goes out of a finally, fault or filter (III.3.46).
+        LeavesHandler => "leave goes out of a finally, fault or filter";
+        /// An instruction stands in a region where it may not: `ret` in any, `endfinally` outside of a
+        /// finally or fault, `endfilter` outside of a filter, `rethrow` outside of a catch, `localloc`
+        /// in a handler or filter (III.3.56, III.3.35, III.3.34, III.4.24, III.3.47).
+        Misplaced(opcode: Opcode) => "{opcode} may not stand in this region";
+        /// A token or symbol of another kind than the instruction names (III.1.9).
+        OperandName(kind: OperandKind) => "the operand is not {}", operand_name(*kind);
+        /// A prefix before an instruction that it does not apply to (III.2).
+        Prefix(opcode: Opcode) => "{opcode} does not apply to this instruction";
+        /// `tail.` on a call that no `ret` follows (III.2.4).
+        TailWithoutRet => "a tail call without a ret behind it";
+        /// The resolver does not know what is called, so that nothing behind it can be followed.
+        UnknownCall => "a call of something unknown";
+        /// The method has no such argument (III.3.38).
+        NoArgument(number: u16) => "there is no argument {number}";
+        /// The body has no such local (III.3.43).
+        NoLocal(number: u16) => "there is no local {number}";
+        /// The instruction takes more values than there are (III.1.7.4).
+        Underflow {
+            /// How many there are.
+            depth: u32,
+            /// How many it takes.
+            pops: u32,
+        } => "{pops} values are taken from a stack of {depth}";
+        /// The stack gets deeper than the body declares (III.1.7.4).
+        MaxStack {
+            /// What [`max_stack`](crate::body::MethodBody::max_stack) says.
+            declared: u32,
+            /// How deep it gets.
+            depth: u32,
+        } => "{depth} values on a stack that is declared for {declared}";
+        /// Values lie on the stack where there may be none: behind what `ret` gives back, at a `jmp`,
+        /// below the size of a `localloc`, where a try region is entered (III.3.56, III.3.37, III.3.47,
+        /// III.1.7.5).
+        NotEmpty {
+            /// How many.
+            depth: u32,
+        } => "{depth} values are left on the stack, which must be empty";
+        /// A value is of another kind than the instruction takes (III.1.6, III.1.8.1.2).
+        Operand {
+            /// Which of the instruction's operands, counted from 1; the topmost on the stack is the
+            /// last. `this` is the first of a call, the pointer of a `calli` the last.
+            operand: u32,
+            /// What it takes.
+            wanted: Wanted,
+            /// What is there.
+            found: StackKind,
+        } => "operand {operand} is {found}, not {wanted}";
+        /// An operator does not take these two kinds together (III.1.5).
+        Operands {
+            /// The first operand.
+            left: StackKind,
+            /// The second one.
+            right: StackKind,
+        } => "{left} and {right} do not go together";
+        /// Control goes to an instruction with another depth than from elsewhere (III.1.7.5).
+        JoinDepth {
+            /// From here.
+            depth: u32,
+            /// From elsewhere.
+            other: u32,
+        } => "control goes on with {depth} values on the stack, from elsewhere with {other}";
+        /// Control goes to an instruction with a value of another kind than from elsewhere
+        /// (III.1.8.1.3).
+        JoinKind {
+            /// Which value on the stack, counted from the deepest as 1.
+            value: u32,
+            /// Its kind from here.
+            found: StackKind,
+            /// Its kind from elsewhere.
+            other: StackKind,
+        } =>
+            "control goes on with value {value} on the stack being {found}, from elsewhere {other}";
     }
 }
 
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoTarget => "a branch goes to no instruction",
-            Self::FallsOffTheEnd => "control falls off the end of the code",
-            Self::EmptyRegion => "a region without an instruction",
-            Self::Overlap => "regions overlap",
-            Self::ClauseOrder => "the clause stands behind one that encloses it",
-            Self::Filter => "a filter does not end in its only endfilter before its handler",
-            Self::Enters => "control enters a region in its middle, or a handler",
-            Self::Leaves => "control leaves a region other than by leave",
-            Self::LeavesHandler => "leave goes out of a finally, fault or filter",
-            Self::Misplaced(opcode) => return write!(f, "{opcode} may not stand in this region"),
-            Self::OperandName(kind) => {
-                return write!(f, "the operand is not {}", operand_name(*kind));
-            }
-            Self::Prefix(opcode) => {
-                return write!(f, "{opcode} does not apply to this instruction");
-            }
-            Self::TailWithoutRet => "a tail call without a ret behind it",
-            Self::UnknownCall => "a call of something unknown",
-            Self::NoArgument(number) => return write!(f, "there is no argument {number}"),
-            Self::NoLocal(number) => return write!(f, "there is no local {number}"),
-            Self::Underflow { depth, pops } => {
-                return write!(f, "{pops} values are taken from a stack of {depth}");
-            }
-            Self::MaxStack { declared, depth } => {
-                return write!(
-                    f,
-                    "{depth} values on a stack that is declared for {declared}"
-                );
-            }
-            Self::NotEmpty { depth } => {
-                return write!(
-                    f,
-                    "{depth} values are left on the stack, which must be empty"
-                );
-            }
-            Self::Operand {
-                operand,
-                wanted,
-                found,
-            } => return write!(f, "operand {operand} is {found}, not {wanted}"),
-            Self::Operands { left, right } => {
-                return write!(f, "{left} and {right} do not go together");
-            }
-            Self::JoinDepth { depth, other } => {
-                return write!(
-                    f,
-                    "control goes on with {depth} values on the stack, from elsewhere with {other}"
-                );
-            }
-            Self::JoinKind {
-                value,
-                found,
-                other,
-            } => {
-                return write!(
-                    f,
-                    "control goes on with value {value} on the stack being {found}, from elsewhere \
-                     {other}"
-                );
-            }
-        })
+messages! {
+    /// What an instruction takes.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Wanted {
+        /// Values of this kind, and of those that become it by themselves.
+        Kind(kind: StackKind) => "{kind}";
+        /// A managed pointer or a native integer.
+        Address => "an address";
+        /// An `int32` or a native integer.
+        Index => "int32 or native int";
+        /// Anything but a float or a structure.
+        Condition => "something that is zero or not";
+        /// An integer or float.
+        Number => "a number";
+        /// An `int32`, `int64` or native integer.
+        Integer => "an integer";
+        /// An object or an address.
+        Instance => "an object or an address";
     }
 }
 

@@ -10,7 +10,7 @@ use super::stack::{Stack, Values};
 use super::{MethodContext, Rule, Violation};
 use crate::body::MethodBody;
 use crate::code::END;
-use crate::flow::{Domain, along_paths};
+use crate::flow::{At, Domain, Walk, along_paths};
 use crate::instruction::{Instruction, InstructionId};
 use crate::signature::LocalsSig;
 
@@ -182,31 +182,20 @@ impl Domain for Pass<'_> {
         self.values.push(Stack::EMPTY, Kind::Object)
     }
 
-    fn step(
-        &mut self,
-        instruction: &Instruction<'_>,
-        stack: Stack,
-        _reached: bool,
-    ) -> ControlFlow<Infallible, Option<Stack>> {
-        let after = self.execute(instruction, stack);
+    fn step(&mut self, at: At<'_>, stack: Stack) -> Walk<Self, Option<Stack>> {
+        let after = self.execute(at.instruction, stack);
         if let Some(after) = after
             && after.depth > self.most
         {
-            (self.most, self.deepest) = (after.depth, instruction.id.0);
+            (self.most, self.deepest) = (after.depth, at.instruction.id.0);
         }
         ControlFlow::Continue(after)
     }
 
-    fn join(
-        &mut self,
-        at: &Instruction<'_>,
-        known: Stack,
-        arriving: Stack,
-        _reached: bool,
-    ) -> ControlFlow<Infallible, Stack> {
+    fn join(&mut self, at: At<'_>, known: Stack, arriving: Stack) -> Walk<Self, Stack> {
         let (depth, other) = (arriving.depth, known.depth);
         if depth != other {
-            self.blame(at, Rule::JoinDepth { depth, other });
+            self.blame(at.instruction, Rule::JoinDepth { depth, other });
             return ControlFlow::Continue(known);
         }
         ControlFlow::Continue(self.values.join(known, arriving).unwrap_or_else(|clash| {
@@ -215,7 +204,7 @@ impl Domain for Pass<'_> {
                 found: self.kinds.public(clash.other),
                 other: self.kinds.public(clash.kind),
             };
-            self.blame(at, rule);
+            self.blame(at.instruction, rule);
             known
         }))
     }

@@ -2,8 +2,8 @@ use std::ops::ControlFlow;
 
 use crate::body::MethodBody;
 use crate::edit::NotInstrumentable;
-use crate::flow::{Domain, OUTSIDE, Ranks, Regions, effect_of, in_order};
-use crate::instruction::{Instruction, InstructionId};
+use crate::flow::{At, Domain, OUTSIDE, Ranks, Regions, Walk, effect_of, in_order};
+use crate::instruction::InstructionId;
 use crate::opcode::Opcode;
 use crate::symbol::Resolver;
 
@@ -65,12 +65,8 @@ impl Domain for BaseCall<'_> {
         }
     }
 
-    fn step(
-        &mut self,
-        instruction: &Instruction<'_>,
-        stack: State,
-        _reached: bool,
-    ) -> ControlFlow<Self::Stop, Option<State>> {
+    fn step(&mut self, at: At<'_>, stack: State) -> Walk<Self, Option<State>> {
+        let instruction = at.instruction;
         let opcode = instruction.opcode();
         if instruction.argument() == Some(0) && opcode != Opcode::Ldarg0 {
             // What `ldarg.0` gives need not be `this`.
@@ -99,13 +95,7 @@ impl Domain for BaseCall<'_> {
         }))
     }
 
-    fn join(
-        &mut self,
-        _at: &Instruction<'_>,
-        known: State,
-        arriving: State,
-        _reached: bool,
-    ) -> ControlFlow<Self::Stop, State> {
+    fn join(&mut self, _at: At<'_>, known: State, arriving: State) -> Walk<Self, State> {
         ControlFlow::Continue(State {
             depth: known.depth,
             this: known.this && known == arriving,

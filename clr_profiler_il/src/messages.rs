@@ -1,0 +1,55 @@
+//! Enumerations that are told in text.
+
+/// Makes an enumeration and its `Display`: the text of a variant is beside it, and names its fields.
+/// A literal after the name of the enumeration begins all texts.
+///
+/// ```text
+/// messages! {
+///     /// What is wrong with a box.
+///     #[derive(Debug)]
+///     pub enum BoxError: "the box " {
+///         /// Nothing is in it.
+///         Empty => "is empty";
+///         /// It holds something of another size.
+///         Size(size: u32) => "cannot hold {size} bytes";
+///     }
+/// }
+/// ```
+macro_rules! messages {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident $(: $prefix:literal)? {
+            $(
+                $(#[$doc:meta])*
+                $variant:ident
+                $(($value:ident: $value_type:ty))?
+                $({ $($(#[$field_doc:meta])* $field:ident: $field_type:ty,)* })?
+                => $text:literal $(, $argument:expr)*;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $(
+                $(#[$doc])*
+                $variant $(($value_type))? $({ $($(#[$field_doc])* $field: $field_type,)* })?,
+            )*
+        }
+
+        impl std::fmt::Display for $name {
+            #[allow(unused_variables, reason = "a text need not tell all")]
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $(f.write_str($prefix)?;)?
+                match self {
+                    $(
+                        Self::$variant $(($value))? $({ $($field),* })? => {
+                            write!(f, $text $(, $argument)*)
+                        }
+                    )*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use messages;
