@@ -1,5 +1,5 @@
-//! The storage behind bodies and fragments: instructions in one array, linked by index, so that an
-//! insertion moves nothing and every id stays.
+//! The storage of bodies and fragments: instructions in one array, linked by index, so that an
+//! insertion moves nothing and every id stays; their labels and exception clauses.
 //!
 //! Node 0 is no instruction: it stands for the end, closes the ring of links and carries the labels
 //! that stand there.

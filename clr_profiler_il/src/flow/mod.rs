@@ -3,8 +3,8 @@
 //!
 //! - [`Ranks`]: which place of the order each instruction has.
 //! - [`Regions`]: the regions of the exception clauses as a tree.
-//! - [`effect`]: how many values an instruction pops and pushes.
-//! - [`in_order`] and [`InOrder`]: one pass from the beginning of the code to its end (III.1.7.5);
+//! - [`effect()`]: how many values an instruction pops and pushes.
+//! - [`in_order()`] and [`InOrder`]: one pass from the beginning of the code to its end (III.1.7.5);
 //!   what control never reaches is passed as well.
 //! - [`along_paths`]: every path that control can take, until nothing changes.
 //!
