@@ -1,5 +1,6 @@
 //! The table of opcodes against the one of the runtime's headers.
 
+use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::opcode::{Flow, Opcode, OperandKind, ValueKind};
 
 const FACTS: &str = include_str!("facts/opcodes.txt");
@@ -132,4 +133,21 @@ fn forms_of_variables() {
         }
     }
     assert_eq!(Opcode::Add.for_variable(3), Opcode::Add);
+}
+
+#[test]
+fn forms_of_numbers() {
+    for number in (-130..=130).chain([i32::MIN, i32::MAX]) {
+        let mut fragment = Fragment::new();
+        fragment.ldc_i4(number);
+        let one = fragment.instructions().next().unwrap();
+        assert_eq!(one.int32(), Some(number));
+        let name = match number {
+            -1 => "ldc.i4.m1".to_owned(),
+            0..=8 => format!("ldc.i4.{number}"),
+            -128..=127 => "ldc.i4.s".to_owned(),
+            _ => "ldc.i4".to_owned(),
+        };
+        assert_eq!(one.opcode().mnemonic(), name);
+    }
 }

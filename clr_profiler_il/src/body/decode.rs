@@ -61,6 +61,7 @@ pub(super) struct Header {
 }
 
 impl Header {
+    #[inline]
     pub(super) fn read(bytes: &[u8]) -> Result<Self, BodyError> {
         let truncated = BodyError::new(bytes.len(), BodyErrorKind::Truncated);
         let first = *bytes.first().ok_or(truncated)?;

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 /// Many values can so be written in a row without asking for each of them whether there is room, and
 /// without filling the room before.
 pub(crate) struct Slots<T> {
-    /// The values, and behind them what is left of earlier ones.
+    /// The values, and after them initialised slots that hold earlier ones.
     all: Vec<T>,
     length: usize,
 }
@@ -23,7 +23,7 @@ impl<T: Copy> Slots<T> {
         self.length = 0;
     }
 
-    /// A value that is known to be there: of another place, perhaps what is left there.
+    /// The value in an initialised slot. After the last value, that is an earlier one.
     #[inline]
     pub(crate) fn slot(&self, index: usize) -> Option<&T> {
         self.all.get(index)
@@ -44,7 +44,7 @@ impl<T: Copy> Slots<T> {
         self.length += 1;
     }
 
-    /// The values, and behind them slots for so many more, to be used by [`extend_to`](Self::extend_to).
+    /// The values, and after them initialised slots for so many more, for [`extend_to`](Self::extend_to).
     #[inline]
     pub(crate) fn with_room(&mut self, count: usize, filling: T) -> &mut [T] {
         let end = self.length + count;
@@ -54,7 +54,7 @@ impl<T: Copy> Slots<T> {
         &mut self.all
     }
 
-    /// Takes for values what stands in the slots before this number.
+    /// Makes values of the initialised slots before this number.
     #[inline]
     pub(crate) fn extend_to(&mut self, length: usize) {
         self.length = length.min(self.all.len());
