@@ -68,7 +68,7 @@
 //! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
 //!   whether a JIT would take it.
-//! - [`wrap`]: code around a whole method: before and behind it, around its exceptions, in its place.
+//! - [`wrap`]: code around a whole method: before, after, around its exceptions, in its place.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
 //!   become tokens.
@@ -80,7 +80,7 @@
 //!
 //! | Rule | Kept by |
 //! |---|---|
-//! | The header is tiny where it can be, else fat; `init_locals` stays | [`encode`](body::MethodBody::encode) |
+//! | The header is tiny where it can be, otherwise fat; `init_locals` stays | [`encode`](body::MethodBody::encode) |
 //! | Branches and regions are references; the shortest branches are found at the end | [`Label`](instruction::Label), `encode` |
 //! | The section of clauses is small where all fits | `encode` |
 //! | Inner clauses come before outer ones, original ones are never sorted | [`insert`](body::MethodBody::insert), [`add_catch`](body::MethodBody::add_catch) |

@@ -6,7 +6,7 @@ use crate::symbol::Reference;
 /// A stretch of code between two places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Region {
-    /// Its first instruction is behind this place.
+    /// Its first instruction is after this place.
     pub start: Position,
     /// Its last instruction is before this place.
     pub end: Position,

@@ -10,7 +10,7 @@ const INIT_LOCALS: u8 = 0x10;
 impl MethodBody {
     /// Reads a method body: header, code and exception clauses (II.25.4).
     ///
-    /// What comes behind the body is not looked at, so `bytes` may be longer.
+    /// What follows the body is not looked at, so `bytes` may be longer.
     ///
     /// # Errors
     ///

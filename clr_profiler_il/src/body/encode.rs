@@ -35,7 +35,7 @@ struct Offsets {
 }
 
 impl MethodBody {
-    /// Writes the body behind what `out` holds: header, code and exception clauses in the smallest
+    /// Writes the body after what `out` holds: header, code and exception clauses in the smallest
     /// form that fits (II.25.4).
     ///
     /// The body begins where `out` ended; it must come to lie at a multiple of four if it gets a

@@ -52,7 +52,7 @@ messages! {
             /// The offset in the code that it would go to.
             target: u32,
         } => "a branch goes into an instruction, to IL_{target:04x}";
-        /// A prefix with nothing behind it (III.2).
+        /// A prefix with nothing after it (III.2).
         DanglingPrefix(opcode: Opcode) => "the prefix {opcode} has no instruction behind it";
         /// An instruction has the same prefix twice (III.2).
         RepeatedPrefix(opcode: Opcode) => "the prefix {opcode} is repeated";
@@ -64,7 +64,7 @@ messages! {
         } => "unreachable bytes at the end of the code are no instructions, first 0x{byte:02x}";
         /// An exception clause that is no catch, filter, finally or fault (II.25.4.6).
         UnknownClause(flags: u32) => "an exception clause of the unknown kind 0x{flags:x}";
-        /// A region of an exception clause ends behind the code (II.25.4.6).
+        /// A region of an exception clause ends after the code (II.25.4.6).
         ClauseOutside {
             /// The offset in the code where it would end.
             end: u64,

@@ -5,7 +5,7 @@ use crate::opcode::{Decoding, ONE_BYTE, Opcode, OperandDecoding, OperandKind, TW
 /// In the operand of a branch that is not linked yet: the distance has four bytes, not one.
 const LONG: u64 = 1 << 32;
 
-/// From behind a branch that is not linked yet to its target, and the size of the branch.
+/// From the end of a branch that is not linked yet to its target, and the size of the branch.
 #[inline]
 pub(super) const fn distance(operand: u64) -> (i64, usize) {
     if operand & LONG == 0 {
@@ -78,7 +78,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     /// Where the code begins in the body.
     origin: usize,
-    /// The code, and bytes behind it, so that what is read in one go is always there.
+    /// The code, and bytes after it, so that what is read in one go is always there.
     padded: &'a [u8],
     /// Those that were read, and room for as many as there can be.
     nodes: &'a mut [Node],
@@ -96,7 +96,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads instructions up to one for which this is too simple, and gives its offset; if that is
-    /// behind the code, the last one was cut short.
+    /// after the code, the last one was cut short.
     ///
     /// Nearly all of the time is spent here: there are no calls, one jump for each instruction, and
     /// what is a branch or leaves the method is noted without a jump.
@@ -132,7 +132,7 @@ impl Reader<'_> {
         position
     }
 
-    /// Reads any instruction and its prefixes; gives the offset behind it.
+    /// Reads any instruction and its prefixes; gives the offset after it.
     #[inline(never)]
     fn instruction(&mut self, start: usize) -> Result<usize, BodyError> {
         let index = self.count as u32;

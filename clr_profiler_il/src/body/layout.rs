@@ -16,10 +16,10 @@ const GROWTH: usize = 3;
 /// bytes but for the tokens of symbols.
 ///
 /// Whatever was not touched since it was decoded is copied, the rest written by instruction, all with
-/// short branches. Only where one of these does not reach is what stands behind it moved.
+/// short branches. Only where one of these does not reach is what follows it moved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
-    /// The code, and behind it what is left of larger ones.
+    /// The code, and after it what is left of larger ones.
     bytes: Vec<u8>,
     /// The decoded instructions by where they are now, in order.
     segments: Vec<Segment>,
@@ -31,7 +31,7 @@ pub(crate) struct Layout {
     branches: Vec<Branch>,
     /// Those of them of which the target is not known yet.
     open: Vec<u32>,
-    /// The `switch` instructions and the offsets behind them, with short branches.
+    /// The `switch` instructions and the offsets after them, with short branches.
     switches: Vec<(u32, u32)>,
     /// The nodes with a symbol as operand or in a prefix, in the order of the code.
     symbolic: Vec<u32>,
@@ -40,7 +40,7 @@ pub(crate) struct Layout {
     /// How many were long and were left so, and the least of their distances.
     long_count: u32,
     nearest: u32,
-    /// The offsets behind the branches that became long, when they were short, in order.
+    /// The offsets after the branches that became long, when they were short, in order.
     long: Vec<u32>,
     /// The size of the code with short branches.
     end: u32,
@@ -62,7 +62,7 @@ struct Segment {
 #[derive(Clone, Copy, Debug)]
 struct Branch {
     node: u32,
-    /// The offset behind it.
+    /// The offset after it.
     end: u32,
     /// The offset of its target.
     target: u32,
@@ -335,8 +335,8 @@ impl Layout {
         self.write_operand(code, index, node, encoding.layout, at)
     }
 
-    /// Writes an operand that is more than a few bytes as they are; `at` is behind what has been
-    /// written, gives the offset behind the instruction.
+    /// Writes an operand that is more than a few bytes as they are; `at` is after what has been
+    /// written, gives the offset after the instruction.
     fn write_operand(
         &mut self,
         code: &Code,
@@ -432,7 +432,7 @@ impl Layout {
         }
     }
 
-    /// Moves all that stands behind long branches, and writes all distances anew.
+    /// Moves all that follows long branches, and writes all distances anew.
     fn place_grown(&mut self, code: &Code) {
         let long = self.branches.iter().filter(|branch| branch.long);
         self.long.extend(long.map(|branch| branch.end));
@@ -495,7 +495,7 @@ fn sort_into(sorted: &mut Vec<Change>, changes: &[Change], written: &[u32]) {
     sorted.sort_unstable();
 }
 
-/// The first of some ordered values that is not below `from`, at `cursor` or behind it.
+/// The first of some ordered values that is not below `from`, at `cursor` or after it.
 #[inline]
 fn next_from<T: Copy + PartialOrd>(values: &[T], cursor: &mut usize, from: T) -> Option<T> {
     while let Some(&value) = values.get(*cursor) {

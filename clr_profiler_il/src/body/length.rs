@@ -12,7 +12,7 @@ pub(super) const SECTION_MORE: u8 = 0x80;
 
 /// The length of the method body that begins with these bytes: header, code and sections.
 ///
-/// What comes behind it is not looked at, and neither are the instructions.
+/// What follows it is not looked at, and neither are the instructions.
 ///
 /// ```
 /// use clr_profiler_il::body::encoded_length;
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(encoded_length(&[0x02]), Ok(1));
         assert_eq!(encoded_length(&[&[0xfe][..], &[0; 63]].concat()), Ok(64));
         assert_eq!(encoded_length(&fat(5, false, &[])), Ok(17));
-        // What comes behind is not looked at.
+        // What follows is not looked at.
         assert_eq!(encoded_length(&[0x06, 0x2a, 0xff]), Ok(2));
     }
 

@@ -74,7 +74,7 @@ pub(crate) struct AddedStack {
     pub(crate) at_entry: u32,
 }
 
-/// The signature of the locals: its token, and what stands behind it if that was told.
+/// The signature of the locals: its token, and its types if they were told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locals {
     pub(crate) token: u32,

@@ -19,7 +19,7 @@ struct Raw {
     value: u32,
 }
 
-/// Reads all sections behind the code (II.25.4.5).
+/// Reads all sections after the code (II.25.4.5).
 pub(super) fn read_sections(
     body: &mut MethodBody,
     bytes: &[u8],

@@ -40,7 +40,7 @@ pub(crate) struct Clause {
     pub(crate) try_end: Label,
     pub(crate) handler_start: Label,
     pub(crate) handler_end: Label,
-    /// Only of a filter; else the handler's start.
+    /// Only of a filter; otherwise the handler's start.
     pub(crate) filter: Label,
 }
 
@@ -118,7 +118,7 @@ impl Clause {
 }
 
 impl Code {
-    /// Appends a clause behind all others.
+    /// Appends a clause after all others.
     pub(crate) fn add_clause(&mut self, kind: ClauseKind, value: (u32, bool), bounds: Bounds) {
         let clause = Clause::new(self, kind, value, bounds);
         self.clauses.push(clause);

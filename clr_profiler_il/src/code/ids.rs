@@ -45,6 +45,6 @@ impl fmt::Debug for Owner {
 pub enum Position {
     /// Before this instruction.
     Before(InstructionId),
-    /// Behind the last instruction.
+    /// After the last instruction.
     End,
 }

@@ -186,7 +186,7 @@ impl Code {
         slot.is_some_and(|slot| label.owner == self.owner || label.owner == slot.origin)
     }
 
-    /// The offset of a decoded instruction; behind the last one, the size of the code.
+    /// The offset of a decoded instruction; after the last one, the size of the code.
     #[inline]
     pub(crate) fn offset(&self, node: u32) -> usize {
         if self.original.contains(node) {
@@ -242,7 +242,7 @@ impl Code {
             .map(|node| &mut node.labels)
     }
 
-    /// The node that follows another one in order; `END` behind the last one.
+    /// The node that follows another one in order; `END` after the last one.
     #[inline]
     pub(crate) fn next(&self, index: u32) -> u32 {
         self.node(index)
@@ -404,7 +404,7 @@ impl Code {
         }
     }
 
-    /// Appends one instruction behind all others; labels at the end then stand before it.
+    /// Appends one instruction after all others; labels at the end then stand before it.
     pub(crate) fn append(&mut self, node: Node) -> u32 {
         let index = self.nodes.len() as u32;
         let last = self.last();

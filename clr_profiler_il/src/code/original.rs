@@ -9,7 +9,7 @@ pub(crate) const PADDING: usize = 32;
 /// the decoded instructions come first in the code, and keep their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Original {
-    /// The code, and [`PADDING`] behind it.
+    /// The code, and [`PADDING`] after it.
     pub(crate) bytes: Vec<u8>,
     /// The size of the code.
     pub(crate) size: usize,

@@ -17,10 +17,10 @@ enum Kind<'a> {
 impl MethodBody {
     /// Protects the code from one instruction to another by a `catch`.
     ///
-    /// The handler, which finds the exception on the stack, comes to stand right behind the
-    /// protected code. Where the end of the code or of the handler is reached, control goes behind
-    /// the handler. Branches out of the protected code are not changed: there must be none but
-    /// `leave`, and no `ret`.
+    /// The handler, which finds the exception on the stack, is placed right after the
+    /// protected code. Where the end of the code or of the handler is reached, control continues
+    /// after the handler. Branches out of the protected code are not changed: there must be none
+    /// but `leave`, and no `ret`.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl MethodBody {
         Ok(())
     }
 
-    /// The ends before a node of regions that begin at a rank or behind it, and whether it is just
+    /// The ends before a node of regions that begin at a rank or after it, and whether it is just
     /// there.
     fn ends_within(&self, at: u32, first: u32, ranks: &Ranks) -> Vec<(Label, bool)> {
         let mut ends = Vec::new();
@@ -189,7 +189,7 @@ impl MethodBody {
         ends
     }
 
-    /// Where a clause belongs whose try region reaches from one rank to another: behind the last
+    /// Where a clause belongs whose try region reaches from one rank to another: after the last
     /// clause that lies within it or protects the same.
     fn clause_index(&self, (first, last): (u32, u32), ranks: &Ranks) -> usize {
         let rank = |label| ranks.of(self.code.place(label));

@@ -65,7 +65,7 @@ impl MethodBody {
         self.insert(place, fragment, &[])
     }
 
-    /// Inserts code behind an instruction, in the same regions as it. `labels` is about branches to
+    /// Inserts code after an instruction, in the same regions as it. `labels` is about branches to
     /// the instruction that followed it.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl MethodBody {
         self.insert(place, fragment, &[])
     }
 
-    /// Inserts code at the end, behind all regions.
+    /// Inserts code at the end, after all regions.
     ///
     /// # Errors
     ///

@@ -116,7 +116,7 @@ impl MethodBody {
                 .iter()
                 .position(|prefix| prefix.opcode == Opcode::Tail)
             {
-                // The others keep their order behind it.
+                // The others keep their order after it.
                 if let Some(before) = prefixes.get_mut(..=at) {
                     before.rotate_right(1);
                 }

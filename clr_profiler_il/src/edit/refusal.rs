@@ -30,7 +30,7 @@ messages! {
             "the method returns from within a finally, fault or filter";
         /// The last instruction goes on to a next one, which would be inserted code.
         FallsOffTheEnd(id: InstructionId) => "the last instruction of the method is not its end";
-        /// In the constructor, no call of a constructor on `this` was found behind which the stack is
+        /// In the constructor, no call of a constructor on `this` was found after which the stack is
         /// empty. `System.Object`'s constructor has none; elsewhere `this` came by a detour.
         NoConstructorCall => "the constructor calls no constructor on its own object";
         /// In the constructor, the call of a constructor on `this` (here, or first here) is not passed

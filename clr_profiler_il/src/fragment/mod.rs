@@ -52,7 +52,7 @@ use height::Height;
 /// A piece of code, with labels and exception clauses of its own.
 ///
 /// A label that is never [marked](Self::mark) stands for a place outside: whoever inserts the
-/// fragment says where. A label marked at the end stands for whatever comes behind.
+/// fragment says where. A label marked at the end stands for whatever follows.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     pub(crate) code: Code,
@@ -98,7 +98,7 @@ impl Fragment {
         self.stack.now()
     }
 
-    /// Whether control may arrive behind the last instruction.
+    /// Whether control may arrive after the last instruction.
     #[must_use]
     pub const fn reachable_end(&self) -> bool {
         self.stack.is_reached()

@@ -46,7 +46,7 @@ pub struct Try<'a> {
     start: Label,
     /// The end of what the next catch or filter protects.
     end: Label,
-    /// Behind everything.
+    /// After everything.
     after: Label,
     handlers: bool,
 }
@@ -54,7 +54,7 @@ pub struct Try<'a> {
 impl Fragment {
     /// Appends code that handlers protect. The stack must be empty before it, and is afterwards.
     ///
-    /// Where the end of the code or of a handler is reached, control goes behind all handlers.
+    /// Where the end of the code or of a handler is reached, control continues after all handlers.
     pub fn try_block(&mut self, body: impl FnOnce(&mut Self)) -> Try<'_> {
         let start = self.code.add_label(END, LabelKind::RegionStart);
         let after = self.label();
@@ -161,7 +161,7 @@ impl<'a> Try<'a> {
         self
     }
 
-    /// Ends the statement; what is appended next stands behind all handlers.
+    /// Ends the statement; what is appended next is after all handlers.
     pub fn end(self) -> &'a mut Fragment {
         self.fragment
     }

@@ -8,7 +8,7 @@ use crate::symbol::Reference;
 
 pub use crate::code::{InstructionId, Label, Position};
 
-/// What stands behind the opcode of an instruction.
+/// The operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Operand<'a> {

@@ -231,7 +231,7 @@ impl<'t> Cursor<'t> {
         Err(self.expected("a name that ends in `'`"))
     }
 
-    /// Digits: decimal, or hexadecimal behind `0x`.
+    /// Digits: decimal, or hexadecimal after `0x`.
     pub(crate) fn unsigned(&mut self, most: u64, expected: &'static str) -> Result<u64, TextError> {
         self.skip();
         let rest = self.rest();

@@ -63,7 +63,7 @@ pub(crate) fn write_type_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Resu
         write_quoted(out, assembly)?;
     }
     out.write_char(']')?;
-    // Nothing more is reserved behind an assembly, and a quote does no harm.
+    // Nothing more is reserved after an assembly, and a quote does no harm.
     write_name(out, own)
 }
 

@@ -3,7 +3,7 @@ use super::{Opcode, OperandKind};
 /// All that reading an instruction needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoding {
-    /// Which of the four bytes behind the code belong to the operand; none where
+    /// Which of the four bytes after the code belong to the operand; none where
     /// [`least`](Self::least) sends it elsewhere.
     pub(crate) mask: u32,
     /// The opcode; of a branch the long form.
@@ -53,7 +53,7 @@ impl OperandDecoding {
 
 /// The decodings by the code, if it has one byte.
 pub(crate) const ONE_BYTE: [Decoding; 256] = decodings(0);
-/// The decodings by the byte behind `0xfe`.
+/// The decodings by the byte after `0xfe`.
 pub(crate) const TWO_BYTES: [Decoding; 256] = decodings(0xfe);
 
 #[expect(clippy::indexing_slicing, reason = "run by the compiler alone")]

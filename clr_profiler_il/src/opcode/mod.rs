@@ -28,7 +28,7 @@ pub(crate) use decoding::{Decoding, ONE_BYTE, OperandDecoding, TWO_BYTES};
 pub(crate) use encoding::OperandLayout;
 pub(crate) use table::for_each_opcode;
 
-/// What stands behind an opcode (ECMA-335 III.1.9, VI.C.1).
+/// The kind of an operand (ECMA-335 III.1.9, VI.C.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandKind {
     /// Nothing.

@@ -1,7 +1,7 @@
 //! Compressed integers and coded type tokens (ECMA-335 II.23.2, II.23.2.8).
 //!
 //! Small numbers take one byte, larger ones two or four. Readers take a blob and a cursor into it,
-//! which they move behind what they read and leave alone on an error. They accept a number in more
+//! which they move past what they read and leave alone on an error. They accept a number in more
 //! bytes than it needs; writers always use the fewest.
 //!
 //! ```

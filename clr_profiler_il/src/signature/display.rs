@@ -109,7 +109,7 @@ pub enum NameStyle {
 /// A signature as text: what `display` gives, to be printed or turned into a `String`.
 ///
 /// Types are written as C# writes them, in the order of ECMA-335: what encloses a type stands
-/// behind it.
+/// after it.
 ///
 /// | Signature | Text |
 /// |---|---|

@@ -47,7 +47,7 @@ messages! {
         /// A sentinel outside the parameters of a vararg or unmanaged C method, or a second one
         /// (II.23.2.3).
         UnexpectedSentinel => "a sentinel where none may stand";
-        /// A sentinel that stands behind the last parameter (II.23.2.3). Only when writing.
+        /// A sentinel after the last parameter (II.23.2.3). Only when writing.
         SentinelAtEnd {
             /// The number of parameters before the sentinel.
             position: usize,

@@ -20,7 +20,7 @@ pub enum CallingConvention {
     /// Native, `fastcall`.
     #[doc(alias = "IMAGE_CEE_CS_CALLCONV_FASTCALL")]
     FastCall,
-    /// Managed, with further arguments of any type behind the fixed ones.
+    /// Managed, with further arguments of any type after the fixed ones.
     #[doc(alias = "IMAGE_CEE_CS_CALLCONV_VARARG")]
     VarArg,
     /// Native, in the platform's own convention unless `modopt`s of the return type name another
@@ -106,7 +106,7 @@ impl CallingConvention {
         !matches!(self, Self::Default | Self::VarArg)
     }
 
-    /// Whether a call may pass arguments behind the declared ones.
+    /// Whether a call may pass arguments after the declared ones.
     pub(super) const fn allows_sentinel(self) -> bool {
         matches!(self, Self::VarArg | Self::C | Self::NativeVarArg)
     }

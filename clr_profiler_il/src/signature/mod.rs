@@ -47,7 +47,7 @@
 //!
 //! Refused is what has no meaning as a type: unknown element types, `ELEMENT_TYPE_INTERNAL`, empty
 //! generic lists, arrays of rank 0 or with more bounds than dimensions, a sentinel where no further
-//! arguments can be passed, more than 65,534 locals, bytes behind the end, and types nested deeper
+//! arguments can be passed, more than 65,534 locals, bytes after the end, and types nested deeper
 //! than [`MAX_DEPTH`].
 
 mod blob;

@@ -2,14 +2,15 @@ use super::{SignatureError, TypeSig, reader::Reader, writer::Writer};
 
 const GENERICINST: u8 = 0x0a;
 
-/// The signature behind a `TypeSpec` token (ECMA-335 II.23.2.14).
+/// The signature of a `TypeSpec` token (ECMA-335 II.23.2.14).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TypeSpecSig {
     /// The type.
     pub type_sig: TypeSig,
 }
 
-/// The type arguments of a generic method, behind a `MethodSpec` token (ECMA-335 II.23.2.15).
+/// The type arguments of a generic method: the signature of a `MethodSpec` token
+/// (ECMA-335 II.23.2.15).
 ///
 /// ```
 /// use clr_profiler_il::signature::{MethodSpecSig, TypeSig};

@@ -58,7 +58,7 @@ impl LocalsSig {
     }
 }
 
-/// The signature behind a `StandAloneSig` token (ECMA-335 II.22.36).
+/// The signature of a `StandAloneSig` token (ECMA-335 II.22.36).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StandAloneSig {
     /// What a `calli` calls (II.23.2.3).

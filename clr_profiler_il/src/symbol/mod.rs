@@ -2,7 +2,7 @@
 //!
 //! The same inserted code serves many modules, in each of which a method, type or string has
 //! another token. A [`Symbol`] names it by text; a [`TokenSource`] gives the token of one module
-//! when a body is encoded; a [`Resolver`] tells what stands behind a token or symbol.
+//! when a body is encoded; a [`Resolver`] tells the meaning of a token or symbol.
 //!
 //! ```
 //! use clr_profiler_il::symbol::{CallShape, MethodSymbol};

@@ -150,7 +150,7 @@ impl MethodSymbol {
         Ok(sig)
     }
 
-    /// The type arguments as the metadata has them, behind a `MethodSpec` token.
+    /// The type arguments as the metadata has them, in the signature of a `MethodSpec` token.
     ///
     /// # Errors
     ///

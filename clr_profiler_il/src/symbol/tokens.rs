@@ -159,7 +159,7 @@ pub enum TypeKind {
     Enum(TypeSig),
 }
 
-/// Tells what stands behind the tokens and symbols of one module's bodies.
+/// Tells the meaning of the tokens and symbols of one module's bodies.
 ///
 /// Exact stack depths need the shapes of calls; checking the kinds of values needs the types too.
 /// Whoever cannot tell gives `None`.
@@ -167,7 +167,7 @@ pub trait Resolver {
     /// The signature of a method that `call`, `callvirt`, `newobj`, `ldftn` or `jmp` names.
     ///
     /// For a method of a generic type or a generic method: with the arguments put in where they are
-    /// known, else in terms of `!n` and `!!n`.
+    /// known, otherwise in terms of `!n` and `!!n`.
     fn method(&self, method: Reference<'_>) -> Option<MethodSig>;
 
     /// The signature that a `calli` names.

@@ -67,7 +67,7 @@ pub struct BodyDiff<'a> {
 }
 
 impl BodyDiff<'_> {
-    /// Leaves out what stayed, except so many lines before and behind each change.
+    /// Leaves out what stayed, except so many lines before and after each change.
     #[must_use]
     pub const fn context(mut self, lines: usize) -> Self {
         self.context = Some(lines);

@@ -1,4 +1,4 @@
-//! What stands behind an opcode.
+//! The operands of instructions.
 
 use super::assemble::{Assembler, MAX_OUTSIDE};
 use crate::fragment::{AnyName, Callee, FieldName, SignatureName, StringName, TypeName};
@@ -140,8 +140,8 @@ impl<'t> Assembler<'t, '_> {
         Ok(Some(Token::new(raw as u32)))
     }
 
-    /// What `ldtoken` names: with `::` in it a method or field, else a type. The text that can be
-    /// read furthest is the one that was meant.
+    /// What `ldtoken` names: with `::` in it a method or field, otherwise a type. The text that can
+    /// be read furthest is the one that was meant.
     fn member_or_type(&mut self) -> Result<AnyName, TextError> {
         let start = self.cursor;
         let error = match type_symbol(&mut self.cursor) {
@@ -184,7 +184,7 @@ impl<'t> Assembler<'t, '_> {
         }
     }
 
-    /// The bits behind `NaN`.
+    /// The bits after `NaN`.
     fn not_a_number(&mut self) -> Result<Option<u64>, TextError> {
         const EXPECTED: &str = "`NaN(` and its bits";
         let start = self.cursor.at();
@@ -268,7 +268,7 @@ impl<'t> Assembler<'t, '_> {
     }
 }
 
-/// What stands for a character behind a `\`, and how many characters it has.
+/// What stands for a character after a `\`, and how many characters it has.
 fn escape(behind: &str) -> Option<(char, usize)> {
     let simple = |character| Some((character, 1));
     match behind.chars().next()? {

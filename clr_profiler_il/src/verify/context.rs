@@ -5,8 +5,8 @@ use crate::signature::{MethodSig, TypeSig};
 pub struct MethodContext<'a> {
     /// Its signature. Of a runtime-async method, the one with the type that `ret` takes.
     pub signature: &'a MethodSig,
-    /// Whether `this` is a managed pointer: the method is declared by a value type. Else it is an
-    /// object.
+    /// Whether `this` is a managed pointer: the method is declared by a value type. Otherwise it is
+    /// an object.
     pub this_is_pointer: bool,
     /// Those of the type's and the method's own generic parameters ([`Var`](TypeSig::Var),
     /// [`MVar`](TypeSig::MVar)) that are constrained to reference types: their values are objects.

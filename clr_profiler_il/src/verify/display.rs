@@ -3,7 +3,7 @@ use std::fmt;
 use super::Violation;
 use crate::body::MethodBody;
 
-/// How many instructions before and behind the one that is wrong are shown.
+/// How many instructions before and after the one that is wrong are shown.
 const AROUND: usize = 4;
 
 impl Violation {

@@ -38,7 +38,7 @@ impl Callee {
 }
 
 impl Pass<'_> {
-    /// The stack behind an instruction; `None` if nothing can be said about it.
+    /// The stack after an instruction; `None` if nothing can be said about it.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
         let opcode = instruction.opcode();
         if let Some(operator) = Operator::of(opcode) {

@@ -65,8 +65,8 @@ impl MethodBody {
     /// Looks for violations of all rules in [`Rule`], by the structure first, then in the values on
     /// the stack; each in the order of the code.
     ///
-    /// The locals are those that were told to the body, else those that the resolver tells. What
-    /// control never reaches is not followed, as by a JIT. A value that is of a wrong kind is
+    /// The locals are those that were told to the body, otherwise those that the resolver tells.
+    /// What control never reaches is not followed, as by a JIT. A value that is of a wrong kind is
     /// reported once; a wrong depth ends that way through the code.
     #[must_use]
     pub fn verify(&self, method: &MethodContext<'_>, resolver: &impl Resolver) -> Vec<Violation> {

@@ -22,7 +22,7 @@ pub(super) fn wanted(opcode: Opcode, index: usize, kind: ValueKind, named: Kind)
             (Op::StelemI1 | Op::StelemI2 | Op::StelemI4, 2) => Want::Kind(Kind::Int32),
             (Op::Endfilter, _) => Want::Kind(Kind::Int32),
             (Op::Switch | Op::Newarr | Op::Localloc, _) => Want::Index,
-            // Behind an array stands the index of an element.
+            // The operand after an array is the index of an element.
             (opcode, 1) if opcode.pops().and_then(<[_]>::first) == Some(&ValueKind::Object) => {
                 Want::Index
             }

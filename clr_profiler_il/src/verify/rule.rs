@@ -18,7 +18,7 @@ messages! {
         EmptyRegion => "a region without an instruction";
         /// Regions overlap without one lying in the other (II.19).
         Overlap => "regions overlap";
-        /// A clause stands behind one that encloses it (II.19).
+        /// A clause is after one that encloses it (II.19).
         ClauseOrder => "the clause stands behind one that encloses it";
         /// A filter does not end in its only `endfilter`, right before its handler (II.19).
         Filter => "a filter does not end in its only endfilter before its handler";
@@ -39,7 +39,7 @@ messages! {
         Prefix(opcode: Opcode) => "{opcode} does not apply to this instruction";
         /// `tail.` on a call that no `ret` follows (III.2.4).
         TailWithoutRet => "a tail call without a ret behind it";
-        /// The resolver does not know what is called, so that nothing behind it can be followed.
+        /// The resolver does not know what is called, so that nothing after it can be followed.
         UnknownCall => "a call of something unknown";
         /// The method has no such argument (III.3.38).
         NoArgument(number: u16) => "there is no argument {number}";
@@ -59,7 +59,7 @@ messages! {
             /// How deep it gets.
             depth: u32,
         } => "{depth} values on a stack that is declared for {declared}";
-        /// Values lie on the stack where there may be none: behind what `ret` gives back, at a `jmp`,
+        /// Values lie on the stack where there may be none: after what `ret` gives back, at a `jmp`,
         /// below the size of a `localloc`, where a try region is entered (III.3.56, III.3.37, III.3.47,
         /// III.1.7.5).
         NotEmpty {

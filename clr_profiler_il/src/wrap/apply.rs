@@ -125,7 +125,7 @@ struct Assembly<'a> {
     body: &'a mut MethodBody,
     /// The first instruction of the method's code.
     start: u32,
-    /// The label of the code behind everything.
+    /// The label of the code after everything.
     exit: Option<Label>,
     /// The most that a piece needs on the stack, which is empty where it begins.
     need: u32,
@@ -205,7 +205,7 @@ impl Assembly<'_> {
         self.body.code.add_label(UNPLACED, LabelKind::Branch)
     }
 
-    /// Puts a piece behind everything and gives its first node.
+    /// Puts a piece after everything and gives its first node.
     fn append(&mut self, part: &Part) -> Result<u32, EditError> {
         self.insert(END, part)
     }
@@ -227,7 +227,7 @@ impl Assembly<'_> {
         Ok(inserted.map_or(before, |inserted| inserted.first.0))
     }
 
-    /// Makes every `ret` store the result and go to the code behind.
+    /// Makes every `ret` store the result and go to the code after everything.
     fn redirect(
         &mut self,
         survey: &Survey,
@@ -267,7 +267,7 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// Puts the filter behind everything, and its handler, which nothing ever comes to.
+    /// Puts the filter after everything, and its handler, which nothing ever comes to.
     fn filter(&mut self, part: &Part) -> Result<(u32, u32), EditError> {
         let node = self.append(part)?;
         // The exception is on the stack at the beginning.

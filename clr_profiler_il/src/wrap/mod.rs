@@ -1,4 +1,4 @@
-//! Wrapping whole bodies: code before and behind a method, around its exceptions, in place of it.
+//! Wrapping whole bodies: code before and after a method, around its exceptions, in place of it.
 //!
 //! A [`Wrap`] is built once and [applied](crate::body::MethodBody::wrap) to many bodies. Its parts are closures
 //! that append code to a [`Fragment`], since the code depends on the method: what it returns, and
@@ -100,13 +100,13 @@
 //!
 //! # What holds
 //!
-//! - Branches to a `ret` run what comes behind; branches back to the method's first instruction do
+//! - Branches to a `ret` run what comes after; branches back to the method's first instruction do
 //!   not run `before` again.
 //! - A method that never returns (it throws, or loops for ever) gets no code that returns.
 //! - The result may be of any type that a local can have: by-refs, by-ref-like types, pointers and
 //!   generic parameters too. What is boxed or passed to a generic method must not be one of the
 //!   former three; see [`MethodShape::return_type`].
-//! - The new clauses are around all that were there and so come behind them.
+//! - The new clauses are around all that were there and so come after them.
 //! - `finally` cannot return: to change the result there, store it in its local.
 //! - Arguments that the method assigns to have their new values in all parts but the first ones.
 //!   Copy what is wanted at entry to a [local](Wrap::local) in `before`.
@@ -139,8 +139,8 @@ type LocalCode = Arc<dyn Fn(&mut Fragment, &Wrapped<'_>, u16) + Send + Sync>;
 pub enum Caught {
     /// It goes on to the caller (`rethrow`).
     Rethrow,
-    /// The method returns what the result's local holds: what the code stored there, else what was
-    /// there from the beginning, which is zero.
+    /// The method returns what the result's local holds: what the code stored there, otherwise what
+    /// was there from the beginning, which is zero.
     Swallow,
 }
 
@@ -159,7 +159,7 @@ pub enum TailCalls {
 /// Which part of a constructor is wrapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Constructors {
-    /// What comes behind the call of the base constructor, or of another one of the type, so that
+    /// What follows the call of the base constructor, or of another one of the type, so that
     /// `this` is an object wherever the new code runs. That call and what stands before it (field
     /// initialisers in C#) is not covered.
     #[default]
@@ -173,7 +173,7 @@ pub enum Constructors {
 
 /// What to put around a method; see the [module](self).
 ///
-/// Parts that are given more than once run one behind the other, in the order in which they were
+/// Parts that are given more than once run one after the other, in the order in which they were
 /// given.
 #[derive(Clone, Default)]
 #[must_use = "a wrap does nothing until it is applied to a body"]
@@ -224,7 +224,7 @@ impl Wrap {
         self
     }
 
-    /// Replaces an argument before the method's code runs, behind `before`: the code leaves the new
+    /// Replaces an argument before the method's code runs, after `before`: the code leaves the new
     /// value on the stack. Arguments are numbered as in IL: 0 is `this` of an instance method.
     pub fn replace_argument(
         mut self,
@@ -239,7 +239,7 @@ impl Wrap {
     /// that is true, the method returns what the result's local holds, be it stored by this code, be
     /// it zero.
     ///
-    /// It runs behind `before` and the replacement of arguments.
+    /// It runs after `before` and the replacement of arguments.
     pub fn skip_if(
         mut self,
         code: impl Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync + 'static,
@@ -258,7 +258,7 @@ impl Wrap {
         self
     }
 
-    /// Replaces the result when the method's code has returned, behind `on_return`: the code is told
+    /// Replaces the result when the method's code has returned, after `on_return`: the code is told
     /// the result's local and leaves the new value on the stack.
     pub fn replace_result(
         mut self,
@@ -304,7 +304,7 @@ impl Wrap {
         self
     }
 
-    /// Runs code whichever way control leaves the method's code, behind `on_return` or
+    /// Runs code whichever way control leaves the method's code, after `on_return` or
     /// `on_exception`.
     pub fn finally(
         mut self,

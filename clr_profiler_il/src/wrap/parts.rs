@@ -8,7 +8,7 @@ use crate::opcode::Opcode;
 /// A piece of the new code.
 pub(super) struct Part {
     pub(super) code: Fragment,
-    /// The label in it that stands for the code behind everything.
+    /// The label in it that stands for the code after everything.
     pub(super) exit: Option<Label>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Builder<'a, 'b> {
 }
 
 impl Wrap {
-    /// Whether anything comes behind the method's code.
+    /// Whether anything comes after the method's code.
     pub(super) fn has_behind(&self) -> bool {
         let behind = [&self.on_return, &self.finally, &self.after, &self.skip_if];
         self.has_exception()
@@ -232,7 +232,7 @@ impl Builder<'_, '_> {
     fn inspect_one(&self, instruction: &Instruction<'_>, role: Role) -> Result<(), EditError> {
         let opcode = instruction.opcode();
         let misplaced = match opcode {
-            // Control would not come to what stands behind.
+            // Control would not come to what follows.
             Opcode::Ret | Opcode::Jmp => true,
             Opcode::Localloc => role == Role::Handler,
             _ => false,
@@ -269,7 +269,7 @@ impl Part {
         }
     }
 
-    /// The label for the code behind everything.
+    /// The label for the code after everything.
     fn exit(&mut self) -> Label {
         let code = &mut self.code;
         *self.exit.get_or_insert_with(|| code.label())

@@ -124,7 +124,7 @@ pub struct Wrapped<'a> {
     /// What the method is like.
     pub shape: &'a MethodShape<'a>,
     /// The local of the result. `None` if the method returns nothing, or never, or if nothing in the
-    /// wrap comes behind its code.
+    /// wrap comes after its code.
     pub result: Option<u16>,
     /// The local of the exception, null as long as none was caught; `None` if the wrap has no
     /// `on_exception`.
