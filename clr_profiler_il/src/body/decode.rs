@@ -61,7 +61,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    #[inline]
+    // A call would be measurable in decoding.
+    #[inline(always)]
     pub(super) fn read(bytes: &[u8]) -> Result<Self, BodyError> {
         let truncated = BodyError::new(bytes.len(), BodyErrorKind::Truncated);
         let first = *bytes.first().ok_or(truncated)?;
