@@ -2,14 +2,19 @@
 # Builds all C# here again: the profiled programs of the tests, the sample of the examples, and what the
 # examples' profilers let rewritten code call.
 #
-#   tests/roslyn/build.sh [OUTPUT]
+#   tests/roslyn/build.sh [--output FOLDER] [NAME...]
 #
-# OUTPUT gets the folders that the results have in the repository, which is the default. Whoever builds
-# gets the same bytes.
+# NAMEs are those of programs or libraries, such as `Statics`; without one, all are built. FOLDER gets the
+# folders that the results have in the repository, which is the default. Whoever builds gets the same bytes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-output=$(realpath -- "${1:-$root}")
+output=$root
+if [[ ${1-} == --output ]]; then
+    output=$(realpath -- "$2")
+    shift 2
+fi
+names=("$@")
 compiler=$("$here/setup")
 
 # The working folder of the compiler: what is in it is named by relative paths.
@@ -19,8 +24,15 @@ ln -s -- "$root/tests" "$root/examples" "$work/"
 mkdir "$work/generated"
 cd "$work"
 
+# wanted RESULT: whether it is to be built.
+found=
+wanted() {
+    [[ ${#names[@]} == 0 || " ${names[*]} " == *" $(basename -- "$1" .dll) "* ]] && found=$1
+}
+
 # configure RESULT VERSION: how the host is told what a program needs.
 configure() {
+    wanted "$1" || return 0
     mkdir -p -- "$(dirname -- "$output/$1")"
     cat >"$output/${1%.dll}.runtimeconfig.json" <<END
 {
@@ -40,6 +52,7 @@ list=()
 
 # compile RESULT OPTION... SOURCE...
 compile() {
+    wanted "$1" || return 0
     local word sources=()
     for word; do
         case $word in *.cs) sources+=("$word") ;; esac
@@ -52,6 +65,7 @@ compile() {
 
 # assemble RESULT SOURCE...: a library, by mono's ilasm.
 assemble() {
+    wanted "$1" || return 0
     local result=$output/$1
     shift
     mkdir -p -- "$(dirname -- "$result")"
@@ -61,6 +75,7 @@ assemble() {
 
 # mark RESULT TYPE: has the runtime make the methods of the type asynchronous.
 mark() {
+    wanted "$1" || return 0
     local cecil
     cecil=$(printf '%s\n' /usr/lib/mono/gac/Mono.Cecil/0.11.*/Mono.Cecil.dll)
     mcs -nologo -out:mark.exe -r:"$cecil" tests/profilees/RuntimeAsync/mark.cs
@@ -161,4 +176,8 @@ for helper in method_logger/helper/Logger method_tracer/helper/MethodTracer retu
     compile "examples/$helper.dll" corelib -library "examples/${helper%/*}"/*.cs
 done
 
-printf '%s\n' "${list[@]}" | "$compiler/compile" "$output"
+if [[ ! $found ]]; then
+    echo "nothing here is called ${names[*]}" >&2
+    exit 1
+fi
+[[ ${#list[@]} == 0 ]] || printf '%s\n' "${list[@]}" | "$compiler/compile" "$output"
