@@ -91,7 +91,9 @@ pub(crate) fn in_order<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, Arriva
             domain.join(at(reached), known, arriving)
         })?;
         let after = domain.step(at(pass.reached), stack)?;
-        if let Some(after) = after {
+        if let Some(after) = after
+            && instruction.opcode().is_branch()
+        {
             for target in instruction.targets() {
                 let to = code.place(target);
                 if to != END {
