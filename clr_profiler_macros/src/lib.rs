@@ -26,3 +26,15 @@ use proc_macro::TokenStream;
 pub fn profiler(arguments: TokenStream, item: TokenStream) -> TokenStream {
     profiler::expand(arguments.into(), item.into()).into()
 }
+
+/// Lets a function be found by the name of the native method that it wraps.
+///
+/// A `#[doc(alias)]` whose name is an identifier, as rows of tables have it: of `clr_profiler` alone.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn native(method: TokenStream, item: TokenStream) -> TokenStream {
+    let method = method.to_string();
+    let mut alias: TokenStream = quote::quote!(#[doc(alias = #method)]).into();
+    alias.extend(item);
+    alias
+}

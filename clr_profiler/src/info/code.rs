@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::native::{Answer, Argument, Asked, List};
 use clr_profiler_sys as sys;
 
 /// Native code of a function that lies together; a function can have several such pieces.
@@ -55,45 +57,52 @@ pub struct IlMapEntry {
     pub is_accurate: bool,
 }
 
-pub(super) fn native_il_map(map: &[IlMapEntry]) -> Vec<sys::COR_IL_MAP> {
-    map.iter()
-        .map(|entry| sys::COR_IL_MAP {
-            oldOffset: entry.old_offset,
-            newOffset: entry.new_offset,
-            fAccurate: entry.is_accurate.into(),
-        })
-        .collect()
+impl Argument for &[IlMapEntry] {
+    type Raw = List<sys::COR_IL_MAP>;
+
+    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw> {
+        let entries = self.iter().map(|entry| {
+            Ok(sys::COR_IL_MAP {
+                oldOffset: entry.old_offset,
+                newOffset: entry.new_offset,
+                fAccurate: entry.is_accurate.into(),
+            })
+        });
+        List::of(asked, entries)
+    }
 }
 
-/// How far the runtime's structures are from ours.
-pub(super) fn code_ranges(native: Vec<sys::COR_PRF_CODE_INFO>) -> Vec<CodeRange> {
-    let ranges = native.into_iter();
-    ranges
-        .map(|range| CodeRange {
-            start: range.startAddress,
-            size: range.size,
+impl Answer<sys::COR_PRF_CODE_INFO> for CodeRange {
+    fn answer(raw: sys::COR_PRF_CODE_INFO, _: &Asked<'_>) -> Result<Self> {
+        Ok(Self {
+            start: raw.startAddress,
+            size: raw.size,
         })
-        .collect()
+    }
 }
 
-pub(super) fn il_to_native(native: Vec<sys::COR_DEBUG_IL_TO_NATIVE_MAP>) -> Vec<IlToNative> {
-    let entries = native.into_iter();
-    entries
-        .map(|entry| IlToNative {
-            il: match entry.ilOffset as i32 {
+impl Answer<sys::COR_DEBUG_IL_TO_NATIVE_MAP> for IlToNative {
+    fn answer(raw: sys::COR_DEBUG_IL_TO_NATIVE_MAP, _: &Asked<'_>) -> Result<Self> {
+        Ok(Self {
+            il: match raw.ilOffset as i32 {
                 sys::NO_MAPPING => IlOrigin::NoMapping,
                 sys::PROLOG => IlOrigin::Prolog,
                 sys::EPILOG => IlOrigin::Epilog,
-                _ => IlOrigin::Offset(entry.ilOffset),
+                _ => IlOrigin::Offset(raw.ilOffset),
             },
-            native: entry.nativeStartOffset..entry.nativeEndOffset,
+            native: raw.nativeStartOffset..raw.nativeEndOffset,
         })
-        .collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const ASKED: Asked<'_> = Asked {
+        call: "X::Y",
+        info: None,
+    };
 
     #[test]
     fn special_offsets_have_names() {
@@ -102,11 +111,9 @@ mod tests {
             nativeStartOffset: 4,
             nativeEndOffset: 9,
         };
-        let origins: Vec<_> =
-            il_to_native(vec![entry(-2), entry(0), entry(7), entry(-1), entry(-3)])
-                .into_iter()
-                .map(|entry| entry.il)
-                .collect();
+        let origins: Vec<_> = [-2, 0, 7, -1, -3]
+            .map(|il| IlToNative::answer(entry(il), &ASKED).unwrap().il)
+            .into();
         use IlOrigin::*;
         assert_eq!(origins, [Prolog, Offset(0), Offset(7), NoMapping, Epilog]);
     }

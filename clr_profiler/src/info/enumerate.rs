@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::ProfilerInfo;
 use crate::error::Result;
 use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
-use crate::native::typed;
+use crate::native::{Answer, Asked, typed};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -216,6 +216,12 @@ macro_rules! enumerators {
                     items: self.items.duplicate()?,
                     $(info: PhantomData::<&$life ProfilerInfo>,)?
                 })
+            }
+        }
+
+        impl $(<$life>)? Answer<Option<sys::$native>> for $name $(<$life>)? {
+            fn answer(raw: Option<sys::$native>, _: &Asked<'_>) -> Result<Self> {
+                Ok(Self::new(raw))
             }
         }
 

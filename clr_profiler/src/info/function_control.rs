@@ -4,9 +4,10 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::code::{IlMapEntry, native_il_map};
+use super::code::IlMapEntry;
 use super::info1::check_body;
 use crate::error::{Error, Result};
+use crate::native::native_flags;
 use clr_profiler_sys as sys;
 use sys::Interface;
 
@@ -22,6 +23,8 @@ bitflags::bitflags! {
     }
 }
 
+native_flags!(CodegenFlags);
+
 /// Takes the new IL of a method in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters).
 ///
 /// Wraps `ICorProfilerFunctionControl`.
@@ -29,6 +32,20 @@ bitflags::bitflags! {
 pub struct FunctionControl<'callback> {
     native: sys::ICorProfilerFunctionControl,
     callback: PhantomData<&'callback ()>,
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __function_control {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? FunctionControl = ICorProfilerFunctionControl from native;
+    /// Sets how the method is compiled.
+    pub fn set_codegen_flags(flags: CodegenFlags) -> () = SetCodegenFlags(flags)
+        at "`get_rejit_parameters`.";
+
+    /// Says which offsets of the new method body stand for which of the original, for debuggers.
+    pub fn set_il_instrumented_code_map(map: &[IlMapEntry]) -> ()
+        = SetILInstrumentedCodeMap(map.len(), map.as_ptr()) at "`get_rejit_parameters`.";
+    } };
 }
 
 impl FunctionControl<'_> {
@@ -68,40 +85,11 @@ impl FunctionControl<'_> {
         Ok(())
     }
 
-    /// Sets how the method is compiled.
-    ///
-    /// Wraps `ICorProfilerFunctionControl::SetCodegenFlags`.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "SetCodegenFlags")]
-    pub fn set_codegen_flags(&self, flags: CodegenFlags) -> Result<()> {
-        native_call!(
-            &self.native,
-            ICorProfilerFunctionControl::SetCodegenFlags(flags.bits())
-        )?;
-        Ok(())
+    fn native(&self) -> &sys::ICorProfilerFunctionControl {
+        &self.native
     }
-}
 
-impl FunctionControl<'_> {
-    /// Says which offsets of the new method body stand for which of the original, for debuggers.
-    ///
-    /// Wraps `ICorProfilerFunctionControl::SetILInstrumentedCodeMap`.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "SetILInstrumentedCodeMap")]
-    pub fn set_il_instrumented_code_map(&self, map: &[IlMapEntry]) -> Result<()> {
-        let map = native_il_map(map);
-        native_call!(
-            &self.native,
-            ICorProfilerFunctionControl::SetILInstrumentedCodeMap(map.len() as u32, map.as_ptr())
-        )?;
-        Ok(())
-    }
+    __function_control! { calls }
 }
 
 impl fmt::Debug for FunctionControl<'_> {

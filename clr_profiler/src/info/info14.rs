@@ -12,7 +12,8 @@ use super::handle::Sealed;
 use crate::boundary;
 use crate::error::Result;
 use crate::ids::EventPipeProviderId;
-use crate::native::{read_array, utf16};
+use crate::native::utf16;
+use crate::native::{Answer, Asked};
 use clr_profiler_sys as sys;
 
 /// A range of addresses that hold objects which are never collected.
@@ -26,6 +27,16 @@ pub struct NonGcHeapRange {
     pub size: usize,
     /// How many bytes it has, those in use included.
     pub reserved: usize,
+}
+
+impl Answer<sys::COR_PRF_NONGC_HEAP_RANGE> for NonGcHeapRange {
+    fn answer(raw: sys::COR_PRF_NONGC_HEAP_RANGE, _: &Asked<'_>) -> Result<Self> {
+        Ok(Self {
+            start: raw.rangeStart,
+            size: raw.rangeLength,
+            reserved: raw.rangeLengthReserved,
+        })
+    }
 }
 
 /// What sessions want of a provider, all of them together.
@@ -46,53 +57,24 @@ pub struct EventPipeProviderState<'a> {
     pub filter: &'a [u8],
 }
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info14 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo14 = ICorProfilerInfo14 from info;
+    /// The objects that are never collected: string literals, static objects, type objects.
+    fn non_gc_objects() -> ObjectEnum<'_> = EnumerateNonGCObjects(@enumerator)
+        fails "What the runtime answers, at once or as an item.";
+
+    /// The address ranges of objects that are never collected.
+    fn non_gc_heap_bounds() -> Vec<NonGcHeapRange> = GetNonGCHeapBounds(@[ranges]);
+    } };
+}
+
 /// What `ICorProfilerInfo14` offers: objects that are never collected, and providers that are told
 /// what is wanted of them (.NET 8).
 #[doc(alias = "ICorProfilerInfo14")]
 pub trait CorProfilerInfo14: Sealed {
-    /// The objects that are never collected: string literals, static objects, type objects.
-    ///
-    /// Wraps `ICorProfilerInfo14::EnumerateNonGCObjects`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers, at once or as an item.
-    #[doc(alias = "EnumerateNonGCObjects")]
-    fn non_gc_objects(&self) -> Result<ObjectEnum<'_>> {
-        let mut enumerator = None;
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo14::EnumerateNonGCObjects(&mut enumerator)
-        )?;
-        Ok(ObjectEnum::new(enumerator))
-    }
-
-    /// The address ranges of objects that are never collected.
-    ///
-    /// Wraps `ICorProfilerInfo14::GetNonGCHeapBounds`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetNonGCHeapBounds")]
-    fn non_gc_heap_bounds(&self) -> Result<Vec<NonGcHeapRange>> {
-        let info = self.handle();
-        let ranges = read_array(|capacity, count, buffer| {
-            ask!(
-                info,
-                ICorProfilerInfo14::GetNonGCHeapBounds(capacity, count, buffer)
-            )
-        })?;
-        let ranges = ranges.into_iter();
-        Ok(ranges
-            .map(|range: sys::COR_PRF_NONGC_HEAP_RANGE| NonGcHeapRange {
-                start: range.rangeStart,
-                size: range.rangeLength,
-                reserved: range.rangeLengthReserved,
-            })
-            .collect())
-    }
+    __cor_profiler_info14! { calls }
 
     /// Makes a provider of events, which lives as long as the process; `changed` is called whenever
     /// sessions want something else of it, perhaps before this returns.

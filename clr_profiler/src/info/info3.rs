@@ -8,7 +8,8 @@ use super::handle::Sealed;
 use super::{ModuleInfo, StringLayout};
 use crate::error::Result;
 use crate::ids::{AppDomainId, AssemblyId, ModuleId};
-use crate::native::{read_array, read_text};
+use crate::native::read_text;
+use crate::native::{Answer, Asked};
 use clr_profiler_sys as sys;
 
 /// Which runtime it is.
@@ -56,6 +57,16 @@ pub enum RuntimeKind {
     Unknown(u32),
 }
 
+impl Answer<u32> for RuntimeKind {
+    fn answer(raw: u32, _: &Asked<'_>) -> Result<Self> {
+        Ok(match raw {
+            sys::COR_PRF_DESKTOP_CLR => Self::Framework,
+            sys::COR_PRF_CORE_CLR => Self::Core,
+            other => Self::Unknown(other),
+        })
+    }
+}
+
 bitflags::bitflags! {
     /// What a module is.
     #[doc(alias = "COR_PRF_MODULE_FLAGS")]
@@ -80,27 +91,17 @@ bitflags::bitflags! {
     }
 }
 
-/// What `ICorProfilerInfo3` offers: the runtime itself.
-#[doc(alias = "ICorProfilerInfo3")]
-pub trait CorProfilerInfo3: Sealed {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info3 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo3 = ICorProfilerInfo3 from info;
     /// The modules that are loaded, for a profiler that came late.
     ///
     /// Modules that load meanwhile can be among them, and announced as well: tolerate both.
-    ///
-    /// Wraps `ICorProfilerInfo3::EnumModules`. **Context**: not during a collection; a profiler that
-    /// was attached calls it in
-    /// [`profiler_attach_complete`](crate::Profiler::profiler_attach_complete).
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers, at once or as an item.
-    #[doc(alias = "EnumModules")]
-    fn modules(&self) -> Result<ModuleEnum> {
-        let mut enumerator = None;
-        let info = self.handle();
-        ask!(info, ICorProfilerInfo3::EnumModules(&mut enumerator))?;
-        Ok(ModuleEnum::new(enumerator))
-    }
+    fn modules() -> ModuleEnum = EnumModules(@enumerator)
+        at "not during a collection; a profiler that was attached calls it in \
+            [`profiler_attach_complete`](crate::Profiler::profiler_attach_complete)."
+        fails "What the runtime answers, at once or as an item.";
 
     /// The functions that have native code, for a profiler that came late.
     ///
@@ -109,19 +110,25 @@ pub trait CorProfilerInfo3: Sealed {
     ///
     /// Not in a program that unloads collectible load contexts, as
     /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) says.
-    ///
-    /// Wraps `ICorProfilerInfo3::EnumJITedFunctions`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers, at once or as an item.
-    #[doc(alias = "EnumJITedFunctions")]
-    fn jitted_functions(&self) -> Result<FunctionEnum> {
-        let mut enumerator = None;
-        let info = self.handle();
-        ask!(steady info, ICorProfilerInfo3::EnumJITedFunctions(&mut enumerator))?;
-        Ok(FunctionEnum::new(enumerator))
-    }
+    fn jitted_functions() -> FunctionEnum = [steady] EnumJITedFunctions(@enumerator)
+        fails "What the runtime answers, at once or as an item.";
+
+    /// The application domains that a module is loaded in; .NET (Core) has one.
+    fn app_domains_containing_module(module: ModuleId) -> Vec<AppDomainId>
+        = GetAppDomainsContainingModule(module, @[domains]) at LOADED
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.";
+
+    /// Kind and version of the runtime.
+    fn runtime_information() -> {RuntimeInformation}
+        = [in gc] GetRuntimeInformation(@instance, @kind, @major, @minor, @build, @fix,
+            @{version});
+    } };
+}
+
+/// What `ICorProfilerInfo3` offers: the runtime itself.
+#[doc(alias = "ICorProfilerInfo3")]
+pub trait CorProfilerInfo3: Sealed {
+    __cor_profiler_info3! { calls }
 
     /// Where length and characters are in a string object.
     ///
@@ -140,31 +147,6 @@ pub trait CorProfilerInfo3: Sealed {
             length_offset: length,
             buffer_offset: buffer,
         })
-    }
-
-    /// The application domains that a module is loaded in; .NET (Core) has one.
-    ///
-    /// Wraps `ICorProfilerInfo3::GetAppDomainsContainingModule`. **Context**: from
-    /// `module_load_finished` on; not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.
-    #[doc(alias = "GetAppDomainsContainingModule")]
-    fn app_domains_containing_module(&self, module: ModuleId) -> Result<Vec<AppDomainId>> {
-        let info = self.handle();
-        let domains = read_array(|capacity, count, buffer| {
-            ask!(
-                info,
-                ICorProfilerInfo3::GetAppDomainsContainingModule(
-                    module.raw(),
-                    capacity,
-                    count,
-                    buffer,
-                )
-            )
-        })?;
-        Ok(domains.into_iter().map(AppDomainId::from_runtime).collect())
     }
 
     /// Path, load address, assembly and flags of a module.
@@ -243,43 +225,6 @@ pub trait CorProfilerInfo3: Sealed {
         info.detach("ICorProfilerInfo3::RequestProfilerDetach", || {
             ask!(info, ICorProfilerInfo3::RequestProfilerDetach(milliseconds))?;
             Ok(())
-        })
-    }
-
-    /// Kind and version of the runtime.
-    ///
-    /// Wraps `ICorProfilerInfo3::GetRuntimeInformation`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetRuntimeInformation")]
-    fn runtime_information(&self) -> Result<RuntimeInformation> {
-        let (mut instance, mut kind) = (0, 0);
-        let (mut major, mut minor, mut build, mut fix) = (0, 0, 0, 0);
-        let info = self.handle();
-        let version = read_text(|capacity, length, buffer| {
-            ask!(
-                in gc info,
-                ICorProfilerInfo3::GetRuntimeInformation(
-                    &mut instance, &mut kind, &mut major, &mut minor, &mut build, &mut fix,
-                    capacity, length, buffer,
-                )
-            )
-        })?;
-        let kind = match kind {
-            sys::COR_PRF_DESKTOP_CLR => RuntimeKind::Framework,
-            sys::COR_PRF_CORE_CLR => RuntimeKind::Core,
-            other => RuntimeKind::Unknown(other),
-        };
-        Ok(RuntimeInformation {
-            instance,
-            kind,
-            major,
-            minor,
-            build,
-            fix,
-            version,
         })
     }
 }

@@ -6,24 +6,22 @@ use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use clr_profiler_sys as sys;
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info7 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo7 = ICorProfilerInfo7 from info;
+    /// Tells the runtime about types, methods and references that were added to the metadata of a
+    /// loaded module.
+    fn apply_metadata(module: ModuleId) -> () = ApplyMetaData(module)
+        at "after `module_load_finished` of the module; not during a collection."
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
+    } };
+}
+
 /// What `ICorProfilerInfo7` offers: metadata that is added late, and symbols in memory.
 #[doc(alias = "ICorProfilerInfo7")]
 pub trait CorProfilerInfo7: Sealed {
-    /// Tells the runtime about types, methods and references that were added to the metadata of a
-    /// loaded module.
-    ///
-    /// Wraps `ICorProfilerInfo7::ApplyMetaData`. **Context**: after `module_load_finished` of the
-    /// module; not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.
-    #[doc(alias = "ApplyMetaData")]
-    fn apply_metadata(&self, module: ModuleId) -> Result<()> {
-        let info = self.handle();
-        ask!(info, ICorProfilerInfo7::ApplyMetaData(module.raw()))?;
-        Ok(())
-    }
+    __cor_profiler_info7! { calls }
 
     /// The size in bytes of the symbols that a module has in memory; 0 where it has none there.
     ///

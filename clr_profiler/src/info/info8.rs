@@ -2,10 +2,8 @@
 
 use super::ProfilerInfo;
 use super::handle::Sealed;
-use crate::error::Result;
 use crate::ids::{FunctionId, ModuleId, RejitId};
-use crate::native::read_text;
-use clr_profiler_sys::BOOL;
+use crate::native::pointer;
 
 /// A method without metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,89 +17,31 @@ pub struct DynamicFunctionInfo {
     pub signature: Vec<u8>,
 }
 
-/// What `ICorProfilerInfo8` offers: dynamic methods.
-#[doc(alias = "ICorProfilerInfo8")]
-pub trait CorProfilerInfo8: Sealed {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info8 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo8 = ICorProfilerInfo8 from info;
     /// Whether a function is a dynamic method: one without metadata.
-    ///
-    /// Wraps `ICorProfilerInfo8::IsFunctionDynamic`. **Context**: any.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "IsFunctionDynamic")]
-    fn is_function_dynamic(&self, function: FunctionId) -> Result<bool> {
-        let mut is_dynamic = BOOL::default();
-        let info = self.handle();
-        ask!(steady info,
-            ICorProfilerInfo8::IsFunctionDynamic(function.raw(), &mut is_dynamic)
-        )?;
-        Ok(is_dynamic.as_bool())
-    }
+    fn is_function_dynamic(function: FunctionId) -> bool
+        = [steady] IsFunctionDynamic(function, @is_dynamic) at "any.";
 
     /// The function, dynamic or not, whose native code an instruction pointer is in, and the ReJIT
     /// id of that code.
-    ///
-    /// Wraps `ICorProfilerInfo8::GetFunctionFromIP3`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_FAIL` where it is in no managed code.
-    #[doc(alias = "GetFunctionFromIP3")]
-    fn function_from_ip3(&self, address: usize) -> Result<(FunctionId, RejitId)> {
-        let (mut function, mut rejit) = (0, 0);
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo8::GetFunctionFromIP3(
-                std::ptr::without_provenance(address),
-                &mut function,
-                &mut rejit,
-            )
-        )?;
-        Ok((
-            FunctionId::from_runtime(function),
-            RejitId::from_runtime(rejit),
-        ))
-    }
+    fn function_from_ip3(address: usize as pointer) -> (FunctionId, RejitId)
+        = GetFunctionFromIP3(address, @function, @rejit)
+        fails "`E_FAIL` where it is in no managed code.";
 
     /// Name and signature of a dynamic method.
-    ///
-    /// Wraps `ICorProfilerInfo8::GetDynamicFunctionInfo`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for methods that have metadata.
-    #[doc(alias = "GetDynamicFunctionInfo")]
-    fn dynamic_function_info(&self, function: FunctionId) -> Result<DynamicFunctionInfo> {
-        let (mut module, mut signature, mut signature_length) = (0, std::ptr::null(), 0);
-        let info = self.handle();
-        let name = read_text(|capacity, length, buffer| {
-            ask!(steady info,
-                ICorProfilerInfo8::GetDynamicFunctionInfo(
-                    function.raw(),
-                    &mut module,
-                    &mut signature,
-                    &mut signature_length,
-                    capacity,
-                    length,
-                    buffer,
-                )
-            )
-        })?;
-        let signature = if signature.is_null() {
-            Vec::new()
-        } else {
-            // SAFETY: the runtime says that the signature of that length stands there; it belongs
-            // to the method, which lives while it is being asked about.
-            unsafe { std::slice::from_raw_parts(signature, signature_length as usize) }.to_vec()
-        };
-        Ok(DynamicFunctionInfo {
-            module: ModuleId::optional(module),
-            name,
-            signature,
-        })
-    }
+    fn dynamic_function_info(function: FunctionId) -> {DynamicFunctionInfo}
+        = [steady] GetDynamicFunctionInfo(function, @module, @(signature), @{name})
+        fails "`E_INVALIDARG` for methods that have metadata.";
+    } };
+}
+
+/// What `ICorProfilerInfo8` offers: dynamic methods.
+#[doc(alias = "ICorProfilerInfo8")]
+pub trait CorProfilerInfo8: Sealed {
+    __cor_profiler_info8! { calls }
 }
 
 impl CorProfilerInfo8 for ProfilerInfo {}

@@ -1,15 +1,33 @@
 //! `ICorProfilerInfo9`.
 
 use super::ProfilerInfo;
-use super::code::{CodeRange, IlToNative, code_ranges, il_to_native};
+use super::code::{CodeRange, IlToNative};
 use super::handle::Sealed;
 use crate::error::Result;
 use crate::ids::{FunctionId, RejitId};
 use crate::native::read_array;
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info9 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo9 = ICorProfilerInfo9 from info;
+    /// Where the native code is that begins at this address, one of
+    /// [`native_code_start_addresses`](Self::native_code_start_addresses).
+    fn code_info4(start: usize) -> Vec<CodeRange> = GetCodeInfo4(start, @[ranges])
+        fails "`E_FAIL` where no code begins there.";
+
+    /// Which IL the native code came from that begins at this address.
+    fn il_to_native_mapping3(start: usize) -> Vec<IlToNative>
+        = GetILToNativeMapping3(start, @[entries])
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where no code begins there.";
+    } };
+}
+
 /// What `ICorProfilerInfo9` offers: the native code of tiers.
 #[doc(alias = "ICorProfilerInfo9")]
 pub trait CorProfilerInfo9: Sealed {
+    __cor_profiler_info9! { calls }
+
     /// Where the native codes of a function begin, of one of its ILs.
     ///
     /// There can be several: precompiled code, and one for each tier.
@@ -40,45 +58,6 @@ pub trait CorProfilerInfo9: Sealed {
         // .NET Core 3.1 lists a version of the code that is not compiled yet, as null.
         addresses.retain(|address| *address != 0);
         Ok(addresses)
-    }
-
-    /// Where the native code is that begins at this address, one of
-    /// [`native_code_start_addresses`](Self::native_code_start_addresses).
-    ///
-    /// Wraps `ICorProfilerInfo9::GetCodeInfo4`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_FAIL` where no code begins there.
-    #[doc(alias = "GetCodeInfo4")]
-    fn code_info4(&self, start: usize) -> Result<Vec<CodeRange>> {
-        let info = self.handle();
-        let ranges = read_array(|capacity, count, buffer| {
-            ask!(
-                info,
-                ICorProfilerInfo9::GetCodeInfo4(start, capacity, count, buffer)
-            )
-        })?;
-        Ok(code_ranges(ranges))
-    }
-
-    /// Which IL the native code came from that begins at this address.
-    ///
-    /// Wraps `ICorProfilerInfo9::GetILToNativeMapping3`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_FUNCTION_NOT_COMPILED` where no code begins there.
-    #[doc(alias = "GetILToNativeMapping3")]
-    fn il_to_native_mapping3(&self, start: usize) -> Result<Vec<IlToNative>> {
-        let info = self.handle();
-        let entries = read_array(|capacity, count, buffer| {
-            ask!(
-                info,
-                ICorProfilerInfo9::GetILToNativeMapping3(start, capacity, count, buffer)
-            )
-        })?;
-        Ok(il_to_native(entries))
     }
 }
 

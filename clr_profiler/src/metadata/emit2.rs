@@ -3,84 +3,60 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::convert::{length, terminated, wide, wide_path};
 use super::handle::{MetadataWriter, SealedWriter};
 use super::services::OutStream;
 use super::signature::AsSignature;
 use crate::error::Result;
-use crate::native::typed;
+use crate::metadata::signature::checked;
+use crate::native::any_token;
+use crate::native::{terminated, wide};
 use clr_profiler_il::signature::MethodSpecSig;
 use clr_profiler_il::token::{GenericParam, MethodSpec, Token, TypeToken};
 use clr_profiler_sys as sys;
 
-/// What `IMetaDataEmit2` offers: generics, and changes since the metadata was opened.
-///
-/// All of it may be called from every callback that is not during a collection.
-#[doc(alias = "IMetaDataEmit2")]
-pub trait MetadataEmit2: SealedWriter {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_emit2 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmit2 = IMetaDataEmit2 from emit;
     /// Adds an instantiation of a generic method, a `MethodDef` or `MemberRef`.
-    ///
-    /// Wraps `IMetaDataEmit2::DefineMethodSpec`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the metadata
-    /// answers.
-    #[doc(alias = "DefineMethodSpec")]
     fn define_method_spec(
-        &self,
-        method: impl Into<Token>,
-        signature: impl AsSignature<MethodSpecSig>,
-    ) -> Result<MethodSpec> {
-        const CALL: &str = "IMetaDataEmit2::DefineMethodSpec";
-        let signature = signature.checked(CALL)?;
-        let mut token = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit2::DefineMethodSpec(
-                method.into().raw(),
-                signature.as_ptr(),
-                length(CALL, &signature)?,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
+        method: impl Into<Token> as any_token, signature: impl AsSignature<MethodSpecSig> as checked
+    ) -> MethodSpec = DefineMethodSpec(method, signature.as_ptr(), signature.len(), @token)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
 
     /// How many bytes the changes since the metadata was opened will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
     /// quick guess that is not too small.
     ///
     /// Only metadata for edit and continue has changes to be saved: set
     /// [`SetUpdate`](crate::DispenserOption::SetUpdate) before it is opened.
-    ///
-    /// Wraps `IMetaDataEmit2::GetDeltaSaveSize`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "GetDeltaSaveSize")]
-    fn delta_save_size(&self, size: u32) -> Result<u32> {
-        let mut bytes = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit2::GetDeltaSaveSize(size, &mut bytes)
-        )?;
-        Ok(bytes)
-    }
+    fn delta_save_size(size: u32) -> u32 = GetDeltaSaveSize(size, @bytes);
 
     /// Writes the changes since the metadata was opened to a file.
-    ///
-    /// Wraps `IMetaDataEmit2::SaveDelta`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A path that is no Unicode; what the metadata and the file system answer.
-    #[doc(alias = "SaveDelta")]
-    fn save_delta(&self, file: &Path) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit2::SaveDelta";
-        let file = wide_path(CALL, file)?;
-        native_call!(self.emit(), IMetaDataEmit2::SaveDelta(file.as_ptr(), 0)).map(drop)
-    }
+    fn save_delta(file: &Path) -> () = SaveDelta(file.as_ptr(), 0)
+        fails "A path that is no Unicode; what the metadata and the file system answer.";
+
+    /// Adds a generic parameter to a type or method: its place from 0, its attributes
+    /// (`CorGenericParamAttr`, ECMA-335 II.23.1.7), and the types that an argument must derive from.
+    fn define_generic_param(
+        owner: impl Into<Token> as any_token, number: u32, attributes: u32, name: &str, constraints:
+        &[TypeToken]
+    ) -> GenericParam
+        = DefineGenericParam(owner, number, attributes, name.as_ptr(), 0, constraints.as_ptr(),
+            @parameter) fails "A name with a zero in it; what the metadata answers.";
+
+    /// Forgets the log of changes, so that the next delta begins here.
+    fn reset_enc_log() -> () = ResetENCLog()
+        fails "What the metadata answers where it is not for edit and continue.";
+    } };
+}
+
+/// What `IMetaDataEmit2` offers: generics, and changes since the metadata was opened.
+///
+/// All of it may be called from every callback that is not during a collection.
+#[doc(alias = "IMetaDataEmit2")]
+pub trait MetadataEmit2: SealedWriter {
+    __metadata_emit2! { calls }
 
     /// Writes the changes since the metadata was opened to `out`, after the metadata has given all of it.
     ///
@@ -117,42 +93,6 @@ pub trait MetadataEmit2: SealedWriter {
         Ok(bytes)
     }
 
-    /// Adds a generic parameter to a type or method: its place from 0, its attributes
-    /// (`CorGenericParamAttr`, ECMA-335 II.23.1.7), and the types that an argument must derive from.
-    ///
-    /// Wraps `IMetaDataEmit2::DefineGenericParam`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "DefineGenericParam")]
-    fn define_generic_param(
-        &self,
-        owner: impl Into<Token>,
-        number: u32,
-        attributes: u32,
-        name: &str,
-        constraints: &[TypeToken],
-    ) -> Result<GenericParam> {
-        const CALL: &str = "IMetaDataEmit2::DefineGenericParam";
-        let name = wide(CALL, name)?;
-        let constraints = terminated(constraints);
-        let mut parameter = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit2::DefineGenericParam(
-                owner.into().raw(),
-                number,
-                attributes,
-                name.as_ptr(),
-                0,
-                constraints.as_ptr(),
-                &mut parameter
-            )
-        )?;
-        typed(CALL, parameter)
-    }
-
     /// Changes attributes, name and constraints of a generic parameter. Name and constraints that are
     /// `None` stay as they are.
     ///
@@ -181,18 +121,6 @@ pub trait MetadataEmit2: SealedWriter {
             IMetaDataEmit2::SetGenericParamProps(parameter.raw(), attributes, name, 0, constraints)
         )
         .map(drop)
-    }
-
-    /// Forgets the log of changes, so that the next delta begins here.
-    ///
-    /// Wraps `IMetaDataEmit2::ResetENCLog`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where it is not for edit and continue.
-    #[doc(alias = "ResetENCLog")]
-    fn reset_enc_log(&self) -> Result<()> {
-        native_call!(self.emit(), IMetaDataEmit2::ResetENCLog()).map(drop)
     }
 }
 

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::convert::cast;
 use crate::error::{Hresult, Result};
+use crate::native::cast;
 use crate::native::typed;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
@@ -16,26 +16,8 @@ type Next<'m> = dyn FnMut(&mut *mut c_void, *mut u32, u32, &mut u32) -> Result<H
 /// How many items are asked for at once.
 const BATCH: usize = 16;
 
-/// An enumeration of `Interface::Method(arguments)` on an interface.
-macro_rules! enumerate {
-    ($object:expr, $source:expr, $interface:ident::$method:ident($($argument:expr),*)) => {{
-        let object = $object;
-        $crate::metadata::enumerate::MetadataIter::new(
-            concat!(stringify!($interface), "::", stringify!($method)),
-            $source,
-            move |native, buffer, capacity, given| {
-                native_call!(
-                    &object,
-                    $interface::$method(native, $($argument,)* buffer, capacity, given)
-                )
-            },
-        )
-    }};
-}
-pub(super) use enumerate;
-
 /// The interface that an enumeration is of, which also ends it.
-pub(super) enum Source<'m> {
+pub(crate) enum Source<'m> {
     Import(&'m sys::IMetaDataImport2),
     Assembly(sys::IMetaDataAssemblyImport),
 }
@@ -96,7 +78,7 @@ pub struct MetadataIter<'m, T> {
 }
 
 impl<'m, T> MetadataIter<'m, T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         call: &'static str,
         source: Source<'m>,
         next: impl FnMut(&mut *mut c_void, *mut u32, u32, &mut u32) -> Result<Hresult> + 'm,

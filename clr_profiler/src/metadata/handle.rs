@@ -5,11 +5,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::convert::cast;
 use super::enumerate::Source;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::ProfilerInfo;
+use crate::native::{Argument, Asked, cast};
 use clr_profiler_sys as sys;
 use sys::Interface;
 
@@ -103,6 +103,14 @@ impl<'info> Metadata<'info> {
             metadata: self,
             emit,
         })
+    }
+}
+
+impl Argument for &Metadata<'_> {
+    type Raw = Self;
+
+    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
+        Ok(self)
     }
 }
 

@@ -3,7 +3,6 @@
 
 mod assembly;
 mod attribute;
-mod convert;
 mod dispenser;
 mod emit;
 mod emit2;
@@ -23,6 +22,7 @@ pub use dispenser::{
 };
 pub use emit::*;
 pub use emit2::MetadataEmit2;
+pub(crate) use enumerate::Source;
 pub use enumerate::{MetadataItem, MetadataIter, MethodImpl};
 pub use handle::{Metadata, MetadataWriter};
 pub use import::*;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
+use crate::native::{Asked, Blob};
 use clr_profiler_il::signature::{
     FieldSig, MemberRefSig, MethodSig, MethodSpecSig, PropertySig, StandAloneSig, TypeSpecSig,
 };
@@ -38,6 +39,23 @@ impl<S, T: AsSignature<S>> SignatureFilter<S> for T {
     fn wanted(&self, call: &'static str) -> Result<Option<Cow<'_, [u8]>>> {
         self.checked(call).map(Some)
     }
+}
+
+/// A signature as an argument: its bytes, when they have been looked at.
+pub(crate) fn checked<S>(
+    signature: impl AsSignature<S>,
+    asked: &Asked<'_>,
+) -> Result<Blob<Vec<u8>>> {
+    Blob::of(asked, signature.checked(asked.call)?.into_owned())
+}
+
+/// The same of one that is looked for; no bytes where every one will do.
+pub(crate) fn wanted<S>(
+    signature: impl SignatureFilter<S>,
+    asked: &Asked<'_>,
+) -> Result<Blob<Vec<u8>>> {
+    let signature = signature.wanted(asked.call)?;
+    Blob::of(asked, signature.map(Cow::into_owned).unwrap_or_default())
 }
 
 mod sealed {

@@ -2,10 +2,11 @@
 
 use uuid::Uuid;
 
-use super::convert::{blob, cast, utf8};
 use super::handle::{Metadata, Sealed};
 use crate::boundary::uuid_of;
 use crate::error::{Error, Hresult, Result};
+use crate::native::any_token;
+use crate::native::{blob, cast, utf8};
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
@@ -76,104 +77,67 @@ fn below(call: &'static str, what: &str, number: u32, limit: u32) -> Result<()> 
     }
 }
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_tables {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataTables = IMetaDataTables from beside_import;
+    /// The size of the heap of names in bytes.
+    fn string_heap_size() -> u32 = GetStringHeapSize(@number);
+
+    /// The size of the heap of blobs in bytes.
+    fn blob_heap_size() -> u32 = GetBlobHeapSize(@number);
+
+    /// The size of the heap of GUIDs in bytes.
+    fn guid_heap_size() -> u32 = GetGuidHeapSize(@number);
+
+    /// The size of the heap of string literals in bytes.
+    fn user_string_heap_size() -> u32 = GetUserStringHeapSize(@number);
+
+    /// How many tables there can be: those with a larger number are none.
+    fn num_tables() -> u32 = GetNumTables(@number);
+
+    /// The number of the table that a token is of.
+    fn table_index(token: impl Into<Token> as any_token) -> u32 = GetTableIndex(token, @index)
+        fails "`E_INVALIDARG` or the like for tokens that are of none.";
+
+    /// The text at an index of the heap of names.
+    fn string(index: u32) -> String = GetString(index, @text)
+        fails "What the metadata answers where the index is outside of the heap.";
+
+    /// The bytes at an index of the heap of blobs.
+    fn blob(index: u32) -> Vec<u8> = GetBlob(index, ~(bytes))
+        fails "What the metadata answers where the index is outside of the heap.";
+
+    /// The bytes at an index of the heap of string literals: UTF-16, and one byte more that says
+    /// whether there are special characters in it.
+    fn user_string_blob(index: u32) -> Vec<u8> = GetUserString(index, ~(bytes))
+        fails "What the metadata answers where the index is outside of the heap.";
+
+    /// The index of the name behind this one; `None` behind the last.
+    fn next_string(index: u32) -> u32 = GetNextString(index, @next) none on S_FALSE
+        fails "What the metadata answers where the index is not that of an item.";
+
+    /// The index of the blob behind this one; `None` behind the last.
+    fn next_blob(index: u32) -> u32 = GetNextBlob(index, @next) none on S_FALSE
+        fails "What the metadata answers where the index is not that of an item.";
+
+    /// The index of the GUID behind this one; `None` behind the last.
+    fn next_guid(index: u32) -> u32 = GetNextGuid(index, @next) none on S_FALSE
+        fails "What the metadata answers where the index is not that of an item.";
+
+    /// The index of the string literal behind this one; `None` behind the last.
+    fn next_user_string(index: u32) -> u32 = GetNextUserString(index, @next) none on S_FALSE
+        fails "What the metadata answers where the index is not that of an item.";
+    } };
+}
+
 /// What `IMetaDataTables` offers: tables, rows, columns and heaps as they are stored.
 ///
 /// Tables have the numbers of ECMA-335 II.22; rows count from 1, columns from 0. All of it may be
 /// called from every callback that is not during a collection.
 #[doc(alias = "IMetaDataTables")]
 pub trait MetadataTables: Sealed {
-    /// The size of the heap of names in bytes.
-    ///
-    /// Wraps `IMetaDataTables::GetStringHeapSize`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers.
-    #[doc(alias = "GetStringHeapSize")]
-    fn string_heap_size(&self) -> Result<u32> {
-        let tables = tables(self, "IMetaDataTables::GetStringHeapSize")?;
-        let mut number = 0;
-        native_call!(&tables, IMetaDataTables::GetStringHeapSize(&mut number))?;
-        Ok(number)
-    }
-
-    /// The size of the heap of blobs in bytes.
-    ///
-    /// Wraps `IMetaDataTables::GetBlobHeapSize`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers.
-    #[doc(alias = "GetBlobHeapSize")]
-    fn blob_heap_size(&self) -> Result<u32> {
-        let tables = tables(self, "IMetaDataTables::GetBlobHeapSize")?;
-        let mut number = 0;
-        native_call!(&tables, IMetaDataTables::GetBlobHeapSize(&mut number))?;
-        Ok(number)
-    }
-
-    /// The size of the heap of GUIDs in bytes.
-    ///
-    /// Wraps `IMetaDataTables::GetGuidHeapSize`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers.
-    #[doc(alias = "GetGuidHeapSize")]
-    fn guid_heap_size(&self) -> Result<u32> {
-        let tables = tables(self, "IMetaDataTables::GetGuidHeapSize")?;
-        let mut number = 0;
-        native_call!(&tables, IMetaDataTables::GetGuidHeapSize(&mut number))?;
-        Ok(number)
-    }
-
-    /// The size of the heap of string literals in bytes.
-    ///
-    /// Wraps `IMetaDataTables::GetUserStringHeapSize`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers.
-    #[doc(alias = "GetUserStringHeapSize")]
-    fn user_string_heap_size(&self) -> Result<u32> {
-        let tables = tables(self, "IMetaDataTables::GetUserStringHeapSize")?;
-        let mut number = 0;
-        native_call!(&tables, IMetaDataTables::GetUserStringHeapSize(&mut number))?;
-        Ok(number)
-    }
-
-    /// How many tables there can be: those with a larger number are none.
-    ///
-    /// Wraps `IMetaDataTables::GetNumTables`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers.
-    #[doc(alias = "GetNumTables")]
-    fn num_tables(&self) -> Result<u32> {
-        let tables = tables(self, "IMetaDataTables::GetNumTables")?;
-        let mut number = 0;
-        native_call!(&tables, IMetaDataTables::GetNumTables(&mut number))?;
-        Ok(number)
-    }
-
-    /// The number of the table that a token is of.
-    ///
-    /// Wraps `IMetaDataTables::GetTableIndex`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` or the like for tokens that are of none.
-    #[doc(alias = "GetTableIndex")]
-    fn table_index(&self, token: impl Into<Token>) -> Result<u32> {
-        let tables = tables(self, "IMetaDataTables::GetTableIndex")?;
-        let mut index = 0;
-        native_call!(
-            &tables,
-            IMetaDataTables::GetTableIndex(token.into().raw(), &mut index)
-        )?;
-        Ok(index)
-    }
+    __metadata_tables! { calls }
 
     /// Name, size and key of a table.
     ///
@@ -315,61 +279,6 @@ pub trait MetadataTables: Sealed {
         Ok(value)
     }
 
-    /// The text at an index of the heap of names.
-    ///
-    /// Wraps `IMetaDataTables::GetString`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is outside of the heap.
-    #[doc(alias = "GetString")]
-    fn string(&self, index: u32) -> Result<String> {
-        let tables = tables(self, "IMetaDataTables::GetString")?;
-        let mut text = std::ptr::null();
-        native_call!(&tables, IMetaDataTables::GetString(index, &mut text))?;
-        // SAFETY: names in the heap end with a zero.
-        Ok(unsafe { utf8(text) })
-    }
-
-    /// The bytes at an index of the heap of blobs.
-    ///
-    /// Wraps `IMetaDataTables::GetBlob`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is outside of the heap.
-    #[doc(alias = "GetBlob")]
-    fn blob(&self, index: u32) -> Result<Vec<u8>> {
-        let tables = tables(self, "IMetaDataTables::GetBlob")?;
-        let (mut length, mut start) = (0, std::ptr::null());
-        native_call!(
-            &tables,
-            IMetaDataTables::GetBlob(index, &mut length, &mut start)
-        )?;
-        // SAFETY: the metadata says that a blob of that length stands there.
-        Ok(unsafe { blob(start.cast(), length) })
-    }
-
-    /// The bytes at an index of the heap of string literals: UTF-16, and one byte more that says
-    /// whether there are special characters in it.
-    ///
-    /// Wraps `IMetaDataTables::GetUserString`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is outside of the heap.
-    #[doc(alias = "GetUserString")]
-    fn user_string_blob(&self, index: u32) -> Result<Vec<u8>> {
-        let tables = tables(self, "IMetaDataTables::GetUserString")?;
-        let (mut length, mut start) = (0, std::ptr::null());
-        native_call!(
-            &tables,
-            IMetaDataTables::GetUserString(index, &mut length, &mut start)
-        )?;
-        // SAFETY: the metadata says that a blob of that length stands there.
-        Ok(unsafe { blob(start.cast(), length) })
-    }
-
     /// The GUID at an index of the heap of GUIDs, which counts from 1.
     ///
     /// Wraps `IMetaDataTables::GetGuid`. **Context**: not during a collection.
@@ -388,69 +297,6 @@ pub trait MetadataTables: Sealed {
         }
         // SAFETY: the metadata says that a GUID stands there; the heap is not aligned.
         Ok(uuid_of(&unsafe { guid.read_unaligned() }))
-    }
-
-    /// The index of the name behind this one; `None` behind the last.
-    ///
-    /// Wraps `IMetaDataTables::GetNextString`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is not that of an item.
-    #[doc(alias = "GetNextString")]
-    fn next_string(&self, index: u32) -> Result<Option<u32>> {
-        let tables = tables(self, "IMetaDataTables::GetNextString")?;
-        let mut next = 0;
-        let answer = native_call!(&tables, IMetaDataTables::GetNextString(index, &mut next))?;
-        Ok((answer == Hresult::S_OK).then_some(next))
-    }
-
-    /// The index of the blob behind this one; `None` behind the last.
-    ///
-    /// Wraps `IMetaDataTables::GetNextBlob`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is not that of an item.
-    #[doc(alias = "GetNextBlob")]
-    fn next_blob(&self, index: u32) -> Result<Option<u32>> {
-        let tables = tables(self, "IMetaDataTables::GetNextBlob")?;
-        let mut next = 0;
-        let answer = native_call!(&tables, IMetaDataTables::GetNextBlob(index, &mut next))?;
-        Ok((answer == Hresult::S_OK).then_some(next))
-    }
-
-    /// The index of the GUID behind this one; `None` behind the last.
-    ///
-    /// Wraps `IMetaDataTables::GetNextGuid`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is not that of an item.
-    #[doc(alias = "GetNextGuid")]
-    fn next_guid(&self, index: u32) -> Result<Option<u32>> {
-        let tables = tables(self, "IMetaDataTables::GetNextGuid")?;
-        let mut next = 0;
-        let answer = native_call!(&tables, IMetaDataTables::GetNextGuid(index, &mut next))?;
-        Ok((answer == Hresult::S_OK).then_some(next))
-    }
-
-    /// The index of the string literal behind this one; `None` behind the last.
-    ///
-    /// Wraps `IMetaDataTables::GetNextUserString`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is not that of an item.
-    #[doc(alias = "GetNextUserString")]
-    fn next_user_string(&self, index: u32) -> Result<Option<u32>> {
-        let tables = tables(self, "IMetaDataTables::GetNextUserString")?;
-        let mut next = 0;
-        let answer = native_call!(
-            &tables,
-            IMetaDataTables::GetNextUserString(index, &mut next)
-        )?;
-        Ok((answer == Hresult::S_OK).then_some(next))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 
+use crate::error::Result;
+use crate::native::{Argument, Asked};
 use clr_profiler_sys as sys;
 
 /// A constant: the value of a literal field, the default of a parameter or property
@@ -44,7 +46,7 @@ pub enum DefaultValue {
 }
 
 /// A constant as the writing calls take it.
-pub(super) struct NativeValue {
+pub(crate) struct NativeValue {
     /// `CorElementType`.
     pub(super) element_type: u32,
     bytes: Vec<u8>,
@@ -63,6 +65,14 @@ impl NativeValue {
         } else {
             self.bytes.as_ptr().cast()
         }
+    }
+}
+
+impl Argument for Option<&DefaultValue> {
+    type Raw = NativeValue;
+
+    fn to_native(self, _: &Asked<'_>) -> Result<NativeValue> {
+        Ok(DefaultValue::native(self))
     }
 }
 
@@ -118,7 +128,7 @@ impl DefaultValue {
     /// # Safety
     ///
     /// `start` is null or points to a value of that type: a text has `length` units.
-    pub(super) unsafe fn read(
+    pub(crate) unsafe fn read(
         element_type: u32,
         start: *const c_void,
         length: u32,

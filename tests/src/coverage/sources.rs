@@ -1,4 +1,5 @@
-//! The wrappers, as the sources say what they wrap.
+//! The wrappers: the rows of the table of native calls, and those that are written by hand, as their
+//! documentation says what they wrap.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,14 +7,24 @@ use std::{fs, io};
 
 use super::repository;
 
-/// The wrappers of each native method, `Type::method`, in the order of the sources; methods of
-/// `GcScope`, which stand beside others, come last.
+/// The wrappers of each native method, `Type::method`: rows first, then in the order of the sources;
+/// methods of `GcScope`, which stand beside others, come last.
 ///
 /// # Errors
 ///
 /// If the sources cannot be read.
 pub fn wrappers() -> io::Result<BTreeMap<String, Vec<String>>> {
     let mut found = Found::default();
+    macro_rules! row {
+        ($owner:ident $name:ident $source:ident $arguments:tt $interface:ident $method:ident) => {
+            add(
+                &mut found,
+                concat!(stringify!($interface), "::", stringify!($method)).to_owned(),
+                concat!(stringify!($owner), "::", stringify!($name)).to_owned(),
+            );
+        };
+    }
+    clr_profiler::for_each_native_call! { row }
     for path in sources(&repository().join("clr_profiler/src"))? {
         let text = fs::read_to_string(&path)?;
         // What tests say of made-up methods does not count.

@@ -1,10 +1,9 @@
 //! Method bodies: the calls behind the methods.
 
-use super::MethodMalloc;
+use super::CorProfilerInfo;
 use crate::error::{Error, Result};
-use crate::ids::{FunctionId, ModuleId};
+use crate::ids::ModuleId;
 use crate::info::ProfilerInfo;
-use crate::info::code::{IlMapEntry, native_il_map};
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::MethodDef;
 
@@ -47,7 +46,7 @@ pub(crate) struct BodyMemory {
 impl BodyMemory {
     pub(crate) fn of(info: &ProfilerInfo, module: ModuleId, body: &[u8]) -> Result<Self> {
         check_body("ICorProfilerInfo::SetILFunctionBody", body)?;
-        let allocator = il_function_body_allocator(info, module)?;
+        let allocator = info.il_function_body_allocator(module)?;
         let memory = allocator.alloc(body.len())?;
         if !memory.as_ptr().addr().is_multiple_of(4) {
             return Err(Error::invalid(
@@ -70,42 +69,6 @@ impl BodyMemory {
         )?;
         Ok(())
     }
-}
-
-pub(super) fn il_function_body_allocator(
-    info: &ProfilerInfo,
-    module: ModuleId,
-) -> Result<MethodMalloc<'_>> {
-    let mut allocator = None;
-    ask!(
-        info,
-        ICorProfilerInfo::GetILFunctionBodyAllocator(module.raw(), &mut allocator)
-    )?;
-    allocator.map(MethodMalloc::new).ok_or_else(|| {
-        Error::invalid(
-            "ICorProfilerInfo::GetILFunctionBodyAllocator",
-            "the runtime gave no allocator",
-        )
-    })
-}
-
-pub(super) fn set_il_instrumented_code_map(
-    info: &ProfilerInfo,
-    function: FunctionId,
-    start_jit: bool,
-    map: &[IlMapEntry],
-) -> Result<()> {
-    let map = native_il_map(map);
-    ask!(
-        info,
-        ICorProfilerInfo::SetILInstrumentedCodeMap(
-            function.raw(),
-            start_jit.into(),
-            map.len() as u32,
-            map.as_ptr(),
-        )
-    )?;
-    Ok(())
 }
 
 /// Refuses bytes that are not one whole method body.

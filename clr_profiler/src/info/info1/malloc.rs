@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
 use crate::info::ProfilerInfo;
+use crate::native::{Answer, Asked};
 use clr_profiler_sys as sys;
 
 /// Gives memory for the method bodies of a module.
@@ -16,14 +17,18 @@ pub struct MethodMalloc<'info> {
     info: PhantomData<&'info ProfilerInfo>,
 }
 
-impl<'info> MethodMalloc<'info> {
-    pub(super) fn new(native: sys::IMethodMalloc) -> Self {
-        Self {
+impl Answer<Option<sys::IMethodMalloc>> for MethodMalloc<'_> {
+    fn answer(raw: Option<sys::IMethodMalloc>, asked: &Asked<'_>) -> Result<Self> {
+        let native =
+            raw.ok_or_else(|| Error::invalid(asked.call, "the runtime gave no allocator"))?;
+        Ok(Self {
             native,
             info: PhantomData,
-        }
+        })
     }
+}
 
+impl<'info> MethodMalloc<'info> {
     /// Memory of that many bytes, all zero. The runtime keeps it for good: it cannot be given back.
     ///
     /// Wraps `IMethodMalloc::Alloc`. **Context**: not during a collection.

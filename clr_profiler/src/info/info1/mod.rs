@@ -10,15 +10,15 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use super::ProfilerInfo;
-use super::code::{CodeRange, IlMapEntry, IlToNative, il_to_native};
+use super::code::{CodeRange, IlMapEntry, IlToNative};
 use super::handle::Sealed;
-use crate::error::{Error, Hresult, Result};
+use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId,
 };
 use crate::metadata::{Metadata, MetadataWriter};
-use crate::native::{read_array, typed};
+use crate::native::pointer;
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
 pub(super) use bodies::check_body;
@@ -27,306 +27,138 @@ pub use types::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, FunctionInfo, ModuleInfo,
 };
 
-/// What `ICorProfilerInfo` offers: functions, types, modules, method bodies. Every runtime has it.
-#[doc(alias = "ICorProfilerInfo")]
-pub trait CorProfilerInfo: Sealed {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo = ICorProfilerInfo from info;
     /// The type of an object.
-    ///
-    /// Wraps `ICorProfilerInfo::GetClassFromObject`. **Context**: any callback, also during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetClassFromObject")]
-    fn class_from_object(&self, object: ObjectId<'_>) -> Result<ClassId> {
-        let mut class = 0;
-        let info = self.handle();
-        let object = info.place_of("ICorProfilerInfo::GetClassFromObject", object)?;
-        ask!(in gc info, ICorProfilerInfo::GetClassFromObject(object, &mut class))?;
-        Ok(ClassId::from_runtime(class))
-    }
+    fn class_from_object(object: ObjectId<'_>) -> ClassId
+        = [in gc] GetClassFromObject(object, @class);
 
     /// The size of an object in bytes, up to 4 GB.
     ///
     /// [`object_size2`](super::CorProfilerInfo4::object_size2) is exact for bigger ones too.
-    ///
-    /// Wraps `ICorProfilerInfo::GetObjectSize`. **Context**: any callback, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `COR_E_OVERFLOW` for objects of 4 GB and more.
-    #[doc(alias = "GetObjectSize")]
-    fn object_size(&self, object: ObjectId<'_>) -> Result<u32> {
-        let mut size = 0;
-        let info = self.handle();
-        let object = info.place_of("ICorProfilerInfo::GetObjectSize", object)?;
-        ask!(in gc info, ICorProfilerInfo::GetObjectSize(object, &mut size))?;
-        Ok(size)
-    }
+    fn object_size(object: ObjectId<'_>) -> u32 = [in gc] GetObjectSize(object, @size)
+        fails "`COR_E_OVERFLOW` for objects of 4 GB and more.";
 
     /// Where the native code of a function is, if it lies together.
     ///
     /// Of code in several pieces it is the first, of several tiers one:
     /// [`code_info4`](super::CorProfilerInfo9::code_info4) tells all.
-    ///
-    /// Wraps `ICorProfilerInfo::GetCodeInfo`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.
-    #[doc(alias = "GetCodeInfo")]
-    fn code_info(&self, function: FunctionId) -> Result<CodeRange> {
-        let (mut start, mut size) = (std::ptr::null(), 0);
-        let info = self.handle();
-        ask!(steady info, ICorProfilerInfo::GetCodeInfo(function.raw(), &mut start, &mut size))?;
-        Ok(CodeRange {
-            start: start.addr(),
-            size: size as usize,
-        })
-    }
+    fn code_info(function: FunctionId) -> {CodeRange}
+        = [steady] GetCodeInfo(function, @start, @size)
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.";
 
     /// The function whose native code an instruction pointer is in; not for dynamic methods.
     ///
     /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) knows those too, and which
     /// IL the code came from.
-    ///
-    /// Wraps `ICorProfilerInfo::GetFunctionFromIP`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_FAIL` where it is in no code of a method with metadata.
-    #[doc(alias = "GetFunctionFromIP")]
-    fn function_from_ip(&self, address: usize) -> Result<FunctionId> {
-        let mut function = 0;
-        let info = self.handle();
-        ask!(
-            in gc info,
-            ICorProfilerInfo::GetFunctionFromIP(
-                std::ptr::without_provenance(address),
-                &mut function,
-            )
-        )?;
-        Ok(FunctionId::from_runtime(function))
-    }
+    fn function_from_ip(address: usize as pointer) -> FunctionId
+        = [in gc] GetFunctionFromIP(address, @function)
+        fails "`E_FAIL` where it is in no code of a method with metadata.";
 
     /// Which IL the native code of a function came from.
     ///
     /// Of several tiers it is that of one of them:
     /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) tells for each.
-    ///
-    /// Wraps `ICorProfilerInfo::GetILToNativeMapping`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.
-    #[doc(alias = "GetILToNativeMapping")]
-    fn il_to_native_mapping(&self, function: FunctionId) -> Result<Vec<IlToNative>> {
-        let info = self.handle();
-        let entries = read_array(|capacity, count, buffer| {
-            ask!(
-                info,
-                ICorProfilerInfo::GetILToNativeMapping(function.raw(), capacity, count, buffer)
-            )
-        })?;
-        Ok(il_to_native(entries))
-    }
+    fn il_to_native_mapping(function: FunctionId) -> Vec<IlToNative>
+        = GetILToNativeMapping(function, @[entries])
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.";
 
     /// The method that a function is an instance of. [`ProfilerInfo::method`] builds on it.
     ///
     /// Dynamic methods have no metadata: their token is nil.
-    ///
-    /// Wraps `ICorProfilerInfo::GetFunctionInfo`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetFunctionInfo")]
-    fn function_info(&self, function: FunctionId) -> Result<FunctionInfo> {
-        let (mut class, mut module, mut token) = (0, 0, 0);
-        let info = self.handle();
-        ask!(
-            in gc info,
-            ICorProfilerInfo::GetFunctionInfo(function.raw(), &mut class, &mut module, &mut token)
-        )?;
-        Ok(FunctionInfo {
-            class: ClassId::optional(class),
-            module: ModuleId::from_runtime(module),
-            token: typed("ICorProfilerInfo::GetFunctionInfo", token)?,
-        })
-    }
+    fn function_info(function: FunctionId) -> {FunctionInfo}
+        = [in gc] GetFunctionInfo(function, @class, @module, @token);
 
     /// Where a type is defined. [`class_id_info2`](super::CorProfilerInfo2::class_id_info2) says more.
-    ///
-    /// Wraps `ICorProfilerInfo::GetClassIDInfo`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetClassIDInfo")]
-    fn class_id_info(&self, class: ClassId) -> Result<ClassIdInfo> {
-        let (mut module, mut token) = (0, 0);
-        let info = self.handle();
-        ask!(
-            in gc info,
-            ICorProfilerInfo::GetClassIDInfo(class.raw(), &mut module, &mut token)
-        )?;
-        Ok(ClassIdInfo {
-            module: ModuleId::optional(module),
-            token: typed("ICorProfilerInfo::GetClassIDInfo", token)?,
-        })
-    }
+    fn class_id_info(class: ClassId) -> {ClassIdInfo}
+        = [in gc] GetClassIDInfo(class, @module, @token);
 
     /// The loaded type of a definition that is not generic.
-    ///
-    /// Wraps `ICorProfilerInfo::GetClassFromToken`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_TYPE_IS_PARAMETERIZED` for generic types, `CORPROF_E_DATAINCOMPLETE` while the type
-    /// is not loaded.
-    #[doc(alias = "GetClassFromToken")]
-    fn class_from_token(&self, module: ModuleId, class: TypeDef) -> Result<ClassId> {
-        let mut loaded = 0;
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo::GetClassFromToken(module.raw(), class.raw(), &mut loaded)
-        )?;
-        Ok(ClassId::from_runtime(loaded))
-    }
+    fn class_from_token(module: ModuleId, class: TypeDef) -> ClassId
+        = GetClassFromToken(module, class, @loaded)
+        fails "`CORPROF_E_TYPE_IS_PARAMETERIZED` for generic types, `CORPROF_E_DATAINCOMPLETE` \
+               while the type is not loaded.";
 
     /// The compiled function of a method that is not generic.
-    ///
-    /// Wraps `ICorProfilerInfo::GetFunctionFromToken`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_FUNCTION_IS_PARAMETERIZED` for generic methods, `CORPROF_E_DATAINCOMPLETE` while
-    /// the type is not loaded.
-    #[doc(alias = "GetFunctionFromToken")]
-    fn function_from_token(&self, module: ModuleId, method: MethodDef) -> Result<FunctionId> {
-        let mut function = 0;
-        let info = self.handle();
-        ask!(steady info,
-            ICorProfilerInfo::GetFunctionFromToken(module.raw(), method.raw(), &mut function)
-        )?;
-        Ok(FunctionId::from_runtime(function))
-    }
-
-    /// Elements and dimensions of an array type; `None` for other types.
-    ///
-    /// Wraps `ICorProfilerInfo::IsArrayClass`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "IsArrayClass")]
-    fn array_class_info(&self, class: ClassId) -> Result<Option<ArrayClassInfo>> {
-        let (mut element_type, mut element_class, mut rank) = (0, 0, 0);
-        let info = self.handle();
-        let answer = ask!(
-            in gc info,
-            ICorProfilerInfo::IsArrayClass(
-                class.raw(), &mut element_type, &mut element_class, &mut rank,
-            )
-        )?;
-        Ok((answer == Hresult::S_OK).then_some(ArrayClassInfo {
-            element_type,
-            element_class: ClassId::optional(element_class),
-            rank,
-        }))
-    }
+    fn function_from_token(module: ModuleId, method: MethodDef) -> FunctionId
+        = [steady] GetFunctionFromToken(module, method, @function)
+        fails "`CORPROF_E_FUNCTION_IS_PARAMETERIZED` for generic methods, \
+               `CORPROF_E_DATAINCOMPLETE` while the type is not loaded.";
 
     /// The operating system's id of the thread that a managed thread runs on.
-    ///
-    /// Wraps `ICorProfilerInfo::GetThreadInfo`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetThreadInfo")]
-    fn thread_info(&self, thread: ThreadId) -> Result<u32> {
-        let mut os_thread = 0;
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo::GetThreadInfo(thread.raw(), &mut os_thread))?;
-        Ok(os_thread)
-    }
+    fn thread_info(thread: ThreadId) -> u32 = [in gc] GetThreadInfo(thread, @os_thread);
 
     /// The operating system's handle of a managed thread: on Windows. It belongs to the runtime.
     ///
     /// Elsewhere it is a handle of the runtime's own, good for nothing outside of it.
-    ///
-    /// Wraps `ICorProfilerInfo::GetHandleFromThread`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for what is no managed thread.
-    #[doc(alias = "GetHandleFromThread")]
-    fn handle_from_thread(&self, thread: ThreadId) -> Result<Option<NonNull<c_void>>> {
-        let mut handle = std::ptr::null_mut();
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo::GetHandleFromThread(thread.raw(), &mut handle))?;
-        Ok(NonNull::new(handle))
-    }
+    fn handle_from_thread(thread: ThreadId) -> Option<NonNull<c_void>>
+        = [in gc] GetHandleFromThread(thread, @handle)
+        fails "`E_INVALIDARG` for what is no managed thread.";
 
     /// The context that a managed thread is in; in .NET (Core) that is its application domain.
-    ///
-    /// Wraps `ICorProfilerInfo::GetThreadContext`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for what is no managed thread, `CORPROF_E_DATAINCOMPLETE` where it has none.
-    #[doc(alias = "GetThreadContext")]
-    fn thread_context(&self, thread: ThreadId) -> Result<ContextId> {
-        let mut context = 0;
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo::GetThreadContext(thread.raw(), &mut context))?;
-        Ok(ContextId::from_runtime(context))
-    }
+    fn thread_context(thread: ThreadId) -> ContextId = [in gc] GetThreadContext(thread, @context)
+        fails "`E_INVALIDARG` for what is no managed thread, `CORPROF_E_DATAINCOMPLETE` where it \
+               has none.";
 
     /// Collects all garbage, and returns when that is done.
-    ///
-    /// Wraps `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
-    /// ran managed code; not a callback.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_ASYNCHRONOUS_UNSAFE` from elsewhere.
-    #[doc(alias = "ForceGC")]
-    fn force_gc(&self) -> Result<()> {
-        let info = self.handle();
-        ask!(info, ICorProfilerInfo::ForceGC())?;
-        Ok(())
-    }
+    fn force_gc() -> () = ForceGC()
+        at "a thread of the profiler's own, which never ran managed code; not a callback."
+        fails "`CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_ASYNCHRONOUS_UNSAFE` from \
+               elsewhere.";
 
     /// The id of the managed thread that this thread is.
-    ///
-    /// Wraps `ICorProfilerInfo::GetCurrentThreadID`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_NOT_MANAGED_THREAD` on threads that never ran managed code.
-    #[doc(alias = "GetCurrentThreadID")]
-    fn current_thread_id(&self) -> Result<ThreadId> {
-        let mut thread = 0;
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo::GetCurrentThreadID(&mut thread))?;
-        Ok(ThreadId::from_runtime(thread))
-    }
+    fn current_thread_id() -> ThreadId = [in gc] GetCurrentThreadID(@thread)
+        fails "`CORPROF_E_NOT_MANAGED_THREAD` on threads that never ran managed code.";
+
+    /// Elements and dimensions of an array type; `None` for other types.
+    fn array_class_info(class: ClassId) -> {ArrayClassInfo}
+        = [in gc] IsArrayClass(class, @element_type, @element_class, @rank) none on S_FALSE;
 
     /// Path, load address and assembly of a module.
+    fn module_info(module: ModuleId) -> {ModuleInfo}
+        = [steady] GetModuleInfo(module, @base_address, @{name}, @assembly) at LOADED
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.";
+
+    /// Name and process of an application domain.
+    fn app_domain_info(app_domain: AppDomainId) -> {AppDomainInfo}
+        = GetAppDomainInfo(app_domain, @{name}, @process_id)
+        fails "`CORPROF_E_DATAINCOMPLETE` while the domain is being created.";
+
+    /// Name, application domain and manifest module of an assembly.
+    fn assembly_info(assembly: AssemblyId) -> {AssemblyInfo}
+        = [steady] GetAssemblyInfo(assembly, @{name}, @app_domain, @module)
+        at "from `assembly_load_finished` on; not during a collection."
+        fails "`CORPROF_E_DATAINCOMPLETE` while the assembly is being loaded.";
+
+    /// The events that the runtime reports, of the lower half of the mask.
+    fn event_mask() -> EventMask = [steady] GetEventMask(@low)
+        at "any.";
+
+    /// Says which offsets of a replaced method body stand for which of the original, for debuggers.
     ///
-    /// Wraps `ICorProfilerInfo::GetModuleInfo`. **Context**: from `module_load_finished` on; not
-    /// during a collection.
+    /// Where the function is about to be compiled, `start_jit` is true.
+    fn set_il_instrumented_code_map(function: FunctionId, start_jit: bool, map: &[IlMapEntry]) -> ()
+        = SetILInstrumentedCodeMap(function, start_jit, map.len(), map.as_ptr())
+        at "in `jit_compilation_started` of the method, after its body was replaced; not during a \
+            collection."
+        fails "`CORPROF_E_DEBUGGING_DISABLED` where the runtime was started without a debugger's \
+               support.";
+
+    /// The allocator of a module's method bodies.
     ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded.
-    #[doc(alias = "GetModuleInfo")]
-    fn module_info(&self, module: ModuleId) -> Result<ModuleInfo> {
-        modules::module_info(self.handle(), module)
-    }
+    /// [`set_il_function_body`](Self::set_il_function_body) takes its memory from there by itself.
+    fn il_function_body_allocator(module: ModuleId) -> MethodMalloc<'_>
+        = GetILFunctionBodyAllocator(module, @allocator)
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.";
+    } };
+}
+
+/// What `ICorProfilerInfo` offers: functions, types, modules, method bodies. Every runtime has it.
+#[doc(alias = "ICorProfilerInfo")]
+pub trait CorProfilerInfo: Sealed {
+    __cor_profiler_info! { calls }
 
     /// The metadata of a module, for reading.
     ///
@@ -418,81 +250,6 @@ pub trait CorProfilerInfo: Sealed {
     #[doc(alias = "SetILFunctionBody")]
     fn set_il_function_body(&self, module: ModuleId, method: MethodDef, body: &[u8]) -> Result<()> {
         bodies::set_il_function_body(self.handle(), module, method, body)
-    }
-
-    /// The allocator of a module's method bodies.
-    ///
-    /// [`set_il_function_body`](Self::set_il_function_body) takes its memory from there by itself.
-    ///
-    /// Wraps `ICorProfilerInfo::GetILFunctionBodyAllocator`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.
-    #[doc(alias = "GetILFunctionBodyAllocator")]
-    fn il_function_body_allocator(&self, module: ModuleId) -> Result<MethodMalloc<'_>> {
-        bodies::il_function_body_allocator(self.handle(), module)
-    }
-
-    /// Says which offsets of a replaced method body stand for which of the original, for debuggers.
-    ///
-    /// Where the function is about to be compiled, `start_jit` is true.
-    ///
-    /// Wraps `ICorProfilerInfo::SetILInstrumentedCodeMap`. **Context**: in
-    /// `jit_compilation_started` of the method, after its body was replaced; not during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DEBUGGING_DISABLED` where the runtime was started without a debugger's support.
-    #[doc(alias = "SetILInstrumentedCodeMap")]
-    fn set_il_instrumented_code_map(
-        &self,
-        function: FunctionId,
-        start_jit: bool,
-        map: &[IlMapEntry],
-    ) -> Result<()> {
-        bodies::set_il_instrumented_code_map(self.handle(), function, start_jit, map)
-    }
-
-    /// Name and process of an application domain.
-    ///
-    /// Wraps `ICorProfilerInfo::GetAppDomainInfo`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the domain is being created.
-    #[doc(alias = "GetAppDomainInfo")]
-    fn app_domain_info(&self, app_domain: AppDomainId) -> Result<AppDomainInfo> {
-        modules::app_domain_info(self.handle(), app_domain)
-    }
-
-    /// Name, application domain and manifest module of an assembly.
-    ///
-    /// Wraps `ICorProfilerInfo::GetAssemblyInfo`. **Context**: from `assembly_load_finished` on;
-    /// not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the assembly is being loaded.
-    #[doc(alias = "GetAssemblyInfo")]
-    fn assembly_info(&self, assembly: AssemblyId) -> Result<AssemblyInfo> {
-        modules::assembly_info(self.handle(), assembly)
-    }
-
-    /// The events that the runtime reports, of the lower half of the mask.
-    ///
-    /// Wraps `ICorProfilerInfo::GetEventMask`. **Context**: any.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetEventMask")]
-    fn event_mask(&self) -> Result<EventMask> {
-        let mut low = 0;
-        let info = self.handle();
-        ask!(steady info, ICorProfilerInfo::GetEventMask(&mut low))?;
-        Ok(EventMask::from_halves(low, 0))
     }
 
     /// Sets which events the runtime reports, of the lower half of the mask.

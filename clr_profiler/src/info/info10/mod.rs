@@ -9,9 +9,9 @@ use super::handle::Sealed;
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::Result;
 use crate::ids::{ModuleId, ObjectId};
+use crate::native::native_flags;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
-use sys::BOOL;
 
 pub use references::ObjectReference;
 pub use suspended::SuspendedRuntime;
@@ -29,10 +29,40 @@ bitflags::bitflags! {
     }
 }
 
+native_flags!(RejitFlags);
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info10 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo10 = ICorProfilerInfo10 from info;
+    /// Whether an object is one that is never collected: part of an image, or of the frozen heap.
+    fn is_frozen_object(object: ObjectId<'_>) -> bool = [in gc] IsFrozenObject(object, @is_frozen);
+
+    /// From which size in bytes on objects go to the large-object heap.
+    fn loh_object_size_threshold() -> u32 = [in gc] GetLOHObjectSizeThreshold(@threshold);
+
+    /// Asks for these methods to be compiled again, with IL from
+    /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), and for all methods that
+    /// have inlined them too.
+    ///
+    /// Success says only that the request was taken: failures of single methods arrive in
+    /// [`rejit_error`](crate::Profiler::rejit_error).
+    fn request_rejit_with_inliners(flags: RejitFlags, methods: &[(ModuleId, MethodDef)]) -> ()
+        = RequestReJITWithInliners(flags, methods.0.len(), methods.0.as_ptr(),
+            methods.1.as_ptr()) at INITIALIZED_THREAD with ENABLE_REJIT
+        fails "`CORPROF_E_REJIT_NOT_ENABLED` without that event, \
+               `CORPROF_E_REJIT_INLINING_DISABLED` where the runtime does not remember what was \
+               inlined, `E_INVALIDARG` without [`BLOCK_INLINING`](RejitFlags::BLOCK_INLINING) and \
+               for no method at all.";
+    } };
+}
+
 /// What `ICorProfilerInfo10` offers: references between objects, ReJIT with inliners, suspension
 /// (.NET Core 3.0).
 #[doc(alias = "ICorProfilerInfo10")]
 pub trait CorProfilerInfo10: Sealed {
+    __cor_profiler_info10! { calls }
+
     /// Calls `visit` for each reference that an object holds, until it says to stop.
     ///
     /// References to nothing are left out. A panic of `visit` ends the walk and goes on from here.
@@ -52,77 +82,6 @@ pub trait CorProfilerInfo10: Sealed {
         visit: impl FnMut(ObjectReference<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
         references::walk(self.handle(), object, visit)
-    }
-
-    /// Whether an object is one that is never collected: part of an image, or of the frozen heap.
-    ///
-    /// Wraps `ICorProfilerInfo10::IsFrozenObject`. **Context**: any callback, also during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "IsFrozenObject")]
-    fn is_frozen_object(&self, object: ObjectId<'_>) -> Result<bool> {
-        let mut is_frozen = BOOL::default();
-        let info = self.handle();
-        let object = info.place_of("ICorProfilerInfo10::IsFrozenObject", object)?;
-        ask!(in gc info, ICorProfilerInfo10::IsFrozenObject(object, &mut is_frozen))?;
-        Ok(is_frozen.as_bool())
-    }
-
-    /// From which size in bytes on objects go to the large-object heap.
-    ///
-    /// Wraps `ICorProfilerInfo10::GetLOHObjectSizeThreshold`. **Context**: any, also during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetLOHObjectSizeThreshold")]
-    fn loh_object_size_threshold(&self) -> Result<u32> {
-        let mut threshold = 0;
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo10::GetLOHObjectSizeThreshold(&mut threshold))?;
-        Ok(threshold)
-    }
-
-    /// Asks for these methods to be compiled again, with IL from
-    /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), and for all methods that
-    /// have inlined them too.
-    ///
-    /// Success says only that the request was taken: failures of single methods arrive in
-    /// [`rejit_error`](crate::Profiler::rejit_error).
-    ///
-    /// Wraps `ICorProfilerInfo10::RequestReJITWithInliners`. **Context**: a thread of the profiler's
-    /// own that called
-    /// [`initialize_current_thread`](super::CorProfilerInfo4::initialize_current_thread). **Events**:
-    /// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT).
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_REJIT_NOT_ENABLED` without that event, `CORPROF_E_REJIT_INLINING_DISABLED` where the
-    /// runtime does not remember what was inlined, `E_INVALIDARG` without
-    /// [`BLOCK_INLINING`](RejitFlags::BLOCK_INLINING) and for no method at all.
-    #[doc(alias = "RequestReJITWithInliners")]
-    fn request_rejit_with_inliners(
-        &self,
-        flags: RejitFlags,
-        methods: &[(ModuleId, MethodDef)],
-    ) -> Result<()> {
-        let modules: Vec<usize> = methods.iter().map(|(module, _)| module.raw()).collect();
-        let tokens: Vec<u32> = methods.iter().map(|(_, method)| method.raw()).collect();
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo10::RequestReJITWithInliners(
-                flags.bits(),
-                methods.len() as u32,
-                modules.as_ptr(),
-                tokens.as_ptr(),
-            )
-        )?;
-        Ok(())
     }
 
     /// Suspends all managed threads for the time of `work`.

@@ -10,7 +10,7 @@ use super::handle::Sealed;
 use crate::boundary::guid_of;
 use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
-use crate::native::{read_text, utf16};
+use crate::native::{as_it_is, utf16};
 use clr_profiler_sys as sys;
 use sys::{COR_PRF_EVENTPIPE_PARAM_DESC, COR_PRF_EVENTPIPE_PROVIDER_CONFIG};
 
@@ -19,6 +19,26 @@ pub use types::{
     DefinedEvent, EventDefinition, EventLevel, EventParameter, EventPipeProviderConfig,
     EventPipeSessionId, EventType,
 };
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info12 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo12 = ICorProfilerInfo12 from info;
+    /// Ends a session.
+    fn event_pipe_stop_session(session: EventPipeSessionId) -> () = EventPipeStopSession(session)
+        at "not during a collection, not in `event_pipe_event_delivered`."
+        fails "What the runtime answers; for a session that has ended it is success.";
+
+    /// The name of a provider.
+    fn event_pipe_provider_info(provider: EventPipeProviderId) -> String
+        = [steady] EventPipeGetProviderInfo(provider, @{text});
+
+    /// Makes a provider of events, which lives as long as the process.
+    fn event_pipe_create_provider(name: &str as as_it_is) -> EventPipeProviderId
+        = EventPipeCreateProvider(name.as_ptr(), @provider)
+        fails "`E_FAIL` where the name is taken.";
+    } };
+}
 
 /// What `ICorProfilerInfo12` offers: EventPipe, the runtime's own tracing (.NET 5).
 ///
@@ -31,6 +51,8 @@ pub use types::{
 /// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE`. A thread for EventPipe alone avoids that.
 #[doc(alias = "ICorProfilerInfo12")]
 pub trait CorProfilerInfo12: Sealed {
+    __cor_profiler_info12! { calls }
+
     /// Starts a session: from now on events of these providers are delivered.
     ///
     /// Wraps `ICorProfilerInfo12::EventPipeStartSession`. **Context**: not during a collection.
@@ -87,63 +109,6 @@ pub trait CorProfilerInfo12: Sealed {
             ICorProfilerInfo12::EventPipeAddProviderToSession(session.0, texts.native())
         )?;
         Ok(())
-    }
-
-    /// Ends a session.
-    ///
-    /// Wraps `ICorProfilerInfo12::EventPipeStopSession`. **Context**: not during a collection, not in
-    /// `event_pipe_event_delivered`.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers; for a session that has ended it is success.
-    #[doc(alias = "EventPipeStopSession")]
-    fn event_pipe_stop_session(&self, session: EventPipeSessionId) -> Result<()> {
-        let info = self.handle();
-        ask!(info, ICorProfilerInfo12::EventPipeStopSession(session.0))?;
-        Ok(())
-    }
-
-    /// Makes a provider of events, which lives as long as the process.
-    ///
-    /// Wraps `ICorProfilerInfo12::EventPipeCreateProvider`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_FAIL` where the name is taken.
-    #[doc(alias = "EventPipeCreateProvider")]
-    fn event_pipe_create_provider(&self, name: &str) -> Result<EventPipeProviderId> {
-        let name = utf16(name);
-        let mut provider = 0;
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo12::EventPipeCreateProvider(name.as_ptr(), &mut provider)
-        )?;
-        Ok(EventPipeProviderId::from_runtime(provider))
-    }
-
-    /// The name of a provider.
-    ///
-    /// Wraps `ICorProfilerInfo12::EventPipeGetProviderInfo`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "EventPipeGetProviderInfo")]
-    fn event_pipe_provider_info(&self, provider: EventPipeProviderId) -> Result<String> {
-        let info = self.handle();
-        read_text(|capacity, length, buffer| {
-            ask!(
-                steady info,
-                ICorProfilerInfo12::EventPipeGetProviderInfo(
-                    provider.raw(),
-                    capacity,
-                    length,
-                    buffer,
-                )
-            )
-        })
     }
 
     /// Defines an event of a provider that the profiler has made.

@@ -1,11 +1,21 @@
 //! Sessions, providers and events of EventPipe.
 
+use crate::error::Result;
 use crate::ids::EventPipeProviderId;
+use crate::native::{Argument, Asked};
 
 /// A session of EventPipe that the profiler has started.
 #[doc(alias = "EVENTPIPE_SESSION")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventPipeSessionId(pub(super) u64);
+
+impl Argument for EventPipeSessionId {
+    type Raw = u64;
+
+    fn to_native(self, _: &Asked<'_>) -> Result<u64> {
+        Ok(self.0)
+    }
+}
 
 impl EventPipeSessionId {
     /// The session that native code knows by this number.

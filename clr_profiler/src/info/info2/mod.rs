@@ -5,7 +5,7 @@ mod types;
 
 use std::ops::ControlFlow;
 
-use super::code::{CodeRange, code_ranges};
+use super::code::CodeRange;
 use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
 use super::hooks::FrameInfo;
@@ -22,9 +22,96 @@ pub use types::{
     FunctionInfo2, Generation, GenerationRange, StringLayout,
 };
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info2 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo2 = ICorProfilerInfo2 from info;
+    /// Where a type is defined, what it derives from, and its generic arguments.
+    fn class_id_info2(class: ClassId) -> {ClassIdInfo2}
+        = [in gc] GetClassIDInfo2(class, @module, @token, @parent, @[type_arguments])
+        fails "`CORPROF_E_CLASSID_IS_ARRAY` for arrays, `CORPROF_E_CLASSID_IS_COMPOSITE` for \
+               pointers and other composed types, `CORPROF_E_DATAINCOMPLETE` while the type is \
+               being loaded.";
+
+    /// The function of a method, the type that has it, and its own generic arguments; the runtime
+    /// loads what it needs for it.
+    ///
+    /// `class` is the type with its arguments.
+    fn function_from_token_and_type_args(
+        module: ModuleId, method: MethodDef, class: ClassId, type_arguments: &[ClassId]
+    ) -> FunctionId
+        = GetFunctionFromTokenAndTypeArgs(module, method, class, type_arguments.len(),
+            type_arguments.as_ptr(), @function)
+        fails "`E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while \
+               the module is being loaded.";
+
+    /// The type of a definition and its generic arguments; the runtime loads it if need be.
+    ///
+    /// `type_arguments` are those of the type and of all types around it, as metadata has them;
+    /// empty for types that are not generic. Loading calls the profiler back on this thread, before
+    /// this returns.
+    fn class_from_token_and_type_args(
+        module: ModuleId, class: TypeDef, type_arguments: &[ClassId]
+    ) -> ClassId
+        = GetClassFromTokenAndTypeArgs(module, class, type_arguments.len(),
+            type_arguments.as_ptr(), @loaded)
+        fails "`E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while \
+               the module is being loaded.";
+
+    /// Where length and characters are in a string object.
+    ///
+    /// [`string_layout2`](super::CorProfilerInfo3::string_layout2) has what is left of it.
+    fn string_layout() -> {StringLayout}
+        = [in gc] GetStringLayout(@buffer_length_offset, @length_offset, @buffer_offset);
+
+    /// Where the native code of a function is.
+    ///
+    /// Of several tiers it is one: [`code_info4`](super::CorProfilerInfo9::code_info4) tells all.
+    fn code_info2(function: FunctionId) -> Vec<CodeRange>
+        = [steady] GetCodeInfo2(function, @[ranges])
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.";
+
+    /// The objects that are part of a module's precompiled image: none, on .NET (Core).
+    fn module_frozen_objects(module: ModuleId) -> ObjectEnum<'_>
+        = [steady] EnumModuleFrozenObjects(module, @enumerator)
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
+
+    /// Where the value is in a boxed value of this type: the offset in bytes from where the object
+    /// is.
+    fn box_class_layout(class: ClassId) -> u32 = [in gc] GetBoxClassLayout(class, @offset)
+        fails "`E_INVALIDARG` for what is no value type.";
+
+    /// The application domain that a managed thread is in.
+    fn thread_app_domain(thread: ThreadId) -> AppDomainId
+        = [in gc] GetThreadAppDomain(thread, @domain)
+        fails "`CORPROF_E_NOT_MANAGED_THREAD` for what is no managed thread.";
+
+    /// The address range of the managed heap that an object is in, with its generation.
+    fn object_generation(object: ObjectId<'_>) -> GenerationRange
+        = [in gc] GetObjectGeneration(object, @range)
+        with "as for [`generation_bounds`](Self::generation_bounds)."
+        fails "`E_FAIL` without those events, and for objects outside of all ranges.";
+
+    /// Size of a type, and where its fields are.
+    fn class_layout(class: ClassId) -> {ClassLayout}
+        = [in gc] GetClassLayout(class, ~[fields], @size)
+        fails "`E_INVALIDARG` for arrays and strings, `CORPROF_E_DATAINCOMPLETE` while the type is \
+               being loaded.";
+
+    /// The address ranges of the managed heap's generations, as they were at the end of the last
+    /// collection.
+    fn generation_bounds() -> Vec<GenerationRange> = [in gc] GetGenerationBounds(@[ranges])
+        with "[`MONITOR_GC`](crate::EventMask::MONITOR_GC) or \
+              [`HIGH_BASIC_GC`](crate::EventMask::HIGH_BASIC_GC), which make the runtime keep \
+              them." fails "`E_FAIL` without those events.";
+    } };
+}
+
 /// What `ICorProfilerInfo2` offers: generics, stacks, layouts, generations.
 #[doc(alias = "ICorProfilerInfo2")]
 pub trait CorProfilerInfo2: Sealed {
+    __cor_profiler_info2! { calls }
+
     /// The method that a function is an instance of, with its generic arguments.
     ///
     /// Code that several instantiations share has `System.__Canon` for those arguments that are
@@ -65,112 +152,6 @@ pub trait CorProfilerInfo2: Sealed {
             ));
         }
         function_info2(self.handle(), function, frame.raw())
-    }
-
-    /// Where a type is defined, what it derives from, and its generic arguments.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetClassIDInfo2`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_CLASSID_IS_ARRAY` for arrays, `CORPROF_E_CLASSID_IS_COMPOSITE` for pointers and
-    /// other composed types, `CORPROF_E_DATAINCOMPLETE` while the type is being loaded.
-    #[doc(alias = "GetClassIDInfo2")]
-    fn class_id_info2(&self, class: ClassId) -> Result<ClassIdInfo2> {
-        let (mut module, mut token, mut parent) = (0, 0, 0);
-        let info = self.handle();
-        let type_arguments = read_array(|capacity, count, buffer| {
-            ask!(in gc info,
-                ICorProfilerInfo2::GetClassIDInfo2(
-                    class.raw(),
-                    &mut module,
-                    &mut token,
-                    &mut parent,
-                    capacity,
-                    count,
-                    buffer,
-                )
-            )
-        })?;
-        Ok(ClassIdInfo2 {
-            module: ModuleId::optional(module),
-            token: typed("ICorProfilerInfo2::GetClassIDInfo2", token)?,
-            parent: ClassId::optional(parent),
-            type_arguments: class_ids(type_arguments),
-        })
-    }
-
-    /// The function of a method, the type that has it, and its own generic arguments; the runtime
-    /// loads what it needs for it.
-    ///
-    /// `class` is the type with its arguments.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetFunctionFromTokenAndTypeArgs`. **Context**: not during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while the module
-    /// is being loaded.
-    #[doc(alias = "GetFunctionFromTokenAndTypeArgs")]
-    fn function_from_token_and_type_args(
-        &self,
-        module: ModuleId,
-        method: MethodDef,
-        class: ClassId,
-        type_arguments: &[ClassId],
-    ) -> Result<FunctionId> {
-        let arguments: Vec<usize> = type_arguments.iter().map(|class| class.raw()).collect();
-        let mut function = 0;
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo2::GetFunctionFromTokenAndTypeArgs(
-                module.raw(),
-                method.raw(),
-                class.raw(),
-                arguments.len() as u32,
-                arguments.as_ptr(),
-                &mut function,
-            )
-        )?;
-        Ok(FunctionId::from_runtime(function))
-    }
-
-    /// The type of a definition and its generic arguments; the runtime loads it if need be.
-    ///
-    /// `type_arguments` are those of the type and of all types around it, as metadata has them;
-    /// empty for types that are not generic. Loading calls the profiler back on this thread, before
-    /// this returns.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetClassFromTokenAndTypeArgs`. **Context**: not during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while the module
-    /// is being loaded.
-    #[doc(alias = "GetClassFromTokenAndTypeArgs")]
-    fn class_from_token_and_type_args(
-        &self,
-        module: ModuleId,
-        class: TypeDef,
-        type_arguments: &[ClassId],
-    ) -> Result<ClassId> {
-        let arguments: Vec<usize> = type_arguments.iter().map(|class| class.raw()).collect();
-        let mut loaded = 0;
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo2::GetClassFromTokenAndTypeArgs(
-                module.raw(),
-                class.raw(),
-                arguments.len() as u32,
-                arguments.as_ptr(),
-                &mut loaded,
-            )
-        )?;
-        Ok(ClassId::from_runtime(loaded))
     }
 
     /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
@@ -237,97 +218,6 @@ pub trait CorProfilerInfo2: Sealed {
         unsafe { stack::walk(self.handle(), thread, options, Some(seed), visit) }
     }
 
-    /// Where length and characters are in a string object.
-    ///
-    /// [`string_layout2`](super::CorProfilerInfo3::string_layout2) has what is left of it.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetStringLayout`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetStringLayout")]
-    fn string_layout(&self) -> Result<StringLayout> {
-        let (mut buffer_length, mut length, mut buffer) = (0, 0, 0);
-        let info = self.handle();
-        ask!(
-            in gc info,
-            ICorProfilerInfo2::GetStringLayout(&mut buffer_length, &mut length, &mut buffer)
-        )?;
-        Ok(StringLayout {
-            buffer_length_offset: buffer_length,
-            length_offset: length,
-            buffer_offset: buffer,
-        })
-    }
-
-    /// Size of a type, and where its fields are.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetClassLayout`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for arrays and strings, `CORPROF_E_DATAINCOMPLETE` while the type is being
-    /// loaded.
-    #[doc(alias = "GetClassLayout")]
-    fn class_layout(&self, class: ClassId) -> Result<ClassLayout> {
-        let mut size = 0;
-        let info = self.handle();
-        let fields = read_array(|capacity, count, buffer| {
-            ask!(
-                in gc info,
-                ICorProfilerInfo2::GetClassLayout(class.raw(), buffer, capacity, count, &mut size)
-            )
-        })?;
-        let fields = fields.into_iter().map(|field: sys::COR_FIELD_OFFSET| {
-            let token = typed("ICorProfilerInfo2::GetClassLayout", field.ridOfField)?;
-            Ok((token, field.ulOffset))
-        });
-        Ok(ClassLayout {
-            size,
-            fields: fields.collect::<Result<_>>()?,
-        })
-    }
-
-    /// Where the native code of a function is.
-    ///
-    /// Of several tiers it is one: [`code_info4`](super::CorProfilerInfo9::code_info4) tells all.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetCodeInfo2`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.
-    #[doc(alias = "GetCodeInfo2")]
-    fn code_info2(&self, function: FunctionId) -> Result<Vec<CodeRange>> {
-        let info = self.handle();
-        let ranges = read_array(|capacity, count, buffer| {
-            ask!(
-                steady info,
-                ICorProfilerInfo2::GetCodeInfo2(function.raw(), capacity, count, buffer)
-            )
-        })?;
-        Ok(code_ranges(ranges))
-    }
-
-    /// The objects that are part of a module's precompiled image: none, on .NET (Core).
-    ///
-    /// Wraps `ICorProfilerInfo2::EnumModuleFrozenObjects`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.
-    #[doc(alias = "EnumModuleFrozenObjects")]
-    fn module_frozen_objects(&self, module: ModuleId) -> Result<ObjectEnum<'_>> {
-        let mut enumerator = None;
-        let info = self.handle();
-        ask!(
-            steady info,
-            ICorProfilerInfo2::EnumModuleFrozenObjects(module.raw(), &mut enumerator)
-        )?;
-        Ok(ObjectEnum::new(enumerator))
-    }
-
     /// Dimensions of an array object, and where its elements are.
     ///
     /// Wraps `ICorProfilerInfo2::GetArrayObjectInfo`. **Context**: any callback, also during a
@@ -365,77 +255,6 @@ pub trait CorProfilerInfo2: Sealed {
                 .collect(),
             data: data.addr(),
         })
-    }
-
-    /// Where the value is in a boxed value of this type: the offset in bytes from where the object
-    /// is.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetBoxClassLayout`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for what is no value type.
-    #[doc(alias = "GetBoxClassLayout")]
-    fn box_class_layout(&self, class: ClassId) -> Result<u32> {
-        let mut offset = 0;
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo2::GetBoxClassLayout(class.raw(), &mut offset))?;
-        Ok(offset)
-    }
-
-    /// The application domain that a managed thread is in.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetThreadAppDomain`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_NOT_MANAGED_THREAD` for what is no managed thread.
-    #[doc(alias = "GetThreadAppDomain")]
-    fn thread_app_domain(&self, thread: ThreadId) -> Result<AppDomainId> {
-        let mut domain = 0;
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo2::GetThreadAppDomain(thread.raw(), &mut domain))?;
-        Ok(AppDomainId::from_runtime(domain))
-    }
-
-    /// The address ranges of the managed heap's generations, as they were at the end of the last
-    /// collection.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetGenerationBounds`. **Context**: any callback, also during a
-    /// collection. **Events**: [`MONITOR_GC`](crate::EventMask::MONITOR_GC) or
-    /// [`HIGH_BASIC_GC`](crate::EventMask::HIGH_BASIC_GC), which make the runtime keep them.
-    ///
-    /// # Errors
-    ///
-    /// `E_FAIL` without those events.
-    #[doc(alias = "GetGenerationBounds")]
-    fn generation_bounds(&self) -> Result<Vec<GenerationRange>> {
-        let info = self.handle();
-        let ranges = read_array(|capacity, count, buffer| {
-            ask!(
-                in gc info,
-                ICorProfilerInfo2::GetGenerationBounds(capacity, count, buffer)
-            )
-        })?;
-        let ranges = ranges.into_iter();
-        Ok(ranges.map(GenerationRange::from_native).collect())
-    }
-
-    /// The address range of the managed heap that an object is in, with its generation.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetObjectGeneration`. **Context**: any callback, also during a
-    /// collection. **Events**: as for [`generation_bounds`](Self::generation_bounds).
-    ///
-    /// # Errors
-    ///
-    /// `E_FAIL` without those events, and for objects outside of all ranges.
-    #[doc(alias = "GetObjectGeneration")]
-    fn object_generation(&self, object: ObjectId<'_>) -> Result<GenerationRange> {
-        let mut range = sys::COR_PRF_GC_GENERATION_RANGE::default();
-        let info = self.handle();
-        let object = info.place_of("ICorProfilerInfo2::GetObjectGeneration", object)?;
-        ask!(in gc info, ICorProfilerInfo2::GetObjectGeneration(object, &mut range))?;
-        Ok(GenerationRange::from_native(range))
     }
 
     /// The exception clause that is about to run on this thread, if there is one.

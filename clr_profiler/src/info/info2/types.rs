@@ -1,6 +1,8 @@
 //! What the calls of `ICorProfilerInfo2` return.
 
+use crate::error::Result;
 use crate::ids::{ClassId, ModuleId};
+use crate::native::{Answer, Asked};
 use clr_profiler_il::token::{FieldDef, MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -42,6 +44,13 @@ pub struct ClassLayout {
     /// The fields that the type itself declares, not those that it inherits, with their offsets in
     /// bytes: of a class from where the object is, of a value type from where the value is.
     pub fields: Vec<(FieldDef, u32)>,
+}
+
+/// A field and its offset.
+impl Answer<sys::COR_FIELD_OFFSET> for (FieldDef, u32) {
+    fn answer(raw: sys::COR_FIELD_OFFSET, asked: &Asked<'_>) -> Result<Self> {
+        Ok((Answer::answer(raw.ridOfField, asked)?, raw.ulOffset))
+    }
 }
 
 /// Where length and characters are in a string object: offsets in bytes from where the object is.
@@ -122,16 +131,18 @@ pub struct GenerationRange {
     pub reserved: usize,
 }
 
-impl GenerationRange {
-    pub(crate) fn from_native(native: sys::COR_PRF_GC_GENERATION_RANGE) -> Self {
-        Self {
-            generation: Generation::from_native(native.generation),
-            start: native.rangeStart,
-            size: native.rangeLength,
-            reserved: native.rangeLengthReserved,
-        }
+impl Answer<sys::COR_PRF_GC_GENERATION_RANGE> for GenerationRange {
+    fn answer(raw: sys::COR_PRF_GC_GENERATION_RANGE, _: &Asked<'_>) -> Result<Self> {
+        Ok(Self {
+            generation: Generation::from_native(raw.generation),
+            start: raw.rangeStart,
+            size: raw.rangeLength,
+            reserved: raw.rangeLengthReserved,
+        })
     }
+}
 
+impl GenerationRange {
     /// Whether this address is in the range.
     pub fn contains(&self, address: usize) -> bool {
         address >= self.start && address - self.start < self.reserved
@@ -202,12 +213,12 @@ mod tests {
 
     #[test]
     fn a_range_holds_what_is_reserved_too() {
-        let range = GenerationRange::from_native(sys::COR_PRF_GC_GENERATION_RANGE {
-            generation: 2,
-            rangeStart: 0x100,
-            rangeLength: 0x10,
-            rangeLengthReserved: 0x20,
-        });
+        let range = GenerationRange {
+            generation: Generation::Gen2,
+            start: 0x100,
+            size: 0x10,
+            reserved: 0x20,
+        };
         assert!(range.contains(0x100) && range.contains(0x11f));
         assert!(!range.contains(0xff) && !range.contains(0x120));
     }

@@ -2,13 +2,51 @@
 
 use super::identity::{NativeVersion, NewAssembly, NewAssemblyRef};
 use crate::error::Result;
-use crate::metadata::convert::{cast, length, raw_or_nil, start_or_null, wide};
 use crate::metadata::handle::{MetadataWriter, SealedWriter};
+use crate::native::any_token;
 use crate::native::typed;
+use crate::native::{cast, length, start_or_null, wide};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
 use clr_profiler_sys as sys;
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_assembly_emit {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataAssemblyEmit = IMetaDataAssemblyEmit from beside_emit;
+    /// Adds a file to the assembly. `flags` is `CorFileFlags`, ECMA-335 II.23.1.6.
+    fn define_file(name: &str, hash: &[u8], flags: u32) -> File
+        = DefineFile(name.as_ptr(), hash.as_ptr(), hash.len(), flags, @token);
+
+    /// Changes hash and attributes of a file.
+    fn set_file_props(file: File, hash: &[u8], flags: u32) -> ()
+        = SetFileProps(file, hash.as_ptr(), hash.len(), flags);
+
+    /// Adds a type that another file has, or that is forwarded to another assembly.
+    fn define_exported_type(
+        name: &str, implementation: impl Into<Token> as any_token, type_def: Option<TypeDef>, flags:
+        u32
+    ) -> ExportedType = DefineExportedType(name.as_ptr(), implementation, type_def, flags, @token);
+
+    /// Changes place and attributes of an exported type.
+    fn set_exported_type_props(
+        exported: ExportedType, implementation: impl Into<Token> as any_token, type_def:
+        Option<TypeDef>, flags: u32
+    ) -> () = SetExportedTypeProps(exported, implementation, type_def, flags);
+
+    /// Adds a resource; `None` as the implementation says that it is in this file.
+    fn define_manifest_resource(
+        name: &str, implementation: Option<Token>, offset: u32, flags: u32
+    ) -> ManifestResource
+        = DefineManifestResource(name.as_ptr(), implementation, offset, flags, @token);
+
+    /// Changes place and attributes of a resource.
+    fn set_manifest_resource_props(
+        resource: ManifestResource, implementation: Option<Token>, offset: u32, flags: u32
+    ) -> () = SetManifestResourceProps(resource, implementation, offset, flags);
+    } };
+}
 
 /// What `IMetaDataAssemblyEmit` offers: adding to and changing the manifest of an assembly.
 ///
@@ -17,6 +55,8 @@ use clr_profiler_sys as sys;
 /// compiled.
 #[doc(alias = "IMetaDataAssemblyEmit")]
 pub trait MetadataAssemblyEmit: SealedWriter {
+    __metadata_assembly_emit! { calls }
+
     /// Makes the module the manifest of an assembly.
     ///
     /// Wraps `IMetaDataAssemblyEmit::DefineAssembly`. **Context**: not during a collection.
@@ -132,177 +172,6 @@ pub trait MetadataAssemblyEmit: SealedWriter {
                 start_or_null(reference.hash).cast(),
                 length(CALL, reference.hash)?,
                 reference.flags
-            )
-        )
-        .map(drop)
-    }
-
-    /// Adds a file to the assembly. `flags` is `CorFileFlags`, ECMA-335 II.23.1.6.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::DefineFile`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineFile")]
-    fn define_file(&self, name: &str, hash: &[u8], flags: u32) -> Result<File> {
-        const CALL: &str = "IMetaDataAssemblyEmit::DefineFile";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        let name = wide(CALL, name)?;
-        let mut token = 0;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::DefineFile(
-                name.as_ptr(),
-                start_or_null(hash).cast(),
-                length(CALL, hash)?,
-                flags,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// Changes hash and attributes of a file.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::SetFileProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetFileProps")]
-    fn set_file_props(&self, file: File, hash: &[u8], flags: u32) -> Result<()> {
-        const CALL: &str = "IMetaDataAssemblyEmit::SetFileProps";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::SetFileProps(
-                file.raw(),
-                start_or_null(hash).cast(),
-                length(CALL, hash)?,
-                flags
-            )
-        )
-        .map(drop)
-    }
-
-    /// Adds a type that another file has, or that is forwarded to another assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::DefineExportedType`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineExportedType")]
-    fn define_exported_type(
-        &self,
-        name: &str,
-        implementation: impl Into<Token>,
-        type_def: Option<TypeDef>,
-        flags: u32,
-    ) -> Result<ExportedType> {
-        const CALL: &str = "IMetaDataAssemblyEmit::DefineExportedType";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        let name = wide(CALL, name)?;
-        let mut token = 0;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::DefineExportedType(
-                name.as_ptr(),
-                implementation.into().raw(),
-                raw_or_nil(type_def),
-                flags,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// Changes place and attributes of an exported type.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::SetExportedTypeProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetExportedTypeProps")]
-    fn set_exported_type_props(
-        &self,
-        exported: ExportedType,
-        implementation: impl Into<Token>,
-        type_def: Option<TypeDef>,
-        flags: u32,
-    ) -> Result<()> {
-        const CALL: &str = "IMetaDataAssemblyEmit::SetExportedTypeProps";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::SetExportedTypeProps(
-                exported.raw(),
-                implementation.into().raw(),
-                raw_or_nil(type_def),
-                flags
-            )
-        )
-        .map(drop)
-    }
-
-    /// Adds a resource; `None` as the implementation says that it is in this file.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::DefineManifestResource`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineManifestResource")]
-    fn define_manifest_resource(
-        &self,
-        name: &str,
-        implementation: Option<Token>,
-        offset: u32,
-        flags: u32,
-    ) -> Result<ManifestResource> {
-        const CALL: &str = "IMetaDataAssemblyEmit::DefineManifestResource";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        let name = wide(CALL, name)?;
-        let mut token = 0;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::DefineManifestResource(
-                name.as_ptr(),
-                raw_or_nil(implementation),
-                offset,
-                flags,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// Changes place and attributes of a resource.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::SetManifestResourceProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetManifestResourceProps")]
-    fn set_manifest_resource_props(
-        &self,
-        resource: ManifestResource,
-        implementation: Option<Token>,
-        offset: u32,
-        flags: u32,
-    ) -> Result<()> {
-        const CALL: &str = "IMetaDataAssemblyEmit::SetManifestResourceProps";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::SetManifestResourceProps(
-                resource.raw(),
-                raw_or_nil(implementation),
-                offset,
-                flags
             )
         )
         .map(drop)

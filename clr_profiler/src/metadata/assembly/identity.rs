@@ -3,7 +3,7 @@
 use std::ptr;
 
 use crate::error::Result;
-use crate::metadata::convert::wide;
+use crate::native::wide;
 use clr_profiler_sys as sys;
 
 /// Version and culture of an assembly.

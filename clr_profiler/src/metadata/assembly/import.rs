@@ -2,10 +2,9 @@
 
 use super::identity::{AssemblyProps, AssemblyRefProps, NativeVersion};
 use crate::error::Result;
-use crate::metadata::convert::{blob, cast, found, optional, raw_or_nil, wide};
-use crate::metadata::enumerate::{MetadataIter, Source, enumerate};
 use crate::metadata::handle::{Metadata, Sealed};
-use crate::native::{read_array, read_text, typed};
+use crate::native::{blob, cast, wide};
+use crate::native::{read_array, read_text};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
@@ -59,29 +58,66 @@ fn assembly(
     cast(metadata.import(), call)
 }
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_assembly_import {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+    /// The assembly that the module is the manifest of; `None` for other modules of an assembly.
+    fn assembly_from_scope() -> Assembly = GetAssemblyFromScope(@token)
+        none on CLDB_E_RECORD_NOTFOUND
+        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+
+    /// Name, hash and attributes of a file of the assembly.
+    fn file_props(token: File) -> {FileProps} = GetFileProps(token, ~{name}, @(hash), @flags)
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+
+    /// Name and place of a type that the assembly exports from another file or forwards.
+    fn exported_type_props(token: ExportedType) -> {ExportedTypeProps}
+        = GetExportedTypeProps(token, ~{name}, @implementation, @type_def, @flags)
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+
+    /// Name and place of a resource.
+    fn manifest_resource_props(token: ManifestResource) -> {ManifestResourceProps}
+        = GetManifestResourceProps(token, ~{name}, @implementation, @offset, @flags)
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+
+    /// The exported type with this name, in the exported type that encloses it.
+    fn find_exported_type_by_name(name: &str, enclosing: Option<ExportedType>) -> ExportedType
+        = FindExportedTypeByName(name.as_ptr(), enclosing, @token)
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+
+    /// The resource with this name.
+    fn find_manifest_resource_by_name(name: &str) -> ManifestResource
+        = FindManifestResourceByName(name.as_ptr(), @token)
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+    } };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_assembly_import_enumerations {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+    /// The assemblies that the module refers to.
+    fn assembly_refs() -> AssemblyRef = EnumAssemblyRefs();
+
+    /// The other files of the assembly.
+    fn files() -> File = EnumFiles();
+
+    /// The types that the assembly exports from other files or forwards.
+    fn exported_types() -> ExportedType = EnumExportedTypes();
+
+    /// The resources of the assembly.
+    fn manifest_resources() -> ManifestResource = EnumManifestResources();
+    } };
+}
+
 /// What `IMetaDataAssemblyImport` offers: the manifest of an assembly.
 ///
 /// All of it may be called from every callback that is not during a collection.
 #[doc(alias = "IMetaDataAssemblyImport")]
 pub trait MetadataAssemblyImport: Sealed {
-    /// The assembly that the module is the manifest of; `None` for other modules of an assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::GetAssemblyFromScope`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.
-    #[doc(alias = "GetAssemblyFromScope")]
-    fn assembly_from_scope(&self) -> Result<Option<Assembly>> {
-        const CALL: &str = "IMetaDataAssemblyImport::GetAssemblyFromScope";
-        let import = assembly(self, CALL)?;
-        let mut token = 0;
-        let answer = native_call!(
-            &import,
-            IMetaDataAssemblyImport::GetAssemblyFromScope(&mut token)
-        );
-        found(answer)?.map(|_| typed(CALL, token)).transpose()
-    }
+    __metadata_assembly_import! { calls }
+    __metadata_assembly_import_enumerations! { enumerations }
 
     /// Name, version, key and attributes of the assembly.
     ///
@@ -162,226 +198,6 @@ pub trait MetadataAssemblyImport: Sealed {
             hash: unsafe { blob(hash.cast(), hash_length) },
             flags,
         })
-    }
-
-    /// Name, hash and attributes of a file of the assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::GetFileProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
-    #[doc(alias = "GetFileProps")]
-    fn file_props(&self, token: File) -> Result<FileProps> {
-        let import = assembly(self, "IMetaDataAssemblyImport::GetFileProps")?;
-        let (mut hash, mut hash_length, mut flags) = (std::ptr::null(), 0, 0);
-        let name = read_text(|capacity, length, buffer| {
-            native_call!(
-                &import,
-                IMetaDataAssemblyImport::GetFileProps(
-                    token.raw(),
-                    buffer,
-                    capacity,
-                    length,
-                    &mut hash,
-                    &mut hash_length,
-                    &mut flags,
-                )
-            )
-        })?;
-        Ok(FileProps {
-            name,
-            // SAFETY: the metadata says that its blob of that length stands there.
-            hash: unsafe { blob(hash.cast(), hash_length) },
-            flags,
-        })
-    }
-
-    /// Name and place of a type that the assembly exports from another file or forwards.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::GetExportedTypeProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
-    #[doc(alias = "GetExportedTypeProps")]
-    fn exported_type_props(&self, token: ExportedType) -> Result<ExportedTypeProps> {
-        const CALL: &str = "IMetaDataAssemblyImport::GetExportedTypeProps";
-        let import = assembly(self, CALL)?;
-        let (mut implementation, mut type_def, mut flags) = (0, 0, 0);
-        let name = read_text(|capacity, length, buffer| {
-            native_call!(
-                &import,
-                IMetaDataAssemblyImport::GetExportedTypeProps(
-                    token.raw(),
-                    buffer,
-                    capacity,
-                    length,
-                    &mut implementation,
-                    &mut type_def,
-                    &mut flags,
-                )
-            )
-        })?;
-        Ok(ExportedTypeProps {
-            name,
-            implementation: Token::new(implementation),
-            type_def: optional(CALL, type_def)?,
-            flags,
-        })
-    }
-
-    /// Name and place of a resource.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::GetManifestResourceProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
-    #[doc(alias = "GetManifestResourceProps")]
-    fn manifest_resource_props(&self, token: ManifestResource) -> Result<ManifestResourceProps> {
-        let import = assembly(self, "IMetaDataAssemblyImport::GetManifestResourceProps")?;
-        let (mut implementation, mut offset, mut flags) = (0, 0, 0);
-        let name = read_text(|capacity, length, buffer| {
-            native_call!(
-                &import,
-                IMetaDataAssemblyImport::GetManifestResourceProps(
-                    token.raw(),
-                    buffer,
-                    capacity,
-                    length,
-                    &mut implementation,
-                    &mut offset,
-                    &mut flags,
-                )
-            )
-        })?;
-        Ok(ManifestResourceProps {
-            name,
-            implementation: Token::new(implementation),
-            offset,
-            flags,
-        })
-    }
-
-    /// The assemblies that the module refers to.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::EnumAssemblyRefs`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers, as an item.
-    #[doc(alias = "EnumAssemblyRefs")]
-    fn assembly_refs(&self) -> Result<MetadataIter<'_, AssemblyRef>> {
-        const CALL: &str = "IMetaDataAssemblyImport::EnumAssemblyRefs";
-        let assembly = assembly(self, CALL)?;
-        Ok(enumerate!(
-            assembly.clone(),
-            Source::Assembly(assembly),
-            IMetaDataAssemblyImport::EnumAssemblyRefs()
-        ))
-    }
-
-    /// The other files of the assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::EnumFiles`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers, as an item.
-    #[doc(alias = "EnumFiles")]
-    fn files(&self) -> Result<MetadataIter<'_, File>> {
-        const CALL: &str = "IMetaDataAssemblyImport::EnumFiles";
-        let assembly = assembly(self, CALL)?;
-        Ok(enumerate!(
-            assembly.clone(),
-            Source::Assembly(assembly),
-            IMetaDataAssemblyImport::EnumFiles()
-        ))
-    }
-
-    /// The types that the assembly exports from other files or forwards.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::EnumExportedTypes`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers, as an item.
-    #[doc(alias = "EnumExportedTypes")]
-    fn exported_types(&self) -> Result<MetadataIter<'_, ExportedType>> {
-        const CALL: &str = "IMetaDataAssemblyImport::EnumExportedTypes";
-        let assembly = assembly(self, CALL)?;
-        Ok(enumerate!(
-            assembly.clone(),
-            Source::Assembly(assembly),
-            IMetaDataAssemblyImport::EnumExportedTypes()
-        ))
-    }
-
-    /// The resources of the assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::EnumManifestResources`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Where the metadata has no such interface; what it answers, as an item.
-    #[doc(alias = "EnumManifestResources")]
-    fn manifest_resources(&self) -> Result<MetadataIter<'_, ManifestResource>> {
-        const CALL: &str = "IMetaDataAssemblyImport::EnumManifestResources";
-        let assembly = assembly(self, CALL)?;
-        Ok(enumerate!(
-            assembly.clone(),
-            Source::Assembly(assembly),
-            IMetaDataAssemblyImport::EnumManifestResources()
-        ))
-    }
-
-    /// The exported type with this name, in the exported type that encloses it.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::FindExportedTypeByName`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is none.
-    #[doc(alias = "FindExportedTypeByName")]
-    fn find_exported_type_by_name(
-        &self,
-        name: &str,
-        enclosing: Option<ExportedType>,
-    ) -> Result<ExportedType> {
-        const CALL: &str = "IMetaDataAssemblyImport::FindExportedTypeByName";
-        let import = assembly(self, CALL)?;
-        let name = wide(CALL, name)?;
-        let mut token = 0;
-        native_call!(
-            &import,
-            IMetaDataAssemblyImport::FindExportedTypeByName(
-                name.as_ptr(),
-                raw_or_nil(enclosing),
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// The resource with this name.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::FindManifestResourceByName`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is none.
-    #[doc(alias = "FindManifestResourceByName")]
-    fn find_manifest_resource_by_name(&self, name: &str) -> Result<ManifestResource> {
-        const CALL: &str = "IMetaDataAssemblyImport::FindManifestResourceByName";
-        let import = assembly(self, CALL)?;
-        let name = wide(CALL, name)?;
-        let mut token = 0;
-        native_call!(
-            &import,
-            IMetaDataAssemblyImport::FindManifestResourceByName(name.as_ptr(), &mut token)
-        )?;
-        typed(CALL, token)
     }
 
     /// The assemblies of this name that the runtime would find from these folders.

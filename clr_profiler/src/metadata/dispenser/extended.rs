@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use super::{Dispenser, Sealed, scope};
 use crate::error::{Error, Result};
-use crate::metadata::convert::{cast, wide};
 use crate::metadata::handle::Metadata;
 use crate::native::read_text;
+use crate::native::{cast, wide};
 use clr_profiler_sys as sys;
 use sys::{GUID, IUnknown, Interface};
 

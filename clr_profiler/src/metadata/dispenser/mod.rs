@@ -8,10 +8,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::convert::{length, wide_path};
 use super::handle::{Metadata, MetadataWriter};
 use crate::error::{Error, Result};
 use crate::info::{CorProfilerInfo3, ProfilerInfo, RuntimeKind};
+use crate::native::{length, wide_path};
 use clr_profiler_sys as sys;
 use sys::Interface;
 

@@ -2,122 +2,65 @@
 
 use super::KEEP;
 use crate::error::{Error, Result};
-use crate::metadata::convert::{length, start_or_null, wide};
 use crate::metadata::handle::{MetadataWriter, SealedWriter};
-use crate::native::typed;
+use crate::native::any_token;
+use crate::native::{length, start_or_null, wide};
 use clr_profiler_il::token::{CustomAttribute, MemberRef, ModuleRef, Permission, Token};
 use clr_profiler_sys as sys;
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_emit_attributes {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitAttributes = IMetaDataEmit from emit;
+    /// Puts a custom attribute on an item: its constructor (a `MethodDef` or `MemberRef`), and its
+    /// arguments as ECMA-335 II.23.3 encodes them.
+    fn define_custom_attribute(
+        owner: impl Into<Token> as any_token, constructor: impl Into<Token> as any_token, value:
+        &[u8]
+    ) -> CustomAttribute
+        = DefineCustomAttribute(owner, constructor, value.as_ptr(), value.len(), @attribute);
+
+    /// Changes the arguments of a custom attribute.
+    fn set_custom_attribute_value(attribute: CustomAttribute, value: &[u8]) -> ()
+        = SetCustomAttributeValue(attribute, value.as_ptr(), value.len());
+
+    /// Adds a security declaration to an item: what is done (`CorDeclSecurity`) with which permissions.
+    fn define_permission_set(
+        owner: impl Into<Token> as any_token, action: u32, permissions: &[u8]
+    ) -> Permission
+        = DefinePermissionSet(owner, action, permissions.as_ptr(), permissions.len(), @permission);
+
+    /// Changes the permissions of an item's security declaration with this action.
+    fn set_permission_set_props(
+        owner: impl Into<Token> as any_token, action: u32, permissions: &[u8]
+    ) -> Permission
+        = SetPermissionSetProps(owner, action, permissions.as_ptr(), permissions.len(),
+            @permission) fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+
+    /// Says how a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it.
+    fn set_field_marshal(item: impl Into<Token> as any_token, native_type: &[u8]) -> ()
+        = SetFieldMarshal(item, native_type.as_ptr(), native_type.len());
+
+    /// Takes away how a field or parameter is marshalled.
+    fn delete_field_marshal(item: impl Into<Token> as any_token) -> () = DeleteFieldMarshal(item)
+        fails "`CLDB_E_RECORD_NOTFOUND` where nothing is said about it.";
+
+    /// Makes a method stand for a native function. `flags` is `CorPinvokeMap`, ECMA-335 II.23.1.8.
+    fn define_pinvoke_map(
+        member: impl Into<Token> as any_token, flags: u32, import_name: &str, import_dll: ModuleRef
+    ) -> () = DefinePinvokeMap(member, flags, import_name.as_ptr(), import_dll)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Makes a method no longer stand for a native function.
+    fn delete_pinvoke_map(member: impl Into<Token> as any_token) -> () = DeletePinvokeMap(member)
+        fails "`CLDB_E_RECORD_NOTFOUND` where it stands for none.";
+    } };
+}
 
 /// The part of [`MetadataEmit`](crate::MetadataEmit) about what is attached to definitions: custom attributes,
 /// permissions, marshalling and native functions.
 pub trait MetadataEmitAttributes: SealedWriter {
-    /// Puts a custom attribute on an item: its constructor (a `MethodDef` or `MemberRef`), and its
-    /// arguments as ECMA-335 II.23.3 encodes them.
-    ///
-    /// Wraps `IMetaDataEmit::DefineCustomAttribute`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineCustomAttribute")]
-    fn define_custom_attribute(
-        &self,
-        owner: impl Into<Token>,
-        constructor: impl Into<Token>,
-        value: &[u8],
-    ) -> Result<CustomAttribute> {
-        const CALL: &str = "IMetaDataEmit::DefineCustomAttribute";
-        let mut attribute = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineCustomAttribute(
-                owner.into().raw(),
-                constructor.into().raw(),
-                start_or_null(value).cast(),
-                length(CALL, value)?,
-                &mut attribute
-            )
-        )?;
-        typed(CALL, attribute)
-    }
-
-    /// Changes the arguments of a custom attribute.
-    ///
-    /// Wraps `IMetaDataEmit::SetCustomAttributeValue`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetCustomAttributeValue")]
-    fn set_custom_attribute_value(&self, attribute: CustomAttribute, value: &[u8]) -> Result<()> {
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::SetCustomAttributeValue(
-                attribute.raw(),
-                start_or_null(value).cast(),
-                length(CALL, value)?
-            )
-        )
-        .map(drop)
-    }
-
-    /// Adds a security declaration to an item: what is done (`CorDeclSecurity`) with which permissions.
-    ///
-    /// Wraps `IMetaDataEmit::DefinePermissionSet`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefinePermissionSet")]
-    fn define_permission_set(
-        &self,
-        owner: impl Into<Token>,
-        action: u32,
-        permissions: &[u8],
-    ) -> Result<Permission> {
-        const CALL: &str = "IMetaDataEmit::DefinePermissionSet";
-        let mut permission = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefinePermissionSet(
-                owner.into().raw(),
-                action,
-                start_or_null(permissions).cast(),
-                length(CALL, permissions)?,
-                &mut permission
-            )
-        )?;
-        typed(CALL, permission)
-    }
-
-    /// Changes the permissions of an item's security declaration with this action.
-    ///
-    /// Wraps `IMetaDataEmit::SetPermissionSetProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is none.
-    #[doc(alias = "SetPermissionSetProps")]
-    fn set_permission_set_props(
-        &self,
-        owner: impl Into<Token>,
-        action: u32,
-        permissions: &[u8],
-    ) -> Result<Permission> {
-        const CALL: &str = "IMetaDataEmit::SetPermissionSetProps";
-        let mut permission = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::SetPermissionSetProps(
-                owner.into().raw(),
-                action,
-                start_or_null(permissions).cast(),
-                length(CALL, permissions)?,
-                &mut permission
-            )
-        )?;
-        typed(CALL, permission)
-    }
+    __metadata_emit_attributes! { calls }
 
     /// Adds several security attributes to an item at once: constructors and arguments.
     ///
@@ -162,71 +105,6 @@ pub trait MetadataEmitAttributes: SealedWriter {
         }
     }
 
-    /// Says how a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it.
-    ///
-    /// Wraps `IMetaDataEmit::SetFieldMarshal`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetFieldMarshal")]
-    fn set_field_marshal(&self, item: impl Into<Token>, native_type: &[u8]) -> Result<()> {
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::SetFieldMarshal(
-                item.into().raw(),
-                start_or_null(native_type),
-                length(CALL, native_type)?
-            )
-        )
-        .map(drop)
-    }
-
-    /// Takes away how a field or parameter is marshalled.
-    ///
-    /// Wraps `IMetaDataEmit::DeleteFieldMarshal`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where nothing is said about it.
-    #[doc(alias = "DeleteFieldMarshal")]
-    fn delete_field_marshal(&self, item: impl Into<Token>) -> Result<()> {
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DeleteFieldMarshal(item.into().raw())
-        )
-        .map(drop)
-    }
-
-    /// Makes a method stand for a native function. `flags` is `CorPinvokeMap`, ECMA-335 II.23.1.8.
-    ///
-    /// Wraps `IMetaDataEmit::DefinePinvokeMap`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "DefinePinvokeMap")]
-    fn define_pinvoke_map(
-        &self,
-        member: impl Into<Token>,
-        flags: u32,
-        import_name: &str,
-        import_dll: ModuleRef,
-    ) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit::DefinePinvokeMap";
-        let import_name = wide(CALL, import_name)?;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefinePinvokeMap(
-                member.into().raw(),
-                flags,
-                import_name.as_ptr(),
-                import_dll.raw()
-            )
-        )
-        .map(drop)
-    }
-
     /// Changes the native function that a method stands for. What is `None` stays as it is.
     ///
     /// Wraps `IMetaDataEmit::SetPinvokeMap`. **Context**: not during a collection.
@@ -255,22 +133,6 @@ pub trait MetadataEmitAttributes: SealedWriter {
                 import_name,
                 import_dll.map_or(ModuleRef::NIL.raw(), ModuleRef::raw)
             )
-        )
-        .map(drop)
-    }
-
-    /// Makes a method no longer stand for a native function.
-    ///
-    /// Wraps `IMetaDataEmit::DeletePinvokeMap`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where it stands for none.
-    #[doc(alias = "DeletePinvokeMap")]
-    fn delete_pinvoke_map(&self, member: impl Into<Token>) -> Result<()> {
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DeletePinvokeMap(member.into().raw())
         )
         .map(drop)
     }

@@ -1,9 +1,11 @@
 //! `IMetaDataEmit`: references, signatures and string literals.
 
 use crate::error::Result;
-use crate::metadata::convert::{cast, length, start_or_null, wide};
 use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
 use crate::metadata::signature::AsSignature;
+use crate::metadata::signature::checked;
+use crate::native::any_token;
+use crate::native::{cast, length, start_or_null};
 use crate::native::{read_array, typed};
 use clr_profiler_il::signature::{self, MemberRefSig, TypeSpecSig};
 use clr_profiler_il::token::{
@@ -21,27 +23,58 @@ fn sides(
     Ok((cast(&scope.import, call)?, cast(emit, call)?))
 }
 
-/// The part of [`MetadataEmit`](crate::MetadataEmit) about references to other modules, signatures and string literals.
-pub trait MetadataEmitReferences: SealedWriter {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_emit_references {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitReferences = IMetaDataEmit from emit;
     /// Adds a reference to a type by its scope (an assembly, a module or an enclosing type) and its name
     /// with namespace.
-    ///
-    /// Wraps `IMetaDataEmit::DefineTypeRefByName`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "DefineTypeRefByName")]
-    fn define_type_ref_by_name(&self, scope: impl Into<Token>, name: &str) -> Result<TypeRef> {
-        const CALL: &str = "IMetaDataEmit::DefineTypeRefByName";
-        let name = wide(CALL, name)?;
-        let mut class = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineTypeRefByName(scope.into().raw(), name.as_ptr(), &mut class)
-        )?;
-        typed(CALL, class)
-    }
+    fn define_type_ref_by_name(scope: impl Into<Token> as any_token, name: &str) -> TypeRef
+        = DefineTypeRefByName(scope, name.as_ptr(), @class)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Adds a reference to a method or field by its parent (a type of any kind, a module), name and
+    /// signature.
+    fn define_member_ref(
+        parent: impl Into<Token> as any_token, name: &str, signature: impl AsSignature<MemberRefSig>
+        as checked
+    ) -> MemberRef
+        = DefineMemberRef(parent, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// Gives a reference to a member another parent.
+    fn set_parent(member: MemberRef, parent: impl Into<Token> as any_token) -> ()
+        = SetParent(member, parent);
+
+    /// Adds a reference to another module of the assembly, or to a native library.
+    fn define_module_ref(name: &str) -> ModuleRef = DefineModuleRef(name.as_ptr(), @module)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// The token of a signature of its own (of locals, or of what `calli` calls), added where it is not
+    /// there yet.
+    fn token_from_sig(
+        signature: impl AsSignature<signature::StandAloneSig> as checked
+    ) -> StandAloneSig = GetTokenFromSig(signature.as_ptr(), signature.len(), @token)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// The token of a composed type, added where it is not there yet.
+    fn token_from_type_spec(signature: impl AsSignature<TypeSpecSig> as checked) -> TypeSpec
+        = GetTokenFromTypeSpec(signature.as_ptr(), signature.len(), @token)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// The token of a string literal of this UTF-16, whatever it holds, added where it is not there yet.
+    fn define_user_string_utf16(text: &[u16]) -> UserString
+        = DefineUserString(text.as_ptr(), text.len(), @token)
+        fails "What the metadata answers, such as `META_E_STRINGSPACE_FULL`.";
+    } };
+}
+
+/// The part of [`MetadataEmit`](crate::MetadataEmit) about references to other modules, signatures and string literals.
+pub trait MetadataEmitReferences: SealedWriter {
+    __metadata_emit_references! { calls }
 
     /// Adds a reference to a type of another scope, and to its assembly.
     ///
@@ -77,39 +110,6 @@ pub trait MetadataEmitReferences: SealedWriter {
         typed(CALL, reference)
     }
 
-    /// Adds a reference to a method or field by its parent (a type of any kind, a module), name and
-    /// signature.
-    ///
-    /// Wraps `IMetaDataEmit::DefineMemberRef`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the metadata
-    /// answers.
-    #[doc(alias = "DefineMemberRef")]
-    fn define_member_ref(
-        &self,
-        parent: impl Into<Token>,
-        name: &str,
-        signature: impl AsSignature<MemberRefSig>,
-    ) -> Result<MemberRef> {
-        const CALL: &str = "IMetaDataEmit::DefineMemberRef";
-        let name = wide(CALL, name)?;
-        let signature = signature.checked(CALL)?;
-        let mut member = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineMemberRef(
-                parent.into().raw(),
-                name.as_ptr(),
-                signature.as_ptr(),
-                length(CALL, &signature)?,
-                &mut member
-            )
-        )?;
-        typed(CALL, member)
-    }
-
     /// Adds a reference to a member of another scope, with the types that its signature names; `parent`
     /// is the reference to its type.
     ///
@@ -143,111 +143,6 @@ pub trait MetadataEmitReferences: SealedWriter {
             )
         )?;
         typed(CALL, reference)
-    }
-
-    /// Gives a reference to a member another parent.
-    ///
-    /// Wraps `IMetaDataEmit::SetParent`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetParent")]
-    fn set_parent(&self, member: MemberRef, parent: impl Into<Token>) -> Result<()> {
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::SetParent(member.raw(), parent.into().raw())
-        )
-        .map(drop)
-    }
-
-    /// Adds a reference to another module of the assembly, or to a native library.
-    ///
-    /// Wraps `IMetaDataEmit::DefineModuleRef`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "DefineModuleRef")]
-    fn define_module_ref(&self, name: &str) -> Result<ModuleRef> {
-        const CALL: &str = "IMetaDataEmit::DefineModuleRef";
-        let name = wide(CALL, name)?;
-        let mut module = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineModuleRef(name.as_ptr(), &mut module)
-        )?;
-        typed(CALL, module)
-    }
-
-    /// The token of a signature of its own (of locals, or of what `calli` calls), added where it is not
-    /// there yet.
-    ///
-    /// Wraps `IMetaDataEmit::GetTokenFromSig`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the metadata
-    /// answers.
-    #[doc(alias = "GetTokenFromSig")]
-    fn token_from_sig(
-        &self,
-        signature: impl AsSignature<signature::StandAloneSig>,
-    ) -> Result<StandAloneSig> {
-        const CALL: &str = "IMetaDataEmit::GetTokenFromSig";
-        let signature = signature.checked(CALL)?;
-        let mut token = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::GetTokenFromSig(
-                signature.as_ptr(),
-                length(CALL, &signature)?,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// The token of a composed type, added where it is not there yet.
-    ///
-    /// Wraps `IMetaDataEmit::GetTokenFromTypeSpec`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the metadata
-    /// answers.
-    #[doc(alias = "GetTokenFromTypeSpec")]
-    fn token_from_type_spec(&self, signature: impl AsSignature<TypeSpecSig>) -> Result<TypeSpec> {
-        const CALL: &str = "IMetaDataEmit::GetTokenFromTypeSpec";
-        let signature = signature.checked(CALL)?;
-        let mut token = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::GetTokenFromTypeSpec(
-                signature.as_ptr(),
-                length(CALL, &signature)?,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// The token of a string literal of this UTF-16, whatever it holds, added where it is not there yet.
-    ///
-    /// Wraps `IMetaDataEmit::DefineUserString`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, such as `META_E_STRINGSPACE_FULL`.
-    #[doc(alias = "DefineUserString")]
-    fn define_user_string_utf16(&self, text: &[u16]) -> Result<UserString> {
-        const CALL: &str = "IMetaDataEmit::DefineUserString";
-        let mut token = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineUserString(text.as_ptr(), length(CALL, text)?, &mut token)
-        )?;
-        typed(CALL, token)
     }
 
     /// The token of a string literal, added where it is not there yet: the operand of `ldstr`.

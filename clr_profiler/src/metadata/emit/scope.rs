@@ -4,56 +4,44 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::metadata::convert::{wide, wide_path};
 use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
 use crate::metadata::services::{MetadataHandler, OutStream};
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
-/// The part of [`MetadataEmit`](crate::MetadataEmit) about the metadata as a whole: saving, merging, handlers.
-pub trait MetadataEmitScope: SealedWriter {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_emit_scope {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitScope = IMetaDataEmit from emit;
     /// Changes the name of the module.
-    ///
-    /// Wraps `IMetaDataEmit::SetModuleProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "SetModuleProps")]
-    fn set_module_props(&self, name: &str) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit::SetModuleProps";
-        let name = wide(CALL, name)?;
-        native_call!(self.emit(), IMetaDataEmit::SetModuleProps(name.as_ptr())).map(drop)
-    }
+    fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr())
+        fails "A name with a zero in it; what the metadata answers.";
 
     /// How many bytes the metadata will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
     /// quick guess that is not too small.
-    ///
-    /// Wraps `IMetaDataEmit::GetSaveSize`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "GetSaveSize")]
-    fn save_size(&self, size: u32) -> Result<u32> {
-        let mut bytes = 0;
-        native_call!(self.emit(), IMetaDataEmit::GetSaveSize(size, &mut bytes))?;
-        Ok(bytes)
-    }
+    fn save_size(size: u32) -> u32 = GetSaveSize(size, @bytes);
 
     /// Writes the metadata to a file.
+    fn save(file: &Path) -> () = Save(file.as_ptr(), 0)
+        fails "A path that is no Unicode; what the metadata and the file system answer.";
+
+    /// Applies the changes of another scope to this one.
+    fn apply_edit_and_continue(changes: &Metadata<'_>) -> ()
+        = ApplyEditAndContinue(changes.as_raw())
+        fails "What the metadata answers; .NET (Core) does this only with metadata of edit and \
+               continue.";
+
+    /// Merges the scopes that [`merge`](Self::merge) remembered.
     ///
-    /// Wraps `IMetaDataEmit::Save`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A path that is no Unicode; what the metadata and the file system answer.
-    #[doc(alias = "Save")]
-    fn save(&self, file: &Path) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit::Save";
-        let file = wide_path(CALL, file)?;
-        native_call!(self.emit(), IMetaDataEmit::Save(file.as_ptr(), 0)).map(drop)
-    }
+    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
+    fn merge_end() -> () = MergeEnd()
+        fails "`E_NOTIMPL` on .NET (Core).";
+    } };
+}
+
+/// The part of [`MetadataEmit`](crate::MetadataEmit) about the metadata as a whole: saving, merging, handlers.
+pub trait MetadataEmitScope: SealedWriter {
+    __metadata_emit_scope! { calls }
 
     /// Writes the metadata to `out`, after the metadata has given all of it.
     ///
@@ -132,22 +120,6 @@ pub trait MetadataEmitScope: SealedWriter {
         .map(drop)
     }
 
-    /// Applies the changes of another scope to this one.
-    ///
-    /// Wraps `IMetaDataEmit::ApplyEditAndContinue`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers; .NET (Core) does this only with metadata of edit and continue.
-    #[doc(alias = "ApplyEditAndContinue")]
-    fn apply_edit_and_continue(&self, changes: &Metadata<'_>) -> Result<()> {
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::ApplyEditAndContinue(changes.as_raw())
-        )
-        .map(drop)
-    }
-
     /// Remembers another scope to be merged into this one by [`merge_end`](Self::merge_end).
     ///
     /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
@@ -174,20 +146,6 @@ pub trait MetadataEmitScope: SealedWriter {
             )
         )
         .map(drop)
-    }
-
-    /// Merges the scopes that [`merge`](Self::merge) remembered.
-    ///
-    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
-    ///
-    /// Wraps `IMetaDataEmit::MergeEnd`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_NOTIMPL` on .NET (Core).
-    #[doc(alias = "MergeEnd")]
-    fn merge_end(&self) -> Result<()> {
-        native_call!(self.emit(), IMetaDataEmit::MergeEnd()).map(drop)
     }
 }
 

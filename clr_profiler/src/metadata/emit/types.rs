@@ -2,12 +2,12 @@
 
 use super::KEEP;
 use crate::error::Result;
-use crate::metadata::convert::{length, raw_or_nil, terminated, wide};
 use crate::metadata::handle::{MetadataWriter, SealedWriter};
 use crate::metadata::import::FieldOffset;
 use crate::metadata::signature::AsSignature;
 use crate::metadata::value::DefaultValue;
 use crate::native::typed;
+use crate::native::{length, raw_or_nil, terminated, wide};
 use clr_profiler_il::signature::PropertySig;
 use clr_profiler_il::token::{Event, FieldDef, MethodDef, Property, TypeDef, TypeToken};
 use clr_profiler_sys as sys;
@@ -36,76 +36,36 @@ pub struct PropertyMethods<'a> {
     pub others: &'a [MethodDef],
 }
 
-/// The part of [`MetadataEmit`](crate::MetadataEmit) about types, with their layout, properties and events.
-pub trait MetadataEmitTypes: SealedWriter {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_emit_types {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitTypes = IMetaDataEmit from emit;
     /// Adds a type that is not nested.
     ///
     /// The name has the namespace and the number of generic parameters. `attributes` is `CorTypeAttr`,
     /// ECMA-335 II.23.1.15; visibilities of nested types are refused.
-    ///
-    /// Wraps `IMetaDataEmit::DefineTypeDef`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "DefineTypeDef")]
     fn define_type_def(
-        &self,
-        name: &str,
-        attributes: u32,
-        extends: Option<TypeToken>,
-        implements: &[TypeToken],
-    ) -> Result<TypeDef> {
-        const CALL: &str = "IMetaDataEmit::DefineTypeDef";
-        let name = wide(CALL, name)?;
-        let implements = terminated(implements);
-        let mut class = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineTypeDef(
-                name.as_ptr(),
-                attributes,
-                raw_or_nil(extends),
-                implements.as_ptr(),
-                &mut class
-            )
-        )?;
-        typed(CALL, class)
-    }
+        name: &str, attributes: u32, extends: Option<TypeToken>, implements: &[TypeToken]
+    ) -> TypeDef = DefineTypeDef(name.as_ptr(), attributes, extends, implements.as_ptr(), @class)
+        fails "A name with a zero in it; what the metadata answers.";
 
     /// Adds a type that stands in another, like [`define_type_def`](Self::define_type_def).
-    ///
-    /// Wraps `IMetaDataEmit::DefineNestedType`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "DefineNestedType")]
     fn define_nested_type(
-        &self,
-        name: &str,
-        attributes: u32,
-        extends: Option<TypeToken>,
-        implements: &[TypeToken],
-        enclosing: TypeDef,
-    ) -> Result<TypeDef> {
-        const CALL: &str = "IMetaDataEmit::DefineNestedType";
-        let name = wide(CALL, name)?;
-        let implements = terminated(implements);
-        let mut class = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineNestedType(
-                name.as_ptr(),
-                attributes,
-                raw_or_nil(extends),
-                implements.as_ptr(),
-                enclosing.raw(),
-                &mut class
-            )
-        )?;
-        typed(CALL, class)
-    }
+        name: &str, attributes: u32, extends: Option<TypeToken>, implements: &[TypeToken],
+        enclosing: TypeDef
+    ) -> TypeDef
+        = DefineNestedType(name.as_ptr(), attributes, extends, implements.as_ptr(), enclosing,
+            @class) fails "A name with a zero in it; what the metadata answers.";
+
+    /// Takes the declared layout of a type away.
+    fn delete_class_layout(class: TypeDef) -> () = DeleteClassLayout(class)
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+    } };
+}
+
+/// The part of [`MetadataEmit`](crate::MetadataEmit) about types, with their layout, properties and events.
+pub trait MetadataEmitTypes: SealedWriter {
+    __metadata_emit_types! { calls }
 
     /// Changes attributes, base and interfaces of a type. What is `None` stays as it is.
     ///
@@ -170,18 +130,6 @@ pub trait MetadataEmitTypes: SealedWriter {
             IMetaDataEmit::SetClassLayout(class.raw(), pack_size, offsets.as_ptr(), class_size)
         )
         .map(drop)
-    }
-
-    /// Takes the declared layout of a type away.
-    ///
-    /// Wraps `IMetaDataEmit::DeleteClassLayout`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is none.
-    #[doc(alias = "DeleteClassLayout")]
-    fn delete_class_layout(&self, class: TypeDef) -> Result<()> {
-        native_call!(self.emit(), IMetaDataEmit::DeleteClassLayout(class.raw())).map(drop)
     }
 
     /// Adds an event to a type. `attributes` is `CorEventAttr`, ECMA-335 II.23.1.4.

@@ -1,12 +1,11 @@
 //! `IMetaDataImport`: custom attributes, permissions, layout, marshalling and P/Invoke.
 
 use crate::error::{Hresult, Result};
-use crate::metadata::convert::{blob, found, optional, raw_or_nil, wide};
-use crate::metadata::enumerate::{MetadataIter, enumerate};
-use crate::metadata::handle::{Metadata, Sealed, source};
+use crate::metadata::handle::{Metadata, Sealed};
+use crate::native::any_token;
+use crate::native::{blob, found, optional, wide};
 use crate::native::{read_array, read_text, typed};
 use clr_profiler_il::token::{CustomAttribute, FieldDef, ModuleRef, Permission, Token, TypeDef};
-use clr_profiler_sys as sys;
 
 /// A custom attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,58 +62,47 @@ pub struct PinvokeMap {
     pub import_dll: Option<ModuleRef>,
 }
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_import_attributes_enumerations {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportAttributes = IMetaDataImport from import;
+    /// The custom attributes of an item, or of all: those with this constructor, or all.
+    fn custom_attributes(owner: Option<Token>, constructor: Option<Token>) -> CustomAttribute
+        = EnumCustomAttributes(owner, constructor);
+
+    /// The security declarations of an item, or of all: those with this action, or all.
+    fn permission_sets(owner: Option<Token>, action: Option<u32>) -> Permission
+        = EnumPermissionSets(owner, action);
+    } };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_import_attributes {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportAttributes = IMetaDataImport from import;
+    /// Owner, constructor and arguments of a custom attribute.
+    fn custom_attribute_props(attribute: CustomAttribute) -> {CustomAttributeProps}
+        = GetCustomAttributeProps(attribute, @owner, @constructor, @(value))
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such attribute.";
+
+    /// Action and permissions of a security declaration.
+    fn permission_set_props(permission: Permission) -> {PermissionSetProps}
+        = GetPermissionSetProps(permission, @action, @(permissions))
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such declaration.";
+
+    /// How a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it; `None` where
+    /// nothing is said about it.
+    fn field_marshal(item: impl Into<Token> as any_token) -> Vec<u8>
+        = GetFieldMarshal(item, @(bytes)) none on CLDB_E_RECORD_NOTFOUND
+        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+    } };
+}
+
 /// The part of [`MetadataImport`](crate::MetadataImport) about what is attached to definitions:
 /// custom attributes, permissions, layout, marshalling and native functions.
 pub trait MetadataImportAttributes: Sealed {
-    /// The custom attributes of an item, or of all: those with this constructor, or all.
-    ///
-    /// Wraps `IMetaDataImport::EnumCustomAttributes`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, as an item.
-    #[doc(alias = "EnumCustomAttributes")]
-    fn custom_attributes(
-        &self,
-        owner: Option<Token>,
-        constructor: Option<Token>,
-    ) -> MetadataIter<'_, CustomAttribute> {
-        let (owner, constructor) = (raw_or_nil(owner), raw_or_nil(constructor));
-        enumerate!(
-            self.import(),
-            source(self),
-            IMetaDataImport::EnumCustomAttributes(owner, constructor)
-        )
-    }
-
-    /// Owner, constructor and arguments of a custom attribute.
-    ///
-    /// Wraps `IMetaDataImport::GetCustomAttributeProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such attribute.
-    #[doc(alias = "GetCustomAttributeProps")]
-    fn custom_attribute_props(&self, attribute: CustomAttribute) -> Result<CustomAttributeProps> {
-        let (mut owner, mut constructor) = (0, 0);
-        let (mut value, mut length) = (std::ptr::null(), 0);
-        native_call!(
-            self.import(),
-            IMetaDataImport::GetCustomAttributeProps(
-                attribute.raw(),
-                &mut owner,
-                &mut constructor,
-                &mut value,
-                &mut length,
-            )
-        )?;
-        Ok(CustomAttributeProps {
-            owner: Token::new(owner),
-            constructor: Token::new(constructor),
-            // SAFETY: the metadata says that its blob of that length stands there.
-            value: unsafe { blob(value.cast(), length) },
-        })
-    }
+    __metadata_import_attributes_enumerations! { enumerations }
+    __metadata_import_attributes! { calls }
 
     /// The arguments of an item's custom attribute of the type with this full name, as ECMA-335
     /// II.23.3 encodes them; `None` where the item has none.
@@ -161,54 +149,6 @@ pub trait MetadataImportAttributes: Sealed {
         }
     }
 
-    /// The security declarations of an item, or of all: those with this action, or all.
-    ///
-    /// Wraps `IMetaDataImport::EnumPermissionSets`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, as an item.
-    #[doc(alias = "EnumPermissionSets")]
-    fn permission_sets(
-        &self,
-        owner: Option<Token>,
-        action: Option<u32>,
-    ) -> MetadataIter<'_, Permission> {
-        let (owner, action) = (raw_or_nil(owner), action.unwrap_or(sys::dclActionNil));
-        enumerate!(
-            self.import(),
-            source(self),
-            IMetaDataImport::EnumPermissionSets(owner, action)
-        )
-    }
-
-    /// Action and permissions of a security declaration.
-    ///
-    /// Wraps `IMetaDataImport::GetPermissionSetProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such declaration.
-    #[doc(alias = "GetPermissionSetProps")]
-    fn permission_set_props(&self, permission: Permission) -> Result<PermissionSetProps> {
-        let mut action = 0;
-        let (mut permissions, mut length) = (std::ptr::null(), 0);
-        native_call!(
-            self.import(),
-            IMetaDataImport::GetPermissionSetProps(
-                permission.raw(),
-                &mut action,
-                &mut permissions,
-                &mut length,
-            )
-        )?;
-        Ok(PermissionSetProps {
-            action,
-            // SAFETY: the metadata says that its blob of that length stands there.
-            permissions: unsafe { blob(permissions.cast(), length) },
-        })
-    }
-
     /// The layout that a type declares; `None` where it declares none.
     ///
     /// Wraps `IMetaDataImport::GetClassLayout`. **Context**: not during a collection.
@@ -252,25 +192,6 @@ pub trait MetadataImportAttributes: Sealed {
             fields,
             class_size,
         }))
-    }
-
-    /// How a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it; `None` where
-    /// nothing is said about it.
-    ///
-    /// Wraps `IMetaDataImport::GetFieldMarshal`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.
-    #[doc(alias = "GetFieldMarshal")]
-    fn field_marshal(&self, item: impl Into<Token>) -> Result<Option<Vec<u8>>> {
-        let (mut native_type, mut length) = (std::ptr::null(), 0);
-        let answer = native_call!(
-            self.import(),
-            IMetaDataImport::GetFieldMarshal(item.into().raw(), &mut native_type, &mut length)
-        );
-        // SAFETY: the metadata says that its blob of that length stands there.
-        Ok(found(answer)?.map(|_| unsafe { blob(native_type, length) }))
     }
 
     /// The native function that a method (or a field) stands for; `None` where it stands for none.

@@ -3,10 +3,10 @@
 use std::ffi::c_void;
 
 use crate::error::{Error, Result};
-use crate::metadata::convert::{blob, optional};
-use crate::metadata::enumerate::{MetadataIter, enumerate};
-use crate::metadata::handle::{Metadata, Sealed, source};
+use crate::metadata::handle::{Metadata, Sealed};
 use crate::metadata::value::DefaultValue;
+use crate::native::any_token;
+use crate::native::{blob, optional};
 use crate::native::{read_array, read_text, typed};
 use clr_profiler_il::signature::PropertySig;
 use clr_profiler_il::token::{Event, MethodDef, Property, Token, TypeDef};
@@ -67,77 +67,37 @@ pub struct EventProps {
     pub others: Vec<MethodDef>,
 }
 
-/// The part of [`MetadataImport`](crate::MetadataImport) about properties and events.
-pub trait MetadataImportSemantics: Sealed {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_import_semantics_enumerations {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportSemantics = IMetaDataImport from import;
     /// The properties of a type.
-    ///
-    /// Wraps `IMetaDataImport::EnumProperties`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, as an item.
-    #[doc(alias = "EnumProperties")]
-    fn properties(&self, class: TypeDef) -> MetadataIter<'_, Property> {
-        enumerate!(
-            self.import(),
-            source(self),
-            IMetaDataImport::EnumProperties(class.raw())
-        )
-    }
+    fn properties(class: TypeDef) -> Property = EnumProperties(class);
 
     /// The events of a type.
-    ///
-    /// Wraps `IMetaDataImport::EnumEvents`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, as an item.
-    #[doc(alias = "EnumEvents")]
-    fn events(&self, class: TypeDef) -> MetadataIter<'_, Event> {
-        enumerate!(
-            self.import(),
-            source(self),
-            IMetaDataImport::EnumEvents(class.raw())
-        )
-    }
+    fn events(class: TypeDef) -> Event = EnumEvents(class);
 
     /// The properties and events that a method serves;
     /// [`method_semantics`](Self::method_semantics) says as what.
-    ///
-    /// Wraps `IMetaDataImport::EnumMethodSemantics`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, as an item.
-    #[doc(alias = "EnumMethodSemantics")]
-    fn method_associations(&self, method: MethodDef) -> MetadataIter<'_, Token> {
-        enumerate!(
-            self.import(),
-            source(self),
-            IMetaDataImport::EnumMethodSemantics(method.raw())
-        )
-    }
+    fn method_associations(method: MethodDef) -> Token = EnumMethodSemantics(method);
+    } };
+}
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_import_semantics {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportSemantics = IMetaDataImport from import;
     /// What a method does for a property or event: `CorMethodSemanticsAttr`, ECMA-335 II.23.1.12.
-    ///
-    /// Wraps `IMetaDataImport::GetMethodSemantics`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where the method has nothing to do with it.
-    #[doc(alias = "GetMethodSemantics")]
-    fn method_semantics(&self, method: MethodDef, association: impl Into<Token>) -> Result<u32> {
-        let mut semantics = 0;
-        native_call!(
-            self.import(),
-            IMetaDataImport::GetMethodSemantics(
-                method.raw(),
-                association.into().raw(),
-                &mut semantics
-            )
-        )?;
-        Ok(semantics)
-    }
+    fn method_semantics(method: MethodDef, association: impl Into<Token> as any_token) -> u32
+        = GetMethodSemantics(method, association, @semantics)
+        fails "`CLDB_E_RECORD_NOTFOUND` where the method has nothing to do with it.";
+    } };
+}
+
+/// The part of [`MetadataImport`](crate::MetadataImport) about properties and events.
+pub trait MetadataImportSemantics: Sealed {
+    __metadata_import_semantics_enumerations! { enumerations }
+    __metadata_import_semantics! { calls }
 
     /// Name, signature, attributes and methods of a property.
     ///

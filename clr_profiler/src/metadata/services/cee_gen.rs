@@ -5,10 +5,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::super::convert::{cast, length, wide};
 use super::super::handle::{MetadataWriter, SealedWriter};
 use crate::boundary::utf16_string;
 use crate::error::{Error, Result};
+use crate::native::{cast, length, wide};
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 use sys::Interface;

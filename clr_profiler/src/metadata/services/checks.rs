@@ -3,9 +3,9 @@
 
 use super::MetadataHandler;
 use crate::error::{Error, Result};
-use crate::metadata::convert::cast;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::metadata::import::TypeRefProps;
+use crate::native::cast;
 use crate::native::read_text;
 use clr_profiler_il::token::{Token, TypeRef};
 use clr_profiler_sys as sys;

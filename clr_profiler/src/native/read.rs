@@ -1,60 +1,6 @@
-//! Asking the runtime: the macros and helpers through which every wrapped call goes.
+//! Reading text and arrays of any length from calls that take a buffer.
 
-use std::fmt::Display;
-
-use crate::error::{Error, Hresult, Result};
-use clr_profiler_il::token::Token;
-
-/// Calls a method of an interface of the runtime; a failure becomes an `Error` that names it.
-///
-/// The caller of the macro promises what the IDL says of the arguments: pointers to locals that
-/// outlive the call, arrays as long as the length beside them, null only where it is allowed.
-macro_rules! native_call {
-    ($object:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {{
-        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-        let object: &clr_profiler_sys::$interface = $object;
-        // SAFETY: `object` holds a reference to a live interface of that type, and every use of
-        // this macro passes arguments as the IDL has them: values, and pointers to locals (or
-        // buffers of the length beside them) that live until the call has returned.
-        $crate::error::check(CALL, unsafe { object.$method($($argument),*) })
-    }};
-}
-
-/// [`native_call!`] on the runtime's `ICorProfilerInfo` of the version that has the method.
-///
-/// Refused without asking the runtime when it is too old, after its shutdown and, unless it reads
-/// `ask!(in gc ...)`, while the runtime is suspended for a garbage collection.
-///
-/// Unless it reads `ask!(in gc ...)` or `ask!(steady ...)`, objects may be elsewhere afterwards: those
-/// two are for calls that the runtime declares as unable to bring about a collection.
-macro_rules! ask {
-    (in gc $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@Suspension, $info, $interface::$method($($argument),*))
-    };
-    (steady $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@Lock, $info, $interface::$method($($argument),*))
-    };
-    ($info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@Collection, $info, $interface::$method($($argument),*))
-    };
-    (@$reach:ident, $info:expr, $interface:ident::$method:ident($($argument:expr),*)) => {
-        $info
-            .native::<clr_profiler_sys::$interface>(
-                concat!(stringify!($interface), "::", stringify!($method)),
-                $crate::info::Reach::$reach,
-            )
-            .and_then(|native| native_call!(&native, $interface::$method($($argument),*)))
-    };
-}
-
-/// A token that the runtime says is of this kind.
-pub(crate) fn typed<T>(call: &'static str, raw: u32) -> Result<T>
-where
-    T: TryFrom<Token>,
-    T::Error: Display,
-{
-    T::try_from(Token::new(raw)).map_err(|error| Error::invalid(call, error))
-}
+use crate::error::{Hresult, Result};
 
 /// Reads text by a call that takes a buffer with its capacity and tells the length it needs.
 ///
@@ -128,14 +74,10 @@ pub(crate) fn read_array<T: Clone + Default>(
     Ok(buffer)
 }
 
-/// UTF-16 with a zero at its end, for calls that take a name.
-pub(crate) fn utf16(text: &str) -> Vec<u16> {
-    text.encode_utf16().chain([0]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     /// A call that hands out `text`, cut to the capacity, as the runtime does.
     fn runtime(text: &str) -> impl FnMut(u32, &mut u32, *mut u16) -> Result<Hresult> {

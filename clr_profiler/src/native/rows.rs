@@ -1,0 +1,423 @@
+//! The table of native calls: rows, and what becomes of them.
+//!
+//! The rows of an interface stand in a macro beside its trait: `__cor_profiler_info! { calls }` in the
+//! trait makes the wrappers of them. [`for_each_native_call!`](crate::for_each_native_call) gives
+//! the rows of all interfaces to any other macro: tests and `docs/api-coverage.md` come from them. A
+//! row is
+//!
+//! ```text
+//! /// What it is for, and an example.
+//! fn class_layout(class: ClassId) -> {ClassLayout} = [in gc] GetClassLayout(class, @size, @[fields])
+//!     none on S_FALSE at LOADED with MONITOR_GC fails "`E_INVALIDARG` for arrays.";
+//! ```
+//!
+//! - Each argument goes through [`Argument`](super::Argument), or through the function of `convert` that
+//!   is named behind `as`; what is handed over are its expressions.
+//! - `@answer` is a place for an answer, `@(blob)` one for a pointer and a length, `~(blob)` for a
+//!   length and a pointer, `@[list]` and
+//!   `@{text}` stand for capacity, count and buffer, `~[list]` and `~{text}` for buffer, capacity and
+//!   count; `@<constant>` for type, value and length. Each goes through [`Answer`](super::Answer).
+//! - The answers are what is returned: one, a tuple, or `{Record}` with fields of their names.
+//! - `[in gc]` and `[steady]` are those of [`ask!`].
+//! - `none on`: what is returned is an `Option`, and `None` where the runtime answers so.
+//! - `at`: where it may be called from, a name of [`context!`] or a text, if not simply where the mode
+//!   says; `with`: the events that it needs; `fails`: the errors, if there is more to say than that.
+//!
+//! "Wraps", "Context", "Events", "Errors" and the alias of the documentation come from the row.
+
+/// Makes a wrapper of each row of an interface.
+macro_rules! calls {
+    ($owner:ident = $interface:ident from $source:ident; $(
+        $(#[$doc:meta])*
+        $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
+            -> $($answer:ty)? $({$record:ident})?
+            = $([$($mode:ident)+])? $method:ident($($native:tt)*)
+            $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
+    )*) => {$(
+        $(#[$doc])*
+        ///
+        #[doc = concat!(
+            "Wraps `", stringify!($interface), "::", stringify!($method), "`. **Context**: ",
+            context!([$($($mode)+)?] $($place)?), events!($($events)?),
+        )]
+        ///
+        /// # Errors
+        ///
+        #[doc = errors!($source $($errors)?)]
+        #[clr_profiler_macros::native($method)]
+        $visible fn $name(&self $(, $argument: $type)*) -> $crate::Result<optional!([$($none)?] $($answer)? $($record)?)> {
+            call_body! {
+                self $source [$($($mode)+)?] $interface::$method
+                [$($argument $($convert)?;)*] ($($native)*) [$($none)?] ($($record)?)
+            }
+        }
+    )*};
+}
+
+/// The body of a wrapper.
+macro_rules! call_body {
+    ($this:ident $source:ident $mode:tt $interface:ident::$method:ident [] () [] ()) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        let (native, _) = open!($source $mode $interface, $this, CALL);
+        native_call!(&native, $interface::$method())?;
+        Ok(())
+    }};
+    (
+        $this:ident $source:ident $mode:tt $interface:ident::$method:ident
+        [$($argument:ident $($convert:ident)?;)*]
+        ($(
+            $(@$place:ident)? $(@($blob:ident))? $(~($bytes:ident))? $(@<$constant:ident>)? $(@[$list:ident])?
+            $(@{$text:ident})? $(~[$array:ident])? $(~{$name:ident})? $($value:expr)?
+        ),* $(,)?)
+        [$($none:ident)?] $record:tt
+    ) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        let (native, asked) = open!($source $mode $interface, $this, CALL);
+        $(let $argument = to_native!(asked, $argument $($convert)?);)*
+        $(
+            $(let mut $place = Default::default();)?
+            $(let mut $blob = (std::ptr::null(), 0);)?
+            $(let mut $bytes = (0, std::ptr::null());)?
+            $(let mut $constant = (0, std::ptr::null(), 0);)?
+            $(let mut $list = Vec::new();)?
+            $(let mut $text = String::new();)?
+            $(let mut $array = Vec::new();)?
+            $(let mut $name = String::new();)?
+        )*
+        let answer = buffered!(
+            [$($([$list])? $({$text})? $([$array])? $({$name})?)*]
+            (capacity, count, buffer)
+            native_call!(&native, $interface::$method($(
+                $($value)?
+                $(&mut $place)?
+                $(&mut $blob.0, &mut $blob.1)?
+                $(&mut $bytes.0, &mut $bytes.1)?
+                $(&mut $constant.0, &mut $constant.1, &mut $constant.2)?
+                $(capacity, count, second!($list, buffer))?
+                $(capacity, count, second!($text, buffer))?
+                $(second!($array, buffer), capacity, count)?
+                $(second!($name, buffer), capacity, count)?
+            ),*))
+        );
+        none!([$($none)?] answer);
+        $(
+            $(let $place = $crate::native::Answer::answer($place, &asked)?;)?
+            // SAFETY: the runtime says that so many bytes stand there; they are copied at once.
+            $(let $blob = unsafe { $crate::native::blob($blob.0.cast(), $blob.1) };)?
+            // SAFETY: as above.
+            $(let $bytes = unsafe { $crate::native::blob($bytes.1.cast(), $bytes.0) };)?
+            // SAFETY: the metadata says that a constant of that type stands there.
+            $(let $constant = unsafe {
+                $crate::DefaultValue::read($constant.0, $constant.1, $constant.2)
+            };)?
+            $(let $list = $crate::native::answers($list, &asked)?;)?
+            $(let $array = $crate::native::answers($array, &asked)?;)?
+        )*
+        let _ = asked;
+        Ok(some!([$($none)?] pack!(
+            $record $($($place)? $($blob)? $($bytes)? $($constant)? $($list)? $($text)? $($array)? $($name)?)*
+        )))
+    }};
+}
+
+/// The native interface of a wrapper, and what its arguments and answers know of the call.
+macro_rules! open {
+    (info [] $($rest:tt)*) => { open!(@Collection $($rest)*) };
+    (info [steady] $($rest:tt)*) => { open!(@Lock $($rest)*) };
+    (info [in gc] $($rest:tt)*) => { open!(@Suspension $($rest)*) };
+    (@$reach:ident $interface:ident, $this:ident, $call:ident) => {{
+        let info = $this.handle();
+        let reach = $crate::info::Reach::$reach;
+        let native = info.native::<clr_profiler_sys::$interface>($call, reach)?;
+        (native, $crate::native::Asked { call: $call, info: Some(info) })
+    }};
+    (import [] $interface:ident, $this:ident, $call:ident) => {
+        ($this.import(), $crate::native::Asked { call: $call, info: None })
+    };
+    (emit [] $interface:ident, $this:ident, $call:ident) => {
+        ($this.emit(), $crate::native::Asked { call: $call, info: None })
+    };
+    // Another interface of the same object.
+    (beside_import [] $interface:ident, $this:ident, $call:ident) => {(
+        $crate::native::cast::<clr_profiler_sys::$interface>($this.import(), $call)?,
+        $crate::native::Asked { call: $call, info: None },
+    )};
+    (beside_emit [] $interface:ident, $this:ident, $call:ident) => {(
+        $crate::native::cast::<clr_profiler_sys::$interface>($this.emit(), $call)?,
+        $crate::native::Asked { call: $call, info: None },
+    )};
+    // A handle of the interface itself.
+    (native [] $interface:ident, $this:ident, $call:ident) => {
+        ($this.native(), $crate::native::Asked { call: $call, info: None })
+    };
+}
+
+macro_rules! to_native {
+    ($asked:ident, $argument:ident) => {
+        $crate::native::Argument::to_native($argument, &$asked)?
+    };
+    ($asked:ident, $argument:ident $convert:ident) => {
+        $convert($argument, &$asked)?
+    };
+}
+
+/// A call with its buffer, if it takes one.
+macro_rules! buffered {
+    ([] $names:tt $call:expr) => {
+        $call
+    };
+    ([[$list:ident]] ($capacity:ident, $count:ident, $buffer:ident) $call:expr) => {
+        $crate::native::read_array(|$capacity, $count, $buffer| $call).map(|items| {
+            $list = items;
+            $crate::Hresult::S_OK
+        })
+    };
+    ([{$text:ident}] ($capacity:ident, $count:ident, $buffer:ident) $call:expr) => {
+        $crate::native::read_text(|$capacity, $count, $buffer| $call).map(|text| {
+            $text = text;
+            $crate::Hresult::S_OK
+        })
+    };
+}
+
+macro_rules! second {
+    ($first:ident, $second:expr) => {
+        $second
+    };
+}
+
+/// Ends a wrapper that fails or has nothing to return.
+macro_rules! none {
+    ([] $answer:ident) => {
+        $answer?;
+    };
+    ([S_FALSE] $answer:ident) => {
+        if $answer? != $crate::Hresult::S_OK {
+            return Ok(None);
+        }
+    };
+    ([CLDB_E_RECORD_NOTFOUND] $answer:ident) => {
+        if $crate::native::found($answer)?.is_none() {
+            return Ok(None);
+        }
+    };
+    ([S_FALSE_OR_RECORD_NOTFOUND] $answer:ident) => {
+        if $crate::native::found($answer)? != Some($crate::Hresult::S_OK) {
+            return Ok(None);
+        }
+    };
+}
+
+macro_rules! optional {
+    ([] $answer:ty) => { $answer };
+    ([$none:ident] $answer:ty) => { Option<$answer> };
+}
+
+macro_rules! some {
+    ([] $answer:expr) => {
+        $answer
+    };
+    ([$none:ident] $answer:expr) => {
+        Some($answer)
+    };
+}
+
+/// The answers as what is returned.
+macro_rules! pack {
+    (() $($answer:ident)*) => { ($($answer),*) };
+    (($record:ident) $($answer:ident)*) => { $record { $($answer),* } };
+}
+
+/// Where a call may be made, by the names that rows have for it.
+macro_rules! context {
+    ([in gc]) => { context!([] ANY) };
+    ([$($mode:ident)?]) => { "not during a collection." };
+    ($mode:tt ANY) => { "any, also during a collection." };
+    ($mode:tt LOADED) => { "from `module_load_finished` on; not during a collection." };
+    ($mode:tt OWN_THREAD) => { "a thread of the profiler's own." };
+    ($mode:tt INITIALIZED_THREAD) => {
+        "a thread of the profiler's own that called \
+         [`initialize_current_thread`](crate::CorProfilerInfo4::initialize_current_thread)."
+    };
+    ($mode:tt MANAGED_THREAD) => { "a callback on a managed thread, not during a collection." };
+    ($mode:tt $text:literal) => { $text };
+}
+
+/// The events without which a call has no answer.
+macro_rules! events {
+    () => {
+        ""
+    };
+    ($text:literal) => {
+        concat!(" **Events**: ", $text)
+    };
+    ($event:ident) => {
+        concat!(
+            " **Events**: [`",
+            stringify!($event),
+            "`](crate::EventMask::",
+            stringify!($event),
+            ")."
+        )
+    };
+}
+
+/// The section "Errors".
+macro_rules! errors {
+    (info) => {
+        "What the runtime answers."
+    };
+    (beside_import) => {
+        "Where the metadata has no such interface; what it answers."
+    };
+    (native) => {
+        "What the runtime answers."
+    };
+    ($metadata:ident) => {
+        "What the metadata answers."
+    };
+    ($source:ident $errors:literal) => {
+        $errors
+    };
+}
+
+/// Makes a wrapper of each row whose answer is an enumeration of metadata.
+///
+/// Where it is `from import`, what goes wrong comes as an item; where it is `from named` or
+/// `from beside_import`, names that cannot be handed over and missing interfaces are errors at once.
+macro_rules! enumerations {
+    ($owner:ident = $interface:ident from $source:ident; $(
+        $(#[$doc:meta])*
+        fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),*) -> $item:ty
+            = $method:ident($($value:expr),*);
+    )*) => {$(
+        enumeration! { $source
+            $interface::$method($($value),*) [$($argument: ($type) $($convert)?;)*]
+            ($(#[$doc])*
+            ///
+            #[doc = concat!(
+                "Wraps `", stringify!($interface), "::", stringify!($method),
+                "`. **Context**: not during a collection.",
+            )]
+            ///
+            /// # Errors
+            ///
+            #[clr_profiler_macros::native($method)])
+            fn $name -> $item
+        }
+    )*};
+}
+
+macro_rules! enumeration {
+    (import $interface:ident::$method:ident($($value:expr),*)
+        [$($argument:ident: ($type:ty) $($convert:ident)?;)*]
+        ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
+    ) => {
+        $(#[$attribute])*
+        /// What the metadata answers, as an item.
+        fn $name(&self $(, $argument: $type)*) -> $crate::MetadataIter<'_, $item> {
+            let import = self.import();
+            $($(let $argument = $convert($argument);)?)*
+            enumeration!(@iter import, $crate::metadata::Source::Import(import),
+                $interface::$method($($value),*) [$($argument)*])
+        }
+    };
+    (named $interface:ident::$method:ident($($value:expr),*)
+        [$($argument:ident: ($type:ty) $($convert:ident)?;)*]
+        ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
+    ) => {
+        $(#[$attribute])*
+        /// A name that cannot be passed; what the metadata answers, as an item.
+        fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
+            const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+            let import = self.import();
+            let asked = $crate::native::Asked { call: CALL, info: None };
+            $(let $argument = to_native!(asked, $argument $($convert)?);)*
+            Ok(enumeration!(@iter import, $crate::metadata::Source::Import(import),
+                $interface::$method($($value),*) []))
+        }
+    };
+    (beside_import $interface:ident::$method:ident($($value:expr),*)
+        [$($argument:ident: ($type:ty) $($convert:ident)?;)*]
+        ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
+    ) => {
+        $(#[$attribute])*
+        /// Where the metadata has no such interface; what it answers, as an item.
+        fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
+            const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+            let object: clr_profiler_sys::$interface = $crate::native::cast(self.import(), CALL)?;
+            Ok(enumeration!(@iter object.clone(), $crate::metadata::Source::Assembly(object),
+                $interface::$method($($value),*) [$($argument)*]))
+        }
+    };
+    (@iter $object:expr, $source:expr, $interface:ident::$method:ident($($value:expr),*)
+        [$($argument:ident)*]
+    ) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        let object = $object;
+        $crate::MetadataIter::new(CALL, $source, move |native, buffer, capacity, given| {
+            let asked = $crate::native::Asked { call: CALL, info: None };
+            $(let $argument = $crate::native::Argument::to_native($argument, &asked)?;)*
+            let _ = asked;
+            native_call!(&object, $interface::$method(native, $($value,)* buffer, capacity, given))
+        })
+    }};
+}
+
+/// Calls a macro for each row of all tables: with the trait, the name of the wrapper, the source of its
+/// interface, its arguments, and the interface and method that it wraps.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! for_each_native_call {
+    ($with:ident) => {
+        $crate::__cor_profiler_info! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info10! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info12! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info14! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info2! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info3! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info4! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info6! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info7! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info8! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info9! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info_statics! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info_statics3! { $crate::for_each_native_call, $with }
+        $crate::__function_control! { $crate::for_each_native_call, $with }
+        $crate::__metadata_assembly_emit! { $crate::for_each_native_call, $with }
+        $crate::__metadata_assembly_import! { $crate::for_each_native_call, $with }
+        $crate::__metadata_assembly_import_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_emit2! { $crate::for_each_native_call, $with }
+        $crate::__metadata_emit_attributes! { $crate::for_each_native_call, $with }
+        $crate::__metadata_emit_members! { $crate::for_each_native_call, $with }
+        $crate::__metadata_emit_references! { $crate::for_each_native_call, $with }
+        $crate::__metadata_emit_scope! { $crate::for_each_native_call, $with }
+        $crate::__metadata_emit_types! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import2! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import2_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_attributes! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_attributes_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_members! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_members_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_members_enumerations_by_name! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_semantics! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_semantics_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_signatures! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_signatures_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_types! { $crate::for_each_native_call, $with }
+        $crate::__metadata_import_types_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_tables! { $crate::for_each_native_call, $with }
+    };
+    // A table.
+    (@ $with:ident $owner:ident = $interface:ident from $source:ident; $(
+        $(#[$doc:meta])*
+        $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
+            -> $($answer:ty)? $({$record:ident})?
+            = $([$($mode:ident)+])? $method:ident($($native:tt)*)
+            $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
+    )*) => {$(
+        $with! {
+            $owner $name $source [$($argument: $type $(as $convert)?,)*] $interface $method
+        }
+    )*};
+}
