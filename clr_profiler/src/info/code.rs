@@ -99,11 +99,6 @@ impl Answer<sys::COR_DEBUG_IL_TO_NATIVE_MAP> for IlToNative {
 mod tests {
     use super::*;
 
-    const ASKED: Asked<'_> = Asked {
-        call: "X::Y",
-        info: None,
-    };
-
     #[test]
     fn special_offsets_have_names() {
         let entry = |il: i32| sys::COR_DEBUG_IL_TO_NATIVE_MAP {
@@ -112,7 +107,11 @@ mod tests {
             nativeEndOffset: 9,
         };
         let origins: Vec<_> = [-2, 0, 7, -1, -3]
-            .map(|il| IlToNative::answer(entry(il), &ASKED).unwrap().il)
+            .map(|il| {
+                IlToNative::answer(entry(il), &Asked::of("X::Y"))
+                    .unwrap()
+                    .il
+            })
             .into();
         use IlOrigin::*;
         assert_eq!(origins, [Prolog, Offset(0), Offset(7), NoMapping, Epilog]);

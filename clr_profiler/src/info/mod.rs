@@ -23,7 +23,6 @@ mod info6;
 mod info7;
 mod info8;
 mod info9;
-mod legacy;
 mod method;
 mod names;
 mod object;
@@ -37,7 +36,7 @@ pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum
 pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;
 pub use handle::ProfilerInfo;
-pub(crate) use handle::Reach;
+pub(crate) use handle::{Reach, Sealed};
 pub use hooks::{
     ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FrameInfo, FunctionEnter,
     FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave,
@@ -71,7 +70,6 @@ pub use info12::{
 pub use info13::{CorProfilerInfo13, HandleKind, ObjectHandle};
 pub use info14::{CorProfilerInfo14, EventPipeProviderState, NonGcHeapRange};
 pub use info15::CorProfilerInfo15;
-pub use legacy::{CorProfilerInfoLegacy, InprocInspection};
 pub use method::Method;
 pub use object::{ArrayObject, Object, StructValue, Value};
 pub(crate) use object::{Shape, reference_fields};

@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use super::handle::{MetadataWriter, SealedWriter};
-use super::services::OutStream;
 use super::signature::AsSignature;
+use super::stream::OutStream;
 use crate::error::Result;
 use crate::metadata::signature::checked;
 use crate::native::any_token;
-use crate::native::{terminated, wide};
 use clr_profiler_il::signature::MethodSpecSig;
 use clr_profiler_il::token::{GenericParam, MethodSpec, Token, TypeToken};
 use clr_profiler_sys as sys;
@@ -48,6 +47,14 @@ macro_rules! __metadata_emit2 {
     /// Forgets the log of changes, so that the next delta begins here.
     fn reset_enc_log() -> () = ResetENCLog()
         fails "What the metadata answers where it is not for edit and continue.";
+
+    /// Changes attributes, name and constraints of a generic parameter. Name and constraints that are
+    /// `None` stay as they are.
+    fn set_generic_param_props(
+        parameter: GenericParam, attributes: u32, name: Option<&str>, constraints:
+        Option<&[TypeToken]>
+    ) -> () = SetGenericParamProps(parameter, attributes, name.as_ptr(), 0, constraints.as_ptr())
+        fails "A name with a zero in it; what the metadata answers.";
     } };
 }
 
@@ -91,36 +98,6 @@ pub trait MetadataEmit2: SealedWriter {
             IMetaDataEmit2::SaveDeltaToMemory(bytes.as_mut_ptr().cast(), size)
         )?;
         Ok(bytes)
-    }
-
-    /// Changes attributes, name and constraints of a generic parameter. Name and constraints that are
-    /// `None` stay as they are.
-    ///
-    /// Wraps `IMetaDataEmit2::SetGenericParamProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "SetGenericParamProps")]
-    fn set_generic_param_props(
-        &self,
-        parameter: GenericParam,
-        attributes: u32,
-        name: Option<&str>,
-        constraints: Option<&[TypeToken]>,
-    ) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit2::SetGenericParamProps";
-        let name = name.map(|name| wide(CALL, name)).transpose()?;
-        let name = name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
-        let constraints = constraints.map(terminated);
-        let constraints = constraints
-            .as_ref()
-            .map_or(std::ptr::null(), |list| list.as_ptr());
-        native_call!(
-            self.emit(),
-            IMetaDataEmit2::SetGenericParamProps(parameter.raw(), attributes, name, 0, constraints)
-        )
-        .map(drop)
     }
 }
 

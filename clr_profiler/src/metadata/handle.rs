@@ -9,7 +9,7 @@ use super::enumerate::Source;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::ProfilerInfo;
-use crate::native::{Argument, Asked, cast};
+use crate::native::{Answer, Argument, Asked, cast};
 use clr_profiler_sys as sys;
 use sys::Interface;
 
@@ -103,6 +103,14 @@ impl<'info> Metadata<'info> {
             metadata: self,
             emit,
         })
+    }
+}
+
+/// A reference to the interface that the call was asked for.
+impl Answer<*mut c_void> for Metadata<'_> {
+    fn answer(raw: *mut c_void, asked: &Asked<'_>) -> Result<Self> {
+        // SAFETY: rows with this answer ask for an `IMetaDataImport2`, and give the reference away.
+        unsafe { Self::from_raw(asked.call, raw) }
     }
 }
 

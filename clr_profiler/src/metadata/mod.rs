@@ -11,15 +11,14 @@ mod handle;
 mod import;
 mod import2;
 mod names;
-mod services;
+mod rare;
 mod signature;
+mod stream;
 mod tables;
 mod value;
 
 pub use assembly::*;
-pub use dispenser::{
-    AssemblySearch, Dispenser, DispenserOption, MetadataDispenser, MetadataDispenserEx,
-};
+pub use dispenser::{Dispenser, DispenserOption, MetadataDispenser, MetadataDispenserEx};
 pub use emit::*;
 pub use emit2::MetadataEmit2;
 pub(crate) use enumerate::Source;
@@ -30,12 +29,14 @@ pub use import2::{
     GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeKind,
 };
 pub(crate) use names::{Instantiation, keyword, method_name, type_def_name, type_ref_name};
-pub use services::{
-    CeeGen, CeeGeneration, CeeSection, FileMapping, MetadataEvents, MetadataFilter,
-    MetadataHandler, MetadataInfo, MetadataValidate, MetadataWinMdImport, TokenMap,
+pub(crate) use rare::filter;
+pub use rare::{
+    AssemblySearch, CeeGen, CeeGeneration, CeeSection, CorProfilerInfoLegacy, MetadataEvents,
+    MetadataFilter, MetadataHandler, MetadataValidate, MetadataWinMdImport, TokenMap,
 };
 pub use signature::{AnySignature, AsSignature, SignatureFilter};
 pub use tables::{
-    CodedTokenInfo, ColumnInfo, MetadataStream, MetadataTables, MetadataTables2, TableInfo,
+    CodedTokenInfo, ColumnInfo, FileMapping, MetadataInfo, MetadataStream, MetadataTables,
+    MetadataTables2, TableInfo,
 };
 pub use value::DefaultValue;

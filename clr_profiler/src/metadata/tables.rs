@@ -3,7 +3,6 @@
 use uuid::Uuid;
 
 use super::handle::{Metadata, Sealed};
-use crate::boundary::uuid_of;
 use crate::error::{Error, Hresult, Result};
 use crate::native::any_token;
 use crate::native::{blob, cast, utf8};
@@ -128,8 +127,42 @@ macro_rules! __metadata_tables {
     /// The index of the string literal behind this one; `None` behind the last.
     fn next_user_string(index: u32) -> u32 = GetNextUserString(index, @next) none on S_FALSE
         fails "What the metadata answers where the index is not that of an item.";
+
+    /// The GUID at an index of the heap of GUIDs, which counts from 1.
+    fn guid(index: u32) -> Uuid = GetGuid(index, @guid)
+        fails "What the metadata answers where the index is outside of the heap.";
     } };
 }
+
+/// How the file of a module is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileMapping {
+    /// Where it begins. To be compared or logged; reading from there is unsafe.
+    pub address: usize,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether as a file (0) or as an image with its sections apart (1): `CorFileMapping`.
+    pub kind: u32,
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __metadata_info {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataInfo = IMetaDataInfo from beside_import;
+    /// Start, size and kind of the mapping of the module's file.
+    fn file_mapping() -> {FileMapping} = GetFileMapping(@address, @size, @kind)
+        fails "`COR_E_NOTSUPPORTED` where the metadata is not mapped as a file; `E_INVALIDARG`.";
+    } };
+}
+
+/// What `IMetaDataInfo` offers: how the file of a module is mapped.
+#[doc(alias = "IMetaDataInfo")]
+pub trait MetadataInfo: Sealed {
+    __metadata_info! { calls }
+}
+
+impl MetadataInfo for Metadata<'_> {}
 
 /// What `IMetaDataTables` offers: tables, rows, columns and heaps as they are stored.
 ///
@@ -277,26 +310,6 @@ pub trait MetadataTables: Sealed {
             IMetaDataTables::GetColumn(table, column, row, &mut value)
         )?;
         Ok(value)
-    }
-
-    /// The GUID at an index of the heap of GUIDs, which counts from 1.
-    ///
-    /// Wraps `IMetaDataTables::GetGuid`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers where the index is outside of the heap.
-    #[doc(alias = "GetGuid")]
-    fn guid(&self, index: u32) -> Result<Uuid> {
-        const CALL: &str = "IMetaDataTables::GetGuid";
-        let tables = tables(self, CALL)?;
-        let mut guid: *const sys::GUID = std::ptr::null();
-        native_call!(&tables, IMetaDataTables::GetGuid(index, &mut guid))?;
-        if guid.is_null() {
-            return Err(Error::invalid(CALL, "the runtime gave no GUID"));
-        }
-        // SAFETY: the metadata says that a GUID stands there; the heap is not aligned.
-        Ok(uuid_of(&unsafe { guid.read_unaligned() }))
     }
 }
 

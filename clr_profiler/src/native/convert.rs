@@ -3,24 +3,24 @@
 //! Every argument of a row goes through [`Argument`], every answer through [`Answer`]: what must be
 //! known of an id before it is handed over or when it is first seen is said there, once.
 
-use std::ffi::c_char;
-use std::fmt::Display;
+use std::ffi::{c_char, c_void};
 use std::path::Path;
 use std::ptr::NonNull;
 
 use uuid::Uuid;
 
 use crate::boundary::uuid_of;
-use crate::error::{Error, Hresult, Result};
+use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, ModuleId,
     ObjectId, RejitId, ThreadId,
 };
 use crate::info::ProfilerInfo;
+use crate::native::{length, start_or_null, typed, utf8, utf16, wide};
 use clr_profiler_il::token::*;
 use clr_profiler_sys as sys;
-use sys::{BOOL, GUID, Interface};
+use sys::{BOOL, GUID, IUnknown, Interface};
 
 /// The call that arguments and answers are of.
 #[derive(Clone, Copy)]
@@ -29,6 +29,19 @@ pub(crate) struct Asked<'a> {
     pub(crate) call: &'static str,
     /// Whom it is made of, if ids can be among its arguments.
     pub(crate) info: Option<&'a ProfilerInfo>,
+    /// The address of the object that it is made on, if what it gives belongs to that.
+    pub(crate) on: usize,
+}
+
+impl Asked<'_> {
+    /// A call without ids.
+    pub(crate) fn of(call: &'static str) -> Self {
+        Self {
+            call,
+            info: None,
+            on: 0,
+        }
+    }
 }
 
 /// A value that native calls take.
@@ -268,6 +281,21 @@ impl<T> Answer<*mut T> for Option<NonNull<T>> {
     }
 }
 
+impl<T> Answer<*mut T> for NonNull<T> {
+    fn answer(raw: *mut T, asked: &Asked<'_>) -> Result<Self> {
+        Self::new(raw).ok_or_else(|| Error::invalid(asked.call, "the runtime gave nothing"))
+    }
+}
+
+/// The runtime gives a reference to any interface.
+impl Answer<*mut c_void> for IUnknown {
+    fn answer(raw: *mut c_void, asked: &Asked<'_>) -> Result<Self> {
+        let raw: NonNull<c_void> = Answer::answer(raw, asked)?;
+        // SAFETY: the reference is ours, and every interface begins like `IUnknown`.
+        Ok(unsafe { Self::from_raw(raw.as_ptr()) })
+    }
+}
+
 impl Answer<u32> for usize {
     fn answer(raw: u32, _: &Asked<'_>) -> Result<Self> {
         Ok(raw as usize)
@@ -363,13 +391,37 @@ impl Argument for &[(ModuleId, MethodDef)] {
     }
 }
 
-/// A list of tokens that ends with a nil one.
-impl Argument for &[TypeToken] {
-    type Raw = List<u32>;
+/// Lists of tokens end with a nil one.
+macro_rules! token_lists {
+    ($($token:ident)*) => {$(
+        impl Argument for &[$token] {
+            type Raw = List<u32>;
 
-    fn to_native(self, asked: &Asked<'_>) -> Result<List<u32>> {
-        let tokens = self.iter().map(|token| Ok(token.raw()));
-        List::of(asked, tokens.chain([Ok(0)]))
+            fn to_native(self, asked: &Asked<'_>) -> Result<List<u32>> {
+                List::of(asked, self.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
+            }
+        }
+    )*};
+}
+
+token_lists!(TypeToken MethodDef);
+
+impl Argument for Option<&[TypeToken]> {
+    type Raw = OptionalList<u32>;
+
+    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw> {
+        Ok(OptionalList(
+            self.map(|tokens| tokens.to_native(asked)).transpose()?,
+        ))
+    }
+}
+
+/// An array that is handed over, or none.
+pub(crate) struct OptionalList<T>(Option<List<T>>);
+
+impl<T> OptionalList<T> {
+    pub(crate) fn as_ptr(&self) -> *const T {
+        self.0.as_ref().map_or(std::ptr::null(), List::as_ptr)
     }
 }
 
@@ -461,168 +513,22 @@ pub(crate) fn as_it_is(text: &str, _: &Asked<'_>) -> Result<Text> {
     Ok(Text(Some(utf16(text))))
 }
 
-/// A token that the runtime says is of this kind.
-pub(crate) fn typed<T>(call: &'static str, raw: u32) -> Result<T>
-where
-    T: TryFrom<Token>,
-    T::Error: Display,
-{
-    T::try_from(Token::new(raw)).map_err(|error| Error::invalid(call, error))
-}
-
-/// UTF-16 with a zero at its end, for calls that take a name.
-pub(crate) fn utf16(text: &str) -> Vec<u16> {
-    text.encode_utf16().chain([0]).collect()
-}
-
-/// Zero-terminated UTF-16.
-pub(crate) fn wide(call: &'static str, text: &str) -> Result<Vec<u16>> {
-    if text.contains('\0') {
-        return Err(Error::invalid(
-            call,
-            format_args!("the name {text:?} has a zero in it, where the runtime would cut it"),
-        ));
-    }
-    Ok(text.encode_utf16().chain([0]).collect())
-}
-
-/// A path as zero-terminated UTF-16.
-pub(crate) fn wide_path(call: &'static str, path: &std::path::Path) -> Result<Vec<u16>> {
-    let text = path.to_str().ok_or_else(|| {
-        Error::invalid(
-            call,
-            format_args!("the path {} is no Unicode", path.display()),
-        )
-    })?;
-    wide(call, text)
-}
-
-/// The length of what is handed over, which has 32 bits there.
-pub(crate) fn length<T>(call: &'static str, values: &[T]) -> Result<u32> {
-    u32::try_from(values.len())
-        .map_err(|_| Error::invalid(call, format_args!("{} elements are too many", values.len())))
-}
-
-/// The start of a blob; null where it is empty.
-pub(crate) fn start_or_null(bytes: &[u8]) -> *const u8 {
-    if bytes.is_empty() {
-        std::ptr::null()
-    } else {
-        bytes.as_ptr()
-    }
-}
-
-/// A list as the writing calls take it: it ends with a nil token.
-pub(crate) fn terminated<T: Into<Token> + Copy>(tokens: &[T]) -> Vec<u32> {
-    tokens
-        .iter()
-        .map(|token| (*token).into().raw())
-        .chain([0])
-        .collect()
-}
-
-/// A token that may be left out: nil is none.
-pub(crate) fn optional<T>(call: &'static str, raw: u32) -> Result<Option<T>>
-where
-    T: TryFrom<Token>,
-    T::Error: Display,
-{
-    if Token::new(raw).is_nil() {
-        Ok(None)
-    } else {
-        typed(call, raw).map(Some)
-    }
-}
-
-/// The token's number; none is nil.
-pub(crate) fn raw_or_nil<T: Into<Token>>(token: Option<T>) -> u32 {
-    token.map_or(0, |token| token.into().raw())
-}
-
-/// What an optional record holds: `CLDB_E_RECORD_NOTFOUND` says that there is none.
-pub(crate) fn found<T>(answer: Result<T>) -> Result<Option<T>> {
-    match answer {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0 => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// A copy of a blob of the metadata.
-///
-/// # Safety
-///
-/// Unless it is null, `start` points to `length` bytes that stay there during the call.
-pub(crate) unsafe fn blob(start: *const u8, length: u32) -> Vec<u8> {
-    if start.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: as the caller promises.
-    unsafe { std::slice::from_raw_parts(start, length as usize) }.to_vec()
-}
-
-/// A copy of a zero-terminated name of the metadata, which is UTF-8.
-///
-/// # Safety
-///
-/// Unless it is null, `start` points to bytes that end with a zero.
-pub(crate) unsafe fn utf8(start: *const std::ffi::c_char) -> String {
-    if start.is_null() {
-        return String::new();
-    }
-    // SAFETY: as the caller promises.
-    unsafe { std::ffi::CStr::from_ptr(start) }
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// Another interface of the same object, for the call that needs it.
-pub(crate) fn cast<I: Interface>(object: &impl Interface, call: &'static str) -> Result<I> {
-    let mut other = std::ptr::null_mut();
-    // SAFETY: the IID is that of `I`, and there is a place for the answer.
-    let answer = unsafe { object.query(&I::IID, &mut other) };
-    if !Hresult(answer.0).is_ok() || other.is_null() {
-        let interface = call.split("::").next().unwrap_or(call);
-        return Err(Error::rule_with_code(
-            call,
-            format!("this metadata, in this runtime, has no {interface}"),
-            sys::E_NOINTERFACE,
-        ));
-    }
-    // SAFETY: the object gave a reference to the interface that was asked for.
-    Ok(unsafe { I::from_raw(other) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clr_profiler_il::token::{MethodDef, TypeDef};
-
-    #[test]
-    fn names_with_zeros_are_refused() {
-        assert_eq!(wide("X::Y", "ab").unwrap(), [97, 98, 0]);
-        let error = wide("X::Y", "a\0b").unwrap_err().to_string();
-        assert!(
-            error.starts_with("X::Y: the name \"a\\0b\" has a zero"),
-            "{error}"
-        );
-    }
 
     #[test]
     fn nil_tokens_of_every_table_are_none() {
-        assert_eq!(optional::<MethodDef>("X::Y", 0).unwrap(), None);
-        assert_eq!(optional::<MethodDef>("X::Y", 0x0600_0000).unwrap(), None);
-        let method = optional::<MethodDef>("X::Y", 0x0600_0002).unwrap();
-        assert_eq!(method.unwrap().row(), 2);
-        assert!(optional::<MethodDef>("X::Y", 0x0200_0002).is_err());
-        assert_eq!(terminated::<TypeDef>(&[]), [0]);
+        let method = |raw: u32| <Option<MethodDef>>::answer(raw, &Asked::of("X::Y"));
+        assert_eq!(method(0).unwrap(), None);
+        assert_eq!(method(0x0600_0000).unwrap(), None);
+        assert_eq!(method(0x0600_0002).unwrap().unwrap().row(), 2);
+        assert!(method(0x0200_0002).is_err());
     }
 
     #[test]
-    fn only_a_missing_record_is_none() {
-        let missing = Error::call("X::Y", Hresult(sys::CLDB_E_RECORD_NOTFOUND.0));
-        assert!(found::<()>(Err(missing)).unwrap().is_none());
-        assert!(found::<()>(Err(Error::call("X::Y", Hresult::E_FAIL))).is_err());
-        assert!(found(Ok(())).unwrap().is_some());
+    fn lists_of_tokens_end_with_a_nil_one() {
+        let none: &[TypeToken] = &[];
+        assert_eq!(none.to_native(&Asked::of("X::Y")).unwrap().0, [0]);
     }
 }

@@ -48,7 +48,11 @@ macro_rules! ask {
 #[macro_use]
 mod rows;
 mod convert;
+mod object;
 mod read;
+mod values;
 
 pub(crate) use convert::*;
+pub(crate) use object::{Com, Object, unknown, value};
 pub(crate) use read::{read_array, read_text};
+pub(crate) use values::*;

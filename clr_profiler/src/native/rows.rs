@@ -56,11 +56,12 @@ macro_rules! calls {
 
 /// The body of a wrapper.
 macro_rules! call_body {
-    ($this:ident $source:ident $mode:tt $interface:ident::$method:ident [] () [] ()) => {{
+    ($this:ident $source:ident $mode:tt $interface:ident::$method:ident [] () [$($none:ident)?] ()) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         let (native, _) = open!($source $mode $interface, $this, CALL);
-        native_call!(&native, $interface::$method())?;
-        Ok(())
+        let answer = native_call!(&native, $interface::$method());
+        none!([$($none)?] answer);
+        Ok(some!([$($none)?] ()))
     }};
     (
         $this:ident $source:ident $mode:tt $interface:ident::$method:ident
@@ -86,7 +87,7 @@ macro_rules! call_body {
         )*
         let answer = buffered!(
             [$($([$list])? $({$text})? $([$array])? $({$name})?)*]
-            (capacity, count, buffer)
+            (capacity, count, buffer, room, length, name)
             native_call!(&native, $interface::$method($(
                 $($value)?
                 $(&mut $place)?
@@ -94,9 +95,9 @@ macro_rules! call_body {
                 $(&mut $bytes.0, &mut $bytes.1)?
                 $(&mut $constant.0, &mut $constant.1, &mut $constant.2)?
                 $(capacity, count, second!($list, buffer))?
-                $(capacity, count, second!($text, buffer))?
+                $(room, length, second!($text, name))?
                 $(second!($array, buffer), capacity, count)?
-                $(second!($name, buffer), capacity, count)?
+                $(second!($name, name), room, length)?
             ),*))
         );
         none!([$($none)?] answer);
@@ -129,26 +130,35 @@ macro_rules! open {
         let info = $this.handle();
         let reach = $crate::info::Reach::$reach;
         let native = info.native::<clr_profiler_sys::$interface>($call, reach)?;
-        (native, $crate::native::Asked { call: $call, info: Some(info) })
+        (native, $crate::native::Asked { info: Some(info), ..$crate::native::Asked::of($call) })
     }};
     (import [] $interface:ident, $this:ident, $call:ident) => {
-        ($this.import(), $crate::native::Asked { call: $call, info: None })
+        ($this.import(), $crate::native::Asked::of($call))
     };
     (emit [] $interface:ident, $this:ident, $call:ident) => {
-        ($this.emit(), $crate::native::Asked { call: $call, info: None })
+        ($this.emit(), $crate::native::Asked::of($call))
     };
     // Another interface of the same object.
     (beside_import [] $interface:ident, $this:ident, $call:ident) => {(
         $crate::native::cast::<clr_profiler_sys::$interface>($this.import(), $call)?,
-        $crate::native::Asked { call: $call, info: None },
+        $crate::native::Asked::of($call),
     )};
     (beside_emit [] $interface:ident, $this:ident, $call:ident) => {(
         $crate::native::cast::<clr_profiler_sys::$interface>($this.emit(), $call)?,
-        $crate::native::Asked { call: $call, info: None },
+        $crate::native::Asked::of($call),
     )};
     // A handle of the interface itself.
-    (native [] $interface:ident, $this:ident, $call:ident) => {
-        ($this.native(), $crate::native::Asked { call: $call, info: None })
+    (native [] $interface:ident, $this:ident, $call:ident) => {{
+        let native = $this.native();
+        let on = clr_profiler_sys::Interface::as_raw(native).addr();
+        (native, $crate::native::Asked { on, ..$crate::native::Asked::of($call) })
+    }};
+    (framework [] $interface:ident, $this:ident, $call:ident) => {{
+        $this.framework_only($call)?;
+        ($this.native(), $crate::native::Asked::of($call))
+    }};
+    (filter [] $interface:ident, $this:ident, $call:ident) => {
+        ($crate::metadata::filter($this, $call)?, $crate::native::Asked::of($call))
     };
 }
 
@@ -166,18 +176,35 @@ macro_rules! buffered {
     ([] $names:tt $call:expr) => {
         $call
     };
-    ([[$list:ident]] ($capacity:ident, $count:ident, $buffer:ident) $call:expr) => {
+    ([[$list:ident]] ($capacity:ident, $count:ident, $buffer:ident, $($text:ident),*) $call:expr) => {
         $crate::native::read_array(|$capacity, $count, $buffer| $call).map(|items| {
             $list = items;
             $crate::Hresult::S_OK
         })
     };
-    ([{$text:ident}] ($capacity:ident, $count:ident, $buffer:ident) $call:expr) => {
-        $crate::native::read_text(|$capacity, $count, $buffer| $call).map(|text| {
+    ([{$text:ident}] ($c:ident, $n:ident, $b:ident, $room:ident, $length:ident, $name:ident) $call:expr) => {
+        $crate::native::read_text(|$room, $length, $name| $call).map(|text| {
             $text = text;
             $crate::Hresult::S_OK
         })
     };
+    // Each is read by calls without the other.
+    ([{$text:ident} [$list:ident]] (
+        $capacity:ident, $count:ident, $buffer:ident, $room:ident, $length:ident, $name:ident
+    ) $call:expr) => {{
+        let mut ask = |$capacity, $count: *mut u32, $buffer, $room, $length: *mut u32, $name| $call;
+        let none = std::ptr::null_mut();
+        let items = $crate::native::read_array(|capacity, count, buffer| {
+            ask(capacity, count, buffer, 0, none, std::ptr::null_mut())
+        });
+        items.and_then(|items| {
+            $list = items;
+            $text = $crate::native::read_text(|room, length, name| {
+                ask(0, none, std::ptr::null_mut(), room, length, name)
+            })?;
+            Ok($crate::Hresult::S_OK)
+        })
+    }};
 }
 
 macro_rules! second {
@@ -331,7 +358,7 @@ macro_rules! enumeration {
         fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
             const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
             let import = self.import();
-            let asked = $crate::native::Asked { call: CALL, info: None };
+            let asked = $crate::native::Asked::of(CALL);
             $(let $argument = to_native!(asked, $argument $($convert)?);)*
             Ok(enumeration!(@iter import, $crate::metadata::Source::Import(import),
                 $interface::$method($($value),*) []))
@@ -356,7 +383,7 @@ macro_rules! enumeration {
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         let object = $object;
         $crate::MetadataIter::new(CALL, $source, move |native, buffer, capacity, given| {
-            let asked = $crate::native::Asked { call: CALL, info: None };
+            let asked = $crate::native::Asked::of(CALL);
             $(let $argument = $crate::native::Argument::to_native($argument, &asked)?;)*
             let _ = asked;
             native_call!(&object, $interface::$method(native, $($value,)* buffer, capacity, given))
@@ -370,6 +397,7 @@ macro_rules! enumeration {
 #[macro_export]
 macro_rules! for_each_native_call {
     ($with:ident) => {
+        $crate::__cee_generation! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info10! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info12! { $crate::for_each_native_call, $with }
@@ -381,18 +409,21 @@ macro_rules! for_each_native_call {
         $crate::__cor_profiler_info7! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info8! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info9! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info_legacy! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info_statics! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info_statics3! { $crate::for_each_native_call, $with }
         $crate::__function_control! { $crate::for_each_native_call, $with }
         $crate::__metadata_assembly_emit! { $crate::for_each_native_call, $with }
         $crate::__metadata_assembly_import! { $crate::for_each_native_call, $with }
         $crate::__metadata_assembly_import_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_dispenser_framework! { $crate::for_each_native_call, $with }
         $crate::__metadata_emit2! { $crate::for_each_native_call, $with }
         $crate::__metadata_emit_attributes! { $crate::for_each_native_call, $with }
         $crate::__metadata_emit_members! { $crate::for_each_native_call, $with }
         $crate::__metadata_emit_references! { $crate::for_each_native_call, $with }
         $crate::__metadata_emit_scope! { $crate::for_each_native_call, $with }
         $crate::__metadata_emit_types! { $crate::for_each_native_call, $with }
+        $crate::__metadata_filter! { $crate::for_each_native_call, $with }
         $crate::__metadata_import2! { $crate::for_each_native_call, $with }
         $crate::__metadata_import2_enumerations! { $crate::for_each_native_call, $with }
         $crate::__metadata_import_attributes! { $crate::for_each_native_call, $with }
@@ -406,7 +437,11 @@ macro_rules! for_each_native_call {
         $crate::__metadata_import_signatures_enumerations! { $crate::for_each_native_call, $with }
         $crate::__metadata_import_types! { $crate::for_each_native_call, $with }
         $crate::__metadata_import_types_enumerations! { $crate::for_each_native_call, $with }
+        $crate::__metadata_info! { $crate::for_each_native_call, $with }
         $crate::__metadata_tables! { $crate::for_each_native_call, $with }
+        $crate::__metadata_validate! { $crate::for_each_native_call, $with }
+        $crate::__metadata_win_md_import! { $crate::for_each_native_call, $with }
+        $crate::__token_map! { $crate::for_each_native_call, $with }
     };
     // A table.
     (@ $with:ident $owner:ident = $interface:ident from $source:ident; $(

@@ -482,7 +482,7 @@ fn services(metadata: &Metadata<'_>) -> Result<()> {
     let handler = MetadataHandler::new(Silent);
     fact!(
         "validated",
-        metadata.validator_init(1, &handler).is_ok() && metadata.validate_metadata()?
+        metadata.validator_init(1, &handler).is_ok() && metadata.validate_metadata()?.is_some()
     );
     fact!("untransformed", {
         let class = TypeRef::from_row(1).unwrap_or(TypeRef::NIL);

@@ -1,15 +1,11 @@
 //! `IMetaDataAssemblyEmit`.
 
-use super::identity::{NativeVersion, NewAssembly, NewAssemblyRef};
-use crate::error::Result;
+use super::identity::{NewAssembly, NewAssemblyRef};
 use crate::metadata::handle::{MetadataWriter, SealedWriter};
 use crate::native::any_token;
-use crate::native::typed;
-use crate::native::{cast, length, start_or_null, wide};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
-use clr_profiler_sys as sys;
 
 #[doc(hidden)]
 #[macro_export]
@@ -45,6 +41,30 @@ macro_rules! __metadata_assembly_emit {
     fn set_manifest_resource_props(
         resource: ManifestResource, implementation: Option<Token>, offset: u32, flags: u32
     ) -> () = SetManifestResourceProps(resource, implementation, offset, flags);
+
+    /// Makes the module the manifest of an assembly.
+    fn define_assembly(assembly: &NewAssembly<'_>) -> Assembly
+        = DefineAssembly(assembly.public_key.as_ptr(), assembly.public_key.len(),
+            assembly.hash_algorithm, assembly.name.as_ptr(), assembly.version.as_ptr(),
+            assembly.flags, @token);
+
+    /// Changes the assembly.
+    fn set_assembly_props(token: Assembly, assembly: &NewAssembly<'_>) -> ()
+        = SetAssemblyProps(token, assembly.public_key.as_ptr(), assembly.public_key.len(),
+            assembly.hash_algorithm, assembly.name.as_ptr(), assembly.version.as_ptr(),
+            assembly.flags);
+
+    /// Adds a reference to an assembly.
+    fn define_assembly_ref(reference: &NewAssemblyRef<'_>) -> AssemblyRef
+        = DefineAssemblyRef(reference.key.as_ptr(), reference.key.len(), reference.name.as_ptr(),
+            reference.version.as_ptr(), reference.hash.as_ptr(), reference.hash.len(),
+            reference.flags, @token);
+
+    /// Changes a reference to an assembly.
+    fn set_assembly_ref_props(token: AssemblyRef, reference: &NewAssemblyRef<'_>) -> ()
+        = SetAssemblyRefProps(token, reference.key.as_ptr(), reference.key.len(),
+            reference.name.as_ptr(), reference.version.as_ptr(), reference.hash.as_ptr(),
+            reference.hash.len(), reference.flags);
     } };
 }
 
@@ -56,126 +76,6 @@ macro_rules! __metadata_assembly_emit {
 #[doc(alias = "IMetaDataAssemblyEmit")]
 pub trait MetadataAssemblyEmit: SealedWriter {
     __metadata_assembly_emit! { calls }
-
-    /// Makes the module the manifest of an assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::DefineAssembly`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineAssembly")]
-    fn define_assembly(&self, assembly: &NewAssembly<'_>) -> Result<Assembly> {
-        const CALL: &str = "IMetaDataAssemblyEmit::DefineAssembly";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        let name = wide(CALL, assembly.name)?;
-        let version = NativeVersion::of(CALL, &assembly.version)?;
-        let mut token = 0;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::DefineAssembly(
-                start_or_null(assembly.public_key).cast(),
-                length(CALL, assembly.public_key)?,
-                assembly.hash_algorithm,
-                name.as_ptr(),
-                version.as_ptr(),
-                assembly.flags,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// Changes the assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::SetAssemblyProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetAssemblyProps")]
-    fn set_assembly_props(&self, token: Assembly, assembly: &NewAssembly<'_>) -> Result<()> {
-        const CALL: &str = "IMetaDataAssemblyEmit::SetAssemblyProps";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        let name = wide(CALL, assembly.name)?;
-        let version = NativeVersion::of(CALL, &assembly.version)?;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::SetAssemblyProps(
-                token.raw(),
-                start_or_null(assembly.public_key).cast(),
-                length(CALL, assembly.public_key)?,
-                assembly.hash_algorithm,
-                name.as_ptr(),
-                version.as_ptr(),
-                assembly.flags
-            )
-        )
-        .map(drop)
-    }
-
-    /// Adds a reference to an assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::DefineAssemblyRef`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineAssemblyRef")]
-    fn define_assembly_ref(&self, reference: &NewAssemblyRef<'_>) -> Result<AssemblyRef> {
-        const CALL: &str = "IMetaDataAssemblyEmit::DefineAssemblyRef";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        let name = wide(CALL, reference.name)?;
-        let version = NativeVersion::of(CALL, &reference.version)?;
-        let mut token = 0;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::DefineAssemblyRef(
-                start_or_null(reference.public_key_or_token).cast(),
-                length(CALL, reference.public_key_or_token)?,
-                name.as_ptr(),
-                version.as_ptr(),
-                start_or_null(reference.hash).cast(),
-                length(CALL, reference.hash)?,
-                reference.flags,
-                &mut token
-            )
-        )?;
-        typed(CALL, token)
-    }
-
-    /// Changes a reference to an assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyEmit::SetAssemblyRefProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetAssemblyRefProps")]
-    fn set_assembly_ref_props(
-        &self,
-        token: AssemblyRef,
-        reference: &NewAssemblyRef<'_>,
-    ) -> Result<()> {
-        const CALL: &str = "IMetaDataAssemblyEmit::SetAssemblyRefProps";
-        let emit: sys::IMetaDataAssemblyEmit = cast(self.emit(), CALL)?;
-        let name = wide(CALL, reference.name)?;
-        let version = NativeVersion::of(CALL, &reference.version)?;
-        native_call!(
-            &emit,
-            IMetaDataAssemblyEmit::SetAssemblyRefProps(
-                token.raw(),
-                start_or_null(reference.public_key_or_token).cast(),
-                length(CALL, reference.public_key_or_token)?,
-                name.as_ptr(),
-                version.as_ptr(),
-                start_or_null(reference.hash).cast(),
-                length(CALL, reference.hash)?,
-                reference.flags
-            )
-        )
-        .map(drop)
-    }
 }
 
 impl MetadataAssemblyEmit for MetadataWriter<'_> {}

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use crate::error::Result;
-use crate::native::wide;
+use crate::native::{Argument, Asked, Blob, Text, wide};
 use clr_profiler_sys as sys;
 
 /// Version and culture of an assembly.
@@ -83,8 +83,54 @@ pub struct NewAssemblyRef<'a> {
     pub flags: u32,
 }
 
+/// An assembly as calls take it.
+pub(crate) struct NativeAssembly<'a> {
+    pub(super) name: Text,
+    pub(super) version: NativeVersion,
+    pub(super) public_key: Blob<&'a [u8]>,
+    pub(super) hash_algorithm: u32,
+    pub(super) flags: u32,
+}
+
+impl<'a> Argument for &NewAssembly<'a> {
+    type Raw = NativeAssembly<'a>;
+
+    fn to_native(self, asked: &Asked<'_>) -> Result<NativeAssembly<'a>> {
+        Ok(NativeAssembly {
+            name: self.name.to_native(asked)?,
+            version: NativeVersion::of(asked.call, &self.version)?,
+            public_key: self.public_key.to_native(asked)?,
+            hash_algorithm: self.hash_algorithm,
+            flags: self.flags,
+        })
+    }
+}
+
+/// A reference to an assembly as calls take it.
+pub(crate) struct NativeAssemblyRef<'a> {
+    pub(super) name: Text,
+    pub(super) version: NativeVersion,
+    pub(super) key: Blob<&'a [u8]>,
+    pub(super) hash: Blob<&'a [u8]>,
+    pub(super) flags: u32,
+}
+
+impl<'a> Argument for &NewAssemblyRef<'a> {
+    type Raw = NativeAssemblyRef<'a>;
+
+    fn to_native(self, asked: &Asked<'_>) -> Result<NativeAssemblyRef<'a>> {
+        Ok(NativeAssemblyRef {
+            name: self.name.to_native(asked)?,
+            version: NativeVersion::of(asked.call, &self.version)?,
+            key: self.public_key_or_token.to_native(asked)?,
+            hash: self.hash.to_native(asked)?,
+            flags: self.flags,
+        })
+    }
+}
+
 /// The native form of version and culture, with room for the culture.
-pub(super) struct NativeVersion {
+pub(crate) struct NativeVersion {
     culture: Vec<u16>,
     native: sys::ASSEMBLYMETADATA,
 }

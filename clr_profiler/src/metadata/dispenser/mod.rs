@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::handle::{Metadata, MetadataWriter};
 use crate::error::{Error, Result};
 use crate::info::{CorProfilerInfo3, ProfilerInfo, RuntimeKind};
-use crate::native::{length, wide_path};
+use crate::native::{Argument, Asked, length};
 use clr_profiler_sys as sys;
 use sys::Interface;
 
-pub use extended::{AssemblySearch, DispenserOption, MetadataDispenserEx};
+pub use extended::{DispenserOption, MetadataDispenserEx};
 
 /// Opens and creates metadata.
 ///
@@ -227,7 +227,7 @@ impl MetadataDispenser for Dispenser {}
 
 fn open(dispenser: &(impl Sealed + ?Sized), file: &Path, flags: u32) -> Result<Metadata<'static>> {
     const CALL: &str = "IMetaDataDispenser::OpenScope";
-    let file = wide_path(CALL, file)?;
+    let file = file.to_native(&Asked::of(CALL))?;
     let mut raw = std::ptr::null_mut();
     native_call!(
         dispenser.native(),

@@ -1,10 +1,10 @@
 //! `IMetaDataEmit`: custom attributes, permissions, marshalling and P/Invoke.
 
-use super::KEEP;
 use crate::error::{Error, Result};
 use crate::metadata::handle::{MetadataWriter, SealedWriter};
+use crate::native::Asked;
 use crate::native::any_token;
-use crate::native::{length, start_or_null, wide};
+use crate::native::{length, start_or_null};
 use clr_profiler_il::token::{CustomAttribute, MemberRef, ModuleRef, Permission, Token};
 use clr_profiler_sys as sys;
 
@@ -54,6 +54,13 @@ macro_rules! __metadata_emit_attributes {
     /// Makes a method no longer stand for a native function.
     fn delete_pinvoke_map(member: impl Into<Token> as any_token) -> () = DeletePinvokeMap(member)
         fails "`CLDB_E_RECORD_NOTFOUND` where it stands for none.";
+
+    /// Changes the native function that a method stands for. What is `None` stays as it is.
+    fn set_pinvoke_map(
+        member: impl Into<Token> as any_token, flags: Option<u32>, import_name: Option<&str>,
+        import_dll: Option<ModuleRef> as module_or_nil
+    ) -> () = SetPinvokeMap(member, flags, import_name.as_ptr(), import_dll)
+        fails "A name with a zero in it; what the metadata answers.";
     } };
 }
 
@@ -104,38 +111,10 @@ pub trait MetadataEmitAttributes: SealedWriter {
             answer => answer.map(drop),
         }
     }
-
-    /// Changes the native function that a method stands for. What is `None` stays as it is.
-    ///
-    /// Wraps `IMetaDataEmit::SetPinvokeMap`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A name with a zero in it; what the metadata answers.
-    #[doc(alias = "SetPinvokeMap")]
-    fn set_pinvoke_map(
-        &self,
-        member: impl Into<Token>,
-        flags: Option<u32>,
-        import_name: Option<&str>,
-        import_dll: Option<ModuleRef>,
-    ) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit::SetPinvokeMap";
-        let import_name = import_name.map(|name| wide(CALL, name)).transpose()?;
-        let import_name = import_name
-            .as_ref()
-            .map_or(std::ptr::null(), |name| name.as_ptr());
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::SetPinvokeMap(
-                member.into().raw(),
-                flags.unwrap_or(KEEP),
-                import_name,
-                import_dll.map_or(ModuleRef::NIL.raw(), ModuleRef::raw)
-            )
-        )
-        .map(drop)
-    }
 }
 
 impl MetadataEmitAttributes for MetadataWriter<'_> {}
+
+fn module_or_nil(module: Option<ModuleRef>, _: &Asked<'_>) -> Result<u32> {
+    Ok(module.unwrap_or(ModuleRef::NIL).raw())
+}

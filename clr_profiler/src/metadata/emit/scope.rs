@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
-use crate::metadata::services::{MetadataHandler, OutStream};
+use crate::metadata::rare::MetadataHandler;
+use crate::metadata::stream::OutStream;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
@@ -35,6 +36,17 @@ macro_rules! __metadata_emit_scope {
     ///
     /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
     fn merge_end() -> () = MergeEnd()
+        fails "`E_NOTIMPL` on .NET (Core).";
+
+    /// Tells `handler` of tokens that move and of errors, from now on; `None` tells nobody.
+    fn set_handler(handler: Option<&MetadataHandler>) -> () = SetHandler(handler);
+
+    /// Remembers another scope to be merged into this one by [`merge_end`](Self::merge_end).
+    ///
+    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
+    fn merge(
+        scope: &Metadata<'_>, map: Option<&MetadataHandler>, handler: Option<&MetadataHandler>
+    ) -> () = Merge(scope.as_raw(), map, handler)
         fails "`E_NOTIMPL` on .NET (Core).";
     } };
 }
@@ -100,52 +112,6 @@ pub trait MetadataEmitScope: SealedWriter {
             ));
         }
         native_call!(self.emit(), IMetaDataEmit::DeleteToken(item.into().raw())).map(drop)
-    }
-
-    /// Tells `handler` of tokens that move and of errors, from now on; `None` tells nobody.
-    ///
-    /// Wraps `IMetaDataEmit::SetHandler`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "SetHandler")]
-    fn set_handler(&self, handler: Option<&MetadataHandler>) -> Result<()> {
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::SetHandler(
-                handler.map_or(std::ptr::null_mut(), MetadataHandler::as_raw)
-            )
-        )
-        .map(drop)
-    }
-
-    /// Remembers another scope to be merged into this one by [`merge_end`](Self::merge_end).
-    ///
-    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
-    ///
-    /// Wraps `IMetaDataEmit::Merge`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_NOTIMPL` on .NET (Core).
-    #[doc(alias = "Merge")]
-    fn merge(
-        &self,
-        scope: &Metadata<'_>,
-        map: Option<&MetadataHandler>,
-        handler: Option<&MetadataHandler>,
-    ) -> Result<()> {
-        let map = map.map(MetadataHandler::token_map);
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::Merge(
-                scope.as_raw(),
-                map.unwrap_or(std::ptr::null_mut()),
-                handler.map_or(std::ptr::null_mut(), MetadataHandler::as_raw)
-            )
-        )
-        .map(drop)
     }
 }
 

@@ -1,11 +1,11 @@
 //! `IMetaDataImport`: custom attributes, permissions, layout, marshalling and P/Invoke.
 
-use crate::error::{Hresult, Result};
+use crate::error::Result;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::native::any_token;
-use crate::native::{blob, found, optional, wide};
-use crate::native::{read_array, read_text, typed};
+use crate::native::{Answer, Asked};
 use clr_profiler_il::token::{CustomAttribute, FieldDef, ModuleRef, Permission, Token, TypeDef};
+use clr_profiler_sys as sys;
 
 /// A custom attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,15 @@ pub struct FieldOffset {
     pub field: FieldDef,
     /// Its offset in bytes, where one is declared.
     pub offset: Option<u32>,
+}
+
+impl Answer<sys::COR_FIELD_OFFSET> for FieldOffset {
+    fn answer(raw: sys::COR_FIELD_OFFSET, asked: &Asked<'_>) -> Result<Self> {
+        Ok(Self {
+            field: Answer::answer(raw.ridOfField, asked)?,
+            offset: (raw.ulOffset != u32::MAX).then_some(raw.ulOffset),
+        })
+    }
 }
 
 /// The layout that a type declares.
@@ -95,14 +104,6 @@ macro_rules! __metadata_import_attributes {
     fn field_marshal(item: impl Into<Token> as any_token) -> Vec<u8>
         = GetFieldMarshal(item, @(bytes)) none on CLDB_E_RECORD_NOTFOUND
         fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
-    } };
-}
-
-/// The part of [`MetadataImport`](crate::MetadataImport) about what is attached to definitions:
-/// custom attributes, permissions, layout, marshalling and native functions.
-pub trait MetadataImportAttributes: Sealed {
-    __metadata_import_attributes_enumerations! { enumerations }
-    __metadata_import_attributes! { calls }
 
     /// The arguments of an item's custom attribute of the type with this full name, as ECMA-335
     /// II.23.3 encodes them; `None` where the item has none.
@@ -119,110 +120,27 @@ pub trait MetadataImportAttributes: Sealed {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// Wraps `IMetaDataImport::GetCustomAttributeByName`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "GetCustomAttributeByName")]
-    fn custom_attribute_by_name(
-        &self,
-        owner: impl Into<Token>,
-        type_name: &str,
-    ) -> Result<Option<Vec<u8>>> {
-        let type_name = wide("IMetaDataImport::GetCustomAttributeByName", type_name)?;
-        let (mut value, mut length) = (std::ptr::null(), 0);
-        let answer = native_call!(
-            self.import(),
-            IMetaDataImport::GetCustomAttributeByName(
-                owner.into().raw(),
-                type_name.as_ptr(),
-                &mut value,
-                &mut length,
-            )
-        );
-        match found(answer)? {
-            None | Some(Hresult::S_FALSE) => Ok(None),
-            // SAFETY: the metadata says that its blob of that length stands there.
-            Some(_) => Ok(Some(unsafe { blob(value.cast(), length) })),
-        }
-    }
+    fn custom_attribute_by_name(owner: impl Into<Token> as any_token, type_name: &str) -> Vec<u8>
+        = GetCustomAttributeByName(owner, type_name.as_ptr(), @(value))
+        none on S_FALSE_OR_RECORD_NOTFOUND;
 
     /// The layout that a type declares; `None` where it declares none.
-    ///
-    /// Wraps `IMetaDataImport::GetClassLayout`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.
-    #[doc(alias = "GetClassLayout")]
-    fn class_layout(&self, class: TypeDef) -> Result<Option<DeclaredLayout>> {
-        const CALL: &str = "IMetaDataImport::GetClassLayout";
-        let (mut pack_size, mut class_size) = (0, 0);
-        let import = self.import();
-        let offsets = read_array(|capacity, count, buffer: *mut [u32; 2]| {
-            native_call!(
-                import,
-                IMetaDataImport::GetClassLayout(
-                    class.raw(),
-                    &mut pack_size,
-                    // `COR_FIELD_OFFSET` is two numbers.
-                    buffer.cast(),
-                    capacity,
-                    count,
-                    &mut class_size,
-                )
-            )
-        });
-        let Some(offsets) = found(offsets)? else {
-            return Ok(None);
-        };
-        let fields = offsets
-            .into_iter()
-            .map(|[field, offset]: [u32; 2]| {
-                Ok(FieldOffset {
-                    field: typed(CALL, field)?,
-                    offset: (offset != u32::MAX).then_some(offset),
-                })
-            })
-            .collect::<Result<_>>()?;
-        Ok(Some(DeclaredLayout {
-            pack_size,
-            fields,
-            class_size,
-        }))
-    }
+    fn class_layout(class: TypeDef) -> {DeclaredLayout}
+        = GetClassLayout(class, @pack_size, ~[fields], @class_size) none on CLDB_E_RECORD_NOTFOUND
+        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
 
     /// The native function that a method (or a field) stands for; `None` where it stands for none.
-    ///
-    /// Wraps `IMetaDataImport::GetPinvokeMap`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.
-    #[doc(alias = "GetPinvokeMap")]
-    fn pinvoke_map(&self, member: impl Into<Token>) -> Result<Option<PinvokeMap>> {
-        let member = member.into().raw();
-        let (mut flags, mut dll) = (0, 0);
-        let import = self.import();
-        let name = read_text(|capacity, length, buffer| {
-            native_call!(
-                import,
-                IMetaDataImport::GetPinvokeMap(
-                    member, &mut flags, buffer, capacity, length, &mut dll
-                )
-            )
-        });
-        let Some(import_name) = found(name)? else {
-            return Ok(None);
-        };
-        Ok(Some(PinvokeMap {
-            flags,
-            import_name,
-            import_dll: optional("IMetaDataImport::GetPinvokeMap", dll)?,
-        }))
-    }
+    fn pinvoke_map(member: impl Into<Token> as any_token) -> {PinvokeMap}
+        = GetPinvokeMap(member, @flags, ~{import_name}, @import_dll) none on CLDB_E_RECORD_NOTFOUND
+        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+    } };
+}
+
+/// The part of [`MetadataImport`](crate::MetadataImport) about what is attached to definitions:
+/// custom attributes, permissions, layout, marshalling and native functions.
+pub trait MetadataImportAttributes: Sealed {
+    __metadata_import_attributes_enumerations! { enumerations }
+    __metadata_import_attributes! { calls }
 }
 
 impl MetadataImportAttributes for Metadata<'_> {}

@@ -1,13 +1,9 @@
 //! `IMetaDataImport`: properties and events, and the methods behind them.
 
-use std::ffi::c_void;
-
 use crate::error::{Error, Result};
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::metadata::value::DefaultValue;
 use crate::native::any_token;
-use crate::native::{blob, optional};
-use crate::native::{read_array, read_text, typed};
 use clr_profiler_il::signature::PropertySig;
 use clr_profiler_il::token::{Event, MethodDef, Property, Token, TypeDef};
 
@@ -91,6 +87,17 @@ macro_rules! __metadata_import_semantics {
     fn method_semantics(method: MethodDef, association: impl Into<Token> as any_token) -> u32
         = GetMethodSemantics(method, association, @semantics)
         fails "`CLDB_E_RECORD_NOTFOUND` where the method has nothing to do with it.";
+
+    /// Name, signature, attributes and methods of a property.
+    fn property_props(property: Property) -> {PropertyProps}
+        = GetPropertyProps(property, @class, ~{name}, @attributes, @(signature_blob), @<value>,
+            @setter, @getter, ~[others])
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such property.";
+
+    /// Name, type, attributes and methods of an event.
+    fn event_props(event: Event) -> {EventProps}
+        = GetEventProps(event, @class, ~{name}, @attributes, @event_type, @add_on, @remove_on,
+            @fire, ~[others]) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such event.";
     } };
 }
 
@@ -98,148 +105,6 @@ macro_rules! __metadata_import_semantics {
 pub trait MetadataImportSemantics: Sealed {
     __metadata_import_semantics_enumerations! { enumerations }
     __metadata_import_semantics! { calls }
-
-    /// Name, signature, attributes and methods of a property.
-    ///
-    /// Wraps `IMetaDataImport::GetPropertyProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such property.
-    #[doc(alias = "GetPropertyProps")]
-    fn property_props(&self, property: Property) -> Result<PropertyProps> {
-        const CALL: &str = "IMetaDataImport::GetPropertyProps";
-        let (mut class, mut attributes, mut setter, mut getter) = (0, 0, 0, 0);
-        let (mut signature, mut signature_length) = (std::ptr::null(), 0);
-        let (mut kind, mut value, mut value_length) = (0, std::ptr::null::<c_void>(), 0);
-        let import = self.import();
-        let mut ask =
-            |name: *mut u16, capacity, length: *mut u32, others, room, count: *mut u32| {
-                native_call!(
-                    import,
-                    IMetaDataImport::GetPropertyProps(
-                        property.raw(),
-                        &mut class,
-                        name,
-                        capacity,
-                        length,
-                        &mut attributes,
-                        &mut signature,
-                        &mut signature_length,
-                        &mut kind,
-                        &mut value,
-                        &mut value_length,
-                        &mut setter,
-                        &mut getter,
-                        others,
-                        room,
-                        count,
-                    )
-                )
-            };
-        let others = read_array(|room, count, others| {
-            ask(
-                std::ptr::null_mut(),
-                0,
-                std::ptr::null_mut(),
-                others,
-                room,
-                count,
-            )
-        })?;
-        let name = read_text(|capacity, length, name| {
-            ask(
-                name,
-                capacity,
-                length,
-                std::ptr::null_mut(),
-                0,
-                std::ptr::null_mut(),
-            )
-        })?;
-        Ok(PropertyProps {
-            class: typed(CALL, class)?,
-            name,
-            attributes,
-            // SAFETY: the metadata says that its blob of that length stands there.
-            signature_blob: unsafe { blob(signature, signature_length) },
-            // SAFETY: the metadata says that a constant of that type stands there.
-            value: unsafe { DefaultValue::read(kind, value, value_length) },
-            setter: optional(CALL, setter)?,
-            getter: optional(CALL, getter)?,
-            others: methods(CALL, &others)?,
-        })
-    }
-
-    /// Name, type, attributes and methods of an event.
-    ///
-    /// Wraps `IMetaDataImport::GetEventProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such event.
-    #[doc(alias = "GetEventProps")]
-    fn event_props(&self, event: Event) -> Result<EventProps> {
-        const CALL: &str = "IMetaDataImport::GetEventProps";
-        let (mut class, mut attributes, mut event_type) = (0, 0, 0);
-        let (mut add_on, mut remove_on, mut fire) = (0, 0, 0);
-        let import = self.import();
-        let mut ask =
-            |name: *mut u16, capacity, length: *mut u32, others, room, count: *mut u32| {
-                native_call!(
-                    import,
-                    IMetaDataImport::GetEventProps(
-                        event.raw(),
-                        &mut class,
-                        name,
-                        capacity,
-                        length,
-                        &mut attributes,
-                        &mut event_type,
-                        &mut add_on,
-                        &mut remove_on,
-                        &mut fire,
-                        others,
-                        room,
-                        count,
-                    )
-                )
-            };
-        let others = read_array(|room, count, others| {
-            ask(
-                std::ptr::null_mut(),
-                0,
-                std::ptr::null_mut(),
-                others,
-                room,
-                count,
-            )
-        })?;
-        let name = read_text(|capacity, length, name| {
-            ask(
-                name,
-                capacity,
-                length,
-                std::ptr::null_mut(),
-                0,
-                std::ptr::null_mut(),
-            )
-        })?;
-        Ok(EventProps {
-            class: typed(CALL, class)?,
-            name,
-            attributes,
-            event_type: Token::new(event_type),
-            add_on: optional(CALL, add_on)?,
-            remove_on: optional(CALL, remove_on)?,
-            fire: optional(CALL, fire)?,
-            others: methods(CALL, &others)?,
-        })
-    }
 }
 
 impl MetadataImportSemantics for Metadata<'_> {}
-
-fn methods(call: &'static str, raw: &[u32]) -> Result<Vec<MethodDef>> {
-    raw.iter().map(|method| typed(call, *method)).collect()
-}

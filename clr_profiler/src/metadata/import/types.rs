@@ -5,7 +5,6 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::native::any_token;
-use crate::native::typed;
 use clr_profiler_il::signature::TypeSpecSig;
 use clr_profiler_il::token::{InterfaceImpl, Module, ModuleRef, Token, TypeDef, TypeRef, TypeSpec};
 use clr_profiler_sys as sys;
@@ -106,6 +105,15 @@ macro_rules! __metadata_import_types {
     /// The name of another module of the assembly, or of a native library.
     fn module_ref_props(module: ModuleRef) -> String = GetModuleRefProps(module, ~{text})
         fails "`CLDB_E_RECORD_NOTFOUND` where there is no such reference.";
+
+    /// The metadata and the definition that a reference to a type means, looked for among the
+    /// scopes that the dispenser has opened.
+    ///
+    /// .NET (Core) does not look: it refuses. There, follow
+    /// [`type_ref_props`](Self::type_ref_props) to the assembly, and find that among the modules.
+    fn resolve_type_ref(class: TypeRef) -> (Metadata<'_>, TypeDef)
+        = ResolveTypeRef(class, &clr_profiler_sys::IMetaDataImport2::IID, @scope, @definition)
+        fails "`E_NOTIMPL` or another failure on .NET (Core).";
     } };
 }
 
@@ -134,35 +142,6 @@ macro_rules! __metadata_import_types_enumerations {
 pub trait MetadataImportTypes: Sealed {
     __metadata_import_types! { calls }
     __metadata_import_types_enumerations! { enumerations }
-
-    /// The metadata and the definition that a reference to a type means, looked for among the
-    /// scopes that the dispenser has opened.
-    ///
-    /// .NET (Core) does not look: it refuses. There, follow
-    /// [`type_ref_props`](Self::type_ref_props) to the assembly, and find that among the modules.
-    ///
-    /// Wraps `IMetaDataImport::ResolveTypeRef`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_NOTIMPL` or another failure on .NET (Core).
-    #[doc(alias = "ResolveTypeRef")]
-    fn resolve_type_ref(&self, class: TypeRef) -> Result<(Metadata<'_>, TypeDef)> {
-        const CALL: &str = "IMetaDataImport::ResolveTypeRef";
-        let (mut scope, mut definition) = (std::ptr::null_mut(), 0);
-        native_call!(
-            self.import(),
-            IMetaDataImport::ResolveTypeRef(
-                class.raw(),
-                &sys::IMetaDataImport2::IID,
-                &mut scope,
-                &mut definition,
-            )
-        )?;
-        // SAFETY: the answer is a reference to the interface that was asked for.
-        let metadata = unsafe { Metadata::from_raw(CALL, scope) }?;
-        Ok((metadata, typed(CALL, definition)?))
-    }
 
     /// The signature of a composed type, decoded:
     /// [`type_spec_from_token`](Self::type_spec_from_token) gives the bytes.

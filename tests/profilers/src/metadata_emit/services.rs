@@ -96,7 +96,7 @@ fn checks(on: &str, dispenser: &Dispenser, name: &str) -> Result<()> {
     let opened = dispenser.open_scope(Path::new(name))?;
     let handler = MetadataHandler::new(Silent);
     opened.validator_init(1, &handler)?;
-    say!(on, "checked: {}", opened.validate_metadata()?);
+    say!(on, "checked: {}", opened.validate_metadata()?.is_some());
     Ok(())
 }
 
@@ -105,7 +105,7 @@ fn sections(on: &str, dispenser: &Dispenser, _: &str) -> Result<()> {
     let generator = scope.cee_gen()?;
     let text = generator.emit_string("text")?;
     say!(on, "text: {:?}", generator.string(text)?);
-    let body = generator.allocate_method_buffer(&[0x06, 0x2a])?;
+    let (_, body) = generator.allocate_method_buffer(2)?;
     say!(on, "body: {}", generator.method_buffer(body).is_ok());
     let il = generator.il_section()?;
     say!(on, "code: {}", generator.section_data_len(il)?);

@@ -2,12 +2,12 @@
 
 use clr_profiler::prelude::*;
 
-use super::{BODY, method, rows};
+use super::{method, rows};
 
 rows! { ROWS: Writer;
     "ICeeGen::EmitString" => |it| it.cee_gen()?.emit_string("text");
     "ICeeGen::GetString" => |it| it.cee_gen()?.string(1);
-    "ICeeGen::AllocateMethodBuffer" => |it| it.cee_gen()?.allocate_method_buffer(BODY);
+    "ICeeGen::AllocateMethodBuffer" => |it| it.cee_gen()?.allocate_method_buffer(2);
     "ICeeGen::GetMethodBuffer" => |it| it.cee_gen()?.method_buffer(1);
     "ICeeGen::GetIMapTokenIface" => |it| it.cee_gen()?.token_map();
     "IMapToken::Map" => |it| it.cee_gen()?.token_map()?.map(method(), method());
@@ -25,7 +25,7 @@ rows! { ROWS: Writer;
     };
     "ICeeGen::GetSectionBlock" => |it| {
         let generator = it.cee_gen()?;
-        generator.section_block(generator.il_section()?, BODY, 4)
+        generator.section_block(generator.il_section()?, 2, 4)
     };
     "ICeeGen::TruncateSection" => |it| {
         let generator = it.cee_gen()?;

@@ -1,0 +1,115 @@
+//! [`OutStream`]: an `IStream` that keeps what is written to it.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::native::{Com, Object, unknown, value};
+use clr_profiler_sys as sys;
+use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
+
+const IID_ISEQUENTIAL_STREAM: GUID = GUID::from_u128(0x0C733A30_2A1C_11CE_ADE5_00AA0044773D);
+const IID_ISTREAM: GUID = GUID::from_u128(0x0000000C_0000_0000_C000_000000000046);
+
+/// What was written so far.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+/// The stream that metadata is saved to: it only takes what is written, from front to back.
+pub(super) struct OutStream {
+    written: Written,
+    object: Option<Object<Written>>,
+}
+
+impl OutStream {
+    pub(super) fn new() -> Self {
+        let written = Written::default();
+        Self {
+            object: Object::new(written.clone(), &IID_ISTREAM),
+            written,
+        }
+    }
+
+    pub(super) fn as_raw(&self) -> *mut c_void {
+        let object = self.object.as_ref();
+        object.map_or(std::ptr::null_mut(), Object::as_raw)
+    }
+
+    /// What was written.
+    pub(super) fn take(self) -> Vec<u8> {
+        std::mem::take(&mut self.written.lock())
+    }
+}
+
+impl Written {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// SAFETY: the vtable begins with `unknown`, and its functions take the value of the object.
+unsafe impl Com for Written {
+    fn vtable(iid: &GUID) -> Option<*const IUnknown_Vtbl> {
+        let known = [IUnknown::IID, IID_ISEQUENTIAL_STREAM, IID_ISTREAM].contains(iid);
+        known.then_some((&raw const VTABLE).cast())
+    }
+}
+
+/// Declares the vtable of `IStream` (objidl.h): what is not implemented answers with a code.
+macro_rules! stream {
+    ($($name:ident($($type:ty),*) = $code:ident;)*) => {
+        #[repr(C)]
+        struct Vtable {
+            base__: IUnknown_Vtbl,
+            read: unsafe extern "system" fn(*mut c_void, *mut c_void, u32, *mut u32) -> HRESULT,
+            write: unsafe extern "system" fn(*mut c_void, *const c_void, u32, *mut u32) -> HRESULT,
+            $($name: unsafe extern "system" fn(*mut c_void $(, $type)*) -> HRESULT,)*
+        }
+
+        static VTABLE: Vtable = Vtable {
+            base__: unknown::<Written>(),
+            read: not_read,
+            write,
+            $($name: {
+                unsafe extern "system" fn answer(_: *mut c_void $(, _: $type)*) -> HRESULT {
+                    sys::$code
+                }
+                answer
+            },)*
+        };
+    };
+}
+
+stream! {
+    seek(i64, u32, *mut u64) = E_NOTIMPL;
+    set_size(u64) = S_OK;
+    copy_to(*mut c_void, u64, *mut u64, *mut u64) = E_NOTIMPL;
+    commit(u32) = S_OK;
+    revert() = E_NOTIMPL;
+    lock_region(u64, u64, u32) = E_NOTIMPL;
+    unlock_region(u64, u64, u32) = E_NOTIMPL;
+    stat(*mut c_void, u32) = E_NOTIMPL;
+    clone(*mut *mut c_void) = E_NOTIMPL;
+}
+
+unsafe extern "system" fn not_read(_: *mut c_void, _: *mut c_void, _: u32, _: *mut u32) -> HRESULT {
+    sys::E_NOTIMPL
+}
+
+unsafe extern "system" fn write(
+    this: *mut c_void,
+    bytes: *const c_void,
+    length: u32,
+    written: *mut u32,
+) -> HRESULT {
+    // SAFETY: the caller holds a reference, and passes `length` bytes.
+    unsafe {
+        if length != 0 {
+            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
+            value::<Written>(this).lock().extend_from_slice(bytes);
+        }
+        if let Some(written) = written.as_mut() {
+            *written = length;
+        }
+    }
+    sys::S_OK
+}
