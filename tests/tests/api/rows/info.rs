@@ -5,27 +5,13 @@ use std::time::Duration;
 
 use clr_profiler::prelude::*;
 use clr_profiler::{
-    ContextId, DefinedEvent, EventDefinition, EventPipeProviderConfig, EventPipeSessionId,
-    HandleKind, IlMapEntry, MethodEnum, RejitFlags, SnapshotOptions, StackFrame,
+    DefinedEvent, EventDefinition, EventPipeProviderConfig, EventPipeSessionId, HandleKind,
+    MethodEnum, SnapshotOptions, StackFrame,
 };
 
-use super::{BODY, CLASS, FUNCTION, MODULE, Row, Run, all, class, method, rows, show, token};
+use super::{BODY, FUNCTION, MODULE, Row, Run, all, method, rows, show};
 
 rows! { FIRST: Info;
-    "ICorProfilerInfo::GetCodeInfo" => |info| info.code_info(FUNCTION);
-    "ICorProfilerInfo::GetFunctionFromIP" => |info| info.function_from_ip(0x1234);
-    "ICorProfilerInfo::GetILToNativeMapping" => |info| info.il_to_native_mapping(FUNCTION);
-    "ICorProfilerInfo::GetFunctionInfo" => |info| info.function_info(FUNCTION);
-    "ICorProfilerInfo::GetClassIDInfo" => |info| info.class_id_info(CLASS);
-    "ICorProfilerInfo::GetClassFromToken" => |info| info.class_from_token(MODULE, class());
-    "ICorProfilerInfo::GetFunctionFromToken" => |info| info.function_from_token(MODULE, method());
-    "ICorProfilerInfo::IsArrayClass" => |info| info.array_class_info(CLASS);
-    "ICorProfilerInfo::GetThreadInfo" => |info| info.thread_info(THREAD);
-    "ICorProfilerInfo::GetHandleFromThread" => |info| info.handle_from_thread(THREAD);
-    "ICorProfilerInfo::GetThreadContext" => |info| info.thread_context(THREAD);
-    "ICorProfilerInfo::ForceGC" => |info| info.force_gc();
-    "ICorProfilerInfo::GetCurrentThreadID" => |info| info.current_thread_id();
-    "ICorProfilerInfo::GetModuleInfo" => |info| info.module_info(MODULE);
     "ICorProfilerInfo::GetModuleMetaData" => |info| info.module_metadata(MODULE);
     "ICorProfilerInfo::GetTokenAndMetaDataFromFunction" =>
         |info| info.token_and_metadata_from_function(FUNCTION);
@@ -33,96 +19,34 @@ rows! { FIRST: Info;
         |info| info.il_function_body(MODULE, method());
     "ICorProfilerInfo::SetILFunctionBody" =>
         |info| info.set_il_function_body(MODULE, method(), BODY);
-    "ICorProfilerInfo::GetILFunctionBodyAllocator" => |info| info.il_function_body_allocator(MODULE);
     "IMethodMalloc::Alloc" =>
         |info| info.il_function_body_allocator(MODULE).and_then(|malloc| malloc.alloc(5).map(drop));
-    "ICorProfilerInfo::SetILInstrumentedCodeMap" =>
-        |info| info.set_il_instrumented_code_map(FUNCTION, true, &[IL_MAP]);
-    "ICorProfilerInfo::GetAppDomainInfo" => |info| info.app_domain_info(APP_DOMAIN);
-    "ICorProfilerInfo::GetAssemblyInfo" => |info| info.assembly_info(ASSEMBLY);
-    // Flags have names.
-    "ICorProfilerInfo::GetEventMask" hides ["pdwEvents"] => |info| info.event_mask();
     "ICorProfilerInfo::SetEventMask" => |info| info.set_event_mask(EventMask::empty());
-    "ICorProfilerInfo::SetFunctionReJIT" => |info| info.set_function_rejit(FUNCTION);
-    "ICorProfilerInfo::GetInprocInspectionInterface" => |info| info.inproc_inspection_interface();
-    "ICorProfilerInfo::GetInprocInspectionIThisThread" =>
-        |info| info.inproc_inspection_this_thread();
-    "ICorProfilerInfo::BeginInprocDebugging" => |info| info.begin_inproc_debugging(true);
-    "ICorProfilerInfo::EndInprocDebugging" => |info| info.end_inproc_debugging(1);
 }
 
 rows! { SECOND: Info;
     "ICorProfilerInfo2::GetFunctionInfo2" => |info| info.function_info2(FUNCTION);
-    "ICorProfilerInfo2::GetClassIDInfo2" => |info| info.class_id_info2(CLASS);
-    "ICorProfilerInfo2::GetFunctionFromTokenAndTypeArgs" =>
-        |info| info.function_from_token_and_type_args(MODULE, method(), CLASS, &[CLASS]);
-    "ICorProfilerInfo2::GetClassFromTokenAndTypeArgs" =>
-        |info| info.class_from_token_and_type_args(MODULE, class(), &[CLASS]);
     "ICorProfilerInfo2::DoStackSnapshot" => |info| frames(info);
     "ICorProfilerInfo2::DoStackSnapshot" => |info| seeded(info);
-    "ICorProfilerInfo2::GetStringLayout" => |info| info.string_layout();
-    "ICorProfilerInfo2::GetClassLayout" => |info| info.class_layout(CLASS);
-    "ICorProfilerInfo2::GetCodeInfo2" => |info| info.code_info2(FUNCTION);
-    "ICorProfilerInfo2::EnumModuleFrozenObjects" =>
-        |info| info.module_frozen_objects(MODULE).and_then(all);
-    "ICorProfilerInfo2::GetBoxClassLayout" => |info| info.box_class_layout(CLASS);
-    "ICorProfilerInfo2::GetThreadAppDomain" => |info| info.thread_app_domain(THREAD);
-    "ICorProfilerInfo2::GetGenerationBounds" => |info| info.generation_bounds();
     "ICorProfilerInfo2::GetNotifiedExceptionClauseInfo" =>
         |info| info.notified_exception_clause_info();
-    // Flags have names.
-    "ICorProfilerInfo2::GetStaticFieldInfo" hides ["pFieldInfo"] =>
-        |info| info.static_field_info(CLASS, field());
-    "ICorProfilerInfo2::GetRVAStaticAddress" => |info| info.rva_static_address(CLASS, field());
-    "ICorProfilerInfo2::GetAppDomainStaticAddress" =>
-        |info| info.app_domain_static_address(CLASS, field(), APP_DOMAIN);
-    "ICorProfilerInfo2::GetThreadStaticAddress" =>
-        |info| info.thread_static_address(CLASS, field(), None);
-    "ICorProfilerInfo2::GetContextStaticAddress" =>
-        |info| info.context_static_address(CLASS, field(), CONTEXT);
-    "ICorProfilerInfo3::GetThreadStaticAddress2" =>
-        |info| info.thread_static_address2(CLASS, field(), APP_DOMAIN, THREAD);
-    "ICorProfilerInfo3::EnumModules" => |info| info.modules().and_then(all);
-    "ICorProfilerInfo3::EnumJITedFunctions" => |info| info.jitted_functions().and_then(all);
     "ICorProfilerInfo3::GetStringLayout2" => |info| info.string_layout2();
-    "ICorProfilerInfo3::GetAppDomainsContainingModule" =>
-        |info| info.app_domains_containing_module(MODULE);
     // Flags have names.
     "ICorProfilerInfo3::GetModuleInfo2" hides ["pdwModuleFlags"] => |info| info.module_info2(MODULE);
     "ICorProfilerInfo3::RequestProfilerDetach" =>
         |info| info.request_profiler_detach(Duration::from_secs(1));
-    "ICorProfilerInfo3::GetRuntimeInformation" => |info| info.runtime_information();
-    "ICorProfilerInfo4::EnumThreads" => |info| info.threads().and_then(all);
-    "ICorProfilerInfo4::EnumJITedFunctions2" => |info| info.jitted_functions2().and_then(all);
-    "ICorProfilerInfo4::InitializeCurrentThread" => |info| info.initialize_current_thread();
-    "ICorProfilerInfo4::RequestReJIT" => |info| info.request_rejit(&[(MODULE, method())]);
     "ICorProfilerInfo4::RequestRevert" => |info| info.request_revert(&[(MODULE, method())]);
-    "ICorProfilerInfo4::GetFunctionFromIP2" => |info| info.function_from_ip2(0x1234);
-    "ICorProfilerInfo4::GetILToNativeMapping2" =>
-        |info| info.il_to_native_mapping2(FUNCTION, RejitId::ORIGINAL);
-    "ICorProfilerInfo4::GetCodeInfo3" => |info| info.code_info3(FUNCTION, RejitId::ORIGINAL);
-    "ICorProfilerInfo4::GetReJITIDs" => |info| info.rejit_ids(FUNCTION);
 }
 
 rows! { LATER: Info;
     "ICorProfilerInfo5::GetEventMask2" hides ["pdwEventsLow", "pdwEventsHigh"] =>
         |info| info.event_mask2();
     "ICorProfilerInfo5::SetEventMask2" => |info| info.set_event_mask2(EventMask::empty());
-    "ICorProfilerInfo6::EnumNgenModuleMethodsInliningThisMethod" => |info| inliners(info).and_then(all);
-    "ICorProfilerInfo7::ApplyMetaData" => |info| info.apply_metadata(MODULE);
     "ICorProfilerInfo7::GetInMemorySymbolsLength" => |info| info.in_memory_symbols_length(MODULE);
     "ICorProfilerInfo7::ReadInMemorySymbols" =>
         |info| info.read_in_memory_symbols(MODULE, 0, &mut [0; 100]);
-    "ICorProfilerInfo8::IsFunctionDynamic" => |info| info.is_function_dynamic(FUNCTION);
-    "ICorProfilerInfo8::GetFunctionFromIP3" => |info| info.function_from_ip3(0x1234);
-    "ICorProfilerInfo8::GetDynamicFunctionInfo" => |info| info.dynamic_function_info(FUNCTION);
     "ICorProfilerInfo9::GetNativeCodeStartAddresses" =>
         |info| info.native_code_start_addresses(FUNCTION, RejitId::ORIGINAL);
-    "ICorProfilerInfo9::GetCodeInfo4" => |info| info.code_info4(0x1234);
-    "ICorProfilerInfo9::GetILToNativeMapping3" => |info| info.il_to_native_mapping3(0x1234);
-    "ICorProfilerInfo10::GetLOHObjectSizeThreshold" => |info| info.loh_object_size_threshold();
-    "ICorProfilerInfo10::RequestReJITWithInliners" =>
-        |info| info.request_rejit_with_inliners(RejitFlags::BLOCK_INLINING, &[(MODULE, method())]);
     "ICorProfilerInfo10::SuspendRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
     "ICorProfilerInfo10::ResumeRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
     "ICorProfilerInfo11::GetEnvironmentVariable" => |info| info.environment_variable("NAME");
@@ -135,16 +59,10 @@ rows! { LATER: Info;
             SESSION,
             &EventPipeProviderConfig::all("provider"),
         );
-    "ICorProfilerInfo12::EventPipeStopSession" =>
-        |info| info.event_pipe_stop_session(SESSION);
-    "ICorProfilerInfo12::EventPipeCreateProvider" => |info| info.event_pipe_create_provider("mine");
-    "ICorProfilerInfo12::EventPipeGetProviderInfo" => |info| info.event_pipe_provider_info(PROVIDER);
     "ICorProfilerInfo12::EventPipeDefineEvent" => |info| defined_event(info);
     "ICorProfilerInfo12::EventPipeWriteEvent" => |info| defined_event(info).and_then(
         |event| info.event_pipe_write_event(&event, &[], None, None),
     );
-    "ICorProfilerInfo14::EnumerateNonGCObjects" => |info| info.non_gc_objects().and_then(all);
-    "ICorProfilerInfo14::GetNonGCHeapBounds" => |info| info.non_gc_heap_bounds();
     "ICorProfilerInfo14::EventPipeCreateProvider2" =>
         |info| info.event_pipe_create_provider2("mine", |_| ());
     "ICorProfilerInfo15::EnumerateGCHeapObjects" => |info| heap(info);
@@ -173,26 +91,9 @@ rows! { IN_COLLECTION: Gc;
 }
 
 // SAFETY: the fake runtime takes any number.
-const THREAD: ThreadId = unsafe { ThreadId::from_raw(0x41) };
-// SAFETY: as above.
-const APP_DOMAIN: AppDomainId = unsafe { AppDomainId::from_raw(0x31) };
-// SAFETY: as above.
 const PROVIDER: EventPipeProviderId = unsafe { EventPipeProviderId::from_raw(0x21) };
 // SAFETY: as above.
-const ASSEMBLY: AssemblyId = unsafe { AssemblyId::from_raw(1) };
-// SAFETY: as above.
-const CONTEXT: ContextId = unsafe { ContextId::from_raw(1) };
-// SAFETY: as above.
 const SESSION: EventPipeSessionId = unsafe { EventPipeSessionId::from_raw(1) };
-const IL_MAP: IlMapEntry = IlMapEntry {
-    old_offset: 0,
-    new_offset: 1,
-    is_accurate: true,
-};
-
-fn field() -> FieldDef {
-    token(0x0400_0001)
-}
 
 /// The same from registers on.
 fn seeded(info: &ProfilerInfo) -> Result<Vec<Option<FunctionId>>> {

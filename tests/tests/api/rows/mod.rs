@@ -1,4 +1,4 @@
-//! One row for each native method: the wrapper that calls it.
+//! One row for each native method: the wrapper that calls it. Most come from the library's own table.
 
 mod cee_gen;
 mod dispenser;
@@ -7,6 +7,7 @@ mod handed;
 mod hooks;
 mod info;
 mod metadata;
+mod table;
 
 use std::fmt::Debug;
 
@@ -95,6 +96,7 @@ pub(crate) fn all_rows() -> impl Iterator<Item = &'static Row> {
     ]
     .into_iter()
     .flatten()
+    .chain(table::all())
 }
 
 fn show<T: Debug>(given: Result<T>) -> Outcome {
