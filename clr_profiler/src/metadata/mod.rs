@@ -34,6 +34,7 @@ pub use rare::{
     AssemblySearch, CeeGen, CeeGeneration, CeeSection, CorProfilerInfoLegacy, MetadataEvents,
     MetadataFilter, MetadataHandler, MetadataValidate, MetadataWinMdImport, TokenMap,
 };
+pub(crate) use signature::Encoded;
 pub use signature::{AnySignature, AsSignature, SignatureFilter};
 pub use tables::{
     CodedTokenInfo, ColumnInfo, FileMapping, MetadataInfo, MetadataStream, MetadataTables,

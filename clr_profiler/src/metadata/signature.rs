@@ -41,21 +41,32 @@ impl<S, T: AsSignature<S>> SignatureFilter<S> for T {
     }
 }
 
+/// A signature that the library has encoded itself, and need not look at again.
+#[derive(Clone, Copy)]
+pub(crate) struct Encoded<'a>(pub(crate) &'a [u8]);
+
+impl sealed::Sealed for Encoded<'_> {}
+
+impl<S> AsSignature<S> for Encoded<'_> {
+    fn checked(&self, _call: &'static str) -> Result<Cow<'_, [u8]>> {
+        Ok(Cow::Borrowed(self.0))
+    }
+}
+
 /// A signature as an argument: its bytes, when they have been looked at.
-pub(crate) fn checked<S>(
-    signature: impl AsSignature<S>,
+pub(crate) fn checked<'s, S>(
+    signature: &'s impl AsSignature<S>,
     asked: &Asked<'_>,
-) -> Result<Blob<Vec<u8>>> {
-    Blob::of(asked, signature.checked(asked.call)?.into_owned())
+) -> Result<Blob<Cow<'s, [u8]>>> {
+    Blob::of(asked, signature.checked(asked.call)?)
 }
 
 /// The same of one that is looked for; no bytes where every one will do.
-pub(crate) fn wanted<S>(
-    signature: impl SignatureFilter<S>,
+pub(crate) fn wanted<'s, S>(
+    signature: &'s impl SignatureFilter<S>,
     asked: &Asked<'_>,
-) -> Result<Blob<Vec<u8>>> {
-    let signature = signature.wanted(asked.call)?;
-    Blob::of(asked, signature.map(Cow::into_owned).unwrap_or_default())
+) -> Result<Blob<Cow<'s, [u8]>>> {
+    Blob::of(asked, signature.wanted(asked.call)?.unwrap_or_default())
 }
 
 mod sealed {

@@ -166,6 +166,13 @@ macro_rules! to_native {
     ($asked:ident, $argument:ident) => {
         $crate::native::Argument::to_native($argument, &$asked)?
     };
+    // What is borrowed while the call is made.
+    ($asked:ident, $argument:ident checked) => {
+        checked(&$argument, &$asked)?
+    };
+    ($asked:ident, $argument:ident wanted) => {
+        wanted(&$argument, &$asked)?
+    };
     ($asked:ident, $argument:ident $convert:ident) => {
         $convert($argument, &$asked)?
     };

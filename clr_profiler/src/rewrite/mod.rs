@@ -19,7 +19,6 @@ mod lookup;
 mod members;
 mod primitives;
 mod resolver;
-#[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod scope;
 mod store;
 mod subject;
