@@ -40,11 +40,11 @@ macro_rules! __function_control {
     ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? FunctionControl = ICorProfilerFunctionControl from native;
     /// Sets how the method is compiled.
     pub fn set_codegen_flags(flags: CodegenFlags) -> () = SetCodegenFlags(flags)
-        at "`get_rejit_parameters`.";
+        at REJIT_PARAMETERS;
 
     /// Says which offsets of the new method body stand for which of the original, for debuggers.
     pub fn set_il_instrumented_code_map(map: &[IlMapEntry]) -> ()
-        = SetILInstrumentedCodeMap(map.len(), map.as_ptr()) at "`get_rejit_parameters`.";
+        = SetILInstrumentedCodeMap(map.len(), map.as_ptr()) at REJIT_PARAMETERS;
     } };
 }
 

@@ -13,7 +13,7 @@ macro_rules! __cor_profiler_info7 {
     /// Tells the runtime about types, methods and references that were added to the metadata of a
     /// loaded module.
     fn apply_metadata(module: ModuleId) -> () = ApplyMetaData(module)
-        at "after `module_load_finished` of the module; not during a collection."
+        at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
     } };
 }

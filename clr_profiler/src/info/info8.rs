@@ -23,7 +23,7 @@ macro_rules! __cor_profiler_info8 {
     ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo8 = ICorProfilerInfo8 from info;
     /// Whether a function is a dynamic method: one without metadata.
     fn is_function_dynamic(function: FunctionId) -> bool
-        = [steady] IsFunctionDynamic(function, @is_dynamic) at "any.";
+        = [steady] IsFunctionDynamic(function, @is_dynamic);
 
     /// The function, dynamic or not, whose native code an instruction pointer is in, and the ReJIT
     /// id of that code.

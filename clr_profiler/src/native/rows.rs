@@ -268,6 +268,17 @@ macro_rules! context {
     ([$($mode:ident)?]) => { "not during a collection." };
     ($mode:tt ANY) => { "any, also during a collection." };
     ($mode:tt LOADED) => { "from `module_load_finished` on; not during a collection." };
+    ($mode:tt ASSEMBLY_LOADED) => {
+        "from `assembly_load_finished` on; not during a collection."
+    };
+    ($mode:tt COMPILING) => {
+        "`jit_compilation_started` of the method, after its body was replaced; not during a \
+         collection."
+    };
+    ($mode:tt REJIT_PARAMETERS) => { "`get_rejit_parameters`." };
+    ($mode:tt NATIVE_THREAD) => {
+        "a thread of the profiler's own, which never ran managed code; not a callback."
+    };
     ($mode:tt OWN_THREAD) => { "a thread of the profiler's own." };
     ($mode:tt INITIALIZED_THREAD) => {
         "a thread of the profiler's own that called \

@@ -104,7 +104,7 @@ macro_rules! __cor_profiler_info {
 
     /// Collects all garbage, and returns when that is done.
     fn force_gc() -> () = ForceGC()
-        at "a thread of the profiler's own, which never ran managed code; not a callback."
+        at NATIVE_THREAD
         fails "`CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_ASYNCHRONOUS_UNSAFE` from \
                elsewhere.";
 
@@ -129,20 +129,18 @@ macro_rules! __cor_profiler_info {
     /// Name, application domain and manifest module of an assembly.
     fn assembly_info(assembly: AssemblyId) -> {AssemblyInfo}
         = [steady] GetAssemblyInfo(assembly, @{name}, @app_domain, @module)
-        at "from `assembly_load_finished` on; not during a collection."
+        at ASSEMBLY_LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the assembly is being loaded.";
 
     /// The events that the runtime reports, of the lower half of the mask.
-    fn event_mask() -> EventMask = [steady] GetEventMask(@low)
-        at "any.";
+    fn event_mask() -> EventMask = [steady] GetEventMask(@low);
 
     /// Says which offsets of a replaced method body stand for which of the original, for debuggers.
     ///
     /// Where the function is about to be compiled, `start_jit` is true.
     fn set_il_instrumented_code_map(function: FunctionId, start_jit: bool, map: &[IlMapEntry]) -> ()
         = SetILInstrumentedCodeMap(function, start_jit, map.len(), map.as_ptr())
-        at "in `jit_compilation_started` of the method, after its body was replaced; not during a \
-            collection."
+        at COMPILING
         fails "`CORPROF_E_DEBUGGING_DISABLED` where the runtime was started without a debugger's \
                support.";
 
