@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::ProfilerInfo;
 use crate::error::Result;
 use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
-use crate::native::{Answer, Asked, typed};
+use crate::native::{Answer, Asked};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -126,7 +126,7 @@ impl<E: NativeEnumerator> Items<E> {
 macro_rules! enumerators {
     ($(
         $(#[$doc:meta])*
-        $name:ident $(<$life:lifetime>)? = $native:ident of $raw:ty => $item:ty, $convert:expr;
+        $name:ident $(<$life:lifetime>)? = $native:ident of $raw:ty => $item:ty;
     )*) => {$(
         impl NativeEnumerator for sys::$native {
             type Raw = $raw;
@@ -162,6 +162,12 @@ macro_rules! enumerators {
         }
 
         $(#[$doc])*
+        ///
+        #[doc = concat!(
+            "Wraps `", stringify!($native), "::Next` as the iterator, which ends after an error, and ",
+            "`GetCount`, `Skip`, `Reset` and `Clone`."
+        )]
+        #[clr_profiler_macros::native($native)]
         pub struct $name $(<$life>)? {
             items: Items<sys::$native>,
             $(info: PhantomData<&$life ProfilerInfo>,)?
@@ -229,8 +235,9 @@ macro_rules! enumerators {
             type Item = Result<$item>;
 
             fn next(&mut self) -> Option<Result<$item>> {
-                let convert: fn($raw) -> Result<$item> = $convert;
-                self.items.next().map(|item| item.and_then(convert))
+                let asked = Asked::of(concat!(stringify!($native), "::Next"));
+                let item = self.items.next()?;
+                Some(item.and_then(|item| Answer::answer(item, &asked)))
             }
         }
 
@@ -245,70 +252,48 @@ macro_rules! enumerators {
 enumerators! {
     /// The modules of a runtime: an iterator, from
     /// [`modules`](crate::CorProfilerInfo3::modules).
-    ///
-    /// Wraps `ICorProfilerModuleEnum::Next` as the iterator. After an error it ends.
-    ///
-    /// Also wraps `ICorProfilerModuleEnum::GetCount`.
-    /// Also wraps `ICorProfilerModuleEnum::Skip`.
-    /// Also wraps `ICorProfilerModuleEnum::Reset`.
-    /// Also wraps `ICorProfilerModuleEnum::Clone`.
-    #[doc(alias = "ICorProfilerModuleEnum")]
-    ModuleEnum = ICorProfilerModuleEnum of sys::ModuleID => ModuleId, |id| Ok(ModuleId::from_runtime(id));
+    ModuleEnum = ICorProfilerModuleEnum of sys::ModuleID => ModuleId;
 
     /// The managed threads of a runtime: an iterator, from
     /// [`threads`](crate::CorProfilerInfo4::threads).
-    ///
-    /// Wraps `ICorProfilerThreadEnum::Next` as the iterator. After an error it ends.
-    ///
-    /// Also wraps `ICorProfilerThreadEnum::GetCount`.
-    /// Also wraps `ICorProfilerThreadEnum::Skip`.
-    /// Also wraps `ICorProfilerThreadEnum::Reset`.
-    /// Also wraps `ICorProfilerThreadEnum::Clone`.
-    #[doc(alias = "ICorProfilerThreadEnum")]
-    ThreadEnum = ICorProfilerThreadEnum of sys::ThreadID => ThreadId, |id| Ok(ThreadId::from_runtime(id));
+    ThreadEnum = ICorProfilerThreadEnum of sys::ThreadID => ThreadId;
 
     /// Functions that have native code: an iterator, from
     /// [`jitted_functions2`](crate::CorProfilerInfo4::jitted_functions2).
-    ///
-    /// Wraps `ICorProfilerFunctionEnum::Next` as the iterator. After an error it ends.
-    ///
-    /// Also wraps `ICorProfilerFunctionEnum::GetCount`.
-    /// Also wraps `ICorProfilerFunctionEnum::Skip`.
-    /// Also wraps `ICorProfilerFunctionEnum::Reset`.
-    /// Also wraps `ICorProfilerFunctionEnum::Clone`.
-    #[doc(alias = "ICorProfilerFunctionEnum")]
-    FunctionEnum = ICorProfilerFunctionEnum of sys::COR_PRF_FUNCTION => (FunctionId, RejitId),
-        |item| Ok((FunctionId::from_runtime(item.functionId), RejitId::from_runtime(item.reJitId)));
+    FunctionEnum = ICorProfilerFunctionEnum of sys::COR_PRF_FUNCTION => (FunctionId, RejitId);
 
     /// Methods by module and token: an iterator, from
     /// [`ngen_module_methods_inlining_this_method`](crate::CorProfilerInfo6::ngen_module_methods_inlining_this_method).
-    ///
-    /// Wraps `ICorProfilerMethodEnum::Next` as the iterator. After an error it ends.
-    ///
-    /// Also wraps `ICorProfilerMethodEnum::GetCount`.
-    /// Also wraps `ICorProfilerMethodEnum::Skip`.
-    /// Also wraps `ICorProfilerMethodEnum::Reset`.
-    /// Also wraps `ICorProfilerMethodEnum::Clone`.
-    #[doc(alias = "ICorProfilerMethodEnum")]
-    MethodEnum = ICorProfilerMethodEnum of sys::COR_PRF_METHOD => (ModuleId, MethodDef),
-        |item| {
-            let method = typed("ICorProfilerMethodEnum::Next", item.methodId)?;
-            Ok((ModuleId::from_runtime(item.moduleId), method))
-        };
+    MethodEnum = ICorProfilerMethodEnum of sys::COR_PRF_METHOD => (ModuleId, MethodDef);
 
     /// Objects that are never collected: an iterator, from
     /// [`non_gc_objects`](crate::CorProfilerInfo14::non_gc_objects) and
     /// [`module_frozen_objects`](crate::CorProfilerInfo2::module_frozen_objects).
-    ///
-    /// Wraps `ICorProfilerObjectEnum::Next` as the iterator. After an error it ends.
-    ///
-    /// Also wraps `ICorProfilerObjectEnum::GetCount`.
-    /// Also wraps `ICorProfilerObjectEnum::Skip`.
-    /// Also wraps `ICorProfilerObjectEnum::Reset`.
-    /// Also wraps `ICorProfilerObjectEnum::Clone`.
-    #[doc(alias = "ICorProfilerObjectEnum")]
-    ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>,
-        |id| Ok(ObjectId::from_callback(id));
+    ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>;
+}
+
+impl Answer<sys::COR_PRF_FUNCTION> for (FunctionId, RejitId) {
+    fn answer(raw: sys::COR_PRF_FUNCTION, asked: &Asked<'_>) -> Result<Self> {
+        Ok((
+            Answer::answer(raw.functionId, asked)?,
+            Answer::answer(raw.reJitId, asked)?,
+        ))
+    }
+}
+
+impl Answer<sys::COR_PRF_METHOD> for (ModuleId, MethodDef) {
+    fn answer(raw: sys::COR_PRF_METHOD, asked: &Asked<'_>) -> Result<Self> {
+        Ok((
+            Answer::answer(raw.moduleId, asked)?,
+            Answer::answer(raw.methodId, asked)?,
+        ))
+    }
+}
+
+impl Answer<usize> for ObjectId<'_> {
+    fn answer(raw: usize, _: &Asked<'_>) -> Result<Self> {
+        Ok(Self::from_callback(raw))
+    }
 }
 
 #[cfg(test)]

@@ -12,8 +12,7 @@ use super::handle::Sealed;
 use crate::boundary;
 use crate::error::Result;
 use crate::ids::EventPipeProviderId;
-use crate::native::utf16;
-use crate::native::{Answer, Asked};
+use crate::native::{Answer, Argument, Asked, as_it_is};
 use clr_profiler_sys as sys;
 
 /// A range of addresses that hold objects which are never collected.
@@ -92,23 +91,29 @@ pub trait CorProfilerInfo14: Sealed {
     where
         F: Fn(EventPipeProviderState<'_>) + Copy + Send + Sync + 'static,
     {
-        let name = utf16(name);
-        let mut provider = 0;
-        let callback = callback_for(changed);
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo14::EventPipeCreateProvider2(
-                name.as_ptr(),
-                Some(callback),
-                &mut provider,
-            )
-        )?;
-        Ok(EventPipeProviderId::from_runtime(provider))
+        self.handle().create_provider(name, callback_for(changed))
     }
 }
 
 impl CorProfilerInfo14 for ProfilerInfo {}
+
+impl Argument for sys::EventPipeProviderCallback {
+    type Raw = Self;
+
+    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
+        Ok(self)
+    }
+}
+
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo14 from info;
+    fn create_provider(
+        name: &str as as_it_is, callback: sys::EventPipeProviderCallback
+    ) -> EventPipeProviderId
+        = EventPipeCreateProvider2(name.as_ptr(), Some(callback), @provider);
+    }
+}
 
 /// The native function for a closure that captures nothing.
 fn callback_for<F>(changed: F) -> sys::EventPipeProviderCallback

@@ -8,8 +8,7 @@ use super::handle::Sealed;
 use super::{ModuleInfo, StringLayout};
 use crate::error::Result;
 use crate::ids::{AppDomainId, AssemblyId, ModuleId};
-use crate::native::read_text;
-use crate::native::{Answer, Asked};
+use crate::native::{Answer, Asked, native_flags};
 use clr_profiler_sys as sys;
 
 /// Which runtime it is.
@@ -91,6 +90,8 @@ bitflags::bitflags! {
     }
 }
 
+native_flags!(ModuleFlags);
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info3 {
@@ -139,9 +140,7 @@ pub trait CorProfilerInfo3: Sealed {
     /// What the runtime answers.
     #[doc(alias = "GetStringLayout2")]
     fn string_layout2(&self) -> Result<StringLayout> {
-        let (mut length, mut buffer) = (0, 0);
-        let info = self.handle();
-        ask!(in gc info, ICorProfilerInfo3::GetStringLayout2(&mut length, &mut buffer))?;
+        let (length, buffer) = self.handle().string_layout_offsets()?;
         Ok(StringLayout {
             buffer_length_offset: length,
             length_offset: length,
@@ -159,28 +158,13 @@ pub trait CorProfilerInfo3: Sealed {
     /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded.
     #[doc(alias = "GetModuleInfo2")]
     fn module_info2(&self, module: ModuleId) -> Result<(ModuleInfo, ModuleFlags)> {
-        let (mut base, mut assembly, mut flags) = (std::ptr::null(), 0, 0);
-        let info = self.handle();
-        let name = read_text(|capacity, length, buffer| {
-            ask!(
-                steady info,
-                ICorProfilerInfo3::GetModuleInfo2(
-                    module.raw(),
-                    &mut base,
-                    capacity,
-                    length,
-                    buffer,
-                    &mut assembly,
-                    &mut flags,
-                )
-            )
-        })?;
+        let (base_address, name, assembly, flags) = self.handle().module_facts(module)?;
         let module = ModuleInfo {
-            base_address: (!base.is_null()).then(|| base.addr()),
+            base_address,
             name,
-            assembly: AssemblyId::optional(assembly),
+            assembly,
         };
-        Ok((module, ModuleFlags::from_bits_retain(flags)))
+        Ok((module, flags))
     }
 
     /// Asks the runtime to let this profiler go.
@@ -230,3 +214,13 @@ pub trait CorProfilerInfo3: Sealed {
 }
 
 impl CorProfilerInfo3 for ProfilerInfo {}
+
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo3 from info;
+    fn module_facts(module: ModuleId) -> (Option<usize>, String, Option<AssemblyId>, ModuleFlags)
+        = [steady] GetModuleInfo2(module, @base, @{name}, @assembly, @flags);
+
+    fn string_layout_offsets() -> (u32, u32) = [in gc] GetStringLayout2(@length, @buffer);
+    }
+}

@@ -90,24 +90,20 @@ pub trait CorProfilerInfo4: Sealed {
     /// `CORPROF_E_REJIT_NOT_ENABLED` without that event, `E_INVALIDARG` for no method at all.
     #[doc(alias = "RequestRevert")]
     fn request_revert(&self, methods: &[(ModuleId, MethodDef)]) -> Result<Vec<Hresult>> {
-        let modules: Vec<usize> = methods.iter().map(|(module, _)| module.raw()).collect();
-        let tokens: Vec<u32> = methods.iter().map(|(_, method)| method.raw()).collect();
         let mut statuses = vec![sys::S_OK; methods.len()];
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo4::RequestRevert(
-                methods.len() as u32,
-                modules.as_ptr(),
-                tokens.as_ptr(),
-                statuses.as_mut_ptr(),
-            )
-        )?;
-        Ok(statuses
-            .into_iter()
-            .map(|status| Hresult(status.0))
-            .collect())
+        self.handle().revert(methods, &mut statuses)?;
+        let statuses = statuses.into_iter();
+        Ok(statuses.map(|status| Hresult(status.0)).collect())
     }
 }
 
 impl CorProfilerInfo4 for ProfilerInfo {}
+
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo4 from info;
+    fn revert(methods: &[(ModuleId, MethodDef)], statuses: &mut [sys::HRESULT]) -> ()
+        = RequestRevert(
+            methods.0.len(), methods.0.as_ptr(), methods.1.as_ptr(), statuses.as_mut_ptr());
+    }
+}

@@ -17,9 +17,7 @@ pub trait CorProfilerInfo5: Sealed {
     /// What the runtime answers.
     #[doc(alias = "GetEventMask2")]
     fn event_mask2(&self) -> Result<EventMask> {
-        let (mut low, mut high) = (0, 0);
-        let info = self.handle();
-        ask!(steady info, ICorProfilerInfo5::GetEventMask2(&mut low, &mut high))?;
+        let (low, high) = self.handle().event_mask_halves()?;
         Ok(EventMask::from_halves(low, high))
     }
 
@@ -46,3 +44,10 @@ pub trait CorProfilerInfo5: Sealed {
 }
 
 impl CorProfilerInfo5 for ProfilerInfo {}
+
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo5 from info;
+    fn event_mask_halves() -> (u32, u32) = [steady] GetEventMask2(@low, @high);
+    }
+}

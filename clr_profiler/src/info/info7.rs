@@ -34,14 +34,9 @@ pub trait CorProfilerInfo7: Sealed {
     /// `CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are built at run time.
     #[doc(alias = "GetInMemorySymbolsLength")]
     fn in_memory_symbols_length(&self, module: ModuleId) -> Result<u32> {
-        let mut length = 0;
-        let info = self.handle();
-        let answer = ask!(
-            steady info,
-            ICorProfilerInfo7::GetInMemorySymbolsLength(module.raw(), &mut length)
-        )?;
-        refuse_dynamic("ICorProfilerInfo7::GetInMemorySymbolsLength", answer)?;
-        Ok(length)
+        const CALL: &str = "ICorProfilerInfo7::GetInMemorySymbolsLength";
+        let length = self.handle().symbols_length(module)?;
+        length.ok_or_else(|| is_dynamic(CALL))
     }
 
     /// Reads symbols that a module has in memory, from an offset on into `buffer`, and says how many
@@ -62,21 +57,9 @@ pub trait CorProfilerInfo7: Sealed {
         offset: u32,
         buffer: &mut [u8],
     ) -> Result<usize> {
-        let mut read = 0;
-        let capacity = u32::try_from(buffer.len()).unwrap_or(u32::MAX);
-        let info = self.handle();
-        let answer = ask!(
-            steady info,
-            ICorProfilerInfo7::ReadInMemorySymbols(
-                module.raw(),
-                offset,
-                buffer.as_mut_ptr(),
-                capacity,
-                &mut read,
-            )
-        )?;
-        refuse_dynamic("ICorProfilerInfo7::ReadInMemorySymbols", answer)?;
-        Ok(read as usize)
+        const CALL: &str = "ICorProfilerInfo7::ReadInMemorySymbols";
+        let read = self.handle().read_symbols(module, offset, buffer)?;
+        read.ok_or_else(|| is_dynamic(CALL))
     }
 
     /// All symbols that a module has in memory; none where it has none there.
@@ -103,25 +86,19 @@ pub trait CorProfilerInfo7: Sealed {
 
 impl CorProfilerInfo7 for ProfilerInfo {}
 
-/// Runtimes answer with a flag of modules, which is no failure code, instead of the code for it.
-fn refuse_dynamic(call: &'static str, answer: Hresult) -> Result<()> {
-    if answer.0 == sys::COR_PRF_MODULE_DYNAMIC as i32 {
-        return Err(Error::call(
-            call,
-            Hresult(sys::CORPROF_E_MODULE_IS_DYNAMIC.0),
-        ));
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo7 from info;
+    fn symbols_length(module: ModuleId) -> u32
+        = [steady] GetInMemorySymbolsLength(module, @length) none on COR_PRF_MODULE_DYNAMIC;
+
+    fn read_symbols(module: ModuleId, offset: u32, buffer: &mut [u8]) -> usize
+        = [steady] ReadInMemorySymbols(
+            module, offset, buffer.as_mut_ptr(), u32::try_from(buffer.len()).unwrap_or(u32::MAX), @read)
+        none on COR_PRF_MODULE_DYNAMIC;
     }
-    Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_flag_for_dynamic_modules_is_a_failure() {
-        assert!(refuse_dynamic("X::Y", Hresult::S_OK).is_ok());
-        let error = refuse_dynamic("X::Y", Hresult(4)).unwrap_err();
-        assert_eq!(error.hresult().name(), Some("CORPROF_E_MODULE_IS_DYNAMIC"));
-    }
+fn is_dynamic(call: &'static str) -> Error {
+    Error::call(call, Hresult(sys::CORPROF_E_MODULE_IS_DYNAMIC.0))
 }

@@ -5,7 +5,6 @@ use super::code::{CodeRange, IlToNative};
 use super::handle::Sealed;
 use crate::error::Result;
 use crate::ids::{FunctionId, RejitId};
-use crate::native::read_array;
 
 #[doc(hidden)]
 #[macro_export]
@@ -43,18 +42,7 @@ pub trait CorProfilerInfo9: Sealed {
         function: FunctionId,
         rejit: RejitId,
     ) -> Result<Vec<usize>> {
-        let info = self.handle();
-        let mut addresses = read_array(|capacity, count, buffer| {
-            ask!(steady info,
-                ICorProfilerInfo9::GetNativeCodeStartAddresses(
-                    function.raw(),
-                    rejit.raw(),
-                    capacity,
-                    count,
-                    buffer,
-                )
-            )
-        })?;
+        let mut addresses = self.handle().code_addresses(function, rejit)?;
         // .NET Core 3.1 lists a version of the code that is not compiled yet, as null.
         addresses.retain(|address| *address != 0);
         Ok(addresses)
@@ -62,3 +50,11 @@ pub trait CorProfilerInfo9: Sealed {
 }
 
 impl CorProfilerInfo9 for ProfilerInfo {}
+
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo9 from info;
+    fn code_addresses(function: FunctionId, rejit: RejitId) -> Vec<usize>
+        = [steady] GetNativeCodeStartAddresses(function, rejit, @[addresses]);
+    }
+}

@@ -105,6 +105,23 @@ macro_rules! native_flags {
 }
 pub(crate) use native_flags;
 
+/// Memory that a call reads or writes.
+impl<T> Argument for *const T {
+    type Raw = Self;
+
+    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
+        Ok(self)
+    }
+}
+
+impl<T> Argument for &mut [T] {
+    type Raw = Self;
+
+    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
+        Ok(self)
+    }
+}
+
 /// Ids: zero is none, where an answer may be none.
 macro_rules! ids {
     ($($id:ident)*) => {$(

@@ -235,6 +235,12 @@ macro_rules! none {
             return Ok(None);
         }
     };
+    // Runtimes answer with a flag of modules, which is no failure code, instead of the code for it.
+    ([COR_PRF_MODULE_DYNAMIC] $answer:ident) => {
+        if $answer?.0 == clr_profiler_sys::COR_PRF_MODULE_DYNAMIC as i32 {
+            return Ok(None);
+        }
+    };
     ([S_FALSE_OR_RECORD_NOTFOUND] $answer:ident) => {
         if $crate::native::found($answer)? != Some($crate::Hresult::S_OK) {
             return Ok(None);

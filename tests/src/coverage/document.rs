@@ -8,6 +8,7 @@ use stand_in::{NativeMethod, methods};
 
 use super::real::{RUNTIMES, Real, Seen, is_offered};
 use super::repository;
+use super::sources::table;
 
 const NONE: &str = "–";
 const NOT_OFFERED: &str = "not offered";
@@ -237,6 +238,10 @@ impl Rows {
         let mut sources = fs::read_to_string(tests.join("implemented.rs"))?;
         for file in fs::read_dir(tests.join("rows"))? {
             sources.push_str(&fs::read_to_string(file?.path())?);
+        }
+        // Rows of the library's table are tried without being named.
+        for (native, _) in table() {
+            sources.push_str(&format!("{native:?}"));
         }
         Ok(Self(sources))
     }

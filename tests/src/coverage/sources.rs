@@ -15,16 +15,9 @@ use super::repository;
 /// If the sources cannot be read.
 pub fn wrappers() -> io::Result<BTreeMap<String, Vec<String>>> {
     let mut found = Found::default();
-    macro_rules! row {
-        ($owner:ident $name:ident $source:ident $arguments:tt $interface:ident $method:ident) => {
-            add(
-                &mut found,
-                concat!(stringify!($interface), "::", stringify!($method)).to_owned(),
-                concat!(stringify!($owner), "::", stringify!($name)).to_owned(),
-            );
-        };
+    for (native, wrapper) in table() {
+        add(&mut found, native.to_owned(), wrapper.to_owned());
     }
-    clr_profiler::for_each_native_call! { row }
     for path in sources(&repository().join("clr_profiler/src"))? {
         let text = fs::read_to_string(&path)?;
         // What tests say of made-up methods does not count.
@@ -36,6 +29,21 @@ pub fn wrappers() -> io::Result<BTreeMap<String, Vec<String>>> {
         wrappers.dedup();
     }
     Ok(found)
+}
+
+/// The rows of the library's table: the native method, and its wrapper.
+pub(super) fn table() -> Vec<(&'static str, &'static str)> {
+    let mut rows = Vec::new();
+    macro_rules! row {
+        ($owner:ident $name:ident $source:ident $arguments:tt $interface:ident $method:ident) => {
+            rows.push((
+                concat!(stringify!($interface), "::", stringify!($method)),
+                concat!(stringify!($owner), "::", stringify!($name)),
+            ));
+        };
+    }
+    clr_profiler::for_each_native_call! { row }
+    rows
 }
 
 type Found = BTreeMap<String, Vec<String>>;
@@ -84,10 +92,12 @@ fn scan(text: &str, found: &mut Found) {
                 format!("Profiler::{method}"),
             );
         }
-        let item = match enumerator_in(line) {
-            Some(enumerator) => Some(enumerator),
-            None => item_in(line).map(|item| format!("{owner}::{item}")),
-        };
+        if let Some((enumerator, native)) = enumerator_in(line) {
+            for method in ["Next", "GetCount", "Skip", "Reset", "Clone"] {
+                add(found, format!("{native}::{method}"), enumerator.clone());
+            }
+        }
+        let item = item_in(line).map(|item| format!("{owner}::{item}"));
         for native in wrapped_in(&docs) {
             if let Some(item) = &item {
                 add(found, native, item.clone());
@@ -153,9 +163,10 @@ fn item_in(line: &str) -> Option<String> {
 }
 
 /// `Name = INativeEnum of Item`: a row that becomes an enumerator.
-fn enumerator_in(line: &str) -> Option<String> {
+fn enumerator_in(line: &str) -> Option<(String, String)> {
     let (left, right) = line.split_once(" = ICor")?;
-    right.contains(" of ").then(|| name_in(left).0.to_owned())
+    let native = format!("ICor{}", right.split_once(" of ")?.0);
+    Some((name_in(left).0.to_owned(), native))
 }
 
 /// `method = Native(...)`: a row of the table of callbacks.
@@ -210,8 +221,7 @@ mod tests {
                 pub unsafe fn does(&self) {}
             }
             impl Debug for Thing<'_> {}
-            /// Wraps `ICorEnum::Next` as the iterator.
-            /// Also wraps `ICorEnum::GetCount`.
+            /// Lists.
             Enum<'a> = ICorEnum of Item => u32;
             interface ICorProfilerCallback2: ICorProfilerCallback
             /// Comes.
@@ -226,8 +236,11 @@ mod tests {
         assert_eq!(
             found,
             [
+                "ICorEnum::Clone Enum",
                 "ICorEnum::GetCount Enum",
                 "ICorEnum::Next Enum",
+                "ICorEnum::Reset Enum",
+                "ICorEnum::Skip Enum",
                 "ICorProfilerCallback2::Came Profiler::came",
                 "IThing::Do Thing::does",
                 "IThing::Undo Thing::does",

@@ -3,29 +3,35 @@
 use super::CorProfilerInfo;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::ProfilerInfo;
+use crate::info::{ProfilerInfo, Sealed};
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::MethodDef;
+
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo from info;
+    // It is part of the loaded image or of memory from the module's allocator, neither of which is
+    // freed while the module is loaded.
+    fn body(module: ModuleId, method: MethodDef) -> Vec<u8>
+        = [steady] GetILFunctionBody(module, method, @(bytes));
+
+    fn set_body(module: ModuleId, method: MethodDef, start: *const u8) -> ()
+        = SetILFunctionBody(module, method, start);
+    }
+}
 
 pub(super) fn il_function_body(
     info: &ProfilerInfo,
     module: ModuleId,
     method: MethodDef,
 ) -> Result<Vec<u8>> {
-    let (mut start, mut size) = (std::ptr::null(), 0);
-    ask!(steady info,
-        ICorProfilerInfo::GetILFunctionBody(module.raw(), method.raw(), &mut start, &mut size)
-    )?;
-    if start.is_null() {
+    let body = info.body(module, method)?;
+    if body.is_empty() {
         return Err(Error::invalid(
             "ICorProfilerInfo::GetILFunctionBody",
             "the runtime gave no method body",
         ));
     }
-    // SAFETY: the runtime says that the body of `size` bytes stands at `start`; it is part of
-    // the loaded image or of memory from the module's allocator, neither of which is freed
-    // while the module is loaded.
-    Ok(unsafe { std::slice::from_raw_parts(start, size as usize) }.to_vec())
+    Ok(body)
 }
 
 pub(super) fn set_il_function_body(
@@ -62,12 +68,7 @@ impl BodyMemory {
     }
 
     pub(crate) fn set(self, info: &ProfilerInfo, method: MethodDef) -> Result<()> {
-        let module = self.module.raw();
-        ask!(
-            info,
-            ICorProfilerInfo::SetILFunctionBody(module, method.raw(), self.start)
-        )?;
-        Ok(())
+        info.set_body(self.module, method, self.start)
     }
 }
 

@@ -12,7 +12,6 @@ use super::hooks::FrameInfo;
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{AppDomainId, ClassId, FunctionId, ModuleId, ObjectId, ThreadId};
-use crate::native::{read_array, typed};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -125,7 +124,7 @@ pub trait CorProfilerInfo2: Sealed {
     /// `E_INVALIDARG` for dynamic methods, which have no metadata.
     #[doc(alias = "GetFunctionInfo2")]
     fn function_info2(&self, function: FunctionId) -> Result<FunctionInfo2> {
-        function_info2(self.handle(), function, 0)
+        self.handle().function_info2_at(function, 0)
     }
 
     /// The method that a function is an instance of, with its exact generic arguments in a frame.
@@ -151,7 +150,7 @@ pub trait CorProfilerInfo2: Sealed {
                  moved what it refers to: ask about frames first",
             ));
         }
-        function_info2(self.handle(), function, frame.raw())
+        self.handle().function_info2_at(function, frame.raw())
     }
 
     /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
@@ -282,35 +281,10 @@ pub trait CorProfilerInfo2: Sealed {
 
 impl CorProfilerInfo2 for ProfilerInfo {}
 
-fn function_info2(
-    info: &ProfilerInfo,
-    function: FunctionId,
-    frame: usize,
-) -> Result<FunctionInfo2> {
-    let (mut class, mut module, mut token) = (0, 0, 0);
-    let type_arguments = read_array(|capacity, count, buffer| {
-        ask!(
-            steady info,
-            ICorProfilerInfo2::GetFunctionInfo2(
-                function.raw(),
-                frame,
-                &mut class,
-                &mut module,
-                &mut token,
-                capacity,
-                count,
-                buffer,
-            )
-        )
-    })?;
-    Ok(FunctionInfo2 {
-        class: ClassId::optional(class),
-        module: ModuleId::from_runtime(module),
-        token: typed("ICorProfilerInfo2::GetFunctionInfo2", token)?,
-        type_arguments: class_ids(type_arguments),
-    })
-}
-
-fn class_ids(raw: Vec<usize>) -> Vec<ClassId> {
-    raw.into_iter().map(ClassId::from_runtime).collect()
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo2 from info;
+    fn function_info2_at(function: FunctionId, frame: usize) -> {FunctionInfo2}
+        = [steady] GetFunctionInfo2(function, frame, @class, @module, @token, @[type_arguments]);
+    }
 }

@@ -2,14 +2,12 @@
 
 use super::value::Kind;
 use crate::error::{Error, Result};
-use crate::ids::{ClassId, ModuleId};
+use crate::ids::ClassId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo2, ProfilerInfo};
-use crate::metadata::type_def_name;
-use crate::native::read_text;
-use clr_profiler_il::signature::{FieldSig, TypeSig};
+use crate::metadata::{AnySignature, Metadata, MetadataImportMembers, type_def_name};
+use crate::native::found;
+use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::token::{FieldDef, TypeDef};
-use clr_profiler_sys as sys;
-use sys::Interface;
 
 /// A field of an object: its name, where it is, and what it holds.
 pub(super) struct FieldPlace {
@@ -24,10 +22,10 @@ pub(super) fn instance_fields(info: &ProfilerInfo, class: ClassId) -> Result<Vec
     let Some(module) = facts.module else {
         return Ok(Vec::new());
     };
-    let metadata = FieldMetadata::of(info, module)?;
+    let metadata = info.module_metadata(module)?;
     let mut places = Vec::new();
     for (token, offset) in info.class_layout(class)?.fields {
-        let (name, signature) = metadata.field(token)?;
+        let (name, signature) = field(&metadata, token)?;
         if let Some(kind) = kind_of(info, &signature, &facts.type_arguments)? {
             places.push(FieldPlace {
                 name,
@@ -49,11 +47,11 @@ pub(super) fn static_field(
     let Some(module) = facts.module else {
         return Ok(None);
     };
-    let metadata = FieldMetadata::of(info, module)?;
-    let Some(token) = metadata.find(facts.token, name)? else {
+    let metadata = info.module_metadata(module)?;
+    let Some(token) = found(metadata.find_field(Some(facts.token), name, AnySignature))? else {
         return Ok(None);
     };
-    let (_, signature) = metadata.field(token)?;
+    let (_, signature) = field(&metadata, token)?;
     let kind = match signature.unmodified() {
         // Where the structure ends has to be known: the value stands alone.
         TypeSig::ValueType(definition) => {
@@ -121,82 +119,9 @@ pub(super) fn kind_of_class(info: &ProfilerInfo, class: ClassId) -> Result<Kind>
     })
 }
 
-/// Names and types of the fields of a module.
-struct FieldMetadata(sys::IMetaDataImport2);
-
-impl FieldMetadata {
-    fn of(info: &ProfilerInfo, module: ModuleId) -> Result<Self> {
-        let mut import = std::ptr::null_mut();
-        ask!(
-            steady info,
-            ICorProfilerInfo::GetModuleMetaData(
-                module.raw(),
-                sys::ofRead,
-                &sys::IMetaDataImport2::IID,
-                &mut import,
-            )
-        )?;
-        if import.is_null() {
-            return Err(Error::invalid(
-                "ICorProfilerInfo::GetModuleMetaData",
-                "the module has no metadata",
-            ));
-        }
-        // SAFETY: the runtime gives a reference to the interface that was asked for.
-        Ok(Self(unsafe { sys::IMetaDataImport2::from_raw(import) }))
-    }
-
-    fn field(&self, token: FieldDef) -> Result<(String, TypeSig)> {
-        let (mut class, mut attributes, mut flag, mut length) = (0, 0, 0, 0);
-        let (mut blob, mut blob_length) = (std::ptr::null(), 0);
-        let mut constant = std::ptr::null();
-        let name = read_text(|capacity, needed, buffer| {
-            native_call!(
-                &self.0,
-                IMetaDataImport2::GetFieldProps(
-                    token.raw(),
-                    &mut class,
-                    buffer,
-                    capacity,
-                    needed,
-                    &mut attributes,
-                    &mut blob,
-                    &mut blob_length,
-                    &mut flag,
-                    &mut constant,
-                    &mut length,
-                )
-            )
-        })?;
-        let blob = if blob.is_null() {
-            &[][..]
-        } else {
-            // SAFETY: the metadata says that the signature of that length stands there; it lives
-            // as long as the module, about which questions are being asked.
-            unsafe { std::slice::from_raw_parts(blob, blob_length as usize) }
-        };
-        let signature = FieldSig::parse(blob)
-            .map_err(|error| Error::invalid("the signature of the field", error))?;
-        Ok((name, signature.field_type))
-    }
-
-    fn find(&self, class: TypeDef, name: &str) -> Result<Option<FieldDef>> {
-        let name = crate::native::utf16(name);
-        let mut token = 0;
-        let found = native_call!(
-            &self.0,
-            IMetaDataImport2::FindField(
-                class.raw(),
-                name.as_ptr(),
-                std::ptr::null(),
-                0,
-                &mut token,
-            )
-        );
-        match found {
-            Ok(_) => crate::native::typed("IMetaDataImport::FindField", token).map(Some),
-            Err(error) if error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0 => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
+/// Name and type of a field.
+fn field(metadata: &Metadata<'_>, token: FieldDef) -> Result<(String, TypeSig)> {
+    let field = metadata.field_props(token)?;
+    let signature = field.signature()?;
+    Ok((field.name, signature.field_type))
 }
