@@ -5,9 +5,26 @@ use super::handle::Sealed;
 use crate::error::Result;
 use crate::events::EventMask;
 
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cor_profiler_info5 {
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo5 = ICorProfilerInfo5 from info;
+
+    /// Sets which events the runtime reports.
+    ///
+    /// Events of `initialize` belong into its [`Setup`](crate::Setup).
+    fn set_event_mask2(events: EventMask) -> () = SetEventMask2(events.low(), events.high())
+        given _checked = checked_events(events)
+        at "any; immutable flags must stay as they are."
+        fails "An error of its own that names the flags which cannot be changed, or not be had.";
+    } };
+}
+
 /// What `ICorProfilerInfo5` offers: the whole event mask.
 #[doc(alias = "ICorProfilerInfo5")]
 pub trait CorProfilerInfo5: Sealed {
+    __cor_profiler_info5! { calls }
+
     /// The events that the runtime reports.
     ///
     /// Wraps `ICorProfilerInfo5::GetEventMask2`. **Context**: any.
@@ -20,27 +37,6 @@ pub trait CorProfilerInfo5: Sealed {
         let (low, high) = self.handle().event_mask_halves()?;
         Ok(EventMask::from_halves(low, high))
     }
-
-    /// Sets which events the runtime reports.
-    ///
-    /// Events of `initialize` belong into its [`Setup`](crate::Setup).
-    ///
-    /// Wraps `ICorProfilerInfo5::SetEventMask2`. **Context**: any; immutable flags must stay as
-    /// they are.
-    ///
-    /// # Errors
-    ///
-    /// An error of its own that names the flags which cannot be changed, or not be had.
-    #[doc(alias = "SetEventMask2")]
-    fn set_event_mask2(&self, events: EventMask) -> Result<()> {
-        let info = self.handle();
-        info.check_events("ICorProfilerInfo5::SetEventMask2", events)?;
-        ask!(
-            info,
-            ICorProfilerInfo5::SetEventMask2(events.low(), events.high())
-        )?;
-        Ok(())
-    }
 }
 
 impl CorProfilerInfo5 for ProfilerInfo {}
@@ -50,4 +46,12 @@ impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo5 from info;
     fn event_mask_halves() -> (u32, u32) = [steady] GetEventMask2(@low, @high);
     }
+}
+
+fn checked_events(
+    info: &(impl Sealed + ?Sized),
+    call: &'static str,
+    events: EventMask,
+) -> Result<()> {
+    info.handle().check_events(call, events)
 }

@@ -38,10 +38,11 @@ impl<'info> Metadata<'info> {
     fn open(info: &'info ProfilerInfo, module: ModuleId, flags: u32) -> Result<Self> {
         const CALL: &str = "ICorProfilerInfo::GetModuleMetaData";
         let mut import: *mut c_void = std::ptr::null_mut();
+        let module = module.to_native(&Asked::of_info(CALL, info))?;
         let answer = ask!(
             steady info,
             ICorProfilerInfo::GetModuleMetaData(
-                module.raw(),
+                module,
                 flags,
                 &sys::IMetaDataImport2::IID,
                 &mut import,

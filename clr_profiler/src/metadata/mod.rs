@@ -11,6 +11,7 @@ mod handle;
 mod import;
 mod import2;
 mod names;
+mod parts;
 mod rare;
 mod signature;
 mod stream;

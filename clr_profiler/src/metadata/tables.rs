@@ -131,7 +131,41 @@ macro_rules! __metadata_tables {
     /// The GUID at an index of the heap of GUIDs, which counts from 1.
     fn guid(index: u32) -> Uuid = GetGuid(index, @guid)
         fails "What the metadata answers where the index is outside of the heap.";
+
+    /// Name, place and kind of a column.
+    fn column_info(table: u32, column: u32) -> {ColumnInfo}
+        = GetColumnInfo(table, column, @offset, @size, @kind, @name)
+        given _column = column_of(table, column)
+        fails "Numbers that are not those of a table and its column; what the metadata answers.";
+
+    /// The value of a column in a row; references to other tables are tokens.
+    fn column(table: u32, column: u32, row: u32) -> u32 = GetColumn(table, column, row, @value)
+        given _cell = cell_of(table, column, row)
+        fails "Numbers that are not those of a table, its column and row; what the metadata \
+               answers.";
     } };
+}
+
+fn column_of<M: MetadataTables + ?Sized>(
+    metadata: &M,
+    call: &'static str,
+    table: u32,
+    column: u32,
+) -> Result<TableInfo> {
+    let info = metadata.table_info(table)?;
+    below(call, "column", column, info.columns)?;
+    Ok(info)
+}
+
+fn cell_of<M: MetadataTables + ?Sized>(
+    metadata: &M,
+    call: &'static str,
+    table: u32,
+    column: u32,
+    row: u32,
+) -> Result<()> {
+    let info = column_of(metadata, call, table, column)?;
+    below(call, "row before", row.wrapping_sub(1), info.rows)
 }
 
 /// How the file of a module is mapped.
@@ -207,39 +241,6 @@ pub trait MetadataTables: Sealed {
         })
     }
 
-    /// Name, place and kind of a column.
-    ///
-    /// Wraps `IMetaDataTables::GetColumnInfo`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Numbers that are not those of a table and its column; what the metadata answers.
-    #[doc(alias = "GetColumnInfo")]
-    fn column_info(&self, table: u32, column: u32) -> Result<ColumnInfo> {
-        const CALL: &str = "IMetaDataTables::GetColumnInfo";
-        below(CALL, "column", column, self.table_info(table)?.columns)?;
-        let tables = tables(self, CALL)?;
-        let (mut offset, mut size, mut kind, mut name) = (0, 0, 0, std::ptr::null());
-        native_call!(
-            &tables,
-            IMetaDataTables::GetColumnInfo(
-                table,
-                column,
-                &mut offset,
-                &mut size,
-                &mut kind,
-                &mut name,
-            )
-        )?;
-        Ok(ColumnInfo {
-            // SAFETY: names of columns are constants of the runtime, and end with a zero.
-            name: unsafe { utf8(name) },
-            offset,
-            size,
-            kind,
-        })
-    }
-
     /// Name and tables of a kind of coded token, counted from 0.
     ///
     /// Wraps `IMetaDataTables::GetCodedTokenInfo`. **Context**: not during a collection.
@@ -288,28 +289,6 @@ pub trait MetadataTables: Sealed {
         native_call!(&tables, IMetaDataTables::GetRow(table, row, &mut start))?;
         // SAFETY: the metadata says that a row stands there, of the size that its table has.
         Ok(unsafe { blob(start.cast_const().cast(), info.row_size) })
-    }
-
-    /// The value of a column in a row; references to other tables are tokens.
-    ///
-    /// Wraps `IMetaDataTables::GetColumn`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Numbers that are not those of a table, its column and row; what the metadata answers.
-    #[doc(alias = "GetColumn")]
-    fn column(&self, table: u32, column: u32, row: u32) -> Result<u32> {
-        const CALL: &str = "IMetaDataTables::GetColumn";
-        let info = self.table_info(table)?;
-        below(CALL, "column", column, info.columns)?;
-        below(CALL, "row before", row.wrapping_sub(1), info.rows)?;
-        let tables = tables(self, CALL)?;
-        let mut value = 0;
-        native_call!(
-            &tables,
-            IMetaDataTables::GetColumn(table, column, row, &mut value)
-        )?;
-        Ok(value)
     }
 }
 

@@ -33,7 +33,15 @@ pub(crate) struct Asked<'a> {
     pub(crate) on: usize,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// A call of the runtime.
+    pub(crate) fn of_info(call: &'static str, info: &'a ProfilerInfo) -> Self {
+        Self {
+            info: Some(info),
+            ..Self::of(call)
+        }
+    }
+
     /// A call without ids.
     pub(crate) fn of(call: &'static str) -> Self {
         Self {
@@ -316,6 +324,14 @@ impl Answer<*mut c_void> for IUnknown {
 impl Answer<u32> for usize {
     fn answer(raw: u32, _: &Asked<'_>) -> Result<Self> {
         Ok(raw as usize)
+    }
+}
+
+impl Argument for EventMask {
+    type Raw = Self;
+
+    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
+        Ok(self)
     }
 }
 

@@ -19,6 +19,8 @@
 //!   count; `@<constant>` for type, value and length. Each goes through [`Answer`](super::Answer).
 //! - The answers are what is returned: one, a tuple, or `{Record}` with fields of their names.
 //! - `[in gc]` and `[steady]` are those of [`ask!`].
+//! - `given x = function(arguments)`: what else is handed over, or may refuse the call: a function of the
+//!   file, which gets what the method is called on, the name of the call, and arguments.
 //! - `none on`: what is returned is an `Option`, and `None` where the runtime answers so.
 //! - `at`: where it may be called from, a name of [`context!`] or a text, if not simply where the mode
 //!   says; `with`: the events that it needs; `fails`: the errors, if there is more to say than that.
@@ -32,6 +34,7 @@ macro_rules! calls {
         $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
             -> $($answer:ty)? $({$record:ident})?
             = $([$($mode:ident)+])? $method:ident($($native:tt)*)
+            $(given $given:ident = $make:ident($($from:ident),*))?
             $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
     )*) => {$(
         $(#[$doc])*
@@ -48,7 +51,8 @@ macro_rules! calls {
         $visible fn $name(&self $(, $argument: $type)*) -> $crate::Result<optional!([$($none)?] $($answer)? $($record)?)> {
             call_body! {
                 self $source [$($($mode)+)?] $interface::$method
-                [$($argument $($convert)?;)*] ($($native)*) [$($none)?] ($($record)?)
+                [$($argument $($convert)?;)*] [$($given = $make($($from),*))?] ($($native)*) [$($none)?]
+                ($($record)?)
             }
         }
     )*};
@@ -56,7 +60,10 @@ macro_rules! calls {
 
 /// The body of a wrapper.
 macro_rules! call_body {
-    ($this:ident $source:ident $mode:tt $interface:ident::$method:ident [] () [$($none:ident)?] ()) => {{
+    (
+        $this:ident $source:ident $mode:tt $interface:ident::$method:ident
+        [] [] () [$($none:ident)?] ()
+    ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         let (native, _) = open!($source $mode $interface, $this, CALL);
         let answer = native_call!(&native, $interface::$method());
@@ -65,7 +72,7 @@ macro_rules! call_body {
     }};
     (
         $this:ident $source:ident $mode:tt $interface:ident::$method:ident
-        [$($argument:ident $($convert:ident)?;)*]
+        [$($argument:ident $($convert:ident)?;)*] [$($given:ident = $make:ident($($from:ident),*))?]
         ($(
             $(@$place:ident)? $(@($blob:ident))? $(~($bytes:ident))? $(@<$constant:ident>)? $(@[$list:ident])?
             $(@{$text:ident})? $(~[$array:ident])? $(~{$name:ident})? $($value:expr)?
@@ -73,6 +80,7 @@ macro_rules! call_body {
         [$($none:ident)?] $record:tt
     ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        $(let $given = $make($this, CALL $(, $from)*)?;)?
         let (native, asked) = open!($source $mode $interface, $this, CALL);
         $(let $argument = to_native!(asked, $argument $($convert)?);)*
         $(
@@ -130,7 +138,7 @@ macro_rules! open {
         let info = $this.handle();
         let reach = $crate::info::Reach::$reach;
         let native = info.native::<clr_profiler_sys::$interface>($call, reach)?;
-        (native, $crate::native::Asked { info: Some(info), ..$crate::native::Asked::of($call) })
+        (native, $crate::native::Asked::of_info($call, info))
     }};
     (import [] $interface:ident, $this:ident, $call:ident) => {
         ($this.import(), $crate::native::Asked::of($call))
@@ -429,6 +437,7 @@ macro_rules! for_each_native_call {
         $crate::__cor_profiler_info2! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info3! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info4! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info5! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info6! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info7! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info8! { $crate::for_each_native_call, $with }
@@ -473,6 +482,7 @@ macro_rules! for_each_native_call {
         $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
             -> $($answer:ty)? $({$record:ident})?
             = $([$($mode:ident)+])? $method:ident($($native:tt)*)
+            $(given $given:ident = $make:ident($($from:ident),*))?
             $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
     )*) => {$(
         $with! {

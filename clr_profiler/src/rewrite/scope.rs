@@ -92,31 +92,24 @@ impl Scope<'_> {
     /// The method or field behind a `MethodDef`, `FieldDef` or `MemberRef`.
     pub(super) fn member(&self, token: Token) -> Result<Member> {
         let metadata = self.metadata();
-        Ok(match token.table() {
+        let (parent, name, signature) = match token.table() {
             TokenTable::METHOD_DEF => {
-                let method = metadata.method_props(as_kind(token)?)?;
-                Member {
-                    parent: method.class.into(),
-                    name: method.name,
-                    signature: method.signature_blob,
-                }
+                let (class, name, signature) = metadata.method_parts(as_kind(token)?)?;
+                (class.into(), name, signature)
             }
             TokenTable::FIELD_DEF => {
-                let field = metadata.field_props(as_kind(token)?)?;
-                Member {
-                    parent: field.class.into(),
-                    name: field.name,
-                    signature: field.signature_blob,
-                }
+                let (class, name, signature) = metadata.field_parts(as_kind(token)?)?;
+                (class.into(), name, signature)
             }
             _ => {
                 let member = metadata.member_ref_props(as_kind(token)?)?;
-                Member {
-                    parent: member.parent,
-                    name: member.name,
-                    signature: member.signature_blob,
-                }
+                (member.parent, member.name, member.signature_blob)
             }
+        };
+        Ok(Member {
+            parent,
+            name,
+            signature,
         })
     }
 
@@ -158,7 +151,7 @@ impl Scope<'_> {
         let Some(assembly) = assembly.filter(|assembly| !assembly.is_nil()) else {
             return Ok(None);
         };
-        Ok(Some(metadata.assembly_props(assembly)?.name))
+        Ok(Some(metadata.assembly_name(assembly)?))
     }
 
     /// Whether the module defines the primitives.
@@ -175,7 +168,7 @@ impl Scope<'_> {
         let references: Vec<_> = metadata.assembly_refs()?.collect::<Result<_>>()?;
         let named = references.into_iter();
         named
-            .map(|token| Ok((metadata.assembly_ref_props(token)?.name, token.into())))
+            .map(|token| Ok((metadata.assembly_ref_name(token)?, token.into())))
             .collect()
     }
 

@@ -150,6 +150,16 @@ macro_rules! __cor_profiler_info {
     fn il_function_body_allocator(module: ModuleId) -> MethodMalloc<'_>
         = GetILFunctionBodyAllocator(module, @allocator)
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.";
+
+    /// Sets which events the runtime reports, of the lower half of the mask.
+    ///
+    /// Events of `initialize` belong into its [`Setup`](crate::Setup).
+    fn set_event_mask(events: EventMask) -> () = SetEventMask(events.low())
+        given _checked = low_events(events)
+        at "any; immutable flags must stay as they are."
+        fails "An error of its own for flags of the upper half, which \
+               [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes, and for flags \
+               which cannot be changed, or not be had.";
     } };
 }
 
@@ -249,32 +259,17 @@ pub trait CorProfilerInfo: Sealed {
     fn set_il_function_body(&self, module: ModuleId, method: MethodDef, body: &[u8]) -> Result<()> {
         bodies::set_il_function_body(self.handle(), module, method, body)
     }
-
-    /// Sets which events the runtime reports, of the lower half of the mask.
-    ///
-    /// Events of `initialize` belong into its [`Setup`](crate::Setup).
-    ///
-    /// Wraps `ICorProfilerInfo::SetEventMask`. **Context**: any; immutable flags must stay as they
-    /// are.
-    ///
-    /// # Errors
-    ///
-    /// An error of its own for flags of the upper half, which
-    /// [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes, and for flags which
-    /// cannot be changed, or not be had.
-    #[doc(alias = "SetEventMask")]
-    fn set_event_mask(&self, events: EventMask) -> Result<()> {
-        if events.high() != 0 {
-            return Err(Error::invalid(
-                "ICorProfilerInfo::SetEventMask",
-                format_args!("{events:?} has flags that only set_event_mask2 can set"),
-            ));
-        }
-        let info = self.handle();
-        info.check_events("ICorProfilerInfo::SetEventMask", events)?;
-        ask!(info, ICorProfilerInfo::SetEventMask(events.low()))?;
-        Ok(())
-    }
 }
 
 impl CorProfilerInfo for ProfilerInfo {}
+
+/// Refuses events that this call cannot set.
+fn low_events(info: &(impl Sealed + ?Sized), call: &'static str, events: EventMask) -> Result<()> {
+    if events.high() != 0 {
+        return Err(Error::invalid(
+            call,
+            format_args!("{events:?} has flags that only set_event_mask2 can set"),
+        ));
+    }
+    info.handle().check_events(call, events)
+}

@@ -10,7 +10,7 @@ use super::handle::Sealed;
 use crate::boundary::guid_of;
 use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
-use crate::native::{as_it_is, utf16};
+use crate::native::{Argument, Asked, as_it_is, utf16};
 use clr_profiler_sys as sys;
 use sys::{COR_PRF_EVENTPIPE_PARAM_DESC, COR_PRF_EVENTPIPE_PROVIDER_CONFIG};
 
@@ -144,10 +144,11 @@ pub trait CorProfilerInfo12: Sealed {
             .collect();
         let mut raw = 0;
         let info = self.handle();
+        let asked = Asked::of_info("ICorProfilerInfo12::EventPipeDefineEvent", info);
         ask!(
             info,
             ICorProfilerInfo12::EventPipeDefineEvent(
-                provider.raw(),
+                provider.to_native(&asked)?,
                 name.as_ptr(),
                 event.id,
                 event.keywords,

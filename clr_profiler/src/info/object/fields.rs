@@ -6,7 +6,7 @@ use crate::ids::ClassId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo2, ProfilerInfo};
 use crate::metadata::{AnySignature, Metadata, MetadataImportMembers, type_def_name};
 use crate::native::found;
-use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::signature::{FieldSig, TypeSig};
 use clr_profiler_il::token::{FieldDef, TypeDef};
 
 /// A field of an object: its name, where it is, and what it holds.
@@ -121,7 +121,8 @@ pub(super) fn kind_of_class(info: &ProfilerInfo, class: ClassId) -> Result<Kind>
 
 /// Name and type of a field.
 fn field(metadata: &Metadata<'_>, token: FieldDef) -> Result<(String, TypeSig)> {
-    let field = metadata.field_props(token)?;
-    let signature = field.signature()?;
-    Ok((field.name, signature.field_type))
+    let (_, name, signature) = metadata.field_parts(token)?;
+    let signature = FieldSig::parse(&signature)
+        .map_err(|error| Error::invalid("the signature of the field", error))?;
+    Ok((name, signature.field_type))
 }

@@ -5,8 +5,8 @@ use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
 use crate::metadata::signature::AsSignature;
 use crate::metadata::signature::checked;
 use crate::native::any_token;
+use crate::native::read_array;
 use crate::native::{cast, length, start_or_null};
-use crate::native::{read_array, typed};
 use clr_profiler_il::signature::{self, MemberRefSig, TypeSpecSig};
 use clr_profiler_il::token::{
     MemberRef, ModuleRef, StandAloneSig, Token, TypeDef, TypeRef, TypeSpec, UserString,
@@ -16,11 +16,11 @@ use sys::Interface;
 
 /// The assembly's side of the scope that is referred to, and of the one that is written.
 fn sides(
+    writer: &(impl SealedWriter + ?Sized),
     call: &'static str,
     scope: &Metadata<'_>,
-    emit: &sys::IMetaDataEmit2,
 ) -> Result<(sys::IMetaDataAssemblyImport, sys::IMetaDataAssemblyEmit)> {
-    Ok((cast(&scope.import, call)?, cast(emit, call)?))
+    Ok((cast(&scope.import, call)?, cast(writer.emit(), call)?))
 }
 
 #[doc(hidden)]
@@ -69,81 +69,30 @@ macro_rules! __metadata_emit_references {
     fn define_user_string_utf16(text: &[u16]) -> UserString
         = DefineUserString(text.as_ptr(), text.len(), @token)
         fails "What the metadata answers, such as `META_E_STRINGSPACE_FULL`.";
+
+    /// Adds a reference to a type of another scope, and to its assembly.
+    ///
+    /// The scope that defines the type is read as an assembly's; `hash` is that of its file, or empty.
+    fn define_import_type(scope: &Metadata<'_>, hash: &[u8], class: TypeDef) -> TypeRef
+        = DefineImportType(sides.0.as_raw(), hash.as_ptr(), hash.len(), scope.as_raw(), class,
+            sides.1.as_raw(), @reference)
+        given sides = sides(scope);
+
+    /// Adds a reference to a member of another scope, with the types that its signature names; `parent`
+    /// is the reference to its type.
+    fn define_import_member(
+        scope: &Metadata<'_>, hash: &[u8], member: impl Into<Token> as any_token, parent: impl
+        Into<Token> as any_token
+    ) -> MemberRef
+        = DefineImportMember(sides.0.as_raw(), hash.as_ptr(), hash.len(), scope.as_raw(), member,
+            sides.1.as_raw(), parent, @reference)
+        given sides = sides(scope);
     } };
 }
 
 /// The part of [`MetadataEmit`](crate::MetadataEmit) about references to other modules, signatures and string literals.
 pub trait MetadataEmitReferences: SealedWriter {
     __metadata_emit_references! { calls }
-
-    /// Adds a reference to a type of another scope, and to its assembly.
-    ///
-    /// The scope that defines the type is read as an assembly's; `hash` is that of its file, or empty.
-    ///
-    /// Wraps `IMetaDataEmit::DefineImportType`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineImportType")]
-    fn define_import_type(
-        &self,
-        scope: &Metadata<'_>,
-        hash: &[u8],
-        class: TypeDef,
-    ) -> Result<TypeRef> {
-        const CALL: &str = "IMetaDataEmit::DefineImportType";
-        let (assembly_import, assembly_emit) = sides(CALL, scope, self.emit())?;
-        let mut reference = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineImportType(
-                assembly_import.as_raw(),
-                start_or_null(hash).cast(),
-                length(CALL, hash)?,
-                scope.as_raw(),
-                class.raw(),
-                assembly_emit.as_raw(),
-                &mut reference
-            )
-        )?;
-        typed(CALL, reference)
-    }
-
-    /// Adds a reference to a member of another scope, with the types that its signature names; `parent`
-    /// is the reference to its type.
-    ///
-    /// Wraps `IMetaDataEmit::DefineImportMember`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the metadata answers.
-    #[doc(alias = "DefineImportMember")]
-    fn define_import_member(
-        &self,
-        scope: &Metadata<'_>,
-        hash: &[u8],
-        member: impl Into<Token>,
-        parent: impl Into<Token>,
-    ) -> Result<MemberRef> {
-        const CALL: &str = "IMetaDataEmit::DefineImportMember";
-        let (assembly_import, assembly_emit) = sides(CALL, scope, self.emit())?;
-        let mut reference = 0;
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::DefineImportMember(
-                assembly_import.as_raw(),
-                start_or_null(hash).cast(),
-                length(CALL, hash)?,
-                scope.as_raw(),
-                member.into().raw(),
-                assembly_emit.as_raw(),
-                parent.into().raw(),
-                &mut reference
-            )
-        )?;
-        typed(CALL, reference)
-    }
 
     /// The token of a string literal, added where it is not there yet: the operand of `ldstr`.
     ///
@@ -172,7 +121,7 @@ pub trait MetadataEmitReferences: SealedWriter {
     ) -> Result<Vec<u8>> {
         const CALL: &str = "IMetaDataEmit::TranslateSigWithScope";
         let signature = signature.checked(CALL)?;
-        let (assembly_import, assembly_emit) = sides(CALL, scope, self.emit())?;
+        let (assembly_import, assembly_emit) = sides(self, CALL, scope)?;
         let (hash_length, signature_length) = (length(CALL, hash)?, length(CALL, &signature)?);
         read_array(|capacity, count, buffer| {
             native_call!(

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
 use crate::metadata::rare::MetadataHandler;
 use crate::metadata::stream::OutStream;
+use crate::native::any_token;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
@@ -48,6 +49,16 @@ macro_rules! __metadata_emit_scope {
         scope: &Metadata<'_>, map: Option<&MetadataHandler>, handler: Option<&MetadataHandler>
     ) -> () = Merge(scope.as_raw(), map, handler)
         fails "`E_NOTIMPL` on .NET (Core).";
+
+    /// Marks an item as deleted: it gets a name that nobody looks for.
+    ///
+    /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
+    /// for edit and continue, which a [`Dispenser`](crate::Dispenser) has opened without
+    /// [`ThreadSafety`](crate::DispenserOption::ThreadSafety): where metadata locks itself, the native
+    /// call waits for itself.
+    fn delete_token(item: impl Into<Token> as any_token) -> () = DeleteToken(item)
+        given _unlocked = unlocked()
+        fails "`META_E_BAD_INPUT_PARAMETER` or the like where items cannot be deleted.";
     } };
 }
 
@@ -86,33 +97,19 @@ pub trait MetadataEmitScope: SealedWriter {
         )?;
         Ok(bytes)
     }
-
-    /// Marks an item as deleted: it gets a name that nobody looks for.
-    ///
-    /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
-    /// for edit and continue, which a [`Dispenser`](crate::Dispenser) has opened without
-    /// [`ThreadSafety`](crate::DispenserOption::ThreadSafety): where metadata locks itself, the native
-    /// call waits for itself.
-    ///
-    /// Wraps `IMetaDataEmit::DeleteToken`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `META_E_BAD_INPUT_PARAMETER` or the like where items cannot be deleted.
-    #[doc(alias = "DeleteToken")]
-    fn delete_token(&self, item: impl Into<Token>) -> Result<()> {
-        const CALL: &str = "IMetaDataEmit::DeleteToken";
-        if self.emit_locks_itself() {
-            return Err(Error::rule_with_code(
-                CALL,
-                "items of a loaded module cannot be deleted, nor those of metadata that locks \
-                 itself: open the module's file with `info.metadata_dispenser()`, without \
-                 `ThreadSafety`",
-                sys::E_NOTIMPL,
-            ));
-        }
-        native_call!(self.emit(), IMetaDataEmit::DeleteToken(item.into().raw())).map(drop)
-    }
 }
 
 impl MetadataEmitScope for MetadataWriter<'_> {}
+
+/// Refuses metadata that locks itself.
+fn unlocked(writer: &(impl SealedWriter + ?Sized), call: &'static str) -> Result<()> {
+    if !writer.emit_locks_itself() {
+        return Ok(());
+    }
+    Err(Error::rule_with_code(
+        call,
+        "items of a loaded module cannot be deleted, nor those of metadata that locks itself: open \
+         the module's file with `info.metadata_dispenser()`, without `ThreadSafety`",
+        sys::E_NOTIMPL,
+    ))
+}

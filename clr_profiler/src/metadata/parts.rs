@@ -1,0 +1,30 @@
+//! Parts of what the metadata tells of an item, for those who ask of many: the rest costs as much again.
+
+use std::ptr::null_mut;
+
+use super::handle::{Metadata, Sealed};
+use clr_profiler_il::token::{Assembly, AssemblyRef, FieldDef, MethodDef, TypeDef};
+
+impl Metadata<'_> {
+    calls! { Metadata = IMetaDataImport from import;
+    /// Type, name and signature.
+    pub(crate) fn method_parts(method: MethodDef) -> (TypeDef, String, Vec<u8>)
+        = GetMethodProps(method, @class, ~{name}, null_mut(), @(signature), null_mut(), null_mut());
+
+    /// Type, name and signature; not whether there is a constant, which takes a search.
+    pub(crate) fn field_parts(field: FieldDef) -> (TypeDef, String, Vec<u8>)
+        = GetFieldProps(
+            field, @class, ~{name}, null_mut(), @(signature), null_mut(), null_mut(), null_mut());
+    }
+
+    calls! { Metadata = IMetaDataAssemblyImport from beside_import;
+    pub(crate) fn assembly_name(assembly: Assembly) -> String
+        = GetAssemblyProps(
+            assembly, null_mut(), null_mut(), null_mut(), ~{name}, null_mut(), null_mut());
+
+    pub(crate) fn assembly_ref_name(reference: AssemblyRef) -> String
+        = GetAssemblyRefProps(
+            reference, null_mut(), null_mut(), ~{name}, null_mut(), null_mut(), null_mut(),
+            null_mut());
+    }
+}
