@@ -37,7 +37,9 @@ pub struct FunctionControl<'callback> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __function_control {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? FunctionControl = ICorProfilerFunctionControl from native;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    FunctionControl = ICorProfilerFunctionControl from native;
+
     /// Sets how the method is compiled.
     pub fn set_codegen_flags(flags: CodegenFlags) -> () = SetCodegenFlags(flags)
         at REJIT_PARAMETERS;

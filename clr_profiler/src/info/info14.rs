@@ -59,7 +59,9 @@ pub struct EventPipeProviderState<'a> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info14 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo14 = ICorProfilerInfo14 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo14 = ICorProfilerInfo14 from info;
+
     /// The objects that are never collected: string literals, static objects, type objects.
     fn non_gc_objects() -> ObjectEnum<'_> = EnumerateNonGCObjects(@enumerator)
         fails "What the runtime answers, at once or as an item.";

@@ -95,7 +95,9 @@ native_flags!(ModuleFlags);
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info3 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo3 = ICorProfilerInfo3 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo3 = ICorProfilerInfo3 from info;
+
     /// The modules that are loaded, for a profiler that came late.
     ///
     /// Modules that load meanwhile can be among them, and announced as well: tolerate both.

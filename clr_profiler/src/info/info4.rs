@@ -13,7 +13,9 @@ use clr_profiler_sys as sys;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info4 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo4 = ICorProfilerInfo4 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo4 = ICorProfilerInfo4 from info;
+
     /// The managed threads, for a profiler that came late.
     fn threads() -> ThreadEnum = [steady] EnumThreads(@enumerator)
         fails "What the runtime answers, at once or as an item.";

@@ -8,7 +8,8 @@ use crate::events::EventMask;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info5 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo5 = ICorProfilerInfo5 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo5 = ICorProfilerInfo5 from info;
 
     /// Sets which events the runtime reports.
     ///

@@ -19,7 +19,9 @@ pub struct NgenInliners {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info6 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo6 = ICorProfilerInfo6 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo6 = ICorProfilerInfo6 from info;
+
     /// The methods of a precompiled module into which this method was inlined.
     ///
     /// Whoever rewrites a method has to rewrite those too, or have them compiled again.

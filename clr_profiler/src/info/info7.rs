@@ -9,7 +9,9 @@ use clr_profiler_sys as sys;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info7 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo7 = ICorProfilerInfo7 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo7 = ICorProfilerInfo7 from info;
+
     /// Tells the runtime about types, methods and references that were added to the metadata of a
     /// loaded module.
     fn apply_metadata(module: ModuleId) -> () = ApplyMetaData(module)

@@ -20,7 +20,9 @@ pub struct DynamicFunctionInfo {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info8 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo8 = ICorProfilerInfo8 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo8 = ICorProfilerInfo8 from info;
+
     /// Whether a function is a dynamic method: one without metadata.
     fn is_function_dynamic(function: FunctionId) -> bool
         = [steady] IsFunctionDynamic(function, @is_dynamic);

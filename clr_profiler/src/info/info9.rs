@@ -9,7 +9,9 @@ use crate::ids::{FunctionId, RejitId};
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info9 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo9 = ICorProfilerInfo9 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo9 = ICorProfilerInfo9 from info;
+
     /// Where the native code is that begins at this address, one of
     /// [`native_code_start_addresses`](Self::native_code_start_addresses).
     fn code_info4(start: usize) -> Vec<CodeRange> = GetCodeInfo4(start, @[ranges])

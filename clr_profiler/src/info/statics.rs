@@ -30,7 +30,9 @@ native_flags!(StaticKind);
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info_statics {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfoStatics = ICorProfilerInfo2 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfoStatics = ICorProfilerInfo2 from info;
+
     /// What a static field belongs to, and so which of the calls below has its address.
     fn static_field_info(class: ClassId, field: FieldDef) -> StaticKind
         = [in gc] GetStaticFieldInfo(class, field, @kind)
@@ -66,7 +68,9 @@ macro_rules! __cor_profiler_info_statics {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info_statics3 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfoStatics = ICorProfilerInfo3 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfoStatics = ICorProfilerInfo3 from info;
+
     /// The address of a static field that there is one of for each thread, of any thread.
     fn thread_static_address2(
         class: ClassId, field: FieldDef, app_domain: AppDomainId, thread: ThreadId

@@ -16,10 +16,13 @@ use clr_profiler_sys as sys;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_emit2 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmit2 = IMetaDataEmit2 from emit;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataEmit2 = IMetaDataEmit2 from emit;
+
     /// Adds an instantiation of a generic method, a `MethodDef` or `MemberRef`.
     fn define_method_spec(
-        method: impl Into<Token> as any_token, signature: impl AsSignature<MethodSpecSig> as checked
+        method: impl Into<Token> as any_token,
+        signature: impl AsSignature<MethodSpecSig> as checked
     ) -> MethodSpec = DefineMethodSpec(method, signature.as_ptr(), signature.len(), @token)
         fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
                the metadata answers.";
@@ -38,8 +41,8 @@ macro_rules! __metadata_emit2 {
     /// Adds a generic parameter to a type or method: its place from 0, its attributes
     /// (`CorGenericParamAttr`, ECMA-335 II.23.1.7), and the types that an argument must derive from.
     fn define_generic_param(
-        owner: impl Into<Token> as any_token, number: u32, attributes: u32, name: &str, constraints:
-        &[TypeToken]
+        owner: impl Into<Token> as any_token, number: u32, attributes: u32, name: &str,
+        constraints: &[TypeToken]
     ) -> GenericParam
         = DefineGenericParam(owner, number, attributes, name.as_ptr(), 0, constraints.as_ptr(),
             @parameter) fails "A name with a zero in it; what the metadata answers.";
@@ -51,8 +54,8 @@ macro_rules! __metadata_emit2 {
     /// Changes attributes, name and constraints of a generic parameter. Name and constraints that are
     /// `None` stay as they are.
     fn set_generic_param_props(
-        parameter: GenericParam, attributes: u32, name: Option<&str>, constraints:
-        Option<&[TypeToken]>
+        parameter: GenericParam, attributes: u32, name: Option<&str>,
+        constraints: Option<&[TypeToken]>
     ) -> () = SetGenericParamProps(parameter, attributes, name.as_ptr(), 0, constraints.as_ptr())
         fails "A name with a zero in it; what the metadata answers.";
     } };

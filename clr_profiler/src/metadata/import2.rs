@@ -65,7 +65,9 @@ pub struct PeKind {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import2_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImport2 = IMetaDataImport2 from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImport2 = IMetaDataImport2 from import;
+
     /// The generic parameters of a type or a method.
     fn generic_params(owner: impl Into<Token> as into_token) -> GenericParam
         = EnumGenericParams(owner);
@@ -82,7 +84,9 @@ macro_rules! __metadata_import2_enumerations {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import2 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImport2 = IMetaDataImport2 from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImport2 = IMetaDataImport2 from import;
+
     /// Name and place of a generic parameter.
     fn generic_param_props(parameter: GenericParam) -> {GenericParamProps}
         = GetGenericParamProps(parameter, @number, @attributes, @owner, &mut 0, ~{name})

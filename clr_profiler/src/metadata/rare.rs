@@ -21,7 +21,9 @@ use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info_legacy {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfoLegacy = ICorProfilerInfo from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfoLegacy = ICorProfilerInfo from info;
+
     /// Asks for a function to be compiled again. .NET Framework 1 only:
     /// [`request_rejit`](crate::CorProfilerInfo4::request_rejit) does that today.
     fn set_function_rejit(function: FunctionId) -> () = SetFunctionReJIT(function)
@@ -57,7 +59,9 @@ impl CorProfilerInfoLegacy for ProfilerInfo {}
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_filter {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataFilter = IMetaDataFilter from filter;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataFilter = IMetaDataFilter from filter;
+
     /// Takes all marks away.
     fn unmark_all() -> () = UnmarkAll();
 
@@ -104,7 +108,9 @@ pub(crate) fn filter(
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_validate {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataValidate = IMetaDataValidate from beside_import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataValidate = IMetaDataValidate from beside_import;
+
     /// Says what kind of module it is (`CorValidatorModuleType`: 1 for an image) and who is told of
     /// errors. To be called before [`validate_metadata`](Self::validate_metadata).
     fn validator_init(module_type: u32, handler: &MetadataHandler) -> ()
@@ -129,7 +135,9 @@ impl MetadataValidate for Metadata<'_> {}
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_win_md_import {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataWinMdImport = IMetaDataWinMDImport from beside_import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataWinMdImport = IMetaDataWinMDImport from beside_import;
+
     /// Name and scope of a type of another module, as they are stored.
     fn untransformed_type_ref_props(class: TypeRef) -> {TypeRefProps}
         = GetUntransformedTypeRefProps(class, @resolution_scope, ~{name})
@@ -174,7 +182,9 @@ impl Argument for &AssemblySearch<'_> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_dispenser_framework {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataDispenserEx = IMetaDataDispenserEx from framework;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataDispenserEx = IMetaDataDispenserEx from framework;
+
     /// The metadata of a COM type library's type. No runtime implements it.
     fn open_scope_on_type_info(type_info: &IUnknown as as_type_info) -> Metadata<'static>
         = OpenScopeOnITypeInfo(
@@ -300,7 +310,9 @@ impl Answer<*mut c_void> for TokenMap {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __token_map {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? TokenMap = IMapToken from native;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    TokenMap = IMapToken from native;
+
     /// Says that a token has become another one.
     pub fn map(from: impl Into<Token> as any_token, to: impl Into<Token> as any_token) -> ()
         = Map(from, to);
@@ -318,7 +330,9 @@ impl TokenMap {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cee_generation {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CeeGeneration = ICeeGen from native;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CeeGeneration = ICeeGen from native;
+
     /// Adds a text; its address.
     fn emit_string(text: &str) -> u32 = EmitString(text.as_ptr().cast_mut(), @rva);
 

@@ -79,7 +79,9 @@ fn below(call: &'static str, what: &str, number: u32, limit: u32) -> Result<()> 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_tables {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataTables = IMetaDataTables from beside_import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataTables = IMetaDataTables from beside_import;
+
     /// The size of the heap of names in bytes.
     fn string_heap_size() -> u32 = GetStringHeapSize(@number);
 
@@ -183,7 +185,9 @@ pub struct FileMapping {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_info {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataInfo = IMetaDataInfo from beside_import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataInfo = IMetaDataInfo from beside_import;
+
     /// Start, size and kind of the mapping of the module's file.
     fn file_mapping() -> {FileMapping} = GetFileMapping(@address, @size, @kind)
         fails "`COR_E_NOTSUPPORTED` where the metadata is not mapped as a file; `E_INVALIDARG`.";

@@ -13,10 +13,10 @@
 //!
 //! - Each argument goes through [`Argument`](super::Argument), or through the function of `convert` that
 //!   is named behind `as`; what is handed over are its expressions.
-//! - `@answer` is a place for an answer, `@(blob)` one for a pointer and a length, `~(blob)` for a
-//!   length and a pointer, `@[list]` and
-//!   `@{text}` stand for capacity, count and buffer, `~[list]` and `~{text}` for buffer, capacity and
-//!   count; `@<constant>` for type, value and length. Each goes through [`Answer`](super::Answer).
+//! - `@answer` is a place for an answer, `@(blob)` one for a pointer and a length, `~(blob)` for a length
+//!   and a pointer, `@[list]` and `@{text}` stand for capacity, count and buffer, `~[list]` and `~{text}`
+//!   for buffer, capacity and count; `@<constant>` for type, value and length. Each goes through
+//!   [`Answer`](super::Answer).
 //! - The answers are what is returned: one, a tuple, or `{Record}` with fields of their names.
 //! - `[in gc]` and `[steady]` are those of [`ask!`].
 //! - `given x = function(arguments)`: what else is handed over, or may refuse the call: a function of the
@@ -48,7 +48,9 @@ macro_rules! calls {
         ///
         #[doc = errors!($source $($errors)?)]
         #[clr_profiler_macros::native($method)]
-        $visible fn $name(&self $(, $argument: $type)*) -> $crate::Result<optional!([$($none)?] $($answer)? $($record)?)> {
+        $visible fn $name(&self $(, $argument: $type)*)
+            -> $crate::Result<optional!([$($none)?] $($answer)? $($record)?)>
+        {
             call_body! {
                 self $source [$($($mode)+)?] $interface::$method
                 [$($argument $($convert)?;)*] [$($given = $make($($from),*))?] ($($native)*) [$($none)?]
@@ -74,8 +76,9 @@ macro_rules! call_body {
         $this:ident $source:ident $mode:tt $interface:ident::$method:ident
         [$($argument:ident $($convert:ident)?;)*] [$($given:ident = $make:ident($($from:ident),*))?]
         ($(
-            $(@$place:ident)? $(@($blob:ident))? $(~($bytes:ident))? $(@<$constant:ident>)? $(@[$list:ident])?
-            $(@{$text:ident})? $(~[$array:ident])? $(~{$name:ident})? $($value:expr)?
+            $(@$place:ident)? $(@($blob:ident))? $(~($bytes:ident))? $(@<$constant:ident>)?
+            $(@[$list:ident])? $(@{$text:ident})? $(~[$array:ident])? $(~{$name:ident})?
+            $($value:expr)?
         ),* $(,)?)
         [$($none:ident)?] $record:tt
     ) => {{
@@ -123,9 +126,9 @@ macro_rules! call_body {
             $(let $array = $crate::native::answers($array, &asked)?;)?
         )*
         let _ = asked;
-        Ok(some!([$($none)?] pack!(
-            $record $($($place)? $($blob)? $($bytes)? $($constant)? $($list)? $($text)? $($array)? $($name)?)*
-        )))
+        Ok(some!([$($none)?] pack!($record $(
+            $($place)? $($blob)? $($bytes)? $($constant)? $($list)? $($text)? $($array)? $($name)?
+        )*)))
     }};
 }
 

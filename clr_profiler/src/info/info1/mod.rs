@@ -30,7 +30,9 @@ pub use types::{
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo = ICorProfilerInfo from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo = ICorProfilerInfo from info;
+
     /// The type of an object.
     fn class_from_object(object: ObjectId<'_>) -> ClassId
         = [in gc] GetClassFromObject(object, @class);

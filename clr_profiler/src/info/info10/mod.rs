@@ -34,7 +34,9 @@ native_flags!(RejitFlags);
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info10 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo10 = ICorProfilerInfo10 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo10 = ICorProfilerInfo10 from info;
+
     /// Whether an object is one that is never collected: part of an image, or of the frozen heap.
     fn is_frozen_object(object: ObjectId<'_>) -> bool = [in gc] IsFrozenObject(object, @is_frozen);
 

@@ -23,7 +23,9 @@ pub use types::{
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info12 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo12 = ICorProfilerInfo12 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo12 = ICorProfilerInfo12 from info;
+
     /// Ends a session.
     fn event_pipe_stop_session(session: EventPipeSessionId) -> () = EventPipeStopSession(session)
         at "not during a collection, not in `event_pipe_event_delivered`."

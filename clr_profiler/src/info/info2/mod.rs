@@ -24,7 +24,9 @@ pub use types::{
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __cor_profiler_info2 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? CorProfilerInfo2 = ICorProfilerInfo2 from info;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    CorProfilerInfo2 = ICorProfilerInfo2 from info;
+
     /// Where a type is defined, what it derives from, and its generic arguments.
     fn class_id_info2(class: ClassId) -> {ClassIdInfo2}
         = [in gc] GetClassIDInfo2(class, @module, @token, @parent, @[type_arguments])

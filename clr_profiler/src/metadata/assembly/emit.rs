@@ -10,7 +10,9 @@ use clr_profiler_il::token::{
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_assembly_emit {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataAssemblyEmit = IMetaDataAssemblyEmit from beside_emit;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataAssemblyEmit = IMetaDataAssemblyEmit from beside_emit;
+
     /// Adds a file to the assembly. `flags` is `CorFileFlags`, ECMA-335 II.23.1.6.
     fn define_file(name: &str, hash: &[u8], flags: u32) -> File
         = DefineFile(name.as_ptr(), hash.as_ptr(), hash.len(), flags, @token);
@@ -21,14 +23,14 @@ macro_rules! __metadata_assembly_emit {
 
     /// Adds a type that another file has, or that is forwarded to another assembly.
     fn define_exported_type(
-        name: &str, implementation: impl Into<Token> as any_token, type_def: Option<TypeDef>, flags:
-        u32
+        name: &str, implementation: impl Into<Token> as any_token, type_def: Option<TypeDef>,
+        flags: u32
     ) -> ExportedType = DefineExportedType(name.as_ptr(), implementation, type_def, flags, @token);
 
     /// Changes place and attributes of an exported type.
     fn set_exported_type_props(
-        exported: ExportedType, implementation: impl Into<Token> as any_token, type_def:
-        Option<TypeDef>, flags: u32
+        exported: ExportedType, implementation: impl Into<Token> as any_token,
+        type_def: Option<TypeDef>, flags: u32
     ) -> () = SetExportedTypeProps(exported, implementation, type_def, flags);
 
     /// Adds a resource; `None` as the implementation says that it is in this file.

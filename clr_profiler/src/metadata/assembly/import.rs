@@ -61,7 +61,9 @@ fn assembly(
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_assembly_import {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+
     /// The assembly that the module is the manifest of; `None` for other modules of an assembly.
     fn assembly_from_scope() -> Assembly = GetAssemblyFromScope(@token)
         none on CLDB_E_RECORD_NOTFOUND
@@ -96,7 +98,9 @@ macro_rules! __metadata_assembly_import {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_assembly_import_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+
     /// The assemblies that the module refers to.
     fn assembly_refs() -> AssemblyRef = EnumAssemblyRefs();
 

@@ -11,12 +11,14 @@ use clr_profiler_sys as sys;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_emit_attributes {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitAttributes = IMetaDataEmit from emit;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataEmitAttributes = IMetaDataEmit from emit;
+
     /// Puts a custom attribute on an item: its constructor (a `MethodDef` or `MemberRef`), and its
     /// arguments as ECMA-335 II.23.3 encodes them.
     fn define_custom_attribute(
-        owner: impl Into<Token> as any_token, constructor: impl Into<Token> as any_token, value:
-        &[u8]
+        owner: impl Into<Token> as any_token, constructor: impl Into<Token> as any_token,
+        value: &[u8]
     ) -> CustomAttribute
         = DefineCustomAttribute(owner, constructor, value.as_ptr(), value.len(), @attribute);
 

@@ -11,15 +11,17 @@ use clr_profiler_il::token::{FieldDef, MethodDef, ParamDef, Token, TypeDef};
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_emit_members {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitMembers = IMetaDataEmit from emit;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataEmitMembers = IMetaDataEmit from emit;
+
     /// Adds a method to a type; `None` adds it outside of types.
     ///
     /// `attributes` is `CorMethodAttr` (ECMA-335 II.23.1.10), `implementation` `CorMethodImpl`
     /// (II.23.1.11). An `rva` of 0 leaves the body to
     /// [`set_il_function_body`](crate::CorProfilerInfo::set_il_function_body).
     fn define_method(
-        class: Option<TypeDef>, name: &str, attributes: u32, signature: impl AsSignature<MethodSig>
-        as checked, rva: u32, implementation: u32
+        class: Option<TypeDef>, name: &str, attributes: u32,
+        signature: impl AsSignature<MethodSig> as checked, rva: u32, implementation: u32
     ) -> MethodDef
         = DefineMethod(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(), rva,
             implementation, @method)
@@ -28,8 +30,8 @@ macro_rules! __metadata_emit_members {
 
     /// Declares which body implements which declaration.
     fn define_method_impl(
-        class: TypeDef, body: impl Into<Token> as any_token, declaration: impl Into<Token> as
-        any_token
+        class: TypeDef, body: impl Into<Token> as any_token,
+        declaration: impl Into<Token> as any_token
     ) -> () = DefineMethodImpl(class, body, declaration);
 
     /// Says where the body of a method stands.
@@ -50,8 +52,8 @@ macro_rules! __metadata_emit_members {
     /// A field outside of types makes the runtime refuse a module that is loaded: its metadata is
     /// corrupt to it.
     fn define_field(
-        class: Option<TypeDef>, name: &str, attributes: u32, signature: impl AsSignature<FieldSig>
-        as checked, value: Option<&DefaultValue>
+        class: Option<TypeDef>, name: &str, attributes: u32,
+        signature: impl AsSignature<FieldSig> as checked, value: Option<&DefaultValue>
     ) -> FieldDef
         = DefineField(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
             value.element_type, value.start(), value.length, @field)
@@ -76,8 +78,8 @@ macro_rules! __metadata_emit_members {
 
     /// Changes name, attributes and default of a parameter. What is `None` stays as it is.
     fn set_param_props(
-        parameter: ParamDef, name: Option<&str>, attributes: Option<u32>, value:
-        Option<&DefaultValue>
+        parameter: ParamDef, name: Option<&str>, attributes: Option<u32>,
+        value: Option<&DefaultValue>
     ) -> ()
         = SetParamProps(parameter, name.as_ptr(), attributes, value.element_type, value.start(),
             value.length) fails "A name with a zero in it; what the metadata answers.";

@@ -26,7 +26,9 @@ fn sides(
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_emit_references {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitReferences = IMetaDataEmit from emit;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataEmitReferences = IMetaDataEmit from emit;
+
     /// Adds a reference to a type by its scope (an assembly, a module or an enclosing type) and its name
     /// with namespace.
     fn define_type_ref_by_name(scope: impl Into<Token> as any_token, name: &str) -> TypeRef
@@ -36,8 +38,8 @@ macro_rules! __metadata_emit_references {
     /// Adds a reference to a method or field by its parent (a type of any kind, a module), name and
     /// signature.
     fn define_member_ref(
-        parent: impl Into<Token> as any_token, name: &str, signature: impl AsSignature<MemberRefSig>
-        as checked
+        parent: impl Into<Token> as any_token, name: &str,
+        signature: impl AsSignature<MemberRefSig> as checked
     ) -> MemberRef
         = DefineMemberRef(parent, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
         fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
@@ -81,8 +83,8 @@ macro_rules! __metadata_emit_references {
     /// Adds a reference to a member of another scope, with the types that its signature names; `parent`
     /// is the reference to its type.
     fn define_import_member(
-        scope: &Metadata<'_>, hash: &[u8], member: impl Into<Token> as any_token, parent: impl
-        Into<Token> as any_token
+        scope: &Metadata<'_>, hash: &[u8], member: impl Into<Token> as any_token,
+        parent: impl Into<Token> as any_token
     ) -> MemberRef
         = DefineImportMember(sides.0.as_raw(), hash.as_ptr(), hash.len(), scope.as_raw(), member,
             sides.1.as_raw(), parent, @reference)

@@ -14,7 +14,9 @@ use clr_profiler_sys as sys;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_emit_scope {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitScope = IMetaDataEmit from emit;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataEmitScope = IMetaDataEmit from emit;
+
     /// Changes the name of the module.
     fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr())
         fails "A name with a zero in it; what the metadata answers.";

@@ -38,7 +38,9 @@ pub struct PropertyMethods<'a> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_emit_types {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataEmitTypes = IMetaDataEmit from emit;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataEmitTypes = IMetaDataEmit from emit;
+
     /// Adds a type that is not nested.
     ///
     /// The name has the namespace and the number of generic parameters. `attributes` is `CorTypeAttr`,
@@ -62,8 +64,8 @@ macro_rules! __metadata_emit_types {
 
     /// Changes attributes, base and interfaces of a type. What is `None` stays as it is.
     fn set_type_def_props(
-        class: TypeDef, attributes: Option<u32>, extends: Option<TypeToken> as or_keep, implements:
-        Option<&[TypeToken]>
+        class: TypeDef, attributes: Option<u32>, extends: Option<TypeToken> as or_keep,
+        implements: Option<&[TypeToken]>
     ) -> () = SetTypeDefProps(class, attributes, extends, implements.as_ptr());
 
     /// Declares the layout of a type: packing, offsets of fields, size in bytes.
@@ -73,8 +75,8 @@ macro_rules! __metadata_emit_types {
 
     /// Adds an event to a type. `attributes` is `CorEventAttr`, ECMA-335 II.23.1.4.
     fn define_event(
-        class: TypeDef, name: &str, attributes: u32, event_type: Option<TypeToken>, methods:
-        &EventMethods<'_>
+        class: TypeDef, name: &str, attributes: u32, event_type: Option<TypeToken>,
+        methods: &EventMethods<'_>
     ) -> Event
         = DefineEvent(class, name.as_ptr(), attributes, event_type, methods.add_on,
             methods.remove_on, methods.fire, methods.others.as_ptr(), @event)
@@ -83,16 +85,17 @@ macro_rules! __metadata_emit_types {
     /// Changes attributes, type and methods of an event. What is `None` stays as it
     /// is.
     fn set_event_props(
-        event: Event, attributes: Option<u32>, event_type: Option<TypeToken>, methods:
-        &EventMethods<'_>
+        event: Event, attributes: Option<u32>, event_type: Option<TypeToken>,
+        methods: &EventMethods<'_>
     ) -> ()
         = SetEventProps(event, attributes, event_type, methods.add_on, methods.remove_on,
             methods.fire, methods.others.as_ptr());
 
     /// Adds a property to a type. `attributes` is `CorPropertyAttr`, ECMA-335 II.23.1.14.
     fn define_property(
-        class: TypeDef, name: &str, attributes: u32, signature: impl AsSignature<PropertySig> as
-        checked, value: Option<&DefaultValue>, methods: &PropertyMethods<'_>
+        class: TypeDef, name: &str, attributes: u32,
+        signature: impl AsSignature<PropertySig> as checked, value: Option<&DefaultValue>,
+        methods: &PropertyMethods<'_>
     ) -> Property
         = DefineProperty(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
             value.element_type, value.start(), value.length, methods.setter, methods.getter,
@@ -102,8 +105,8 @@ macro_rules! __metadata_emit_types {
 
     /// Changes attributes, default and methods of a property. What is `None` stays as it is.
     fn set_property_props(
-        property: Property, attributes: Option<u32>, value: Option<&DefaultValue>, methods:
-        &PropertyMethods<'_> as kept_methods
+        property: Property, attributes: Option<u32>, value: Option<&DefaultValue>,
+        methods: &PropertyMethods<'_> as kept_methods
     ) -> ()
         = SetPropertyProps(property, attributes, value.element_type, value.start(), value.length,
             methods.setter, methods.getter, methods.others.as_ptr());

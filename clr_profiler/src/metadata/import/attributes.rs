@@ -74,7 +74,9 @@ pub struct PinvokeMap {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_attributes_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportAttributes = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportAttributes = IMetaDataImport from import;
+
     /// The custom attributes of an item, or of all: those with this constructor, or all.
     fn custom_attributes(owner: Option<Token>, constructor: Option<Token>) -> CustomAttribute
         = EnumCustomAttributes(owner, constructor);
@@ -88,7 +90,9 @@ macro_rules! __metadata_import_attributes_enumerations {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_attributes {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportAttributes = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportAttributes = IMetaDataImport from import;
+
     /// Owner, constructor and arguments of a custom attribute.
     fn custom_attribute_props(attribute: CustomAttribute) -> {CustomAttributeProps}
         = GetCustomAttributeProps(attribute, @owner, @constructor, @(value))

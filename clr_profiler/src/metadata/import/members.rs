@@ -12,7 +12,9 @@ use clr_profiler_il::token::{FieldDef, MemberRef, MethodDef, ParamDef, Token, Ty
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_members_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportMembers = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportMembers = IMetaDataImport from import;
+
     /// The methods and fields of a type.
     fn members(class: TypeDef) -> Token = EnumMembers(class);
 
@@ -36,7 +38,9 @@ macro_rules! __metadata_import_members_enumerations {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_members_enumerations_by_name {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportMembers = IMetaDataImport from named;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportMembers = IMetaDataImport from named;
+
     /// The methods and fields of a type that have this name.
     fn members_with_name(class: TypeDef, name: &str) -> Token
         = EnumMembersWithName(class, name.as_ptr());
@@ -54,7 +58,9 @@ macro_rules! __metadata_import_members_enumerations_by_name {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_members {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportMembers = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportMembers = IMetaDataImport from import;
+
     /// The method or field of a type with this name and signature.
     ///
     /// `None` as the type looks among what stands outside of types. Members of base types are not
@@ -79,8 +85,8 @@ macro_rules! __metadata_import_members {
 
     /// The reference to a member by its parent, name and signature.
     fn find_member_ref(
-        parent: impl Into<Token> as any_token, name: &str, signature: impl
-        SignatureFilter<MemberRefSig> as wanted
+        parent: impl Into<Token> as any_token, name: &str,
+        signature: impl SignatureFilter<MemberRefSig> as wanted
     ) -> MemberRef
         = FindMemberRef(parent, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
         fails "`CLDB_E_RECORD_NOTFOUND` where the module has no such reference.";

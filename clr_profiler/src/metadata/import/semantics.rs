@@ -66,7 +66,9 @@ pub struct EventProps {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_semantics_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportSemantics = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportSemantics = IMetaDataImport from import;
+
     /// The properties of a type.
     fn properties(class: TypeDef) -> Property = EnumProperties(class);
 
@@ -82,7 +84,9 @@ macro_rules! __metadata_import_semantics_enumerations {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_semantics {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportSemantics = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportSemantics = IMetaDataImport from import;
+
     /// What a method does for a property or event: `CorMethodSemanticsAttr`, ECMA-335 II.23.1.12.
     fn method_semantics(method: MethodDef, association: impl Into<Token> as any_token) -> u32
         = GetMethodSemantics(method, association, @semantics)

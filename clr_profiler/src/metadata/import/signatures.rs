@@ -10,7 +10,9 @@ use clr_profiler_il::token::{StandAloneSig, Token, UserString};
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_signatures_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportSignatures = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportSignatures = IMetaDataImport from import;
+
     /// The signatures of their own: of locals, and of what `calli` calls.
     fn signatures() -> StandAloneSig = EnumSignatures();
 
@@ -22,7 +24,9 @@ macro_rules! __metadata_import_signatures_enumerations {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_signatures {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportSignatures = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportSignatures = IMetaDataImport from import;
+
     /// The bytes of a signature of its own, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
     fn sig_from_token(token: StandAloneSig) -> Vec<u8> = GetSigFromToken(token, @(bytes))
         fails "`CLDB_E_RECORD_NOTFOUND` where there is no such signature.";

@@ -56,7 +56,9 @@ pub struct InterfaceImplProps {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_types {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportTypes = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportTypes = IMetaDataImport from import;
+
     /// Name and version id of the module.
     fn scope_props() -> {ScopeProps} = GetScopeProps(~{name}, @mvid);
 
@@ -120,7 +122,9 @@ macro_rules! __metadata_import_types {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __metadata_import_types_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)? MetadataImportTypes = IMetaDataImport from import;
+    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+    MetadataImportTypes = IMetaDataImport from import;
+
     /// The types that the module defines, nested ones too; without `<Module>`.
     fn type_defs() -> TypeDef = EnumTypeDefs();
 
