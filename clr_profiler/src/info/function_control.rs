@@ -34,10 +34,7 @@ pub struct FunctionControl<'callback> {
     callback: PhantomData<&'callback ()>,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __function_control {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __function_control:
     FunctionControl = ICorProfilerFunctionControl from native;
 
     /// Sets how the method is compiled.
@@ -47,7 +44,6 @@ macro_rules! __function_control {
     /// Says which offsets of the new method body stand for which of the original, for debuggers.
     pub fn set_il_instrumented_code_map(map: &[IlMapEntry]) -> ()
         = SetILInstrumentedCodeMap(map.len(), map.as_ptr()) at REJIT_PARAMETERS;
-    } };
 }
 
 impl FunctionControl<'_> {

@@ -56,10 +56,7 @@ pub struct EventPipeProviderState<'a> {
     pub filter: &'a [u8],
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info14 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info14:
     CorProfilerInfo14 = ICorProfilerInfo14 from info;
 
     /// The objects that are never collected: string literals, static objects, type objects.
@@ -68,7 +65,6 @@ macro_rules! __cor_profiler_info14 {
 
     /// The address ranges of objects that are never collected.
     fn non_gc_heap_bounds() -> Vec<NonGcHeapRange> = GetNonGCHeapBounds(@[ranges]);
-    } };
 }
 
 /// What `ICorProfilerInfo14` offers: objects that are never collected, and providers that are told

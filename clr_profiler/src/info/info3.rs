@@ -92,10 +92,7 @@ bitflags::bitflags! {
 
 native_flags!(ModuleFlags);
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info3 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info3:
     CorProfilerInfo3 = ICorProfilerInfo3 from info;
 
     /// The modules that are loaded, for a profiler that came late.
@@ -125,7 +122,6 @@ macro_rules! __cor_profiler_info3 {
     fn runtime_information() -> {RuntimeInformation}
         = [in gc] GetRuntimeInformation(@instance, @kind, @major, @minor, @build, @fix,
             @{version});
-    } };
 }
 
 /// What `ICorProfilerInfo3` offers: the runtime itself.

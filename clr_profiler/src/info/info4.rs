@@ -10,10 +10,7 @@ use crate::native::pointer;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info4 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info4:
     CorProfilerInfo4 = ICorProfilerInfo4 from info;
 
     /// The managed threads, for a profiler that came late.
@@ -71,7 +68,6 @@ macro_rules! __cor_profiler_info4 {
 
     /// The size of an object in bytes.
     fn object_size2(object: ObjectId<'_>) -> usize = [in gc] GetObjectSize2(object, @size);
-    } };
 }
 
 /// What `ICorProfilerInfo4` offers: ReJIT, and sizes of large objects.

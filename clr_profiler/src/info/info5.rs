@@ -5,10 +5,7 @@ use super::handle::Sealed;
 use crate::error::Result;
 use crate::events::EventMask;
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info5 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info5:
     CorProfilerInfo5 = ICorProfilerInfo5 from info;
 
     /// Sets which events the runtime reports.
@@ -18,7 +15,6 @@ macro_rules! __cor_profiler_info5 {
         given _checked = checked_events(events)
         at "any; immutable flags must stay as they are."
         fails "An error of its own that names the flags which cannot be changed, or not be had.";
-    } };
 }
 
 /// What `ICorProfilerInfo5` offers: the whole event mask.

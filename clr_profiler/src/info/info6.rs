@@ -16,10 +16,7 @@ pub struct NgenInliners {
     pub is_incomplete: bool,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info6 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info6:
     CorProfilerInfo6 = ICorProfilerInfo6 from info;
 
     /// The methods of a precompiled module into which this method was inlined.
@@ -34,7 +31,6 @@ macro_rules! __cor_profiler_info6 {
         fails "`CORPROF_E_DATAINCOMPLETE` where `inliners` is not precompiled, or does not know \
                what was inlined; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler that \
                was attached.";
-    } };
 }
 
 /// What `ICorProfilerInfo6` offers: inlining in precompiled modules.

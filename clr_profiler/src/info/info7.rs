@@ -6,10 +6,7 @@ use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use clr_profiler_sys as sys;
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info7 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info7:
     CorProfilerInfo7 = ICorProfilerInfo7 from info;
 
     /// Tells the runtime about types, methods and references that were added to the metadata of a
@@ -17,7 +14,6 @@ macro_rules! __cor_profiler_info7 {
     fn apply_metadata(module: ModuleId) -> () = ApplyMetaData(module)
         at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
-    } };
 }
 
 /// What `ICorProfilerInfo7` offers: metadata that is added late, and symbols in memory.

@@ -17,10 +17,7 @@ pub struct DynamicFunctionInfo {
     pub signature: Vec<u8>,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info8 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info8:
     CorProfilerInfo8 = ICorProfilerInfo8 from info;
 
     /// Whether a function is a dynamic method: one without metadata.
@@ -37,7 +34,6 @@ macro_rules! __cor_profiler_info8 {
     fn dynamic_function_info(function: FunctionId) -> {DynamicFunctionInfo}
         = [steady] GetDynamicFunctionInfo(function, @module, @(signature), @{name})
         fails "`E_INVALIDARG` for methods that have metadata.";
-    } };
 }
 
 /// What `ICorProfilerInfo8` offers: dynamic methods.

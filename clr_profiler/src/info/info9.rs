@@ -6,10 +6,7 @@ use super::handle::Sealed;
 use crate::error::Result;
 use crate::ids::{FunctionId, RejitId};
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info9 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info9:
     CorProfilerInfo9 = ICorProfilerInfo9 from info;
 
     /// Where the native code is that begins at this address, one of
@@ -21,7 +18,6 @@ macro_rules! __cor_profiler_info9 {
     fn il_to_native_mapping3(start: usize) -> Vec<IlToNative>
         = GetILToNativeMapping3(start, @[entries])
         fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where no code begins there.";
-    } };
 }
 
 /// What `ICorProfilerInfo9` offers: the native code of tiers.

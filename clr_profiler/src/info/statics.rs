@@ -27,10 +27,7 @@ bitflags::bitflags! {
 
 native_flags!(StaticKind);
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info_statics {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info_statics:
     CorProfilerInfoStatics = ICorProfilerInfo2 from info;
 
     /// What a static field belongs to, and so which of the calls below has its address.
@@ -62,13 +59,9 @@ macro_rules! __cor_profiler_info_statics {
     fn context_static_address(class: ClassId, field: FieldDef, context: ContextId) -> usize
         = [steady] GetContextStaticAddress(class, field, context, @address)
         fails "`E_NOTIMPL` on .NET (Core).";
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info_statics3 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info_statics3:
     CorProfilerInfoStatics = ICorProfilerInfo3 from info;
 
     /// The address of a static field that there is one of for each thread, of any thread.
@@ -77,7 +70,6 @@ macro_rules! __cor_profiler_info_statics3 {
     ) -> usize = [steady] GetThreadStaticAddress2(class, field, app_domain, thread, @address)
         fails "`E_INVALIDARG` for other fields, and where the thread has not used the field yet; \
                `CORPROF_E_DATAINCOMPLETE` before the type is initialised.";
-    } };
 }
 
 /// The static fields of types, as `ICorProfilerInfo2` and `ICorProfilerInfo3` have them.

@@ -13,10 +13,7 @@ use clr_profiler_il::signature::MethodSpecSig;
 use clr_profiler_il::token::{GenericParam, MethodSpec, Token, TypeToken};
 use clr_profiler_sys as sys;
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_emit2 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_emit2:
     MetadataEmit2 = IMetaDataEmit2 from emit;
 
     /// Adds an instantiation of a generic method, a `MethodDef` or `MemberRef`.
@@ -58,7 +55,6 @@ macro_rules! __metadata_emit2 {
         constraints: Option<&[TypeToken]>
     ) -> () = SetGenericParamProps(parameter, attributes, name.as_ptr(), 0, constraints.as_ptr())
         fails "A name with a zero in it; what the metadata answers.";
-    } };
 }
 
 /// What `IMetaDataEmit2` offers: generics, and changes since the metadata was opened.

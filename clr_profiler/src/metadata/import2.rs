@@ -62,10 +62,7 @@ pub struct PeKind {
     pub machine: u32,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import2_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import2_enumerations:
     MetadataImport2 = IMetaDataImport2 from import;
 
     /// The generic parameters of a type or a method.
@@ -78,13 +75,9 @@ macro_rules! __metadata_import2_enumerations {
 
     /// The instantiations of a generic method that the module uses, or of all of them.
     fn method_specs(method: Option<Token>) -> MethodSpec = EnumMethodSpecs(method);
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import2 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import2:
     MetadataImport2 = IMetaDataImport2 from import;
 
     /// Name and place of a generic parameter.
@@ -109,7 +102,6 @@ macro_rules! __metadata_import2 {
 
     /// The version of the runtime that the metadata was written for, such as `v4.0.30319`.
     fn version_string() -> String = GetVersionString(~{text});
-    } };
 }
 
 /// What `IMetaDataImport2` offers: generics.

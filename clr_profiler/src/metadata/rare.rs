@@ -18,10 +18,7 @@ use clr_profiler_il::token::{Token, TypeRef};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info_legacy {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info_legacy:
     CorProfilerInfoLegacy = ICorProfilerInfo from info;
 
     /// Asks for a function to be compiled again. .NET Framework 1 only:
@@ -45,7 +42,6 @@ macro_rules! __cor_profiler_info_legacy {
     /// Ends debugging from within. .NET Framework 1 only.
     fn end_inproc_debugging(context: u32) -> () = EndInprocDebugging(context)
         fails "`E_NOTIMPL`.";
-    } };
 }
 
 /// Calls of `ICorProfilerInfo` that runtimes since .NET Framework 2.0 answer with `E_NOTIMPL`.
@@ -56,10 +52,7 @@ pub trait CorProfilerInfoLegacy: crate::info::Sealed {
 
 impl CorProfilerInfoLegacy for ProfilerInfo {}
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_filter {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_filter:
     MetadataFilter = IMetaDataFilter from filter;
 
     /// Takes all marks away.
@@ -71,7 +64,6 @@ macro_rules! __metadata_filter {
     /// Whether an item is marked.
     fn is_token_marked(token: impl Into<Token> as any_token) -> bool
         = IsTokenMarked(token, @marked);
-    } };
 }
 
 /// What `IMetaDataFilter` offers: marks on the items that count.
@@ -105,10 +97,7 @@ pub(crate) fn filter(
     ))
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_validate {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_validate:
     MetadataValidate = IMetaDataValidate from beside_import;
 
     /// Says what kind of module it is (`CorValidatorModuleType`: 1 for an image) and who is told of
@@ -119,7 +108,6 @@ macro_rules! __metadata_validate {
     /// Checks everything; the handler is told what is wrong. `None` where something was.
     fn validate_metadata() -> () = ValidateMetaData() none on S_FALSE
         fails "`VLDTR_E_...` codes and others that the metadata answers.";
-    } };
 }
 
 /// What `IMetaDataValidate` offers: a check against the rules of the format.
@@ -132,17 +120,13 @@ pub trait MetadataValidate: Sealed {
 
 impl MetadataValidate for Metadata<'_> {}
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_win_md_import {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_win_md_import:
     MetadataWinMdImport = IMetaDataWinMDImport from beside_import;
 
     /// Name and scope of a type of another module, as they are stored.
     fn untransformed_type_ref_props(class: TypeRef) -> {TypeRefProps}
         = GetUntransformedTypeRefProps(class, @resolution_scope, ~{name})
         fails "Where the metadata is not that of the Windows Runtime; what it answers.";
-    } };
 }
 
 /// What `IMetaDataWinMDImport` offers: Windows Runtime metadata without projections.
@@ -177,37 +161,6 @@ impl Argument for &AssemblySearch<'_> {
             self.global_bin.to_native(asked)?,
         ])
     }
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_dispenser_framework {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
-    MetadataDispenserEx = IMetaDataDispenserEx from framework;
-
-    /// The metadata of a COM type library's type. No runtime implements it.
-    fn open_scope_on_type_info(type_info: &IUnknown as as_type_info) -> Metadata<'static>
-        = OpenScopeOnITypeInfo(
-            type_info.as_raw(), clr_profiler_sys::ofRead,
-            &<clr_profiler_sys::IMetaDataImport2 as clr_profiler_sys::Interface>::IID, @metadata)
-        fails "On .NET (Core), which is not asked; an object that is no `ITypeInfo`; `E_NOTIMPL`.";
-
-    /// The folder of the runtime.
-    fn cor_system_directory() -> String = GetCORSystemDirectory(~{folder})
-        fails "On .NET (Core), which is not asked: some versions end the process there.";
-
-    /// The file of an assembly that the runtime would load from these folders.
-    fn find_assembly(search: &AssemblySearch<'_>, assembly: &str) -> String
-        = FindAssembly(search[0].as_ptr(), search[1].as_ptr(), search[2].as_ptr(),
-            assembly.as_ptr(), ~{file})
-        fails "On .NET (Core), which is not asked; what .NET Framework answers.";
-
-    /// The file of a module of an assembly that the runtime would load from these folders.
-    fn find_assembly_module(search: &AssemblySearch<'_>, assembly: &str, module: &str) -> String
-        = FindAssemblyModule(search[0].as_ptr(), search[1].as_ptr(), search[2].as_ptr(),
-            assembly.as_ptr(), module.as_ptr(), ~{file})
-        fails "On .NET (Core), which is not asked; what .NET Framework answers.";
-    } };
 }
 
 /// An object that says to be an `ITypeInfo` of oaidl.h.
@@ -307,16 +260,12 @@ impl Answer<*mut c_void> for TokenMap {
     }
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __token_map {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __token_map:
     TokenMap = IMapToken from native;
 
     /// Says that a token has become another one.
     pub fn map(from: impl Into<Token> as any_token, to: impl Into<Token> as any_token) -> ()
         = Map(from, to);
-    } };
 }
 
 impl TokenMap {
@@ -327,10 +276,7 @@ impl TokenMap {
     }
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cee_generation {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cee_generation:
     CeeGeneration = ICeeGen from native;
 
     /// Adds a text; its address.
@@ -384,7 +330,6 @@ macro_rules! __cee_generation {
     /// The memory at an address of a section; reading it is unsafe.
     fn compute_pointer(section: CeeSection<'_>, rva: u32) -> NonNull<u8>
         = ComputePointer(section, rva, @start);
-    } };
 }
 
 /// What `ICeeGen` offers: strings, method bodies and other sections of an image in memory.

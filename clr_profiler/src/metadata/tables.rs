@@ -76,10 +76,7 @@ fn below(call: &'static str, what: &str, number: u32, limit: u32) -> Result<()> 
     }
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_tables {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_tables:
     MetadataTables = IMetaDataTables from beside_import;
 
     /// The size of the heap of names in bytes.
@@ -145,7 +142,6 @@ macro_rules! __metadata_tables {
         given _cell = cell_of(table, column, row)
         fails "Numbers that are not those of a table, its column and row; what the metadata \
                answers.";
-    } };
 }
 
 fn column_of<M: MetadataTables + ?Sized>(
@@ -182,16 +178,12 @@ pub struct FileMapping {
     pub kind: u32,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_info {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_info:
     MetadataInfo = IMetaDataInfo from beside_import;
 
     /// Start, size and kind of the mapping of the module's file.
     fn file_mapping() -> {FileMapping} = GetFileMapping(@address, @size, @kind)
         fails "`COR_E_NOTSUPPORTED` where the metadata is not mapped as a file; `E_INVALIDARG`.";
-    } };
 }
 
 /// What `IMetaDataInfo` offers: how the file of a module is mapped.

@@ -1,7 +1,7 @@
 //! The table of native calls: rows, and what becomes of them.
 //!
-//! The rows of an interface stand in a macro beside its trait: `__cor_profiler_info! { calls }` in the
-//! trait makes the wrappers of them. [`for_each_native_call!`](crate::for_each_native_call) gives
+//! The rows of an interface stand in a [`table!`] beside its trait: `__cor_profiler_info! { calls }` in
+//! the trait makes the wrappers of them. [`for_each_native_call!`](crate::for_each_native_call) gives
 //! the rows of all interfaces to any other macro: tests and `docs/api-coverage.md` come from them. A
 //! row is
 //!
@@ -26,6 +26,17 @@
 //!   says; `with`: the events that it needs; `fails`: the errors, if there is more to say than that.
 //!
 //! "Wraps", "Context", "Events", "Errors" and the alias of the documentation come from the row.
+
+/// Declares the rows of an interface: as a macro that gives them to others.
+macro_rules! table {
+    (($d:tt) $table:ident: $($rows:tt)*) => {
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $table {
+            ($d with:path $d(, $d for:ident)?) => { $d with! { $d(@ $d for)? $($rows)* } };
+        }
+    };
+}
 
 /// Makes a wrapper of each row of an interface.
 macro_rules! calls {

@@ -27,10 +27,7 @@ pub use types::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, FunctionInfo, ModuleInfo,
 };
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info:
     CorProfilerInfo = ICorProfilerInfo from info;
 
     /// The type of an object.
@@ -162,7 +159,6 @@ macro_rules! __cor_profiler_info {
         fails "An error of its own for flags of the upper half, which \
                [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes, and for flags \
                which cannot be changed, or not be had.";
-    } };
 }
 
 /// What `ICorProfilerInfo` offers: functions, types, modules, method bodies. Every runtime has it.

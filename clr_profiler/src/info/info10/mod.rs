@@ -31,10 +31,7 @@ bitflags::bitflags! {
 
 native_flags!(RejitFlags);
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info10 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info10:
     CorProfilerInfo10 = ICorProfilerInfo10 from info;
 
     /// Whether an object is one that is never collected: part of an image, or of the frozen heap.
@@ -56,7 +53,6 @@ macro_rules! __cor_profiler_info10 {
                `CORPROF_E_REJIT_INLINING_DISABLED` where the runtime does not remember what was \
                inlined, `E_INVALIDARG` without [`BLOCK_INLINING`](RejitFlags::BLOCK_INLINING) and \
                for no method at all.";
-    } };
 }
 
 /// What `ICorProfilerInfo10` offers: references between objects, ReJIT with inliners, suspension

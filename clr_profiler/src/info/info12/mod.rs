@@ -20,10 +20,7 @@ pub use types::{
     EventPipeSessionId, EventType,
 };
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info12 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info12:
     CorProfilerInfo12 = ICorProfilerInfo12 from info;
 
     /// Ends a session.
@@ -39,7 +36,6 @@ macro_rules! __cor_profiler_info12 {
     fn event_pipe_create_provider(name: &str as as_it_is) -> EventPipeProviderId
         = EventPipeCreateProvider(name.as_ptr(), @provider)
         fails "`E_FAIL` where the name is taken.";
-    } };
 }
 
 /// What `ICorProfilerInfo12` offers: EventPipe, the runtime's own tracing (.NET 5).

@@ -21,10 +21,7 @@ pub use types::{
     FunctionInfo2, Generation, GenerationRange, StringLayout,
 };
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __cor_profiler_info2 {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __cor_profiler_info2:
     CorProfilerInfo2 = ICorProfilerInfo2 from info;
 
     /// Where a type is defined, what it derives from, and its generic arguments.
@@ -105,7 +102,6 @@ macro_rules! __cor_profiler_info2 {
         with "[`MONITOR_GC`](crate::EventMask::MONITOR_GC) or \
               [`HIGH_BASIC_GC`](crate::EventMask::HIGH_BASIC_GC), which make the runtime keep \
               them." fails "`E_FAIL` without those events.";
-    } };
 }
 
 /// What `ICorProfilerInfo2` offers: generics, stacks, layouts, generations.

@@ -7,10 +7,7 @@ use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_assembly_emit {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_assembly_emit:
     MetadataAssemblyEmit = IMetaDataAssemblyEmit from beside_emit;
 
     /// Adds a file to the assembly. `flags` is `CorFileFlags`, ECMA-335 II.23.1.6.
@@ -67,7 +64,6 @@ macro_rules! __metadata_assembly_emit {
         = SetAssemblyRefProps(token, reference.key.as_ptr(), reference.key.len(),
             reference.name.as_ptr(), reference.version.as_ptr(), reference.hash.as_ptr(),
             reference.hash.len(), reference.flags);
-    } };
 }
 
 /// What `IMetaDataAssemblyEmit` offers: adding to and changing the manifest of an assembly.

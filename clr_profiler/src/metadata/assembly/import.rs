@@ -58,10 +58,7 @@ fn assembly(
     cast(metadata.import(), call)
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_assembly_import {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_assembly_import:
     MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
 
     /// The assembly that the module is the manifest of; `None` for other modules of an assembly.
@@ -92,13 +89,9 @@ macro_rules! __metadata_assembly_import {
     fn find_manifest_resource_by_name(name: &str) -> ManifestResource
         = FindManifestResourceByName(name.as_ptr(), @token)
         fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_assembly_import_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_assembly_import_enumerations:
     MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
 
     /// The assemblies that the module refers to.
@@ -112,7 +105,6 @@ macro_rules! __metadata_assembly_import_enumerations {
 
     /// The resources of the assembly.
     fn manifest_resources() -> ManifestResource = EnumManifestResources();
-    } };
 }
 
 /// What `IMetaDataAssemblyImport` offers: the manifest of an assembly.

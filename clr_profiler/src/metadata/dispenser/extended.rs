@@ -79,6 +79,33 @@ impl Variant {
     }
 }
 
+table! { ($) __metadata_dispenser_framework:
+    MetadataDispenserEx = IMetaDataDispenserEx from framework;
+
+    /// The metadata of a COM type library's type. No runtime implements it.
+    fn open_scope_on_type_info(type_info: &IUnknown as as_type_info) -> Metadata<'static>
+        = OpenScopeOnITypeInfo(
+            type_info.as_raw(), clr_profiler_sys::ofRead,
+            &<clr_profiler_sys::IMetaDataImport2 as clr_profiler_sys::Interface>::IID, @metadata)
+        fails "On .NET (Core), which is not asked; an object that is no `ITypeInfo`; `E_NOTIMPL`.";
+
+    /// The folder of the runtime.
+    fn cor_system_directory() -> String = GetCORSystemDirectory(~{folder})
+        fails "On .NET (Core), which is not asked: some versions end the process there.";
+
+    /// The file of an assembly that the runtime would load from these folders.
+    fn find_assembly(search: &AssemblySearch<'_>, assembly: &str) -> String
+        = FindAssembly(search[0].as_ptr(), search[1].as_ptr(), search[2].as_ptr(),
+            assembly.as_ptr(), ~{file})
+        fails "On .NET (Core), which is not asked; what .NET Framework answers.";
+
+    /// The file of a module of an assembly that the runtime would load from these folders.
+    fn find_assembly_module(search: &AssemblySearch<'_>, assembly: &str, module: &str) -> String
+        = FindAssemblyModule(search[0].as_ptr(), search[1].as_ptr(), search[2].as_ptr(),
+            assembly.as_ptr(), module.as_ptr(), ~{file})
+        fails "On .NET (Core), which is not asked; what .NET Framework answers.";
+}
+
 /// What `IMetaDataDispenserEx` offers: options, and a search for assemblies.
 ///
 /// .NET (Core) keeps the options; the searches are those of .NET Framework.
@@ -128,7 +155,7 @@ pub trait MetadataDispenserEx: Sealed {
         Ok(value.value)
     }
 
-    crate::__metadata_dispenser_framework! { calls }
+    __metadata_dispenser_framework! { calls }
 }
 
 impl MetadataDispenserEx for Dispenser {}

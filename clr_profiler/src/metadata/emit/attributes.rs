@@ -8,10 +8,7 @@ use crate::native::{length, start_or_null};
 use clr_profiler_il::token::{CustomAttribute, MemberRef, ModuleRef, Permission, Token};
 use clr_profiler_sys as sys;
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_emit_attributes {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_emit_attributes:
     MetadataEmitAttributes = IMetaDataEmit from emit;
 
     /// Puts a custom attribute on an item: its constructor (a `MethodDef` or `MemberRef`), and its
@@ -63,7 +60,6 @@ macro_rules! __metadata_emit_attributes {
         import_dll: Option<ModuleRef> as module_or_nil
     ) -> () = SetPinvokeMap(member, flags, import_name.as_ptr(), import_dll)
         fails "A name with a zero in it; what the metadata answers.";
-    } };
 }
 
 /// The part of [`MetadataEmit`](crate::MetadataEmit) about what is attached to definitions: custom attributes,

@@ -8,10 +8,7 @@ use crate::native::any_token;
 use clr_profiler_il::signature::{FieldSig, MethodSig};
 use clr_profiler_il::token::{FieldDef, MethodDef, ParamDef, Token, TypeDef};
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_emit_members {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_emit_members:
     MetadataEmitMembers = IMetaDataEmit from emit;
 
     /// Adds a method to a type; `None` adds it outside of types.
@@ -83,7 +80,6 @@ macro_rules! __metadata_emit_members {
     ) -> ()
         = SetParamProps(parameter, name.as_ptr(), attributes, value.element_type, value.start(),
             value.length) fails "A name with a zero in it; what the metadata answers.";
-    } };
 }
 
 /// The part of [`MetadataEmit`](crate::MetadataEmit) about methods, fields and parameters.

@@ -23,10 +23,7 @@ fn sides(
     Ok((cast(&scope.import, call)?, cast(writer.emit(), call)?))
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_emit_references {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_emit_references:
     MetadataEmitReferences = IMetaDataEmit from emit;
 
     /// Adds a reference to a type by its scope (an assembly, a module or an enclosing type) and its name
@@ -89,7 +86,6 @@ macro_rules! __metadata_emit_references {
         = DefineImportMember(sides.0.as_raw(), hash.as_ptr(), hash.len(), scope.as_raw(), member,
             sides.1.as_raw(), parent, @reference)
         given sides = sides(scope);
-    } };
 }
 
 /// The part of [`MetadataEmit`](crate::MetadataEmit) about references to other modules, signatures and string literals.

@@ -11,10 +11,7 @@ use crate::native::any_token;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_emit_scope {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_emit_scope:
     MetadataEmitScope = IMetaDataEmit from emit;
 
     /// Changes the name of the module.
@@ -61,7 +58,6 @@ macro_rules! __metadata_emit_scope {
     fn delete_token(item: impl Into<Token> as any_token) -> () = DeleteToken(item)
         given _unlocked = unlocked()
         fails "`META_E_BAD_INPUT_PARAMETER` or the like where items cannot be deleted.";
-    } };
 }
 
 /// The part of [`MetadataEmit`](crate::MetadataEmit) about the metadata as a whole: saving, merging, handlers.

@@ -35,10 +35,7 @@ pub struct PropertyMethods<'a> {
     pub others: &'a [MethodDef],
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_emit_types {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_emit_types:
     MetadataEmitTypes = IMetaDataEmit from emit;
 
     /// Adds a type that is not nested.
@@ -110,7 +107,6 @@ macro_rules! __metadata_emit_types {
     ) -> ()
         = SetPropertyProps(property, attributes, value.element_type, value.start(), value.length,
             methods.setter, methods.getter, methods.others.as_ptr());
-    } };
 }
 
 /// The part of [`MetadataEmit`](crate::MetadataEmit) about types, with their layout, properties and events.

@@ -71,10 +71,7 @@ pub struct PinvokeMap {
     pub import_dll: Option<ModuleRef>,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_attributes_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_attributes_enumerations:
     MetadataImportAttributes = IMetaDataImport from import;
 
     /// The custom attributes of an item, or of all: those with this constructor, or all.
@@ -84,13 +81,9 @@ macro_rules! __metadata_import_attributes_enumerations {
     /// The security declarations of an item, or of all: those with this action, or all.
     fn permission_sets(owner: Option<Token>, action: Option<u32>) -> Permission
         = EnumPermissionSets(owner, action);
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_attributes {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_attributes:
     MetadataImportAttributes = IMetaDataImport from import;
 
     /// Owner, constructor and arguments of a custom attribute.
@@ -137,7 +130,6 @@ macro_rules! __metadata_import_attributes {
     fn pinvoke_map(member: impl Into<Token> as any_token) -> {PinvokeMap}
         = GetPinvokeMap(member, @flags, ~{import_name}, @import_dll) none on CLDB_E_RECORD_NOTFOUND
         fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
-    } };
 }
 
 /// The part of [`MetadataImport`](crate::MetadataImport) about what is attached to definitions:

@@ -9,10 +9,7 @@ use crate::native::{any_token, into_token};
 use clr_profiler_il::signature::{FieldSig, MemberRefSig, MethodSig};
 use clr_profiler_il::token::{FieldDef, MemberRef, MethodDef, ParamDef, Token, TypeDef};
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_members_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_members_enumerations:
     MetadataImportMembers = IMetaDataImport from import;
 
     /// The methods and fields of a type.
@@ -32,13 +29,9 @@ macro_rules! __metadata_import_members_enumerations {
 
     /// Methods and references to methods for which there is no definition yet, as a linker asks for them.
     fn unresolved_methods() -> Token = EnumUnresolvedMethods();
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_members_enumerations_by_name {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_members_enumerations_by_name:
     MetadataImportMembers = IMetaDataImport from named;
 
     /// The methods and fields of a type that have this name.
@@ -52,13 +45,9 @@ macro_rules! __metadata_import_members_enumerations_by_name {
     /// The fields of a type that have this name.
     fn fields_with_name(class: TypeDef, name: &str) -> FieldDef
         = EnumFieldsWithName(class, name.as_ptr());
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_members {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_members:
     MetadataImportMembers = IMetaDataImport from import;
 
     /// The method or field of a type with this name and signature.
@@ -131,7 +120,6 @@ macro_rules! __metadata_import_members {
     /// Whether a member stands outside of types.
     fn is_global(member: impl Into<Token> as any_token) -> bool = IsGlobal(member, @global)
         fails "`E_INVALIDARG` or the like for tokens of other kinds.";
-    } };
 }
 
 /// The part of [`MetadataImport`](crate::MetadataImport) about methods, fields and parameters.

@@ -63,10 +63,7 @@ pub struct EventProps {
     pub others: Vec<MethodDef>,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_semantics_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_semantics_enumerations:
     MetadataImportSemantics = IMetaDataImport from import;
 
     /// The properties of a type.
@@ -78,13 +75,9 @@ macro_rules! __metadata_import_semantics_enumerations {
     /// The properties and events that a method serves;
     /// [`method_semantics`](Self::method_semantics) says as what.
     fn method_associations(method: MethodDef) -> Token = EnumMethodSemantics(method);
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_semantics {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_semantics:
     MetadataImportSemantics = IMetaDataImport from import;
 
     /// What a method does for a property or event: `CorMethodSemanticsAttr`, ECMA-335 II.23.1.12.
@@ -102,7 +95,6 @@ macro_rules! __metadata_import_semantics {
     fn event_props(event: Event) -> {EventProps}
         = GetEventProps(event, @class, ~{name}, @attributes, @event_type, @add_on, @remove_on,
             @fire, ~[others]) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such event.";
-    } };
 }
 
 /// The part of [`MetadataImport`](crate::MetadataImport) about properties and events.

@@ -7,10 +7,7 @@ use crate::native::any_token;
 use clr_profiler_il::signature;
 use clr_profiler_il::token::{StandAloneSig, Token, UserString};
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_signatures_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_signatures_enumerations:
     MetadataImportSignatures = IMetaDataImport from import;
 
     /// The signatures of their own: of locals, and of what `calli` calls.
@@ -18,13 +15,9 @@ macro_rules! __metadata_import_signatures_enumerations {
 
     /// The string literals.
     fn user_strings() -> UserString = EnumUserStrings();
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_signatures {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_signatures:
     MetadataImportSignatures = IMetaDataImport from import;
 
     /// The bytes of a signature of its own, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
@@ -48,7 +41,6 @@ macro_rules! __metadata_import_signatures {
         signature: impl AsSignature<signature::MethodSig> as checked
     ) -> u32 = GetNativeCallConvFromSig(signature.as_ptr(), signature.len(), @convention)
         fails "What the metadata answers; a signature that cannot be parsed is not handed over.";
-    } };
 }
 
 /// The part of [`MetadataImport`](crate::MetadataImport) about signatures of their own, string

@@ -53,10 +53,7 @@ pub struct InterfaceImplProps {
     pub interface: Token,
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_types {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_types:
     MetadataImportTypes = IMetaDataImport from import;
 
     /// Name and version id of the module.
@@ -116,13 +113,9 @@ macro_rules! __metadata_import_types {
     fn resolve_type_ref(class: TypeRef) -> (Metadata<'_>, TypeDef)
         = ResolveTypeRef(class, &clr_profiler_sys::IMetaDataImport2::IID, @scope, @definition)
         fails "`E_NOTIMPL` or another failure on .NET (Core).";
-    } };
 }
 
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __metadata_import_types_enumerations {
-    ($with:path $(, $for:ident)?) => { $with! { $(@ $for)?
+table! { ($) __metadata_import_types_enumerations:
     MetadataImportTypes = IMetaDataImport from import;
 
     /// The types that the module defines, nested ones too; without `<Module>`.
@@ -139,7 +132,6 @@ macro_rules! __metadata_import_types_enumerations {
 
     /// The interfaces that a type says it implements.
     fn interface_impls(class: TypeDef) -> InterfaceImpl = EnumInterfaceImpls(class);
-    } };
 }
 
 /// The part of [`MetadataImport`](crate::MetadataImport) about the module and its types.
