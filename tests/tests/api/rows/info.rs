@@ -21,7 +21,6 @@ rows! { FIRST: Info;
         |info| info.set_il_function_body(MODULE, method(), BODY);
     "IMethodMalloc::Alloc" =>
         |info| info.il_function_body_allocator(MODULE).and_then(|malloc| malloc.alloc(5).map(drop));
-    "ICorProfilerInfo::SetEventMask" => |info| info.set_event_mask(EventMask::empty());
 }
 
 rows! { SECOND: Info;
@@ -41,7 +40,6 @@ rows! { SECOND: Info;
 rows! { LATER: Info;
     "ICorProfilerInfo5::GetEventMask2" hides ["pdwEventsLow", "pdwEventsHigh"] =>
         |info| info.event_mask2();
-    "ICorProfilerInfo5::SetEventMask2" => |info| info.set_event_mask2(EventMask::empty());
     "ICorProfilerInfo7::GetInMemorySymbolsLength" => |info| info.in_memory_symbols_length(MODULE);
     "ICorProfilerInfo7::ReadInMemorySymbols" =>
         |info| info.read_in_memory_symbols(MODULE, 0, &mut [0; 100]);

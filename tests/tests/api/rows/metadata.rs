@@ -21,10 +21,8 @@ rows! { IMPORT: Metadata;
 
 rows! { TABLES: Metadata;
     "IMetaDataTables::GetTableInfo" hides ["piKey"] => |it| it.table_info(2);
-    "IMetaDataTables::GetColumnInfo" => |it| it.column_info(2, 1);
     "IMetaDataTables::GetCodedTokenInfo" hides ["pcTokens"] => |it| it.coded_token_info(1);
     "IMetaDataTables::GetRow" => |it| it.row(2, 1);
-    "IMetaDataTables::GetColumn" => |it| it.column(2, 1, 1);
 }
 
 pub(super) const METHOD_SIG: &[u8; 3] = &[0, 0, 1];

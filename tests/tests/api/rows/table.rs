@@ -40,8 +40,12 @@ pub(crate) fn all() -> &'static [Row] {
             (MetadataEmitScope set_handler $($rest:tt)*) => {};
             (MetadataEmitScope merge $($rest:tt)*) => {};
             (MetadataEmitScope apply_edit_and_continue $($rest:tt)*) => {};
+            (MetadataEmitReferences define_import_type $($rest:tt)*) => {};
+            (MetadataEmitReferences define_import_member $($rest:tt)*) => {};
             (MetadataValidate validator_init $($rest:tt)*) => {};
             (MetadataDispenserEx open_scope_on_type_info $($rest:tt)*) => {};
+            // Not of a module that is loaded.
+            (MetadataEmitScope delete_token $($rest:tt)*) => {};
             // What the fake runtime gives ends with a zero.
             (MetadataImportSignatures user_string_utf16 $($rest:tt)*) => {};
             // Called on something else that a call or a callback gives.
@@ -157,6 +161,7 @@ samples! {
     &Path = Path::new("/nowhere");
     &[u8] = &[1, 0, 0, 0];
     &[u16] = &[0x78];
+    EventMask = EventMask::empty();
     ModuleId = MODULE;
     ClassId = CLASS;
     FunctionId = FUNCTION;
