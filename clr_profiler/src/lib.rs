@@ -69,44 +69,58 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![deny(unsafe_code)]
 
-// The folders that talk to the runtime are the only ones that may hold `unsafe`.
+// In the order of floors: each module knows those before it. The folders that talk to the runtime are
+// the only ones that may hold `unsafe`.
+
+// What native code and users name.
+mod error;
+mod events;
+#[allow(unsafe_code, reason = "declares the constructors that take any number")]
+mod ids;
+
+// The runtime.
+#[allow(
+    unsafe_code,
+    reason = "holds the runtime's interface and the library's own handle"
+)]
+mod runtime;
 #[macro_use]
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod native;
-#[allow(unsafe_code, reason = "where the runtime calls in")]
-mod boundary;
-mod callbacks;
-mod error;
-mod events;
-mod failure;
-mod heap;
-#[allow(unsafe_code, reason = "code that compiled methods call")]
-mod hooks;
-#[allow(unsafe_code, reason = "declares the constructors that take any number")]
-mod ids;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod info;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod metadata;
-mod register;
+
+// A profiler.
+mod callbacks;
+mod profiler;
+mod worker;
+
+// Components.
+mod heap;
+#[allow(unsafe_code, reason = "code that compiled methods call")]
+mod hooks;
 mod rejit;
 mod rewrite;
 mod sampling;
-mod setup;
 mod tracing;
-mod worker;
+
+// Where the runtime calls in.
+#[allow(unsafe_code, reason = "where the runtime calls in")]
+mod com;
+mod register;
 
 pub use callbacks::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRange, MovedRanges, Root, RootFlags,
     RootIds, Roots, SurvivingRanges, WeakTableElement, WeakTableElements,
 };
 pub use callbacks::reasons::{GcReason, JitCacheResult, RootKind, SuspendReason, TransitionReason};
-pub use callbacks::{Callback, CallbackSet, Profiler};
+pub use callbacks::{Callback, CallbackSet};
 pub use clr_profiler_il as il;
 pub use clr_profiler_macros::profiler;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
-pub use failure::{Failure, FailureCause, FailurePlace};
 pub use heap::{
     ClassTotals, Dominators, Elements, HeapClass, HeapGraph, HeapPath, HeapRecorder, HeapReference,
     HeapRoot, PlaceName, ReferencePlace,
@@ -121,6 +135,7 @@ pub use ids::{
 };
 pub use info::*;
 pub use metadata::*;
+pub use profiler::{Failure, FailureCause, FailurePlace, Profiler, Setup};
 pub use rejit::{
     Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
 };
@@ -131,7 +146,6 @@ pub use rewrite::{
     Unboxable, Unfollowed,
 };
 pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
-pub use setup::Setup;
 pub use tracing::{
     AllocationTick, AllocationTicks, ExceptionEvent, ExceptionEvents, ThrownException,
 };
@@ -169,6 +183,6 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::Uuid;
-    pub use crate::boundary::{Class, ProfilerClass, can_unload_now, get_class_object};
     pub use crate::callbacks::CallbackSet;
+    pub use crate::com::{Class, ProfilerClass, can_unload_now, get_class_object};
 }

@@ -4,9 +4,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
-use crate::boundary::may_wait;
 use crate::error::{Error, Result};
-use crate::info::{CorProfilerInfo4, ProfilerInfo};
+use crate::info::CorProfilerInfo4;
+use crate::runtime::{ProfilerInfo, may_wait};
 
 /// How long a runtime that has only begun to start is left alone.
 const EARLY: Duration = Duration::from_millis(1);

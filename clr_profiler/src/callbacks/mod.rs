@@ -16,7 +16,6 @@
 //! profiler says otherwise. `lifecycle` names the callbacks that the boundary handles itself.
 
 pub(crate) mod payload;
-mod profiler;
 pub(crate) mod reasons;
 mod set;
 pub(crate) mod table_first;
@@ -30,5 +29,4 @@ macro_rules! with_callbacks {
 }
 pub(crate) use with_callbacks;
 
-pub use profiler::Profiler;
 pub use set::{Callback, CallbackSet};

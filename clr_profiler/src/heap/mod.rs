@@ -18,9 +18,10 @@ use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{ClassId, FunctionId, ObjectId, ObjectIds};
 use crate::info::{
-    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo5, CorProfilerInfo8, GcScope, ProfilerInfo,
+    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo5, CorProfilerInfo8, GcScope,
     reference_fields,
 };
+use crate::runtime::ProfilerInfo;
 
 pub use dominators::{ClassTotals, Dominators};
 pub use graph::{

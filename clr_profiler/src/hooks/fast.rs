@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::functions::{HookedFunction, HookedFunctions, function_of};
 use super::state::{self, HookFailure};
 use super::stubs;
-use crate::boundary;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::FunctionId;
-use crate::info::{Hooked, ProfilerInfo, Shape, set_hooks3, set_mapper2};
+use crate::info::{Hooked, Shape, set_hooks3, set_mapper2};
+use crate::runtime::{ProfilerInfo, catch};
 
 const CALL: &str = "Setup::hooks";
 
@@ -114,7 +114,7 @@ fn panicked<H: CallHooks>(hooks: &H, payload: Box<dyn std::any::Any + Send>) {
 
 #[cold]
 fn report<H: CallHooks>(hooks: &H, failure: &HookFailure) {
-    let _ = boundary::catch(|| hooks.on_failure(failure));
+    let _ = catch(|| hooks.on_failure(failure));
 }
 
 /// What the stubs call, with registers saved.
@@ -131,7 +131,7 @@ pub(super) extern "C" fn tail_called<H: CallHooks>(number: usize) {
 }
 
 /// Hands hooks and filter to the runtime. Comes in `initialize`, after the events.
-pub(crate) fn install<H: CallHooks>(
+pub(super) fn install<H: CallHooks>(
     info: &ProfilerInfo,
     events: EventMask,
     hooks: H,
@@ -185,7 +185,7 @@ pub(super) fn set_mapper<T: Send + Sync + 'static>(
         if state::is_retired() {
             return Hooked::No;
         }
-        let failure = match boundary::catch(|| filter(&asked, function)) {
+        let failure = match catch(|| filter(&asked, function)) {
             Ok(Ok(Some((data, shape)))) => {
                 return Hooked::ByClientId(functions.push(function, data, shape));
             }
@@ -195,7 +195,7 @@ pub(super) fn set_mapper<T: Send + Sync + 'static>(
         };
         report(&failure);
         // The error may have a `drop` of the profiler's author.
-        let _ = boundary::catch(move || drop(failure));
+        let _ = catch(move || drop(failure));
         Hooked::No
     })
 }

@@ -4,6 +4,7 @@
 mod call_stack;
 mod fast;
 mod functions;
+mod setup;
 mod state;
 mod stubs;
 mod with_info;
@@ -14,6 +15,4 @@ pub use functions::{HookedFunction, HookedFunctions};
 pub use state::HookFailure;
 pub use with_info::{CallHooksWithInfo, EnterCall, LeaveCall};
 
-pub(crate) use fast::install;
-pub(crate) use state::{is_hook, shut_down};
-pub(crate) use with_info::install as install_with_info;
+pub(crate) use state::shut_down;

@@ -6,10 +6,10 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::boundary;
 use crate::error::{Error, Result};
 use crate::ids::FunctionId;
-use crate::info::{CorProfilerInfo, ProfilerInfo, claim_hooks};
+use crate::info::{CorProfilerInfo, claim_hooks};
+use crate::runtime::{ProfilerInfo, message_of_panic, silence_where};
 
 /// What went wrong in a hook or in the filter of the hooks. Prints as one line.
 #[derive(Debug)]
@@ -68,6 +68,7 @@ pub(super) fn activate<S: Send + Sync + 'static>(
 ) -> Result<&'static S> {
     claim_hooks(call)?;
     let _ = INFO.set(info.clone());
+    silence_where(is_hook);
     let state = Box::into_raw(Box::new(state));
     ACTIVE.store(state.cast(), Ordering::Release);
     // SAFETY: it was leaked just now, and is only read from now on.
@@ -110,7 +111,7 @@ pub(super) fn is_retired() -> bool {
 /// Whether a panic on this thread, outside of all callbacks, is most likely one of a hook: the
 /// thread runs managed code. Hooks leave no mark of their own: that would cost more than they do.
 #[cold]
-pub(crate) fn is_hook() -> bool {
+fn is_hook() -> bool {
     !is_retired()
         && INFO
             .get()
@@ -121,5 +122,5 @@ pub(crate) fn is_hook() -> bool {
 #[cold]
 pub(super) fn retire_after(payload: Box<dyn Any + Send>) -> HookFailure {
     retire();
-    HookFailure::HookPanicked(boundary::message_of_panic(payload))
+    HookFailure::HookPanicked(message_of_panic(payload))
 }

@@ -9,13 +9,13 @@ use super::fast::{HookKinds, set_mapper};
 use super::functions::{HookedFunction, HookedFunctions, function_of};
 use super::state::{self, HookFailure};
 use super::stubs;
-use crate::boundary;
 use crate::error::{Error, Result};
 use crate::ids::FunctionId;
 use crate::info::{
     ArgumentBuffer, CorProfilerInfo3, CorProfilerInfoHooks, EltInfo, FunctionIDOrClientID,
-    MemoryRange, ProfilerInfo, Shape, Value, set_hooks3_with_info,
+    MemoryRange, Shape, Value, set_hooks3_with_info,
 };
+use crate::runtime::{ProfilerInfo, catch, in_hook, outside_of_hook};
 
 const CALL: &str = "Setup::hooks_with_info";
 /// The first version whose runtime keeps all registers of arguments around an enter hook.
@@ -153,7 +153,7 @@ impl<T> LeaveCall<'_, T> {
     pub fn returned(&self) -> Result<Option<Value<'_>>> {
         self.shape.may_ask_for_returned()?;
         // SAFETY: this is in the leave hook of the call, on its thread, with what it got.
-        let asked = boundary::outside_of_hook(|| unsafe {
+        let asked = outside_of_hook(|| unsafe {
             self.info.function_leave3_info(self.function.id(), self.elt)
         })?;
         // SAFETY: the runtime gave the range for this call; the value's lifetime is that of a
@@ -210,7 +210,7 @@ unsafe fn run<H: CallHooksWithInfo>(
     };
     // What a hook leaves behind broken is its own.
     let failure = match catch_unwind(AssertUnwindSafe(|| {
-        boundary::in_hook(|| hook(state, function, shape))
+        in_hook(|| hook(state, function, shape))
     })) {
         Ok(Ok(())) => return,
         Ok(Err(error)) => HookFailure::Hook(function.id(), error),
@@ -221,9 +221,9 @@ unsafe fn run<H: CallHooksWithInfo>(
 
 #[cold]
 fn report<H: CallHooksWithInfo>(hooks: &H, failure: HookFailure) {
-    let _ = boundary::catch(|| boundary::in_hook(|| hooks.on_failure(&failure)));
+    let _ = catch(|| in_hook(|| hooks.on_failure(&failure)));
     // The error may have a `drop` of the profiler's author.
-    let _ = boundary::catch(move || drop(failure));
+    let _ = catch(move || drop(failure));
 }
 
 thread_local! {
@@ -237,7 +237,7 @@ pub(super) unsafe extern "system" fn entered<H: CallHooksWithInfo>(
     let hook = |state: &'static State<H>, function, shape| {
         let with = |buffer: &mut ArgumentBuffer| {
             // SAFETY: this is the enter hook, with its own function and what it got.
-            let asked = boundary::outside_of_hook(|| unsafe {
+            let asked = outside_of_hook(|| unsafe {
                 let function: &HookedFunction<H::Function> = function;
                 (state.info).function_enter3_info(function.id(), EltInfo::from_raw(elt), buffer)
             })?;
@@ -283,7 +283,7 @@ unsafe extern "system" fn tail_called<H: CallHooksWithInfo>(id: FunctionIDOrClie
 }
 
 /// Hands hooks and filter to the runtime. Comes in `initialize`, after the events.
-pub(crate) fn install<H: CallHooksWithInfo>(
+pub(super) fn install<H: CallHooksWithInfo>(
     info: &ProfilerInfo,
     hooks: H,
     filter: impl Fn(&ProfilerInfo, FunctionId) -> Result<Option<H::Function>> + Send + Sync + 'static,
@@ -307,7 +307,7 @@ pub(crate) fn install<H: CallHooksWithInfo>(
         None => Ok(None),
     };
     set_mapper(info, described, functions, |failure| {
-        let _ = boundary::catch(|| state.hooks.on_failure(failure));
+        let _ = catch(|| state.hooks.on_failure(failure));
     })?;
     let enter = if info.runtime_information()?.major < KEEPS_REGISTERS {
         stubs::old_enter_with_info::<H>()

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::handle::{OBJECTS_MOVE, Sealed};
 use super::{CorProfilerInfo, ProfilerInfo};
-use crate::boundary::objects_stay;
 use crate::error::{Error, Result};
 use crate::ids::ObjectId;
+use crate::runtime::objects_stay;
 use clr_profiler_sys as sys;
 
 /// What a handle does to its object.

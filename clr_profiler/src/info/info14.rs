@@ -9,10 +9,10 @@ use uuid::Uuid;
 use super::ProfilerInfo;
 use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
-use crate::boundary;
 use crate::error::Result;
 use crate::ids::EventPipeProviderId;
 use crate::native::{Answer, Argument, Asked, as_it_is};
+use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
 
 /// A range of addresses that hold objects which are never collected.
@@ -146,7 +146,7 @@ where
         } else {
             // SAFETY: the runtime passes the 16 bytes of a GUID, of any alignment.
             let guid = unsafe { source.cast::<sys::GUID>().read_unaligned() };
-            Some(boundary::uuid_of(&guid)).filter(|source| !source.is_nil())
+            Some(uuid_of(&guid)).filter(|source| !source.is_nil())
         };
         // SAFETY: the runtime passes null or the filter, for the time of the call.
         let filter = match unsafe { filter.as_ref() } {

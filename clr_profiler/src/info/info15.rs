@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::handle::Sealed;
 use super::{CorProfilerInfo10, GcScope, ProfilerInfo};
-use crate::boundary::{Suspended, set_suspended, suspended};
 use crate::error::Result;
 use crate::ids::ObjectId;
+use crate::runtime::{Suspended, set_suspended, suspended};
 use clr_profiler_sys as sys;
 use sys::BOOL;
 

@@ -6,7 +6,6 @@ mod code;
 mod enumerate;
 mod function_control;
 mod gc_scope;
-mod handle;
 mod hooks;
 mod info1;
 mod info10;
@@ -26,17 +25,18 @@ mod info9;
 mod method;
 mod names;
 mod object;
-mod start_gate;
+mod profiler_info;
 mod statics;
-mod suspensions;
 
+use crate::runtime::handle;
+
+pub use crate::runtime::ProfilerInfo;
 pub use assembly_references::AssemblyReferenceProvider;
 pub use code::{CodeRange, IlMapEntry, IlOrigin, IlToNative};
 pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum};
 pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;
-pub use handle::ProfilerInfo;
-pub(crate) use handle::{Reach, Sealed};
+pub(crate) use handle::Sealed;
 pub use hooks::{
     ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FrameInfo, FunctionEnter,
     FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave,

@@ -8,8 +8,8 @@ use std::ops::Deref;
 use super::enumerate::Source;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
-use crate::info::ProfilerInfo;
 use crate::native::{Answer, Argument, Asked, cast};
+use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 use sys::Interface;
 

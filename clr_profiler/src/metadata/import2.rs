@@ -2,6 +2,7 @@
 
 use super::handle::{Metadata, Sealed};
 use crate::error::{Error, Result};
+use crate::metadata::enumerate::Source;
 use crate::native::into_token;
 use clr_profiler_il::signature::MethodSpecSig;
 use clr_profiler_il::token::{GenericParam, GenericParamConstraint, MethodSpec, Token};

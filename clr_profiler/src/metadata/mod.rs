@@ -22,7 +22,6 @@ pub use assembly::*;
 pub use dispenser::{Dispenser, DispenserOption, MetadataDispenser, MetadataDispenserEx};
 pub use emit::*;
 pub use emit2::MetadataEmit2;
-pub(crate) use enumerate::Source;
 pub use enumerate::{MetadataItem, MetadataIter, MethodImpl};
 pub use handle::{Metadata, MetadataWriter};
 pub use import::*;
@@ -30,7 +29,6 @@ pub use import2::{
     GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeKind,
 };
 pub(crate) use names::{Instantiation, keyword, method_name, type_def_name, type_ref_name};
-pub(crate) use rare::filter;
 pub use rare::{
     AssemblySearch, CeeGen, CeeGeneration, CeeSection, CorProfilerInfoLegacy, MetadataEvents,
     MetadataFilter, MetadataHandler, MetadataValidate, MetadataWinMdImport, TokenMap,

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use super::handle::{Metadata, MetadataWriter, Sealed, SealedWriter};
 use super::import::TypeRefProps;
-use crate::boundary::{catch, utf16_string};
 use crate::error::{Error, Hresult, Result};
 use crate::ids::FunctionId;
-use crate::info::ProfilerInfo;
 use crate::native::{Answer, Argument, Asked, Com, Object, Text, any_token, cast, unknown, value};
+use crate::runtime::ProfilerInfo;
+use crate::runtime::{catch, utf16_string};
 use clr_profiler_il::token::{Token, TypeRef};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
@@ -46,7 +46,7 @@ table! { ($) __cor_profiler_info_legacy:
 
 /// Calls of `ICorProfilerInfo` that runtimes since .NET Framework 2.0 answer with `E_NOTIMPL`.
 #[doc(alias = "ICorProfilerInfo")]
-pub trait CorProfilerInfoLegacy: crate::info::Sealed {
+pub trait CorProfilerInfoLegacy: crate::runtime::Sealed {
     __cor_profiler_info_legacy! { calls }
 }
 

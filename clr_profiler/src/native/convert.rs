@@ -9,15 +9,15 @@ use std::ptr::NonNull;
 
 use uuid::Uuid;
 
-use crate::boundary::uuid_of;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, ModuleId,
     ObjectId, RejitId, ThreadId,
 };
-use crate::info::ProfilerInfo;
 use crate::native::{length, start_or_null, typed, utf8, utf16, wide};
+use crate::runtime::ProfilerInfo;
+use crate::runtime::uuid_of;
 use clr_profiler_il::token::*;
 use clr_profiler_sys as sys;
 use sys::{BOOL, GUID, IUnknown, Interface};

@@ -39,7 +39,7 @@ macro_rules! ask {
         $info
             .native::<clr_profiler_sys::$interface>(
                 concat!(stringify!($interface), "::", stringify!($method)),
-                $crate::info::Reach::$reach,
+                $crate::runtime::Reach::$reach,
             )
             .and_then(|native| native_call!(&native, $interface::$method($($argument),*)))
     };

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use crate::boundary::catch;
+use crate::runtime::catch;
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown_Vtbl};
 

@@ -150,7 +150,7 @@ macro_rules! open {
     (info [in gc] $($rest:tt)*) => { open!(@Suspension $($rest)*) };
     (@$reach:ident $interface:ident, $this:ident, $call:ident) => {{
         let info = $this.handle();
-        let reach = $crate::info::Reach::$reach;
+        let reach = $crate::runtime::Reach::$reach;
         let native = info.native::<clr_profiler_sys::$interface>($call, reach)?;
         (native, $crate::native::Asked::of_info($call, info))
     }};
@@ -180,7 +180,7 @@ macro_rules! open {
         ($this.native(), $crate::native::Asked::of($call))
     }};
     (filter [] $interface:ident, $this:ident, $call:ident) => {
-        ($crate::metadata::filter($this, $call)?, $crate::native::Asked::of($call))
+        (filter($this, $call)?, $crate::native::Asked::of($call))
     };
 }
 
@@ -391,7 +391,7 @@ macro_rules! enumeration {
         fn $name(&self $(, $argument: $type)*) -> $crate::MetadataIter<'_, $item> {
             let import = self.import();
             $($(let $argument = $convert($argument);)?)*
-            enumeration!(@iter import, $crate::metadata::Source::Import(import),
+            enumeration!(@iter import, Source::Import(import),
                 $interface::$method($($value),*) [$($argument)*])
         }
     };
@@ -406,7 +406,7 @@ macro_rules! enumeration {
             let import = self.import();
             let asked = $crate::native::Asked::of(CALL);
             $(let $argument = to_native!(asked, $argument $($convert)?);)*
-            Ok(enumeration!(@iter import, $crate::metadata::Source::Import(import),
+            Ok(enumeration!(@iter import, Source::Import(import),
                 $interface::$method($($value),*) []))
         }
     };
@@ -419,7 +419,7 @@ macro_rules! enumeration {
         fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
             const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
             let object: clr_profiler_sys::$interface = $crate::native::cast(self.import(), CALL)?;
-            Ok(enumeration!(@iter object.clone(), $crate::metadata::Source::Assembly(object),
+            Ok(enumeration!(@iter object.clone(), Source::Assembly(object),
                 $interface::$method($($value),*) [$($argument)*]))
         }
     };

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId};
-use crate::info::{CorProfilerInfo2, ProfilerInfo};
-use crate::setup::Setup;
+use crate::info::CorProfilerInfo2;
+use crate::profiler::Setup;
+use crate::runtime::ProfilerInfo;
 use crate::worker::Worker;
 use clr_profiler_il::token::MethodDef;
 

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{CorProfilerInfo, ProfilerInfo};
+use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataImportMembers, MetadataImportTypes, method_name};
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::token::{MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 

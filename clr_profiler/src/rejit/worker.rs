@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo6, CorProfilerInfo10,
-    ModuleFlags, ProfilerInfo, RejitFlags,
+    ModuleFlags, RejitFlags,
 };
+use crate::runtime::ProfilerInfo;
 
 use super::NameOutcome;
 use super::name::MethodName;

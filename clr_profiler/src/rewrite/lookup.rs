@@ -8,13 +8,15 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::store::store;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{CorProfilerInfo, CorProfilerInfo3, ProfilerInfo};
+use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::metadata::{
     AssemblyRefProps, AssemblyVersion, MemberProps, Metadata, MetadataAssemblyImport,
     MetadataImportMembers, MetadataImportTypes, type_def_name, type_ref_name,
 };
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{AssemblyRef, ExportedType, Token, TypeDef, TypeRef, TypeToken};
 use clr_profiler_sys as sys;
@@ -135,7 +137,7 @@ impl<'a> Lookup<'a> {
     }
 
     pub(super) fn of(info: &'a ProfilerInfo) -> Self {
-        let loaded = &info.rewrites().loaded;
+        let loaded = &store(info).loaded;
         Self { info, loaded }
     }
 

@@ -30,10 +30,8 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{FunctionId, ModuleId};
-use crate::info::{
-    CorProfilerInfo, CorProfilerInfo5, CorProfilerInfo7, FunctionControl, IlMapEntry, Method,
-    ProfilerInfo,
-};
+use crate::info::{CorProfilerInfo, CorProfilerInfo7, FunctionControl, IlMapEntry, Method};
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
@@ -50,13 +48,13 @@ pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
 pub use helper::HelperAssembly;
 pub use members::{NativeLibrary, NewField, NewType, TypeBuilder};
-pub(crate) use store::RewriteStore;
+pub(crate) use store::forget;
 
 use access::Used;
 use import::Importer;
 use resolver::MetadataResolver;
 use scope::Scope;
-use store::{Module, Slot, Turn};
+use store::{Module, Slot, Turn, store};
 use subject::{Subject, unnamed};
 
 /// A method body before and after it was rewritten.
@@ -168,7 +166,7 @@ impl Method<'_> {
     ) -> Result<Rewritten> {
         let (info, module, method) = (self.info(), self.module(), self.token());
         keep_seeing_unloads(info)?;
-        let remembered = info.rewrites().module(module);
+        let remembered = store(info).module(module);
         let slot = remembered.method(method);
         let working = match slot.turn(!at_work(), (module, method)) {
             Turn::Work(working) => working,
@@ -227,7 +225,7 @@ impl FunctionControl<'_> {
         edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     ) -> Result<Rewritten> {
         keep_seeing_unloads(info)?;
-        let remembered = info.rewrites().module(module);
+        let remembered = store(info).module(module);
         let slot = remembered.method(method);
         // Also where the body is the method's own: it may be in the place of another one.
         let set = |new: &NewBody, _is_changed: bool| {
@@ -392,21 +390,11 @@ fn set_map(info: &ProfilerInfo, function: FunctionId, new: &NewBody) {
 
 /// Makes sure that the unloading of modules is reported, since what is remembered goes by them.
 fn keep_seeing_unloads(info: &ProfilerInfo) -> Result<()> {
-    let has_high = info.version() >= 5;
-    let events = if has_high {
-        info.event_mask2()?
-    } else {
-        info.event_mask()?
-    };
+    let events = info.events()?;
     if events.contains(EventMask::MONITOR_MODULE_LOADS) {
         return Ok(());
     }
-    let events = events | EventMask::MONITOR_MODULE_LOADS;
-    if has_high {
-        info.set_event_mask2(events)
-    } else {
-        info.set_event_mask(events)
-    }
+    info.set_events(events | EventMask::MONITOR_MODULE_LOADS)
 }
 
 /// Memory for bodies, which a thread uses again: new memory would take as long as the work in it.

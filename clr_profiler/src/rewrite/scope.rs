@@ -5,13 +5,13 @@ use std::fmt::Display;
 
 use crate::error::Result;
 use crate::ids::ModuleId;
-use crate::info::ProfilerInfo;
 use crate::metadata::{
     Encoded, Metadata, MetadataAssemblyEmit, MetadataAssemblyImport, MetadataEmit2,
     MetadataEmitReferences, MetadataImport2, MetadataImportMembers, MetadataImportSignatures,
     MetadataImportTypes, MetadataWriter, NewAssemblyRef,
 };
 use crate::native;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::token::{
     MemberRef, MethodSpec, StandAloneSig, Token, TokenTable, TypeDef, TypeRef, TypeSpec, UserString,
 };

@@ -15,6 +15,7 @@ use super::lookup::LoadedModules;
 use super::subject::unnamed;
 use crate::error::Result;
 use crate::ids::ModuleId;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::token::{MethodDef, TypeToken};
 
@@ -25,7 +26,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// All modules of one runtime.
 #[derive(Default)]
-pub(crate) struct RewriteStore {
+pub(super) struct RewriteStore {
     modules: Mutex<HashMap<ModuleId, Arc<Module>>>,
     /// Where what is referred to is looked for.
     pub(super) loaded: LoadedModules,
@@ -62,18 +63,22 @@ struct State {
 /// What has become of a method that the program compiles.
 pub(super) type Outcome = Result<Arc<[u8]>, RewriteError>;
 
+/// What is remembered for a runtime.
+pub(super) fn store(info: &ProfilerInfo) -> &RewriteStore {
+    info.extension()
+}
+
+/// The module is being unloaded.
+pub(crate) fn forget(info: &ProfilerInfo, module: ModuleId) {
+    store(info).forget(module);
+}
+
 impl RewriteStore {
     pub(super) fn module(&self, module: ModuleId) -> Arc<Module> {
         lock(&self.modules).entry(module).or_default().clone()
     }
 
-    /// How many modules something is remembered of.
-    pub(crate) fn len(&self) -> usize {
-        lock(&self.modules).len()
-    }
-
-    /// The module is being unloaded.
-    pub(crate) fn forget(&self, module: ModuleId) {
+    fn forget(&self, module: ModuleId) {
         let forgotten = lock(&self.modules).remove(&module);
         drop(forgotten);
         self.loaded.forget(module);

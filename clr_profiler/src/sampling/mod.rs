@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::ids::{FunctionId, ThreadId};
-use crate::info::ProfilerInfo;
+use crate::runtime::ProfilerInfo;
 use crate::worker::{Stop, Worker, is_early};
 
 use pace::Pace;

@@ -9,9 +9,9 @@ use super::{SampledFrame, SamplerOptions, clock, lock};
 use crate::error::{Error, Result};
 use crate::ids::ThreadId;
 use crate::info::{
-    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo10, ProfilerInfo, SnapshotOptions,
-    SuspendedRuntime,
+    CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo10, SnapshotOptions, SuspendedRuntime,
 };
+use crate::runtime::ProfilerInfo;
 
 /// How many threads and frames there is room for before the first stop.
 const THREADS: usize = 64;

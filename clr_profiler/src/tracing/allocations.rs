@@ -4,7 +4,8 @@ use super::RuntimeProvider;
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
 use crate::ids::ClassId;
-use crate::info::{EventLevel, EventPayloadReader, ProfilerInfo};
+use crate::info::{EventLevel, EventPayloadReader};
+use crate::runtime::ProfilerInfo;
 
 /// The keyword of the garbage collector's events.
 const KEYWORD: u64 = 1;

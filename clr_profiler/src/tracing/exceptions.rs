@@ -5,8 +5,9 @@ use crate::callbacks::payload::EventPipeEvent;
 use crate::error::{Hresult, Result};
 use crate::events::EventMask;
 use crate::ids::FunctionId;
-use crate::info::{CorProfilerInfo3, EventLevel, EventPayloadReader, ProfilerInfo};
-use crate::setup::Setup;
+use crate::info::{CorProfilerInfo3, EventLevel, EventPayloadReader};
+use crate::profiler::Setup;
+use crate::runtime::ProfilerInfo;
 
 /// The keyword of the runtime's events of exceptions.
 const KEYWORD: u64 = 0x8000;

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
-use crate::info::{CorProfilerInfo12, EventLevel, EventPipeProviderConfig, ProfilerInfo};
+use crate::info::{CorProfilerInfo12, EventLevel, EventPipeProviderConfig};
+use crate::runtime::ProfilerInfo;
 
 pub use allocations::{AllocationTick, AllocationTicks};
 pub use exceptions::{ExceptionEvent, ExceptionEvents, ThrownException};

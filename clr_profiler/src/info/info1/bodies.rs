@@ -3,7 +3,8 @@
 use super::CorProfilerInfo;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{ProfilerInfo, Sealed};
+use crate::info::Sealed;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::MethodDef;
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
-use crate::info::ProfilerInfo;
 use crate::native::{Answer, Asked};
+use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 
 /// Gives memory for the method bodies of a module.

@@ -3,8 +3,9 @@
 use super::CorProfilerInfo;
 use crate::error::Result;
 use crate::ids::FunctionId;
-use crate::info::{ProfilerInfo, Sealed};
+use crate::info::Sealed;
 use crate::metadata::Metadata;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys::Interface;
 

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::check_object;
-use crate::boundary::in_walk;
 use crate::error::Result;
 use crate::ids::ObjectId;
-use crate::info::ProfilerInfo;
+use crate::runtime::ProfilerInfo;
+use crate::runtime::in_walk;
 use clr_profiler_sys as sys;
 use sys::BOOL;
 

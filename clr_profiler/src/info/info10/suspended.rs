@@ -3,12 +3,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::boundary::{Suspended, set_suspended, suspended};
 use crate::error::{Error, Result};
 use crate::ids::Moves;
-use crate::info::ProfilerInfo;
 use crate::info::enumerate::ThreadEnum;
 use crate::info::handle::Suspension;
+use crate::runtime::ProfilerInfo;
+use crate::runtime::{Suspended, set_suspended, suspended};
 use clr_profiler_sys as sys;
 
 /// The runtime while all its managed threads are suspended.

@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use super::ProfilerInfo;
 use super::handle::Sealed;
-use crate::boundary::guid_of;
 use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
 use crate::native::{Argument, Asked, as_it_is, utf16};
+use crate::runtime::guid_of;
 use clr_profiler_sys as sys;
 use sys::{COR_PRF_EVENTPIPE_PARAM_DESC, COR_PRF_EVENTPIPE_PROVIDER_CONFIG};
 

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{FunctionId, ThreadId};
-use crate::info::ProfilerInfo;
 use crate::info::hooks::FrameInfo;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 use sys::HRESULT;
 

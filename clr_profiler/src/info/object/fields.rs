@@ -3,9 +3,10 @@
 use super::value::Kind;
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
-use crate::info::{CorProfilerInfo, CorProfilerInfo2, ProfilerInfo};
+use crate::info::{CorProfilerInfo, CorProfilerInfo2};
 use crate::metadata::{AnySignature, Metadata, MetadataImportMembers, type_def_name};
 use crate::native::found;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, TypeSig};
 use clr_profiler_il::token::{FieldDef, TypeDef};
 

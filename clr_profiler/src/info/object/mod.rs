@@ -12,9 +12,9 @@ use super::{
     ArrayDimension, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4,
     CorProfilerInfoStatics, ProfilerInfo, StaticKind,
 };
-use crate::boundary::objects_stay;
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ObjectId};
+use crate::runtime::objects_stay;
 use fields::{instance_fields, static_field};
 use region::Region;
 use value::Kind;

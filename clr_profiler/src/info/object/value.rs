@@ -6,7 +6,8 @@ use super::fields::{FieldPlace, instance_fields};
 use super::region::Region;
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ObjectId};
-use crate::info::{CorProfilerInfo2, ProfilerInfo};
+use crate::info::CorProfilerInfo2;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::TypeSig;
 
 /// What a field, an element or a boxed object holds.

@@ -2,6 +2,7 @@
 
 use super::identity::{AssemblyProps, AssemblyRefProps, NativeVersion};
 use crate::error::Result;
+use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::native::{blob, cast, wide};
 use crate::native::{read_array, read_text};

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::handle::{Metadata, MetadataWriter};
 use crate::error::{Error, Result};
-use crate::info::{CorProfilerInfo3, ProfilerInfo, RuntimeKind};
 use crate::native::{Argument, Asked, length};
+use crate::runtime::{ProfilerInfo, Reach};
 use clr_profiler_sys as sys;
 use sys::Interface;
 
@@ -42,11 +42,9 @@ impl ProfilerInfo {
     #[doc(alias = "MetaDataGetDispenser")]
     pub fn metadata_dispenser(&self) -> Result<Dispenser> {
         const CALL: &str = "MetaDataGetDispenser";
-        // A runtime that cannot say what it is has no .NET (Core) in it.
-        let is_framework =
-            self.version() < 3 || self.runtime_information()?.kind == RuntimeKind::Framework;
+        let is_framework = self.is_framework()?;
         // Held while its address is used: the runtime may let the profiler go.
-        let native = self.native::<sys::ICorProfilerInfo>(CALL, crate::info::Reach::Collection)?;
+        let native = self.native::<sys::ICorProfilerInfo>(CALL, Reach::Collection)?;
         // A function of it: tables may be made while the runtime runs, code is in the library.
         let code = native.vtable().base__.QueryInterface;
         let get = library::find(code as *const c_void).ok_or_else(|| {

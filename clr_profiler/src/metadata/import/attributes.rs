@@ -1,6 +1,7 @@
 //! `IMetaDataImport`: custom attributes, permissions, layout, marshalling and P/Invoke.
 
 use crate::error::Result;
+use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::native::any_token;
 use crate::native::{Answer, Asked};

@@ -1,6 +1,7 @@
 //! `IMetaDataImport`: methods, fields, parameters and references to members.
 
 use super::member_props::{FieldProps, MemberProps, MemberRefProps, MethodProps, ParamProps, Rva};
+use crate::metadata::enumerate::Source;
 use crate::metadata::enumerate::{MetadataIter, MethodImpl, second_half};
 use crate::metadata::handle::{Metadata, Sealed, source};
 use crate::metadata::signature::SignatureFilter;

@@ -1,6 +1,7 @@
 //! `IMetaDataImport`: properties and events, and the methods behind them.
 
 use crate::error::{Error, Result};
+use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::metadata::value::DefaultValue;
 use crate::native::any_token;

@@ -1,6 +1,7 @@
 //! `IMetaDataImport`: signatures of their own, string literals and tokens as such.
 
 use crate::error::{Error, Result};
+use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::metadata::signature::{AsSignature, checked};
 use crate::native::any_token;

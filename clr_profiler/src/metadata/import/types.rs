@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
+use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::native::any_token;
 use clr_profiler_il::signature::TypeSpecSig;

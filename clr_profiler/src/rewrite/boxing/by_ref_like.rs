@@ -3,9 +3,9 @@
 //! The type's own module says so by an attribute, so a reference is followed there.
 
 use crate::ids::ModuleId;
-use crate::info::ProfilerInfo;
 use crate::metadata::MetadataImportAttributes;
 use crate::rewrite::lookup::Lookup;
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::token::TypeToken;
 
 const ATTRIBUTE: &str = "System.Runtime.CompilerServices.IsByRefLikeAttribute";

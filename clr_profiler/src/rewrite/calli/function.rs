@@ -3,7 +3,8 @@
 use std::ptr::NonNull;
 
 use super::value::{NativeReturn, NativeValue};
-use crate::boundary::{catch, native_call_panicked};
+use crate::profiler::native_call_panicked;
+use crate::runtime::catch;
 use clr_profiler_il::signature::TypeSig;
 
 /// Keeps the traits to this crate.
@@ -180,7 +181,7 @@ mod tests {
     fn a_panic_gives_zero_and_is_told() {
         use std::sync::{Arc, Mutex};
 
-        use crate::boundary::with_hook;
+        use crate::profiler::with_hook;
 
         let told: Arc<Mutex<Vec<String>>> = Arc::default();
         let hook = {

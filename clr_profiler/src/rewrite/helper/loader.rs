@@ -4,11 +4,13 @@ use super::HelperAssembly;
 use super::progress::Progress;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{BodyMemory, CorProfilerInfo, ProfilerInfo};
+use crate::info::{BodyMemory, CorProfilerInfo};
 use crate::metadata::{MetadataEmitMembers, MetadataImportMembers, MethodProps};
 use crate::rewrite::scope::Scope;
+use crate::rewrite::store::store;
 use crate::rewrite::subject::Subject;
 use crate::rewrite::{Memory, RewriteContext, address, edited, keep_seeing_unloads};
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
@@ -49,7 +51,7 @@ pub(super) fn load_into(
     let globals = TypeDef::from_row(GLOBALS).ok_or_else(no_type)?;
     let metadata = info.module_metadata(module)?;
     let reserve = |initializer: MethodDef| {
-        let slot = info.rewrites().module(module).method(initializer);
+        let slot = store(info).module(module).method(initializer);
         slot.reserve(NotInstrumentable::LoadsHelper);
     };
     match metadata.find_method(Some(globals), NAME, &signature) {
@@ -93,7 +95,7 @@ fn with_load(
     helper: &HelperAssembly,
     path: &str,
 ) -> Result<Vec<u8>> {
-    let remembered = subject.info.rewrites().module(subject.module);
+    let remembered = store(subject.info).module(subject.module);
     let mut memory = Memory::default();
     memory.body.decode_into(before).map_err(Error::other)?;
     let new = edited(subject, &remembered, &mut memory, before, |body, cx| {

@@ -12,8 +12,9 @@ use super::RewriteContext;
 use super::lookup::Lookup;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{AssemblyReferenceProvider, ProfilerInfo};
+use crate::info::AssemblyReferenceProvider;
 use crate::metadata::AssemblyProps;
+use crate::runtime::ProfilerInfo;
 
 use progress::{Progress, Step};
 

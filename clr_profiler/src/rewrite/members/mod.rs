@@ -9,17 +9,18 @@ use std::sync::Arc;
 use super::import::Importer;
 use super::resolver::MetadataResolver;
 use super::scope::Scope;
-use super::store::{self, Module};
+use super::store::{Module, lock, store};
 use super::subject::Subject;
 use super::{Memory, RewriteContext, edited, keep_seeing_unloads};
-use crate::boundary::own_library;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags, ProfilerInfo};
+use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags};
 use crate::metadata::{
     MetadataEmitAttributes, MetadataEmitMembers, MetadataEmitReferences, MetadataEmitTypes,
     MetadataImportTypes, MetadataWriter,
 };
+use crate::runtime::ProfilerInfo;
+use crate::runtime::own_library;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
@@ -126,7 +127,7 @@ impl ProfilerInfo {
     ) -> Result<R> {
         refuse_dynamic(self, module, "ProfilerInfo::define_type")?;
         keep_seeing_unloads(self)?;
-        let remembered = self.rewrites().module(module);
+        let remembered = store(self).module(module);
         let base = match kind {
             NewType::Static | NewType::Class => "[corelib]System.Object",
             NewType::Struct => "[corelib]System.ValueType",
@@ -170,7 +171,7 @@ impl ProfilerInfo {
     ) -> Result<R> {
         refuse_dynamic(self, module, "ProfilerInfo::extend_type")?;
         keep_seeing_unloads(self)?;
-        let remembered = self.rewrites().module(module);
+        let remembered = store(self).module(module);
         let writer = self.module_metadata_for_writing(module)?;
         let props = writer.type_def_props(class)?;
         let is_nested = writer.nested_class_props(class)?.is_some();
@@ -216,7 +217,7 @@ fn import<R>(
     import: impl FnOnce(&mut Importer<'_, '_>) -> Result<R>,
 ) -> Result<R> {
     let scope = Scope::open(info, module)?;
-    let mut tokens = store::lock(&remembered.tokens);
+    let mut tokens = lock(&remembered.tokens);
     import(&mut Importer::new(&scope, &mut tokens))
 }
 

@@ -9,14 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use super::extensions::{Extension, Extensions};
 use super::start_gate::StartGate;
 use super::suspensions::Suspensions;
-use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
-use crate::boundary::{Suspended, in_callback_of, suspended};
-use crate::error::{Error, Hresult, Result};
-use crate::events::{EventMask, Loaded, problem_at_start, problem_with_change};
-use crate::ids::{FunctionId, Moves, ObjectId};
-use crate::rewrite::RewriteStore;
+use super::thread_state::{Suspended, in_callback_of, suspended};
+use crate::error::{Error, Hresult, Result, check};
+use crate::events::Loaded;
+use crate::ids::{Moves, ObjectId};
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
 
@@ -54,8 +53,8 @@ struct Runtime {
     state: AtomicU8,
     /// How many calls are under way, not counting those of threads that are in a callback.
     calls: AtomicU32,
-    /// The methods that were rewritten.
-    rewrites: RewriteStore,
+    /// What components keep here.
+    extensions: Extensions,
 }
 
 const OPEN: u8 = 0;
@@ -201,7 +200,7 @@ impl ProfilerInfo {
             suspensions: Suspensions::default(),
             state: AtomicU8::new(OPEN),
             calls: AtomicU32::new(0),
-            rewrites: RewriteStore::default(),
+            extensions: Extensions::default(),
         })))
     }
 
@@ -233,64 +232,45 @@ impl ProfilerInfo {
         self.0.newest.as_raw()
     }
 
-    /// The method that a function is an instance of, with its names and its IL.
-    ///
-    /// Fails for dynamic methods, which have no metadata: see
-    /// [`dynamic_function_info`](crate::CorProfilerInfo8::dynamic_function_info).
-    ///
-    /// # Errors
-    ///
-    /// What [`function_info2`](crate::CorProfilerInfo2::function_info2) returns.
-    ///
-    /// ```
-    /// # use clr_profiler::prelude::*;
-    /// # fn log(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
-    /// let name = info.method(function)?.full_name()?; // Shop.Cart.Add(string, int)
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn method(&self, function: FunctionId) -> Result<Method<'_>> {
-        Method::of(self, function)
+    /// How the profiler was loaded.
+    pub(crate) fn loaded(&self) -> Loaded {
+        self.0.loaded
     }
 
-    /// Refuses events that the profiler cannot have, or cannot change any more.
-    pub(crate) fn check_events(&self, call: &'static str, events: EventMask) -> Result<()> {
-        let major = if self.0.version >= 3 {
-            self.runtime_information()?.major
-        } else {
-            // Older runtimes than this interface do not say which they are.
-            2
-        };
-        let problem = if self.0.started.load(Ordering::Acquire) {
-            let before = if self.0.version >= 5 {
-                self.event_mask2()?
-            } else {
-                self.event_mask()?
-            };
-            problem_with_change(before, events, self.0.loaded, major)
-        } else {
-            problem_at_start(events, self.0.loaded, major)
-        };
-        // Whoever attaches a profiler sees nothing but this code.
-        let code = if self.0.loaded.by_attach {
-            sys::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER
-        } else {
-            sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
-        };
-        problem.map_or(Ok(()), |problem| {
-            Err(Error::rule_with_code(call, problem, code))
-        })
+    /// Whether the profiler's `initialize` is over.
+    pub(crate) fn has_started(&self) -> bool {
+        self.0.started.load(Ordering::Acquire)
     }
 
-    /// Asks for the events of a profiler whose `initialize` is over.
-    pub(crate) fn start(&self, events: EventMask) -> Result<()> {
-        if self.version() < 5 && events.high() == 0 {
-            self.set_event_mask(events)?;
-        } else {
-            self.set_event_mask2(events)?;
-        }
+    /// The profiler's `initialize` is over, and the runtime has its events.
+    pub(crate) fn set_started(&self) {
         self.0.started.store(true, Ordering::Release);
-        Ok(())
+    }
+
+    /// Whether the runtime is that of .NET Framework.
+    pub(crate) fn is_framework(&self) -> Result<bool> {
+        const CALL: &str = "ICorProfilerInfo3::GetRuntimeInformation";
+        // A runtime that cannot say what it is has no .NET (Core) in it.
+        if self.0.version < 3 {
+            return Ok(true);
+        }
+        let native = self.native::<sys::ICorProfilerInfo3>(CALL, Reach::Suspension)?;
+        let (mut kind, null) = (0, std::ptr::null_mut);
+        // SAFETY: only the kind is asked for; it is a local, and the call allows null elsewhere.
+        check(CALL, unsafe {
+            native.GetRuntimeInformation(
+                null(),
+                &mut kind,
+                null(),
+                null(),
+                null(),
+                null(),
+                0,
+                null().cast(),
+                null().cast(),
+            )
+        })?;
+        Ok(kind == sys::COR_PRF_DESKTOP_CLR)
     }
 
     /// Where threads of the library wait until the profiler has started.
@@ -336,9 +316,10 @@ impl ProfilerInfo {
         drop(unsafe { IUnknown::from_raw(self.0.newest.as_raw()) });
     }
 
-    /// What is remembered of the methods that were rewritten.
-    pub(crate) fn rewrites(&self) -> &RewriteStore {
-        &self.0.rewrites
+    /// What a component keeps for this runtime: one value of each type, made when it is first
+    /// asked for.
+    pub(crate) fn extension<T: Extension + Default>(&self) -> &T {
+        self.0.extensions.get()
     }
 
     /// Counts a suspension of the runtime until what this returns is dropped. Refused once a detach
@@ -486,7 +467,6 @@ impl fmt::Debug for ProfilerInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProfilerInfo")
             .field("version", &self.version())
-            .field("rewritten_modules", &self.0.rewrites.len())
             .finish_non_exhaustive()
     }
 }

@@ -5,16 +5,13 @@ use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
-use super::convert::slice;
 use super::guard::failed;
 use super::object::{Live, Object, Phase};
-use super::{diagnostics, failures, panics};
-use crate::callbacks::{Callback, CallbackSet, Profiler};
+use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
 use crate::events::Loaded;
-use crate::failure::{Failure, FailureCause, FailurePlace};
-use crate::info::ProfilerInfo;
-use crate::setup::Setup;
+use crate::profiler::{self, Failure, FailureCause, FailurePlace, Profiler, Setup};
+use crate::runtime::{ProfilerInfo, catch, slice};
 use clr_profiler_sys as sys;
 use sys::{BOOL, HRESULT};
 
@@ -78,7 +75,7 @@ fn start<P: ProfilerClass>(
 ) -> HRESULT {
     let mut setup = Setup::new(P::OVERRIDDEN.events());
     let handle = info.as_ref().ok().cloned();
-    let cause = match panics::catch(|| try_start(object, callback, info, &mut setup, make)) {
+    let cause = match catch(|| try_start(object, callback, info, &mut setup, make)) {
         Ok(Ok(())) => return sys::S_OK,
         Ok(Err(error)) => FailureCause::Error(error),
         Err(message) => FailureCause::Panic(message),
@@ -100,19 +97,19 @@ fn start<P: ProfilerClass>(
         // Without this line nobody would know: the runtime goes on silently. A second start that is
         // refused leaves the first profiler running.
         if object.phase() != Phase::Active {
-            let _ = panics::catch(|| {
-                diagnostics::write(&format_args!(
+            let _ = catch(|| {
+                profiler::write(&format_args!(
                     "the profiler {{{}}} does not run, the program does: {failure}",
                     P::CLSID.hyphenated()
                 ));
             });
         }
         if hook.is_some() {
-            failures::tell(hook, failure);
+            profiler::tell(hook, failure);
         }
     }
     // The hook that was not needed is user code, too.
-    let _ = panics::catch(move || drop(setup));
+    let _ = catch(move || drop(setup));
     // The runtime deletes what the handle stands for, but threads of the profiler may have one.
     if let Some(info) = handle {
         info.cut_off();
@@ -159,13 +156,13 @@ fn try_start<P: ProfilerClass>(
             cause: FailureCause::Error(error),
             retired: false,
         };
-        let _ = panics::catch(|| diagnostics::write(&failure));
+        let _ = catch(|| profiler::write(&failure));
         if live.on_failure.is_some() {
-            failures::tell(live.on_failure.as_ref(), failure);
+            profiler::tell(live.on_failure.as_ref(), failure);
         }
     }
     match (&started, object.live.get()) {
-        (Ok(()), Some(live)) => failures::started(live.on_failure.as_ref()),
+        (Ok(()), Some(live)) => profiler::started(live.on_failure.as_ref()),
         _ => drop(object.advance(Phase::Retired)),
     }
     started
@@ -179,14 +176,14 @@ pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_voi
         && let Some(live) = object.live.get()
     {
         if is_active {
-            match panics::catch(|| live.profiler.shutdown(&live.info)) {
+            match catch(|| live.profiler.shutdown(&live.info)) {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => failed(live, Callback::Shutdown, FailureCause::Error(error)),
                 Err(message) => failed(live, Callback::Shutdown, FailureCause::Panic(message)),
             }
         }
-        failures::stopped(live.on_failure.as_ref());
-        diagnostics::counts();
+        profiler::stopped(live.on_failure.as_ref());
+        profiler::counts();
         crate::hooks::shut_down(&live.info);
         live.info.close();
     }
@@ -201,7 +198,7 @@ pub(super) unsafe extern "system" fn load_as_notification_only<P: ProfilerClass>
     let object = unsafe { Object::<P>::from_raw(this) };
     // SAFETY: the runtime passes null or a place for the answer.
     if let Some(answer) = unsafe { answer.as_mut() } {
-        let is_one = panics::catch(P::load_as_notification_only).unwrap_or(false);
+        let is_one = catch(P::load_as_notification_only).unwrap_or(false);
         object.as_notification.store(is_one, Ordering::Relaxed);
         *answer = BOOL::from(is_one);
         if !is_one {
@@ -221,7 +218,7 @@ fn tell_if_listed(clsid: &Uuid) {
         value.to_ascii_lowercase().contains(&clsid)
     };
     if is_named("CORECLR_NOTIFICATION_PROFILERS") && !is_named("CORECLR_PROFILER") {
-        diagnostics::write(&format_args!(
+        profiler::write(&format_args!(
             "the profiler {{{}}} is listed as a notification profiler and does not say that it is \
              one (`load_as_notification_only`): it does not run beside a main profiler",
             clsid.hyphenated()

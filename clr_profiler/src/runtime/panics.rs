@@ -6,9 +6,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
-use std::sync::Once;
-
-use crate::hooks::is_hook;
+use std::sync::{Once, OnceLock};
 
 thread_local! {
     /// How many guards are on this thread's stack.
@@ -17,8 +15,16 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
+/// Whether a panic outside of all guards is one of the library's own code all the same.
+static IS_OWN: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Makes panics silent, too, where this is true of the thread: code that leaves no mark when it begins.
+pub(crate) fn silence_where(is_own: fn() -> bool) {
+    let _ = IS_OWN.set(is_own);
+}
+
 /// Makes panics inside a callback silent; the others go to the hook that was there before.
-pub(super) fn silence() {
+pub(crate) fn silence() {
     static SET: Once = Once::new();
     if std::thread::panicking() {
         return;
@@ -26,7 +32,7 @@ pub(super) fn silence() {
     SET.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if DEPTH.get() == 0 && !is_hook() {
+            if DEPTH.get() == 0 && !IS_OWN.get().is_some_and(|is_own| is_own()) {
                 previous(panic);
             } else {
                 remember(panic);

@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-use super::convert::{slice, utf16_string, uuid};
 use super::guard::guarded;
 use super::lifecycle::{
     ProfilerClass, initialize, initialize_for_attach, load_as_notification_only, shutdown,
@@ -20,8 +19,10 @@ use crate::ids::{
     AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
     ObjectId, ObjectIds, RejitId, ThreadId,
 };
-use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope, ProfilerInfo};
+use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope};
 use crate::native::typed;
+use crate::rewrite;
+use crate::runtime::{ProfilerInfo, slice, utf16_string, uuid};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys::*;
 use uuid::Uuid;
@@ -90,7 +91,7 @@ macro_rules! afterwards {
     (ModuleUnloadStarted, $object:ident, $module:ident) => {
         // The id may become another module's, whether or not the profiler still gets callbacks.
         if let Some(live) = $object.live.get() {
-            live.info.rewrites().forget(ModuleId::from_runtime($module));
+            rewrite::forget(&live.info, ModuleId::from_runtime($module));
         }
     };
     ($($other:tt)*) => {};

@@ -2,18 +2,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{diagnostics, panics};
-use crate::failure::{Failure, FailureCause, FailurePlace};
-use crate::setup::FailureHook;
+use super::diagnostics;
+use super::failure::{Failure, FailureCause, FailurePlace};
+use super::setup::FailureHook;
+use crate::runtime::catch;
 
 /// The hooks of the profilers that run: rewritten code does not tell whose function it calls.
 static RUNNING: Mutex<Vec<FailureHook>> = Mutex::new(Vec::new());
 
 /// Tells of a failure.
 #[cold]
-pub(super) fn tell(hook: Option<&FailureHook>, failure: Failure) {
+pub(crate) fn tell(hook: Option<&FailureHook>, failure: Failure) {
     // The hook is user code, and so are the error's `Display` and `drop`.
-    let _ = panics::catch(move || {
+    let _ = catch(move || {
         match hook {
             Some(hook) => hook(&failure),
             None => diagnostics::failure(&failure),
@@ -36,19 +37,19 @@ pub(crate) fn native_call_panicked(message: String) {
         diagnostics::failure(&failure);
     }
     for hook in &hooks {
-        let _ = panics::catch(|| hook(&failure));
+        let _ = catch(|| hook(&failure));
     }
     // They may be the last references.
-    let _ = panics::catch(move || drop((hooks, failure)));
+    let _ = catch(move || drop((hooks, failure)));
 }
 
 /// The profiler of this hook runs from now on.
-pub(super) fn started(hook: Option<&FailureHook>) {
+pub(crate) fn started(hook: Option<&FailureHook>) {
     running().extend(hook.cloned());
 }
 
 /// It does not run any more.
-pub(super) fn stopped(hook: Option<&FailureHook>) {
+pub(crate) fn stopped(hook: Option<&FailureHook>) {
     if let Some(hook) = hook {
         running().retain(|running| !Arc::ptr_eq(running, hook));
     }

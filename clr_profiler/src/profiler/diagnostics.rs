@@ -10,7 +10,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-use crate::failure::{Failure, FailureCause, FailurePlace};
+use super::failure::{Failure, FailureCause, FailurePlace};
 
 /// The environment variable.
 const VARIABLE: &str = "CLR_PROFILER_DIAGNOSTICS";
@@ -22,7 +22,7 @@ fn target() -> Option<OsString> {
 }
 
 /// Writes one line, if somebody wants it.
-pub(super) fn write(line: &dyn Display) {
+pub(crate) fn write(line: &dyn Display) {
     let Some(target) = target() else {
         return;
     };
@@ -72,7 +72,7 @@ pub(super) fn failure(failure: &Failure) {
 }
 
 /// Writes how often each kind came, if any came more than once.
-pub(super) fn counts() {
+pub(crate) fn counts() {
     let counts = std::mem::take(&mut *COUNTS.lock().unwrap_or_else(PoisonError::into_inner));
     if counts.iter().all(|(_, count)| *count == 1) {
         return;

@@ -2,19 +2,20 @@
 
 use uuid::Uuid;
 
-use super::payload::{
+use super::Setup;
+use crate::callbacks::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRanges, RootIds, Roots,
     SurvivingRanges, WeakTableElements,
 };
-use super::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
-use super::with_callbacks;
+use crate::callbacks::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
+use crate::callbacks::with_callbacks;
 use crate::error::{Hresult, Result};
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
     ObjectId, ObjectIds, RejitId, ThreadId,
 };
-use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope, ProfilerInfo};
-use crate::setup::Setup;
+use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope};
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::token::MethodDef;
 
 macro_rules! context_type {

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::boundary::may_wait;
+use super::thread_state::may_wait;
 use crate::error::{Error, Hresult, Result};
 use clr_profiler_sys as sys;
 

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use uuid::Uuid;
 
-use super::convert::uuid_of;
-use super::diagnostics;
 use super::lifecycle::ProfilerClass;
 use super::object::{OBJECTS, Object};
+use crate::profiler;
+use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
 use sys::{
     BOOL, GUID, HRESULT, IClassFactory, IClassFactory_Vtbl, IUnknown, IUnknown_Vtbl, Interface,
@@ -218,7 +218,7 @@ fn tell_unknown(clsid: &Uuid, classes: &[Class]) {
         .iter()
         .map(|class| format!("{{{}}}", class.clsid.hyphenated()))
         .collect();
-    diagnostics::write(&format_args!(
+    profiler::write(&format_args!(
         "no profiler runs, the program does: the library has no {{{}}}, it has {}",
         clsid.hyphenated(),
         known.join(", ")

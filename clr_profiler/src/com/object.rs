@@ -5,12 +5,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
 use super::class_factory::cleared;
-use super::keep_loaded::keep_loaded;
 use super::lifecycle::ProfilerClass;
 use super::vtable::{self, Vtables};
-use super::{failures, panics};
-use crate::info::ProfilerInfo;
-use crate::setup::FailureHook;
+use crate::profiler::{self, FailureHook};
+use crate::runtime::{ProfilerInfo, catch, keep_loaded, silence};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, ICorProfilerCallback11_Vtbl};
 
@@ -54,7 +52,7 @@ pub(super) struct Object<P> {
 impl<P: ProfilerClass> Object<P> {
     /// Makes an object that the caller owns one reference to.
     pub(super) fn create() -> *mut c_void {
-        panics::silence();
+        silence();
         keep_loaded();
         OBJECTS.fetch_add(1, Ordering::Relaxed);
         Box::into_raw(Box::new(Self {
@@ -122,11 +120,11 @@ impl<P: ProfilerClass> Object<P> {
             // SAFETY: nobody else has this pointer; `create` made it of a `Box`.
             let object = unsafe { Box::from_raw(this.cast::<Self>()) };
             if let Some(live) = object.live.get() {
-                failures::stopped(live.on_failure.as_ref());
+                profiler::stopped(live.on_failure.as_ref());
                 live.info.cut_off();
             }
             // The profiler's own `drop` is user code.
-            let _ = panics::catch(move || drop(object));
+            let _ = catch(move || drop(object));
         }
         0
     }

@@ -1,0 +1,84 @@
+//! What [`ProfilerInfo`] does by calls of several versions: methods, and the profiler's events.
+
+use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
+use crate::error::{Error, Result};
+use crate::events::{EventMask, problem_at_start, problem_with_change};
+use crate::ids::FunctionId;
+use crate::runtime::ProfilerInfo;
+use clr_profiler_sys as sys;
+
+impl ProfilerInfo {
+    /// The method that a function is an instance of, with its names and its IL.
+    ///
+    /// Fails for dynamic methods, which have no metadata: see
+    /// [`dynamic_function_info`](crate::CorProfilerInfo8::dynamic_function_info).
+    ///
+    /// # Errors
+    ///
+    /// What [`function_info2`](crate::CorProfilerInfo2::function_info2) returns.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// # fn log(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+    /// let name = info.method(function)?.full_name()?; // Shop.Cart.Add(string, int)
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn method(&self, function: FunctionId) -> Result<Method<'_>> {
+        Method::of(self, function)
+    }
+
+    /// The events that the profiler has, by the newest call that the runtime has for it.
+    pub(crate) fn events(&self) -> Result<EventMask> {
+        if self.version() < 5 {
+            self.event_mask()
+        } else {
+            self.event_mask2()
+        }
+    }
+
+    /// Asks for these events instead, by the newest call that the runtime has for it.
+    pub(crate) fn set_events(&self, events: EventMask) -> Result<()> {
+        if self.version() < 5 && events.high() == 0 {
+            self.set_event_mask(events)
+        } else {
+            self.set_event_mask2(events)
+        }
+    }
+
+    /// Asks for the events of a profiler whose `initialize` is over.
+    pub(crate) fn start(&self, events: EventMask) -> Result<()> {
+        self.set_events(events)?;
+        self.set_started();
+        Ok(())
+    }
+
+    /// What is wrong with these events: the profiler cannot have them, or cannot change them anymore.
+    pub(crate) fn problem_with_events(&self, events: EventMask) -> Result<Option<String>> {
+        let major = if self.version() >= 3 {
+            self.runtime_information()?.major
+        } else {
+            // Older runtimes than this interface do not say which they are.
+            2
+        };
+        Ok(if self.has_started() {
+            problem_with_change(self.events()?, events, self.loaded(), major)
+        } else {
+            problem_at_start(events, self.loaded(), major)
+        })
+    }
+
+    /// Refuses events that the profiler cannot have, or cannot change anymore.
+    pub(crate) fn check_events(&self, call: &'static str, events: EventMask) -> Result<()> {
+        // Whoever attaches a profiler sees nothing but this code.
+        let code = if self.loaded().by_attach {
+            sys::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER
+        } else {
+            sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
+        };
+        match self.problem_with_events(events)? {
+            None => Ok(()),
+            Some(problem) => Err(Error::rule_with_code(call, problem, code)),
+        }
+    }
+}

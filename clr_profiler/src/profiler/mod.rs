@@ -1,0 +1,17 @@
+//! What a profiler is made of: the trait [`Profiler`], what it decides in [`Setup`], and what its
+//! author is told when it fails.
+
+mod diagnostics;
+mod failure;
+mod failures;
+mod setup;
+mod traits;
+
+pub(crate) use diagnostics::{counts, write};
+pub use failure::{Failure, FailureCause, FailurePlace};
+#[cfg(test)]
+pub(crate) use failures::tests::with_hook;
+pub(crate) use failures::{native_call_panicked, started, stopped, tell};
+pub(crate) use setup::FailureHook;
+pub use setup::Setup;
+pub use traits::Profiler;

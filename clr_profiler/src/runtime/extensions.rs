@@ -1,0 +1,49 @@
+//! [`Extensions`]: what components keep for one runtime.
+
+use std::any::Any;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::OnceLock;
+
+/// What can be kept: the handle goes to all threads, and into what catches panics.
+pub(crate) trait Extension: Any + Send + Sync + UnwindSafe + RefUnwindSafe {}
+
+impl<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe> Extension for T {}
+
+/// One value of each type, by the type: the handle keeps what it does not know.
+///
+/// A list, because there are few. Nothing is taken out of it, so no lock is held for a value.
+#[derive(Default)]
+pub(super) struct Extensions {
+    value: OnceLock<Box<dyn Extension>>,
+    next: OnceLock<Box<Self>>,
+}
+
+impl Extensions {
+    /// The value of this type, which is made when it is first asked for.
+    pub(super) fn get<T: Extension + Default>(&self) -> &T {
+        let mut extension = self;
+        loop {
+            let value = extension.value.get_or_init(|| Box::new(T::default()));
+            let value: &dyn Any = &**value;
+            if let Some(value) = value.downcast_ref() {
+                return value;
+            }
+            extension = extension.next.get_or_init(Box::default);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn each_type_has_one_value() {
+        let extensions = Extensions::default();
+        extensions.get::<AtomicU32>().store(7, Ordering::Relaxed);
+        assert_eq!(extensions.get::<String>(), "");
+        assert_eq!(extensions.get::<AtomicU32>().load(Ordering::Relaxed), 7);
+    }
+}

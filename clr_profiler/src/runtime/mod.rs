@@ -1,0 +1,22 @@
+//! The handle to the runtime, and what is known of a thread and of the library itself.
+//!
+//! The floor of the crate: it knows errors, ids and events, and nothing of those that use it.
+
+mod convert;
+mod extensions;
+pub(crate) mod handle;
+mod own_library;
+mod panics;
+mod start_gate;
+mod suspensions;
+mod thread_state;
+
+pub(crate) use convert::{guid_of, slice, utf16_string, uuid, uuid_of};
+pub use handle::ProfilerInfo;
+pub(crate) use handle::{Reach, Sealed};
+pub(crate) use own_library::{keep_loaded, own_library};
+pub(crate) use panics::{catch, message_of_panic, silence, silence_where};
+pub(crate) use thread_state::{
+    Mark, Suspended, ThreadState, in_hook, in_walk, may_wait, objects_stay, outside_of_hook,
+    set_suspended, suspended,
+};

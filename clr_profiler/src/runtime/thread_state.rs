@@ -1,0 +1,126 @@
+//! Where a thread is: what the runtime may be asked there, and whether objects can move.
+
+use std::cell::Cell;
+
+/// Why the runtime is suspended while a thread is where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suspended {
+    /// It is not, as far as this thread knows.
+    No,
+    /// For a garbage collection.
+    ForGc,
+    /// By the profiler, on this thread.
+    ByProfiler,
+    /// It is not, but this thread is in a hook: the runtime waits for it when it wants to.
+    InHook,
+    /// It is not, but on this thread the runtime walks an object, which has to stay where it is.
+    InWalk,
+}
+
+/// What holds for a thread where it is: in a callback (the innermost one), in a hook, in a walk.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadState {
+    /// Whether the runtime is suspended during it.
+    pub(crate) suspended: Suspended,
+    /// Whether a collection waits for this thread, unless it makes a call that lets one begin: the
+    /// thread is in cooperative mode.
+    pub(crate) objects_stay: bool,
+    /// Whether it may wait for another thread.
+    pub(crate) may_wait: bool,
+    /// Which profiler's it is: the identity of its handle, null outside of callbacks.
+    pub(crate) profiler: *const (),
+}
+
+thread_local! {
+    static STATE: Cell<ThreadState> = const {
+        Cell::new(ThreadState {
+            suspended: Suspended::No,
+            objects_stay: false,
+            may_wait: true,
+            profiler: std::ptr::null(),
+        })
+    };
+}
+
+/// Whether the runtime is suspended while this thread is where it is.
+pub(crate) fn suspended() -> Suspended {
+    STATE.get().suspended
+}
+
+/// Whether objects stay where they are while this thread makes no call that lets them move.
+pub(crate) fn objects_stay() -> bool {
+    STATE.get().objects_stay
+}
+
+/// Whether this thread may wait for another one. In cooperative mode it may not, because a suspension
+/// of the runtime waits for it.
+pub(crate) fn may_wait() -> bool {
+    STATE.get().may_wait
+}
+
+/// Runs `code` while the runtime walks an object: calls are refused that let it move.
+pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
+    let state = STATE.get();
+    let suspended = match state.suspended {
+        Suspended::No => Suspended::InWalk,
+        // That refuses more.
+        other => other,
+    };
+    let _mark = Mark::set(ThreadState {
+        suspended,
+        may_wait: false,
+        ..state
+    });
+    code()
+}
+
+/// Sets whether the runtime is suspended where this thread is, and says what was so before.
+pub(crate) fn set_suspended(suspended: Suspended) -> Suspended {
+    let state = STATE.get();
+    STATE.set(ThreadState { suspended, ..state });
+    state.suspended
+}
+
+/// Runs a hook of compiled code, in which calls are refused that need the runtime to go on, and
+/// objects are where they are.
+pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
+    let state = STATE.get();
+    let _mark = Mark::set(ThreadState {
+        suspended: Suspended::InHook,
+        objects_stay: true,
+        may_wait: false,
+        ..state
+    });
+    code()
+}
+
+/// Makes a call in a hook that is meant for hooks, and for no other place with that mark.
+pub(crate) fn outside_of_hook<R>(call: impl FnOnce() -> R) -> R {
+    let state = STATE.get();
+    let _mark = Mark::set(ThreadState {
+        suspended: Suspended::No,
+        ..state
+    });
+    call()
+}
+
+/// Whether this thread is in a callback of the profiler whose handle has this identity. While it
+/// is, the runtime keeps what the handle stands for.
+pub(crate) fn in_callback_of(identity: *const ()) -> bool {
+    STATE.get().profiler == identity
+}
+
+/// Sets the state of this thread, until it is dropped.
+pub(crate) struct Mark(ThreadState);
+
+impl Mark {
+    pub(crate) fn set(state: ThreadState) -> Self {
+        Self(STATE.replace(state))
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        STATE.set(self.0);
+    }
+}
