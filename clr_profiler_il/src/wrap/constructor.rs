@@ -95,7 +95,11 @@ impl Domain for BaseCall<'_> {
         }))
     }
 
-    fn join(&mut self, _at: At<'_>, known: State, arriving: State) -> Walk<Self, State> {
+    /// Code with different depths at one place is invalid: where `this` is on its stack, nobody knows.
+    fn join(&mut self, at: At<'_>, known: State, arriving: State) -> Walk<Self, State> {
+        if at.reached && known.depth != arriving.depth {
+            return ControlFlow::Break(Err(NotInstrumentable::NoConstructorCall));
+        }
         ControlFlow::Continue(State {
             depth: known.depth,
             this: known.this && known == arriving,
