@@ -95,6 +95,13 @@ pub enum ErrorKind {
         /// What is wrong with the answer or with the argument.
         problem: String,
     },
+    /// A component of the profiler cannot do its work.
+    Component {
+        /// Its name.
+        name: String,
+        /// Why it cannot.
+        error: Error,
+    },
     /// The profiler does not want to be active in this process; see [`Error::cancel_activation`].
     Cancelled,
     /// An error of the profiler's own.
@@ -132,6 +139,7 @@ impl Error {
         match &*self.0 {
             ErrorKind::Call { hresult, .. } | ErrorKind::Rule { hresult, .. } => *hresult,
             ErrorKind::Unsupported { .. } => Hresult(sys::E_NOTIMPL.0),
+            ErrorKind::Component { error, .. } => error.hresult(),
             ErrorKind::Cancelled => Hresult(sys::CORPROF_E_PROFILER_CANCEL_ACTIVATION.0),
             ErrorKind::Invalid { .. } | ErrorKind::Other(_) => Hresult::E_FAIL,
         }
@@ -171,6 +179,15 @@ impl Error {
         })
     }
 
+    /// The error of a component, with its name.
+    #[cold]
+    pub(crate) fn of_component(name: &str, error: Self) -> Self {
+        Self::new(ErrorKind::Component {
+            name: name.to_owned(),
+            error,
+        })
+    }
+
     #[cold]
     pub(crate) fn invalid(call: &'static str, problem: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Invalid {
@@ -201,6 +218,7 @@ impl fmt::Display for Error {
             ),
             ErrorKind::Rule { call, rule, .. } => write!(f, "{call} was not called: {rule}"),
             ErrorKind::Invalid { call, problem } => write!(f, "{call}: {problem}"),
+            ErrorKind::Component { name, error } => write!(f, "the component `{name}`: {error}"),
             ErrorKind::Cancelled => f.write_str("the profiler chose not to be active here"),
             ErrorKind::Other(error) => fmt::Display::fmt(error, f),
         }
@@ -217,6 +235,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.0 {
             ErrorKind::Other(error) => error.source(),
+            ErrorKind::Component { error, .. } => error.source(),
             _ => None,
         }
     }

@@ -118,7 +118,7 @@ pub use callbacks::payload::{
 pub use callbacks::reasons::{GcReason, JitCacheResult, RootKind, SuspendReason, TransitionReason};
 pub use callbacks::{Callback, CallbackSet};
 pub use clr_profiler_il as il;
-pub use clr_profiler_macros::profiler;
+pub use clr_profiler_macros::{component, profiler};
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
 pub use heap::{
@@ -135,7 +135,7 @@ pub use ids::{
 };
 pub use info::*;
 pub use metadata::*;
-pub use profiler::{Failure, FailureCause, FailurePlace, Profiler, Setup};
+pub use profiler::{Component, Failure, FailureCause, FailurePlace, Profiler, Setup};
 pub use rejit::{
     Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
 };
@@ -157,16 +157,17 @@ pub mod prelude {
     pub use crate::il::token::*;
     pub use crate::{
         AllocationsByClass, AppDomainId, AssemblyId, AssemblyReferenceProvider, Callback, ClassId,
-        CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo5,
-        CorProfilerInfo6, CorProfilerInfo7, CorProfilerInfo8, CorProfilerInfo9, CorProfilerInfo10,
-        CorProfilerInfo11, CorProfilerInfo12, CorProfilerInfo13, CorProfilerInfo14,
-        CorProfilerInfo15, CorProfilerInfoHooks, CorProfilerInfoLegacy, CorProfilerInfoStatics,
-        Error, EventMask, EventPipeEvent, EventPipeProviderId, Failure, FunctionControl,
-        FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, HelperAssembly, Hresult,
-        JitCacheResult, Metadata, MetadataImport, MetadataImport2, Method, ModuleId, MovedRanges,
-        NativeCall, Object, ObjectId, ObjectIds, Profiler, ProfilerInfo, ReentrancyGuard, RejitId,
-        Result, RewriteContext, RootIds, Roots, Setup, SurvivingRanges, SuspendReason, ThreadId,
-        TransitionReason, Value, WeakTableElements, profiler, register,
+        Component, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4,
+        CorProfilerInfo5, CorProfilerInfo6, CorProfilerInfo7, CorProfilerInfo8, CorProfilerInfo9,
+        CorProfilerInfo10, CorProfilerInfo11, CorProfilerInfo12, CorProfilerInfo13,
+        CorProfilerInfo14, CorProfilerInfo15, CorProfilerInfoHooks, CorProfilerInfoLegacy,
+        CorProfilerInfoStatics, Error, EventMask, EventPipeEvent, EventPipeProviderId, Failure,
+        FunctionControl, FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, HelperAssembly,
+        Hresult, JitCacheResult, Metadata, MetadataImport, MetadataImport2, Method, ModuleId,
+        MovedRanges, NativeCall, Object, ObjectId, ObjectIds, Profiler, ProfilerInfo,
+        ReentrancyGuard, RejitId, Result, RewriteContext, RootIds, Roots, Setup, SurvivingRanges,
+        SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements, component, profiler,
+        register,
     };
     pub use crate::{
         AnySignature, AsSignature, CeeGeneration, DefaultValue, Dispenser, MetadataAssemblyEmit,

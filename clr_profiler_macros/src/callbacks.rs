@@ -3,6 +3,14 @@
 //! A procedural macro cannot see the table of callbacks in `clr_profiler`; a test of the workspace
 //! holds the two together.
 
+/// The callbacks that begin and end a profiler.
+pub(crate) const LIFECYCLE: &[&str] = &[
+    "initialize",
+    "initialize_for_attach",
+    "load_as_notification_only",
+    "shutdown",
+];
+
 /// The methods of the trait `Profiler`.
 pub(crate) const CALLBACKS: &[&str] = &[
     "initialize",
@@ -102,10 +110,10 @@ pub(crate) const CALLBACKS: &[&str] = &[
     "event_pipe_provider_created",
 ];
 
-/// The callback whose name is closest to a mistyped one, if one is close.
-pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+/// The one of these names that is closest to a mistyped one, if one is close.
+pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let name = name.to_lowercase().replace("_", "");
-    let distances = CALLBACKS
+    let distances = names
         .iter()
         .map(|callback| (distance(&name, &callback.replace('_', "")), *callback));
     let (distance, callback) = distances.min_by_key(|(distance, _)| *distance)?;
@@ -141,16 +149,19 @@ mod tests {
     #[test]
     fn near_names() {
         assert_eq!(
-            nearest("jit_compilation_startd"),
+            nearest("jit_compilation_startd", CALLBACKS),
             Some("jit_compilation_started")
         );
         assert_eq!(
-            nearest("JITCompilationStarted"),
+            nearest("JITCompilationStarted", CALLBACKS),
             Some("jit_compilation_started")
         );
-        assert_eq!(nearest("module_loaded"), Some("module_load_started"));
-        assert_eq!(nearest("initialise"), Some("initialize"));
-        assert_eq!(nearest("render"), None);
+        assert_eq!(
+            nearest("module_loaded", CALLBACKS),
+            Some("module_load_started")
+        );
+        assert_eq!(nearest("initialise", CALLBACKS), Some("initialize"));
+        assert_eq!(nearest("render", CALLBACKS), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod callbacks;
+mod component;
 mod profiler;
 
 use proc_macro::TokenStream;
@@ -37,4 +38,20 @@ pub fn native(method: TokenStream, item: TokenStream) -> TokenStream {
     let mut alias: TokenStream = quote::quote!(#[doc(alias = #method)]).into();
     alias.extend(item);
     alias
+}
+
+/// Makes an `impl Component` one that gets the callbacks that are written in it.
+///
+/// ```text
+/// #[component]
+/// impl Component for Compiled { ... }
+/// ```
+///
+/// - It adds the method `callbacks`, unless that is written.
+/// - `crate = path` says where `clr_profiler` is, if it is not at `::clr_profiler`.
+///
+/// A callback that does not exist is a compile error that names the nearest one.
+#[proc_macro_attribute]
+pub fn component(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    component::expand(arguments.into(), item.into()).into()
 }

@@ -11,7 +11,7 @@ use crate::callbacks::{self, CALLBACKS};
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = Arguments::parse(arguments);
     let implementation = match syn::parse2::<Item>(item) {
-        Ok(Item::Impl(implementation)) if is_of_profiler(&implementation) => implementation,
+        Ok(Item::Impl(implementation)) if is_of(&implementation, "Profiler") => implementation,
         // What is there stays, so that one mistake is one error.
         Ok(other) => {
             let mut problem = Error::new(
@@ -47,7 +47,7 @@ fn checked(mut implementation: ItemImpl, clr_profiler: &Path) -> (ItemImpl, Opti
     }
     implementation.items.retain(|item| match item {
         ImplItem::Fn(function) => {
-            let problem = check_name(&function.sig.ident);
+            let problem = check_name(&function.sig.ident, CALLBACKS, "Profiler");
             let is_right = problem.is_none();
             problems.extend(problem);
             is_right
@@ -79,16 +79,17 @@ fn checked(mut implementation: ItemImpl, clr_profiler: &Path) -> (ItemImpl, Opti
     (implementation, problems)
 }
 
-fn is_of_profiler(implementation: &ItemImpl) -> bool {
+/// Whether it implements the trait of this name.
+pub(crate) fn is_of(implementation: &ItemImpl, name: &str) -> bool {
     implementation
         .trait_
         .as_ref()
         .and_then(|(path, _)| path.segments.last())
-        .is_some_and(|segment| segment.ident == "Profiler")
+        .is_some_and(|segment| segment.ident == name)
 }
 
-/// Where to point at what is no implementation of `Profiler`.
-fn place_of(item: &Item) -> Span {
+/// Where to point at what is no implementation of the trait.
+pub(crate) fn place_of(item: &Item) -> Span {
     match item {
         Item::Impl(implementation) => match &implementation.trait_ {
             Some((path, _)) => path.span(),
@@ -108,14 +109,15 @@ fn check_generics(implementation: &ItemImpl) -> Result<()> {
     Ok(())
 }
 
-fn check_name(name: &Ident) -> Option<Error> {
+/// The error for a name that is none of these, which are those of a trait.
+pub(crate) fn check_name(name: &Ident, names: &[&str], of: &str) -> Option<Error> {
     let text = name.to_string();
-    if CALLBACKS.contains(&text.as_str()) {
+    if names.contains(&text.as_str()) {
         return None;
     }
-    let hint = match callbacks::nearest(&text) {
+    let hint = match callbacks::nearest(&text, names) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => "the methods of the trait `Profiler` are listed in its documentation".to_owned(),
+        None => format!("the methods of the trait `{of}` are listed in its documentation"),
     };
     Some(Error::new(
         name.span(),
@@ -124,7 +126,7 @@ fn check_name(name: &Ident) -> Option<Error> {
 }
 
 /// The methods that are written, each with the attributes that may leave it out.
-fn names(implementation: &ItemImpl) -> impl Iterator<Item = (String, Vec<&Attribute>)> {
+pub(crate) fn names(implementation: &ItemImpl) -> impl Iterator<Item = (String, Vec<&Attribute>)> {
     implementation.items.iter().filter_map(|item| match item {
         ImplItem::Fn(function) => {
             let conditions = function
@@ -137,6 +139,24 @@ fn names(implementation: &ItemImpl) -> impl Iterator<Item = (String, Vec<&Attrib
     })
 }
 
+/// The set of the callbacks that are written, without these methods.
+pub(crate) fn overridden(
+    implementation: &ItemImpl,
+    private: &TokenStream,
+    without: &[&str],
+) -> TokenStream {
+    // Nothing of the user's may have this name: it would be taken for a constant of theirs.
+    let set = format_ident!("__callbacks_that_are_written");
+    let written = names(implementation).filter(|(name, _)| !without.contains(&name.as_str()));
+    let written =
+        written.map(|(name, conditions)| quote!(#(#conditions)* let #set = #set.with(#name);));
+    quote!({
+        let #set = #private::CallbackSet::EMPTY;
+        #(#written)*
+        #set
+    })
+}
+
 /// The implementation of the hidden trait that `register!` reads.
 fn class_of(implementation: &ItemImpl, arguments: &Arguments) -> TokenStream {
     let private = {
@@ -145,19 +165,12 @@ fn class_of(implementation: &ItemImpl, arguments: &Arguments) -> TokenStream {
     };
     let profiler = &implementation.self_ty;
     let clsid = arguments.clsid;
-    // Nothing of the user's may have this name: it would be taken for a constant of theirs.
-    let set = format_ident!("__callbacks_of_profiler");
-    let overridden = names(implementation)
-        .map(|(name, conditions)| quote!(#(#conditions)* let #set = #set.with(#name);));
+    let overridden = overridden(implementation, &private, &[]);
     let span = profiler.span();
     quote_spanned! {span=>
         impl #private::ProfilerClass for #profiler {
             const CLSID: #private::Uuid = #private::Uuid::from_u128(#clsid);
-            const OVERRIDDEN: #private::CallbackSet = {
-                let #set = #private::CallbackSet::EMPTY;
-                #(#overridden)*
-                #set
-            };
+            const OVERRIDDEN: #private::CallbackSet = #overridden;
         }
     }
 }
@@ -196,8 +209,8 @@ mod tests {
         });
         assert!(
             text.contains(
-                "# [cfg (never)] let __callbacks_of_profiler = __callbacks_of_profiler . with \
-                 (\"module_load_finished\")"
+                "# [cfg (never)] let __callbacks_that_are_written = __callbacks_that_are_written \
+                 . with (\"module_load_finished\")"
             ),
             "{text}"
         );

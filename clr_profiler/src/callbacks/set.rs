@@ -66,6 +66,12 @@ impl Callback {
         )
     }
 
+    /// Whether it reaches components after the profiler, the last one first: it says that something
+    /// is over, or about to be. All others reach them before the profiler, in their order.
+    pub(crate) const fn reaches_components_last(self) -> bool {
+        ENDINGS.contains(self)
+    }
+
     /// What the runtime is told when the profiler failed in this callback.
     pub(crate) const fn answer_to_failure(self) -> Hresult {
         match self {
@@ -87,9 +93,35 @@ impl Callback {
     }
 }
 
+/// Those that say that something is over or about to be, by their names.
+const ENDINGS: CallbackSet = {
+    let mut endings = CallbackSet::EMPTY;
+    let mut index = 0;
+    while index < Callback::ALL.len() {
+        let name = Callback::ALL[index].name();
+        if has(name, "_finished") || has(name, "_unload") || has(name, "shutdown") {
+            endings = endings.with(name);
+        }
+        index += 1;
+    }
+    endings
+};
+
+/// Whether a name has this part.
+const fn has(name: &str, part: &str) -> bool {
+    let (mut name, part) = (name.as_bytes(), part.as_bytes());
+    while name.len() >= part.len() {
+        if equal(name.split_at(part.len()).0, part) {
+            return true;
+        }
+        name = name.split_at(1).1;
+    }
+    false
+}
+
 /// A set of callbacks.
 ///
-/// `#[profiler]` makes one of those that a profiler overrides.
+/// `#[profiler]` and `#[component]` make one of those that are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallbackSet(u128);
 
@@ -112,6 +144,12 @@ impl CallbackSet {
             index += 1;
         }
         self
+    }
+
+    /// The callbacks of both sets.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether the callback is in the set.
@@ -168,6 +206,16 @@ mod tests {
                 | EventMask::ENABLE_OBJECT_ALLOCATED
                 | EventMask::HIGH_BASIC_GC
         );
+    }
+
+    #[test]
+    fn what_ends_something_reaches_components_last() {
+        let last = |callback: Callback| callback.reaches_components_last();
+        assert!(last(Callback::JITCompilationFinished) && last(Callback::ModuleUnloadStarted));
+        assert!(last(Callback::AppDomainShutdownStarted) && last(Callback::Shutdown));
+        assert!(last(Callback::DynamicMethodUnloaded));
+        assert!(!last(Callback::JITCompilationStarted) && !last(Callback::JITInlining));
+        assert!(!last(Callback::ModuleAttachedToAssembly));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! returns what means "nothing to say" there, and the profiler's author is told through the hook
 //! of `Setup::on_failure`.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::lifecycle::ProfilerClass;
@@ -12,8 +13,8 @@ use super::object::{Live, Object, Phase};
 use crate::callbacks::Callback;
 use crate::error::Result;
 use crate::info::GcScope;
-use crate::profiler::{Failure, FailureCause, FailurePlace, tell};
-use crate::runtime::{Mark, ProfilerInfo, Suspended, ThreadState, catch, suspended};
+use crate::profiler::{Attached, Component, Failure, FailureCause, FailurePlace, tell};
+use crate::runtime::{Mark, Owner, ProfilerInfo, Suspended, ThreadState, catch, suspended};
 
 /// What a callback may ask the runtime.
 pub(super) trait Context: Sized {
@@ -39,29 +40,132 @@ impl Context for GcScope {
     }
 }
 
+/// What a callback returns: one answer of all who got it.
+pub(super) trait Answer: Sized {
+    /// The answer of nobody.
+    const NONE: Option<Self>;
+
+    /// The answer of both; none is that of somebody who failed.
+    fn join(one: Option<Self>, other: Option<Self>) -> Option<Self>;
+}
+
+impl Answer for () {
+    const NONE: Option<Self> = Some(());
+
+    fn join(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.and(other)
+    }
+}
+
+impl Answer for bool {
+    const NONE: Option<Self> = None;
+
+    /// One who refuses is enough.
+    fn join(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one && other),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+/// Calls the profiler and the components that want the callback; `None` where nobody answered, or
+/// somebody failed whose answer counts.
+#[inline]
+pub(super) fn dispatch<P: ProfilerClass, C: Context, R: Answer>(
+    object: &Object<P>,
+    callback: Callback,
+    of_profiler: impl FnOnce(&P, &C) -> Result<R>,
+    of_component: impl Fn(&dyn Component, &C) -> Result<R>,
+) -> Option<R> {
+    let live = object.live.get()?;
+    if !live.components.want(callback) {
+        return call_profiler(object, live, callback, of_profiler);
+    }
+    let of_profiler = || call_profiler(object, live, callback, of_profiler);
+    with_components(object, live, callback, of_profiler, of_component)
+}
+
+/// Calls those who want the callback, in their order.
+#[inline(never)]
+fn with_components<P: ProfilerClass, C: Context, R: Answer>(
+    object: &Object<P>,
+    live: &Live<P>,
+    callback: Callback,
+    of_profiler: impl FnOnce() -> Option<R>,
+    of_component: impl Fn(&dyn Component, &C) -> Result<R>,
+) -> Option<R> {
+    let phase = object.phase();
+    if !matches!(phase, Phase::Active | Phase::Retired) {
+        return None;
+    }
+    let of_profiler = || match phase {
+        Phase::Active => of_profiler(),
+        _ => R::NONE,
+    };
+    let of_components = || {
+        live.components
+            .of(callback)
+            .map(|(owner, attached)| call_component(live, callback, owner, attached, &of_component))
+            .fold(R::NONE, R::join)
+    };
+    if callback.reaches_components_last() {
+        let first = of_profiler();
+        R::join(first, of_components())
+    } else {
+        let first = of_components();
+        R::join(first, of_profiler())
+    }
+}
+
+/// Where a thread is that is in this callback.
+#[inline]
+fn state<C: Context>(info: &ProfilerInfo, callback: Callback, owner: Owner) -> ThreadState {
+    ThreadState {
+        // A callback that comes while the runtime is suspended comes while it is suspended.
+        suspended: if C::GC { Suspended::ForGc } else { suspended() },
+        objects_stay: callback.is_cooperative(),
+        may_wait: callback.may_wait(),
+        profiler: info.identity(),
+        owner,
+    }
+}
+
 /// Calls the profiler, if callbacks reach it; `None` where it did not answer.
 #[inline]
-pub(super) fn guarded<P: ProfilerClass, C: Context, R>(
+fn call_profiler<P: ProfilerClass, C: Context, R>(
     object: &Object<P>,
+    live: &Live<P>,
     callback: Callback,
     user_code: impl FnOnce(&P, &C) -> Result<R>,
 ) -> Option<R> {
     if object.phase() != Phase::Active {
         return None;
     }
-    let live = object.live.get()?;
-    let _mark = Mark::set(ThreadState {
-        // A callback that comes while the runtime is suspended comes while it is suspended.
-        suspended: if C::GC { Suspended::ForGc } else { suspended() },
-        objects_stay: callback.is_cooperative(),
-        may_wait: callback.may_wait(),
-        profiler: live.info.identity(),
-    });
+    let _mark = Mark::set(state::<C>(&live.info, callback, Owner::PROFILER));
     match catch(|| user_code(&live.profiler, C::of(&live.info))) {
         Ok(Ok(answer)) => return Some(answer),
-        Ok(Err(error)) => failed(live, callback, FailureCause::Error(error)),
+        Ok(Err(error)) => failed(live, callback, None, FailureCause::Error(error), false),
         Err(message) => panicked(object, live, callback, message),
     }
+    None
+}
+
+/// Calls a component; `None` where it did not answer.
+pub(super) fn call_component<P, C: Context, R>(
+    live: &Live<P>,
+    callback: Callback,
+    owner: Owner,
+    attached: &Attached,
+    user_code: impl FnOnce(&dyn Component, &C) -> Result<R>,
+) -> Option<R> {
+    let _mark = Mark::set(state::<C>(&live.info, callback, owner));
+    let (cause, disabled) = match catch(|| user_code(attached.component(), C::of(&live.info))) {
+        Ok(Ok(answer)) => return Some(answer),
+        Ok(Err(error)) => (FailureCause::Error(error), false),
+        Err(message) => (FailureCause::Panic(message), attached.count_panic()),
+    };
+    failed(live, callback, Some(attached), cause, disabled);
     None
 }
 
@@ -77,24 +181,24 @@ fn panicked<P: ProfilerClass>(
         .fetch_add(1, Ordering::Relaxed)
         .saturating_add(1);
     let retired = panics >= live.panic_limit && object.advance(Phase::Retired);
-    tell(
-        live.on_failure.as_ref(),
-        Failure {
-            place: FailurePlace::Callback(callback),
-            cause: FailureCause::Panic(message),
-            retired,
-        },
-    );
+    failed(live, callback, None, FailureCause::Panic(message), retired);
 }
 
 #[cold]
-pub(super) fn failed<P>(live: &Live<P>, callback: Callback, cause: FailureCause) {
+pub(super) fn failed<P>(
+    live: &Live<P>,
+    callback: Callback,
+    component: Option<&Attached>,
+    cause: FailureCause,
+    retired: bool,
+) {
     tell(
         live.on_failure.as_ref(),
         Failure {
             place: FailurePlace::Callback(callback),
             cause,
-            retired: false,
+            retired,
+            component: component.map(|attached| Arc::clone(attached.name())),
         },
     );
 }

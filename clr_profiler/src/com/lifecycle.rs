@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
-use super::guard::failed;
+use super::guard::{call_component, failed};
 use super::object::{Live, Object, Phase};
 use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
 use crate::events::Loaded;
 use crate::profiler::{self, Failure, FailureCause, FailurePlace, Profiler, Setup};
+use crate::rewrite::Unloads;
 use crate::runtime::{ProfilerInfo, catch, slice};
 use clr_profiler_sys as sys;
 use sys::{BOOL, HRESULT};
@@ -73,9 +74,13 @@ fn start<P: ProfilerClass>(
     info: Result<ProfilerInfo>,
     make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<P>,
 ) -> HRESULT {
-    let mut setup = Setup::new(P::OVERRIDDEN.events());
     let handle = info.as_ref().ok().cloned();
-    let cause = match catch(|| try_start(object, callback, info, &mut setup, make)) {
+    let mut setup = handle.as_ref().map(|info| Setup::new(info, P::OVERRIDDEN));
+    let started = catch(|| match &mut setup {
+        Some(setup) => try_start(object, callback, &info?, setup, make),
+        None => info.map(drop),
+    });
+    let cause = match started {
         Ok(Ok(())) => return sys::S_OK,
         Ok(Err(error)) => FailureCause::Error(error),
         Err(message) => FailureCause::Panic(message),
@@ -89,10 +94,11 @@ fn start<P: ProfilerClass>(
             place: FailurePlace::Callback(callback),
             cause,
             retired: false,
+            component: None,
         };
         let hook = match object.live.get() {
             Some(live) => live.on_failure.as_ref(),
-            None => setup.on_failure.as_ref(),
+            None => setup.as_ref().and_then(|setup| setup.on_failure.as_ref()),
         };
         // Without this line nobody would know: the runtime goes on silently. A second start that is
         // refused leaves the first profiler running.
@@ -121,11 +127,10 @@ fn start<P: ProfilerClass>(
 fn try_start<P: ProfilerClass>(
     object: &Object<P>,
     callback: Callback,
-    info: Result<ProfilerInfo>,
+    info: &ProfilerInfo,
     setup: &mut Setup,
     make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<P>,
 ) -> Result<()> {
-    let info = info?;
     let twice = || {
         Error::rule(
             callback.native_name(),
@@ -135,10 +140,13 @@ fn try_start<P: ProfilerClass>(
     if object.phase() != Phase::Created {
         return Err(twice());
     }
-    let profiler = make(&info, setup)?;
-    let left_out = setup.leave_out_dangers(&info);
+    setup.attach(Unloads)?;
+    let profiler = make(info, setup)?;
+    let components = setup.take_components()?;
+    let left_out = setup.leave_out_dangers(info);
     let live = Live {
         profiler,
+        components,
         info: info.clone(),
         on_failure: setup.on_failure.take(),
         panic_limit: setup.panic_limit,
@@ -148,13 +156,17 @@ fn try_start<P: ProfilerClass>(
     object.advance(Phase::Active);
     let started = info
         .start(setup.events)
-        .and_then(|()| setup.set_hooks(&info))
+        .and_then(|()| match object.live.get() {
+            Some(live) => live.components.start(info),
+            None => Ok(()),
+        })
         .inspect(|()| info.open_unless_attached());
     if let (Some(error), Some(live)) = (left_out, object.live.get()) {
         let failure = Failure {
             place: FailurePlace::Callback(Callback::ExceptionThrown),
             cause: FailureCause::Error(error),
             retired: false,
+            component: None,
         };
         let _ = catch(|| profiler::write(&failure));
         if live.on_failure.is_some() {
@@ -163,7 +175,7 @@ fn try_start<P: ProfilerClass>(
     }
     match (&started, object.live.get()) {
         (Ok(()), Some(live)) => profiler::started(live.on_failure.as_ref()),
-        _ => drop(object.advance(Phase::Retired)),
+        _ => drop(object.advance(Phase::Failed)),
     }
     started
 }
@@ -171,20 +183,33 @@ fn try_start<P: ProfilerClass>(
 pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_void) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::<P>::from_raw(this) };
-    let is_active = object.phase() == Phase::Active;
+    let phase = object.phase();
     if object.advance(Phase::ShutDown)
         && let Some(live) = object.live.get()
     {
-        if is_active {
-            match catch(|| live.profiler.shutdown(&live.info)) {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => failed(live, Callback::Shutdown, FailureCause::Error(error)),
-                Err(message) => failed(live, Callback::Shutdown, FailureCause::Panic(message)),
+        if phase == Phase::Active {
+            let cause = match catch(|| live.profiler.shutdown(&live.info)) {
+                Ok(Ok(())) => None,
+                Ok(Err(error)) => Some(FailureCause::Error(error)),
+                Err(message) => Some(FailureCause::Panic(message)),
+            };
+            if let Some(cause) = cause {
+                failed(live, Callback::Shutdown, None, cause, false);
+            }
+        }
+        if matches!(phase, Phase::Active | Phase::Retired) {
+            for (owner, attached) in live.components.of(Callback::Shutdown) {
+                call_component(
+                    live,
+                    Callback::Shutdown,
+                    owner,
+                    attached,
+                    |component, info| component.shutdown(info),
+                );
             }
         }
         profiler::stopped(live.on_failure.as_ref());
         profiler::counts();
-        crate::hooks::shut_down(&live.info);
         live.info.close();
     }
     sys::S_OK

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 use super::class_factory::cleared;
 use super::lifecycle::ProfilerClass;
 use super::vtable::{self, Vtables};
-use crate::profiler::{self, FailureHook};
+use crate::profiler::{self, Components, FailureHook};
 use crate::runtime::{ProfilerInfo, catch, keep_loaded, silence};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, ICorProfilerCallback11_Vtbl};
@@ -23,8 +23,10 @@ pub(super) enum Phase {
     Created,
     /// Callbacks reach the profiler.
     Active,
-    /// Too many panics: callbacks return at once.
+    /// Too many panics: callbacks reach the components alone.
     Retired,
+    /// `initialize` has failed: callbacks return at once.
+    Failed,
     /// The runtime is gone: callbacks that still come return at once.
     ShutDown,
 }
@@ -32,6 +34,7 @@ pub(super) enum Phase {
 /// What exists once `initialize` has succeeded.
 pub(super) struct Live<P> {
     pub(super) profiler: P,
+    pub(super) components: Components,
     pub(super) info: ProfilerInfo,
     pub(super) on_failure: Option<FailureHook>,
     pub(super) panic_limit: u32,
@@ -83,6 +86,7 @@ impl<P: ProfilerClass> Object<P> {
             phase if phase == Phase::Active as u8 => Phase::Active,
             phase if phase == Phase::Created as u8 => Phase::Created,
             phase if phase == Phase::Retired as u8 => Phase::Retired,
+            phase if phase == Phase::Failed as u8 => Phase::Failed,
             _ => Phase::ShutDown,
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-use super::guard::guarded;
+use super::guard::dispatch;
 use super::lifecycle::{
     ProfilerClass, initialize, initialize_for_attach, load_as_notification_only, shutdown,
 };
@@ -21,7 +21,6 @@ use crate::ids::{
 };
 use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope};
 use crate::native::typed;
-use crate::rewrite;
 use crate::runtime::{ProfilerInfo, slice, utf16_string, uuid};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys::*;
@@ -86,15 +85,17 @@ macro_rules! beforehand {
     ($($other:tt)*) => {};
 }
 
-/// What the library itself does with a callback after the profiler.
-macro_rules! afterwards {
-    (ModuleUnloadStarted, $object:ident, $module:ident) => {
-        // The id may become another module's, whether or not the profiler still gets callbacks.
-        if let Some(live) = $object.live.get() {
-            rewrite::forget(&live.info, ModuleId::from_runtime($module));
-        }
-    };
-    ($($other:tt)*) => {};
+/// Converts the native parameters, and calls a method of the profiler or of a component.
+macro_rules! converted {
+    ($receiver:ident.$rust:ident($context:ident $(, $arg:ident: $arg_type:ty = $conversion:expr)*)) => {{
+        $(
+            // SAFETY: what the runtime passes to a callback is valid until the callback returns,
+            // arrays have the length that stands beside them, and the views end with this closure.
+            #[allow(unused_unsafe, reason = "few conversions need it")]
+            let $arg: $arg_type = unsafe { $conversion };
+        )*
+        $receiver.$rust($context $(, $arg)*)
+    }};
 }
 
 macro_rules! define_vtables {
@@ -131,17 +132,16 @@ macro_rules! define_vtables {
                             // SAFETY: the runtime holds a reference to the object that it calls.
                             let object = unsafe { Object::<P>::from_raw(this) };
                             beforehand!($native, object);
-                            let answer = guarded(object, Callback::$native, |profiler: &P, context: &context!($context)| {
-                                $(
-                                    // SAFETY: what the runtime passes to a callback is valid until
-                                    // the callback returns, arrays have the length that stands
-                                    // beside them, and the views end with this closure.
-                                    #[allow(unused_unsafe, reason = "few conversions need it")]
-                                    let $arg: $arg_type = unsafe { $conversion };
-                                )*
-                                P::$rust(profiler, context $(, $arg)*)
-                            });
-                            afterwards!($native, object $(, $raw)*);
+                            let answer = dispatch(
+                                object,
+                                Callback::$native,
+                                |profiler: &P, context: &context!($context)| {
+                                    converted!(profiler.$rust(context $(, $arg: $arg_type = $conversion)*))
+                                },
+                                |component, context| {
+                                    converted!(component.$rust(context $(, $arg: $arg_type = $conversion)*))
+                                },
+                            );
                             finish!(Callback::$native, answer $(, $out)?)
                         }
                         thunk::<P>

@@ -4,7 +4,7 @@ mod rules;
 
 use clr_profiler_sys as sys;
 
-pub(crate) use rules::{Loaded, problem_at_start, problem_with_change};
+pub(crate) use rules::{Loaded, names, problem_at_start, problem_with_change, unknown_to};
 
 /// Both halves of the native mask as one value: the high half is `COR_PRF_HIGH_MONITOR`.
 const fn high(flag: u32) -> u64 {
@@ -27,7 +27,7 @@ macro_rules! event_mask {
             /// upper ones; the names are theirs without `COR_PRF_`.
             #[doc(alias = "COR_PRF_MONITOR")]
             #[doc(alias = "COR_PRF_HIGH_MONITOR")]
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
             pub struct EventMask: u64 {
                 $(
                     $(#[doc = $doc])*

@@ -95,8 +95,27 @@ pub(crate) fn problem_with_change(
     ))
 }
 
+/// The flags that came with a version of `ICorProfilerInfo`, the newest first.
+const SINCE: [(EventMask, u8); 2] = [
+    (
+        EventMask::HIGH_MONITOR_EVENT_PIPE.union(EventMask::HIGH_MONITOR_PINNEDOBJECT_ALLOCATED),
+        12,
+    ),
+    (EventMask::from_halves(0, u32::MAX), 5),
+];
+
+/// One of these flags that a runtime with this version of `ICorProfilerInfo` does not know, and the
+/// version that does.
+pub(crate) fn unknown_to(events: EventMask, version: u8) -> Option<(&'static str, u8)> {
+    let (flags, needs) = SINCE
+        .iter()
+        .find(|(flags, needs)| version < *needs && events.intersects(*flags))?;
+    let (name, _) = (events & *flags).iter_names().next()?;
+    Some((name, *needs))
+}
+
 /// The flags by name, largest first where one contains others.
-fn names(events: EventMask) -> String {
+pub(crate) fn names(events: EventMask) -> String {
     let names: Vec<&str> = events.iter_names().map(|(name, _)| name).collect();
     if names.is_empty() {
         format!("the flags {:#x}", events.bits())
@@ -166,6 +185,21 @@ mod tests {
         // Also later, and only what is new is at fault.
         let later = problem_with_change(events, events | EventMask::MONITOR_CCW, BY_ATTACH, 8);
         assert!(later.unwrap().contains("cannot have MONITOR_CCW;"));
+    }
+
+    #[test]
+    fn flags_are_known_since_a_version() {
+        let events = EventMask::HIGH_MONITOR_EVENT_PIPE | EventMask::HIGH_BASIC_GC;
+        assert_eq!(unknown_to(events, 12), None);
+        assert_eq!(
+            unknown_to(events, 11),
+            Some(("HIGH_MONITOR_EVENT_PIPE", 12))
+        );
+        assert_eq!(unknown_to(EventMask::HIGH_BASIC_GC, 11), None);
+        assert_eq!(
+            unknown_to(EventMask::HIGH_BASIC_GC, 4),
+            Some(("HIGH_BASIC_GC", 5))
+        );
     }
 
     #[test]

@@ -14,5 +14,3 @@ pub use fast::{CallHooks, HookKinds};
 pub use functions::{HookedFunction, HookedFunctions};
 pub use state::HookFailure;
 pub use with_info::{CallHooksWithInfo, EnterCall, LeaveCall};
-
-pub(crate) use state::shut_down;

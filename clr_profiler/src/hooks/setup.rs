@@ -1,12 +1,53 @@
 //! [`Setup::hooks`] and [`Setup::hooks_with_info`].
 
+use std::sync::{Mutex, PoisonError};
+
 use super::state::shut_down;
 use super::{CallHooks, CallHooksWithInfo, HookedFunctions, fast, with_info};
+use crate::callbacks::CallbackSet;
 use crate::error::Result;
 use crate::events::EventMask;
 use crate::ids::FunctionId;
-use crate::profiler::Setup;
+use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
+
+/// What hands hooks to the runtime once it knows the events.
+type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()> + Send>;
+
+/// The hooks from the start of the profiler to its end.
+struct Hooks(Mutex<Option<SetHooks>>);
+
+impl Component for Hooks {
+    fn callbacks(&self) -> CallbackSet {
+        CallbackSet::EMPTY
+    }
+
+    fn start(&self, info: &ProfilerInfo) -> Result<()> {
+        let set = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match set {
+            Some(set) => set(info, info.events()?).inspect_err(|_| shut_down(info)),
+            None => Ok(()),
+        }
+    }
+
+    fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
+        shut_down(info);
+        Ok(())
+    }
+}
+
+/// Has hooks set when the profiler starts.
+fn add(
+    setup: &mut Setup,
+    call: &'static str,
+    events: EventMask,
+    set: impl FnOnce(&ProfilerInfo, EventMask) -> Result<()> + Send + 'static,
+) -> Result<()> {
+    setup.own_hooks(call)?;
+    setup.add_events(events);
+    setup.attach(Hooks(Mutex::new(Some(Box::new(set)))))?;
+    Ok(())
+}
 
 impl Setup {
     /// Has hooks called when functions begin and end, at the lowest possible cost.
@@ -66,13 +107,11 @@ impl Setup {
     {
         let functions = HookedFunctions::new();
         let answer = functions.clone();
-        self.add_hooks(
+        add(
+            self,
             "Setup::hooks",
             EventMask::MONITOR_ENTERLEAVE,
-            move |info, events| {
-                fast::install(info, events, hooks, filter, functions)
-                    .inspect_err(|_| shut_down(info))
-            },
+            move |info, events| fast::install(info, events, hooks, filter, functions),
         )?;
         Ok(answer)
     }
@@ -137,14 +176,13 @@ impl Setup {
     {
         let functions = HookedFunctions::new();
         let answer = functions.clone();
-        self.add_hooks(
+        add(
+            self,
             "Setup::hooks_with_info",
             EventMask::MONITOR_ENTERLEAVE
                 | EventMask::ENABLE_FUNCTION_ARGS
                 | EventMask::ENABLE_FUNCTION_RETVAL,
-            move |info, _| {
-                with_info::install(info, hooks, filter, functions).inspect_err(|_| shut_down(info))
-            },
+            move |info, _| with_info::install(info, hooks, filter, functions),
         )?;
         Ok(answer)
     }

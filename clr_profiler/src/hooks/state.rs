@@ -88,7 +88,7 @@ pub(super) unsafe fn active<S: Sync + 'static>() -> Option<&'static S> {
 }
 
 /// From now on no hook of this runtime's is called: it shuts down.
-pub(crate) fn shut_down(info: &ProfilerInfo) {
+pub(super) fn shut_down(info: &ProfilerInfo) {
     // Another profiler of the same library may have none.
     if INFO
         .get()

@@ -2,7 +2,7 @@
 
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
 use crate::error::{Error, Result};
-use crate::events::{EventMask, problem_at_start, problem_with_change};
+use crate::events::{EventMask, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
@@ -66,6 +66,14 @@ impl ProfilerInfo {
         } else {
             problem_at_start(events, self.loaded(), major)
         })
+    }
+
+    /// Refuses events that the runtime does not know.
+    pub(crate) fn check_known(&self, events: EventMask) -> Result<()> {
+        match unknown_to(events, self.version()) {
+            None => Ok(()),
+            Some((flag, needs)) => Err(Error::unsupported(flag, needs, self.version())),
+        }
     }
 
     /// Refuses events that the profiler cannot have, or cannot change anymore.

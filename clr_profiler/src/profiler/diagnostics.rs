@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::failure::{Failure, FailureCause, FailurePlace};
 
@@ -40,6 +40,7 @@ pub(crate) fn write(line: &dyn Display) {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Kind {
     place: FailurePlace,
+    component: Option<Arc<str>>,
     /// The name of the code; none for a panic.
     error: Option<String>,
     retired: bool,
@@ -55,6 +56,7 @@ pub(super) fn failure(failure: &Failure) {
     }
     let kind = Kind {
         place: failure.place(),
+        component: failure.component.clone(),
         error: match failure.cause() {
             FailureCause::Error(error) => Some(error.hresult().to_string()),
             FailureCause::Panic(_) => None,

@@ -1,11 +1,12 @@
 //! [`Failure`]: what a profiler's author learns when their code went wrong.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::callbacks::Callback;
 use crate::error::Error;
 
-/// A callback of the profiler that failed or panicked, or a [`NativeCall`](crate::NativeCall) that
+/// A callback of the profiler or of a component that failed or panicked, or a [`NativeCall`](crate::NativeCall) that
 /// panicked.
 ///
 /// The runtime and the program never notice: this is for the hook of
@@ -15,6 +16,8 @@ pub struct Failure {
     pub(crate) place: FailurePlace,
     pub(crate) cause: FailureCause,
     pub(crate) retired: bool,
+    /// None for the profiler itself.
+    pub(crate) component: Option<Arc<str>>,
 }
 
 /// Code of the profiler that failed.
@@ -48,9 +51,15 @@ impl Failure {
         &self.cause
     }
 
-    /// Whether this was the panic after which no more callbacks reach the profiler.
+    /// The component whose code it was; `None` for the profiler's own.
+    pub fn component(&self) -> Option<&str> {
+        self.component.as_deref()
+    }
+
+    /// Whether this was the panic after which no more callbacks reach the profiler, or the component.
     ///
-    /// See [`Setup::panic_limit`](crate::Setup::panic_limit).
+    /// See [`Setup::panic_limit`](crate::Setup::panic_limit) and
+    /// [`Component::panic_limit`](crate::Component::panic_limit).
     pub fn retired(&self) -> bool {
         self.retired
     }
@@ -68,12 +77,19 @@ impl fmt::Display for FailurePlace {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.place)?;
+        if let Some(component) = &self.component {
+            write!(f, "of the component `{component}` ")?;
+        }
         match &self.cause {
             FailureCause::Error(error) => write!(f, "failed: {error}")?,
             FailureCause::Panic(message) => write!(f, "panicked: {message}")?,
         }
         if self.retired {
-            f.write_str(" (too many panics: the profiler gets no more callbacks)")?;
+            let who = match &self.component {
+                Some(_) => "component",
+                None => "profiler",
+            };
+            write!(f, " (too many panics: the {who} gets no more callbacks)")?;
         }
         Ok(())
     }

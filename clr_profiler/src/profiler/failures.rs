@@ -30,6 +30,7 @@ pub(crate) fn native_call_panicked(message: String) {
         place: FailurePlace::NativeCall,
         cause: FailureCause::Panic(message),
         retired: false,
+        component: None,
     };
     // A hook runs without the lock: it is user code.
     let hooks = running().clone();

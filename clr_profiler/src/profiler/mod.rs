@@ -1,12 +1,14 @@
 //! What a profiler is made of: the trait [`Profiler`], what it decides in [`Setup`], and what its
 //! author is told when it fails.
 
+mod components;
 mod diagnostics;
 mod failure;
 mod failures;
 mod setup;
 mod traits;
 
+pub(crate) use components::{Attached, Components, has_components, name_of, needed_without};
 pub(crate) use diagnostics::{counts, write};
 pub use failure::{Failure, FailureCause, FailurePlace};
 #[cfg(test)]
@@ -14,4 +16,4 @@ pub(crate) use failures::tests::with_hook;
 pub(crate) use failures::{native_call_panicked, started, stopped, tell};
 pub(crate) use setup::FailureHook;
 pub use setup::Setup;
-pub use traits::Profiler;
+pub use traits::{Component, Profiler};

@@ -3,20 +3,22 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::components::{Attached, Components};
 use super::failure::Failure;
+use super::traits::Component;
+use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
-use crate::events::EventMask;
+use crate::events::{EventMask, names};
 use crate::info::CorProfilerInfo3;
 use crate::runtime::ProfilerInfo;
 
 /// A hook that is told of failed callbacks.
 pub(crate) type FailureHook = Arc<dyn Fn(&Failure) + Send + Sync>;
-/// What hands hooks to the runtime once it knows the events.
-type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()>>;
 
 /// What `initialize` decides about the profiler: events, and what happens when a callback fails.
 ///
-/// It starts with the events of the callbacks that the profiler overrides.
+/// It starts with the events of the callbacks that the profiler overrides. Parts that get callbacks by
+/// themselves are [attached](Self::attach).
 ///
 /// ```
 /// # use clr_profiler::prelude::*;
@@ -27,52 +29,171 @@ type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()>>;
 /// # }
 /// ```
 pub struct Setup {
+    info: ProfilerInfo,
     pub(crate) events: EventMask,
+    /// Those of the profiler itself.
+    own: EventMask,
     /// Those of them that were asked for by name.
     named: EventMask,
     pub(crate) on_failure: Option<FailureHook>,
     pub(crate) panic_limit: u32,
-    hooks: Option<SetHooks>,
+    components: Vec<Attached>,
+    /// The components that are being attached, each by the one before.
+    attaching: Vec<Attaching>,
+    /// Whose the ReJIT parameters are.
+    rejit: Option<Who>,
+    /// Whose the hooks are.
+    hooks: Option<Who>,
+}
+
+/// Whose something is that has one owner: of the profiler, or of the component of this name.
+type Who = Option<Arc<str>>;
+
+/// A component that is being attached.
+struct Attaching {
+    name: Arc<str>,
+    /// What it has added by name.
+    events: EventMask,
 }
 
 impl Setup {
     /// How many panics a profiler survives unless it says otherwise.
     pub const DEFAULT_PANIC_LIMIT: u32 = 16;
 
-    pub(crate) fn new(events: EventMask) -> Self {
+    /// For a profiler with these callbacks.
+    pub(crate) fn new(info: &ProfilerInfo, callbacks: CallbackSet) -> Self {
         Self {
-            events,
+            info: info.clone(),
+            events: callbacks.events(),
+            own: callbacks.events(),
             named: EventMask::empty(),
             on_failure: None,
             panic_limit: Self::DEFAULT_PANIC_LIMIT,
+            components: Vec::new(),
+            attaching: Vec::new(),
+            rejit: callbacks
+                .contains(Callback::GetReJITParameters)
+                .then_some(None),
             hooks: None,
         }
     }
 
-    /// Sets hooks after the events. `set` is called once, when `initialize` has succeeded.
-    pub(crate) fn add_hooks(
+    /// Attaches a component: it gets its callbacks from now on, and is shut down with the profiler. Keep
+    /// the handle that is returned to talk to it.
+    ///
+    /// [`Component`] says who comes when.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::{Rejit, RejitOptions};
+    ///
+    /// # fn initialize(setup: &mut Setup) -> Result<()> {
+    /// let edit = |info: &ProfilerInfo, module, method, control: &FunctionControl<'_>| {
+    ///     control.rewrite(info, module, method, |_body, _cx| Ok(()))?;
+    ///     Ok(())
+    /// };
+    /// let rejit = setup.attach(Rejit::new(RejitOptions::default(), edit))?;
+    /// rejit.request_name(&"[Shop]Shop.Cart.Count".parse()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Each names the component:
+    ///
+    /// - what its [`attach`](Component::attach) returns;
+    /// - an event that cannot be had: the runtime does not know it, or the profiler was attached to a
+    ///   running program, or is a notification profiler;
+    /// - ReJIT parameters or hooks that somebody else has.
+    pub fn attach<C: Component>(&mut self, component: C) -> Result<Arc<C>> {
+        let component = Arc::new(component);
+        let name: Arc<str> = component.name().into();
+        self.attaching.push(Attaching {
+            name: Arc::clone(&name),
+            events: EventMask::empty(),
+        });
+        let info = self.info.clone();
+        let attached = component.attach(&info, self);
+        let added = self.attaching.pop().map(|attaching| attaching.events);
+        attached
+            .and_then(|()| self.accept(Arc::clone(&component), &name, added.unwrap_or_default()))
+            .map_err(|error| Error::of_component(&name, error))?;
+        Ok(component)
+    }
+
+    /// A component that has added these events is ready, if what it asks for can be had.
+    fn accept<C: Component>(
         &mut self,
-        call: &'static str,
-        events: EventMask,
-        set: impl FnOnce(&ProfilerInfo, EventMask) -> Result<()> + 'static,
+        component: Arc<C>,
+        name: &Arc<str>,
+        added: EventMask,
     ) -> Result<()> {
-        if self.hooks.is_some() {
-            return Err(Error::rule(
-                call,
-                "there are hooks already; a process has one set of them",
-            ));
+        let (callbacks, events) = (component.callbacks(), component.events() | added);
+        self.own_rejit(name, callbacks)?;
+        if !events.is_empty() {
+            self.info.check_known(events)?;
+            let call = "ICorProfilerInfo5::SetEventMask2";
+            self.info.check_events(call, events)?;
         }
-        self.hooks = Some(Box::new(set));
-        self.add_events(events);
+        self.events |= events;
+        self.components.push(Attached::new(
+            component,
+            Arc::clone(name),
+            callbacks,
+            events,
+        ));
         Ok(())
     }
 
-    /// Sets the hooks, if there are any, after the events.
-    pub(crate) fn set_hooks(&mut self, info: &ProfilerInfo) -> Result<()> {
-        match self.hooks.take() {
-            Some(set) => set(info, self.events),
-            None => Ok(()),
+    /// Only one may be asked for ReJIT parameters.
+    fn own_rejit(&mut self, name: &Arc<str>, callbacks: CallbackSet) -> Result<()> {
+        if !callbacks.contains(Callback::GetReJITParameters) {
+            return Ok(());
         }
+        if let Some(first) = &self.rejit {
+            return Err(Error::other(format!(
+                "`get_rejit_parameters` has one owner, and {} has it already",
+                described(first)
+            )));
+        }
+        self.rejit = Some(Some(Arc::clone(name)));
+        Ok(())
+    }
+
+    /// The components in the order of callbacks, which is final now.
+    ///
+    /// # Errors
+    ///
+    /// Where the events of one of them were taken away.
+    pub(crate) fn take_components(&mut self) -> Result<Components> {
+        let components = std::mem::take(&mut self.components);
+        for component in &components {
+            let missing = component.events() - self.events;
+            if !missing.is_empty() {
+                let error = Error::other(format!(
+                    "it needs {}, which `Setup::remove_events` took away",
+                    names(missing)
+                ));
+                return Err(Error::of_component(component.name(), error));
+            }
+        }
+        Ok(Components::new(&self.info, components, self.own))
+    }
+
+    /// Only one may set hooks.
+    pub(crate) fn own_hooks(&mut self, call: &'static str) -> Result<()> {
+        if let Some(first) = &self.hooks {
+            return Err(Error::rule(
+                call,
+                format!(
+                    "there are hooks already, those of {}; a process has one set of them",
+                    described(first)
+                ),
+            ));
+        }
+        self.hooks = Some(self.attaching.last().map(|it| Arc::clone(&it.name)));
+        Ok(())
     }
 
     /// The events that the runtime will report.
@@ -89,6 +210,10 @@ impl Setup {
     pub fn add_events(&mut self, events: EventMask) -> &mut Self {
         self.events |= events;
         self.named |= events;
+        match self.attaching.last_mut() {
+            Some(attaching) => attaching.events |= events,
+            None => self.own |= events,
+        }
         self
     }
 
@@ -96,6 +221,7 @@ impl Setup {
     pub fn remove_events(&mut self, events: EventMask) -> &mut Self {
         self.events -= events;
         self.named -= events;
+        self.own -= events;
         self
     }
 
@@ -141,12 +267,20 @@ impl Setup {
     }
 }
 
+fn described(who: &Who) -> String {
+    match who {
+        None => "the profiler".to_owned(),
+        Some(name) => format!("the component `{name}`"),
+    }
+}
+
 impl fmt::Debug for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Setup")
             .field("events", &self.events)
             .field("on_failure", &self.on_failure.is_some())
             .field("panic_limit", &self.panic_limit)
+            .field("components", &self.components)
             .finish()
     }
 }

@@ -1,8 +1,9 @@
-//! The trait [`Profiler`].
+//! The traits [`Profiler`] and [`Component`], which have the same callbacks.
 
 use uuid::Uuid;
 
 use super::Setup;
+use crate::callbacks::CallbackSet;
 use crate::callbacks::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRanges, RootIds, Roots,
     SurvivingRanges, WeakTableElements,
@@ -10,6 +11,7 @@ use crate::callbacks::payload::{
 use crate::callbacks::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
 use crate::callbacks::with_callbacks;
 use crate::error::{Hresult, Result};
+use crate::events::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
     ObjectId, ObjectIds, RejitId, ThreadId,
@@ -50,7 +52,7 @@ macro_rules! default_value {
     };
 }
 
-macro_rules! define_profiler {
+macro_rules! define_traits {
     ($(
         interface $interface:ident: $base:ident
         lifecycle { $($special:ident = $handler:ident,)* }
@@ -160,9 +162,150 @@ macro_rules! define_profiler {
                 ///
                 #[doc = context_doc!($context)]
                 ///
-                #[doc = concat!("**Events**: ", define_profiler!(@events $($event)*), ".")]
+                #[doc = concat!("**Events**: ", define_traits!(@events $($event)*), ".")]
                 ///
                 #[doc = concat!("Wraps `", stringify!($interface), "::", stringify!($native), "`.")]
+                ///
+                /// # Errors
+                ///
+                /// Whatever is returned goes to [`Setup::on_failure`]; the program is not affected.
+                fn $rust(&self, $context: context_type!($context) $(, $arg: $arg_type)*)
+                    -> Result<returned!($($out)?)>
+                {
+                    default_value!($($out)?)
+                }
+            )*)*
+        }
+
+        /// A part of a profiler: it gets the callbacks that it needs by itself.
+        ///
+        /// A profiler attaches it by [`Setup::attach`] and keeps the handle that this returns; nothing
+        /// has to be forwarded, and no component knows of another. [`Rejit`](crate::Rejit) is one, and
+        /// yours are made in the same way: `#[component]` on the implementation asks for the callbacks
+        /// that are written.
+        ///
+        /// ```
+        /// use std::sync::Arc;
+        /// use std::sync::atomic::{AtomicU64, Ordering};
+        ///
+        /// use clr_profiler::prelude::*;
+        ///
+        /// /// Counts what is compiled.
+        /// #[derive(Default)]
+        /// struct Compiled(AtomicU64);
+        ///
+        /// #[component]
+        /// impl Component for Compiled {
+        ///     fn jit_compilation_started(
+        ///         &self,
+        ///         _info: &ProfilerInfo,
+        ///         _function: FunctionId,
+        ///         _is_safe_to_block: bool,
+        ///     ) -> Result<()> {
+        ///         self.0.fetch_add(1, Ordering::Relaxed);
+        ///         Ok(())
+        ///     }
+        /// }
+        ///
+        /// struct Counts {
+        ///     compiled: Arc<Compiled>,
+        /// }
+        ///
+        /// #[profiler(clsid = "B0B1B2B3-0000-4000-8000-000000000003")]
+        /// impl Profiler for Counts {
+        ///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        ///         let compiled = setup.attach(Compiled::default())?;
+        ///         Ok(Counts { compiled })
+        ///     }
+        ///
+        ///     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        ///         eprintln!("{} methods", self.compiled.0.load(Ordering::Relaxed));
+        ///         Ok(())
+        ///     }
+        /// }
+        ///
+        /// register!(Counts);
+        /// ```
+        ///
+        /// # Who comes when
+        ///
+        /// Components come in the order in which they were attached, unless [`order`](Self::order)
+        /// says otherwise, and before the profiler. Callbacks that say that something is over or about
+        /// to be, `*_finished`, `*_unload_*` and `shutdown`, reach the profiler first, and then the
+        /// components in reverse order.
+        ///
+        /// - A method is inlined, and precompiled code is used, if nobody refuses it.
+        /// - IL is edited in that order, too: each edit of a method gets what the one before has made
+        ///   of it. See [`Method::rewrite`](crate::Method::rewrite).
+        /// - [`get_rejit_parameters`](Self::get_rejit_parameters), the hooks and the mapper of their ids
+        ///   have one owner. The second one is an error.
+        /// - An error goes to [`Setup::on_failure`], which learns the name of the component. After so
+        ///   many panics as [`panic_limit`](Self::panic_limit) says, the component is disabled: the
+        ///   others and the profiler go on.
+        #[allow(unused_variables, reason = "defaults ignore what they are given")]
+        pub trait Component: Send + Sync + 'static {
+            /// The name of the component in failures: that of its type, unless it says otherwise.
+            fn name(&self) -> &str {
+                let name = std::any::type_name::<Self>();
+                let name = name.split('<').next().unwrap_or(name);
+                name.rsplit("::").next().unwrap_or(name)
+            }
+
+            /// The callbacks that it gets. `#[component]` writes this method: those that are written.
+            ///
+            /// Asked once, after [`attach`](Self::attach).
+            fn callbacks(&self) -> CallbackSet;
+
+            /// The events that it needs: those of its callbacks.
+            ///
+            /// Asked once, after [`attach`](Self::attach), which may [add](Setup::add_events) more.
+            fn events(&self) -> EventMask {
+                self.callbacks().events()
+            }
+
+            /// Where it comes among the components: those of a lower number come first, and of the
+            /// same number those that were attached first.
+            fn order(&self) -> i32 {
+                0
+            }
+
+            /// After how many panics it gets no more callbacks. At least one.
+            fn panic_limit(&self) -> u32 {
+                Setup::DEFAULT_PANIC_LIMIT
+            }
+
+            /// Prepares the component, in `initialize`. What it attaches to `setup` comes before it.
+            ///
+            /// # Errors
+            ///
+            /// Why it cannot do its work here: [`Setup::attach`] returns it.
+            fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
+                Ok(())
+            }
+
+            /// The profiler has started: the runtime has the events. Callbacks can have come before.
+            ///
+            /// # Errors
+            ///
+            /// Why it cannot do its work: `initialize` counts as failed.
+            fn start(&self, info: &ProfilerInfo) -> Result<()> {
+                Ok(())
+            }
+
+            /// The profiler has been shut down with the runtime: see
+            /// [`Profiler::shutdown`]. Where the profiler is detached instead, the component is dropped.
+            ///
+            /// # Errors
+            ///
+            /// Whatever is returned goes to [`Setup::on_failure`].
+            fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
+                Ok(())
+            }
+
+            $($(
+                $(#[$doc])*
+                ///
+                #[doc = concat!("See [`Profiler::", stringify!($rust), "`].")]
                 ///
                 /// # Errors
                 ///
@@ -182,4 +325,4 @@ macro_rules! define_profiler {
     };
 }
 
-with_callbacks!(define_profiler);
+with_callbacks!(define_traits);

@@ -6,16 +6,17 @@ mod table;
 mod worker;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Hresult, Result};
-use crate::ids::{FunctionId, ModuleId};
-use crate::info::CorProfilerInfo2;
-use crate::profiler::Setup;
+use crate::ids::{FunctionId, ModuleId, RejitId};
+use crate::info::{CorProfilerInfo2, FunctionControl};
+use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
 use crate::worker::Worker;
 use clr_profiler_il::token::MethodDef;
+use clr_profiler_macros::component;
 
 pub use name::MethodName;
 pub use options::{Inliners, Precompiled, RejitOptions};
@@ -38,8 +39,7 @@ use worker::{Job, Shared, StopsWhenDropped, Target, lock};
 /// A method whose module has just been loaded may be called once or twice with its own IL before.
 /// Methods that have inlined it, and precompiled ones, are treated as [`RejitOptions`] says.
 ///
-/// The profiler hands on five callbacks to it, a line each, as in the example. It ends with
-/// [`stop`](Self::stop), when it is dropped, and by itself when the runtime shuts down. Once a method
+/// It ends with [`stop`](Self::stop) and by itself with the profiler. Once a method
 /// was compiled again, the runtime does not let the profiler detach: take everything back with
 /// [`revert_all`](Self::revert_all) instead, and let it idle.
 ///
@@ -48,82 +48,36 @@ use worker::{Job, Shared, StopsWhenDropped, Target, lock};
 /// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT) and what else it needs.
 ///
 /// ```
+/// use std::sync::Arc;
+///
 /// use clr_profiler::il::fragment::Fragment;
 /// use clr_profiler::prelude::*;
 /// use clr_profiler::{Rejit, RejitOptions};
 ///
 /// struct Answers {
-///     rejit: Rejit,
+///     rejit: Arc<Rejit>,
 /// }
 ///
 /// #[profiler(clsid = "2D0A2F0E-55A5-4A0B-8B1B-6B8A4F1D3C77")]
 /// impl Profiler for Answers {
-///     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-///         let rejit = Rejit::start(info, setup, RejitOptions::default())?;
-///         rejit.request_name(&"[Shop]Shop.Cart.Count".parse()?);
-///         Ok(Answers { rejit })
-///     }
-///
-///     fn get_rejit_parameters(
-///         &self,
-///         info: &ProfilerInfo,
-///         module: ModuleId,
-///         method: MethodDef,
-///         control: &FunctionControl<'_>,
-///     ) -> Result<()> {
-///         // Others are asked about because of what they have inlined: they are left as they are.
-///         self.rejit.get_rejit_parameters(module, method, || {
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+///         let rejit = Rejit::new(RejitOptions::default(), |info, module, method, control| {
 ///             control.rewrite(info, module, method, |body, _| {
 ///                 body.before_ret(Fragment::new().ldc_i4(1).add())?;
 ///                 Ok(())
-///             })
-///         })?;
-///         Ok(())
-///     }
-///
-///     fn rejit_compilation_finished(
-///         &self,
-///         _info: &ProfilerInfo,
-///         function: FunctionId,
-///         _rejit: RejitId,
-///         status: Hresult,
-///         _is_safe_to_block: bool,
-///     ) -> Result<()> {
-///         self.rejit.rejit_compilation_finished(function, status)
-///     }
-///
-///     fn rejit_error(
-///         &self,
-///         _info: &ProfilerInfo,
-///         module: ModuleId,
-///         method: MethodDef,
-///         _function: Option<FunctionId>,
-///         status: Hresult,
-///     ) -> Result<()> {
-///         self.rejit.rejit_error(module, method, status);
-///         Ok(())
-///     }
-///
-///     fn module_load_finished(
-///         &self,
-///         _info: &ProfilerInfo,
-///         module: ModuleId,
-///         status: Hresult,
-///     ) -> Result<()> {
-///         self.rejit.module_load_finished(module, status);
-///         Ok(())
-///     }
-///
-///     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-///         self.rejit.module_unload_started(module);
-///         Ok(())
+///             })?;
+///             Ok(())
+///         });
+///         let rejit = setup.attach(rejit)?;
+///         rejit.request_name(&"[Shop]Shop.Cart.Count".parse()?);
+///         Ok(Answers { rejit })
 ///     }
 ///
 ///     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
 ///         for outcome in self.rejit.outcomes() {
 ///             eprintln!("{outcome:?}");
 ///         }
-///         self.rejit.stop()
+///         Ok(())
 ///     }
 /// }
 ///
@@ -131,8 +85,14 @@ use worker::{Job, Shared, StopsWhenDropped, Target, lock};
 /// ```
 pub struct Rejit {
     shared: Arc<Shared>,
-    worker: Worker,
+    edit: Box<Edit>,
+    /// From when it is attached.
+    worker: OnceLock<Worker>,
 }
+
+/// What sets the IL of a method.
+type Edit =
+    dyn Fn(&ProfilerInfo, ModuleId, MethodDef, &FunctionControl<'_>) -> Result<()> + Send + Sync;
 
 /// What became of a [`MethodName`].
 #[derive(Clone, Debug)]
@@ -148,27 +108,29 @@ pub struct NameOutcome {
 }
 
 impl Rejit {
-    /// Begins; nothing is wanted yet. For `initialize` and `initialize_for_attach`: the runtime is told
-    /// nothing before these have returned.
+    /// To be [attached](Setup::attach); nothing is wanted yet.
     ///
-    /// # Errors
+    /// `edit` sets the IL of a method that is wanted, as [`FunctionControl::rewrite`] does, in the
+    /// callback [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters). It is asked each time
+    /// that the runtime asks: for each request, and by .NET Core 3.1 for instances of generic methods.
+    /// After its error the runtime compiles the method with the IL that it has, and the method is
+    /// [`Failed`](RejitState::Failed).
     ///
-    /// The runtime is older than the options need ([`Inliners::Follow`]: .NET Core 3.0), or the
-    /// operating system refuses a thread.
-    pub fn start(info: &ProfilerInfo, setup: &mut Setup, options: RejitOptions) -> Result<Self> {
-        const CALL: &str = "Rejit::start";
-        let needs = match options.inliners {
-            Inliners::Follow => 10,
-            Inliners::Keep => 4,
-        };
-        if info.version() < needs {
-            return Err(Error::unsupported(CALL, needs, info.version()));
+    /// The runtime is told nothing before `initialize` has returned. Attaching fails where the runtime
+    /// is older than the options need ([`Inliners::Follow`]: .NET Core 3.0), or the operating system
+    /// refuses a thread.
+    pub fn new(
+        options: RejitOptions,
+        edit: impl Fn(&ProfilerInfo, ModuleId, MethodDef, &FunctionControl<'_>) -> Result<()>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self {
+            shared: Arc::new(Shared::new(options)),
+            edit: Box::new(edit),
+            worker: OnceLock::new(),
         }
-        setup.add_events(options.events());
-        let shared = Arc::new(Shared::new(info.clone(), options));
-        let stops = StopsWhenDropped(Arc::clone(&shared));
-        let worker = Worker::start(info, "rejit", move |_| stops.0.serve())?;
-        Ok(Self { shared, worker })
     }
 
     /// Wants other IL for these methods; once more where they have other IL already.
@@ -235,70 +197,6 @@ impl Rejit {
         lock(&self.shared.state).table.inliners()
     }
 
-    /// To be called in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters): calls `set`, which
-    /// sets the IL of the method, if other IL is wanted for it, and remembers what became of that.
-    ///
-    /// `None` if the method is compiled again because it has inlined one of these: it is left as it is.
-    ///
-    /// # Errors
-    ///
-    /// Those of `set`. The runtime then compiles the method with the IL that it has, and the method is
-    /// [`Failed`](RejitState::Failed).
-    pub fn get_rejit_parameters<R>(
-        &self,
-        module: ModuleId,
-        method: MethodDef,
-        set: impl FnOnce() -> Result<R>,
-    ) -> Result<Option<R>> {
-        let place = (module, method);
-        if !self.shared.asked(place) {
-            return Ok(None);
-        }
-        let mut answer = Answer {
-            shared: &self.shared,
-            place,
-            problem: Some((Hresult::E_FAIL, "the code that sets it panicked".to_owned())),
-        };
-        let outcome = set();
-        let error = outcome.as_ref().err();
-        answer.problem = error.map(|error| (error.hresult(), error.to_string()));
-        outcome.map(Some)
-    }
-
-    /// To be called in
-    /// [`rejit_compilation_finished`](crate::Profiler::rejit_compilation_finished).
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers when it is asked for the method of the function.
-    pub fn rejit_compilation_finished(&self, function: FunctionId, status: Hresult) -> Result<()> {
-        let facts = self.shared.info.function_info2(function)?;
-        let place = (facts.module, facts.token);
-        lock(&self.shared.state).table.compiled(place, status);
-        Ok(())
-    }
-
-    /// To be called in [`rejit_error`](crate::Profiler::rejit_error).
-    pub fn rejit_error(&self, module: ModuleId, method: MethodDef, status: Hresult) {
-        lock(&self.shared.state)
-            .table
-            .failed((module, method), status);
-    }
-
-    /// To be called in [`module_load_finished`](crate::Profiler::module_load_finished): names are
-    /// looked for in the module, unless it could not be loaded.
-    pub fn module_load_finished(&self, module: ModuleId, status: Hresult) {
-        if status.is_ok() {
-            self.shared.add([Job::Loaded(module)]);
-        }
-    }
-
-    /// To be called in [`module_unload_started`](crate::Profiler::module_unload_started): nothing is
-    /// asked of the module afterwards.
-    pub fn module_unload_started(&self, module: ModuleId) {
-        self.shared.forget(module);
-    }
-
     /// Ends the thread and waits for its end: methods keep the IL that they have. Does nothing the
     /// second time.
     ///
@@ -310,8 +208,107 @@ impl Rejit {
     /// What made the thread end before.
     pub fn stop(&self) -> Result<()> {
         self.shared.stop();
+        match self.worker.get() {
+            Some(worker) => {
+                worker.stop("Rejit::stop", "the thread that requests ReJIT has panicked")
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[component(crate = crate)]
+impl Component for Rejit {
+    fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
+        const CALL: &str = "Rejit::new";
+        let options = self.shared.options;
+        let needs = match options.inliners {
+            Inliners::Follow => 10,
+            Inliners::Keep => 4,
+        };
+        info.check_version(CALL, needs)?;
+        setup.add_events(options.events());
+        let stops = StopsWhenDropped(Arc::clone(&self.shared));
+        let worker = Worker::start(info, "rejit", {
+            let info = info.clone();
+            move |_| stops.0.serve(&info)
+        })?;
         self.worker
-            .stop("Rejit::stop", "the thread that requests ReJIT has panicked")
+            .set(worker)
+            .map_err(|_| Error::rule(CALL, "it was attached before"))
+    }
+
+    /// Methods that the runtime asks for because they have inlined one are left as they are.
+    fn get_rejit_parameters(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        control: &FunctionControl<'_>,
+    ) -> Result<()> {
+        let place = (module, method);
+        if !self.shared.asked(place) {
+            return Ok(());
+        }
+        let mut answer = Answer {
+            shared: &self.shared,
+            place,
+            problem: Some((Hresult::E_FAIL, "the code that sets it panicked".to_owned())),
+        };
+        let outcome = (self.edit)(info, module, method, control);
+        let error = outcome.as_ref().err();
+        answer.problem = error.map(|error| (error.hresult(), error.to_string()));
+        outcome
+    }
+
+    fn rejit_compilation_finished(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _rejit: RejitId,
+        status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let facts = info.function_info2(function)?;
+        let place = (facts.module, facts.token);
+        lock(&self.shared.state).table.compiled(place, status);
+        Ok(())
+    }
+
+    fn rejit_error(
+        &self,
+        _info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        _function: Option<FunctionId>,
+        status: Hresult,
+    ) -> Result<()> {
+        let mut state = lock(&self.shared.state);
+        state.table.failed((module, method), status);
+        Ok(())
+    }
+
+    /// Names are looked for in the module, unless it could not be loaded.
+    fn module_load_finished(
+        &self,
+        _info: &ProfilerInfo,
+        module: ModuleId,
+        status: Hresult,
+    ) -> Result<()> {
+        if status.is_ok() {
+            self.shared.add([Job::Loaded(module)]);
+        }
+        Ok(())
+    }
+
+    /// Nothing is asked of the module afterwards.
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.shared.forget(module);
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.stop()
     }
 }
 

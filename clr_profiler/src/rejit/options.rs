@@ -50,13 +50,11 @@ pub struct RejitOptions {
 }
 
 impl RejitOptions {
+    /// The events that no callback stands for.
     pub(super) fn events(&self) -> EventMask {
-        let events = EventMask::ENABLE_REJIT
-            | EventMask::MONITOR_JIT_COMPILATION
-            | EventMask::MONITOR_MODULE_LOADS;
         match self.precompiled {
-            Precompiled::DisableImages => events | EventMask::DISABLE_ALL_NGEN_IMAGES,
-            Precompiled::Rejit | Precompiled::Refuse => events,
+            Precompiled::DisableImages => EventMask::DISABLE_ALL_NGEN_IMAGES,
+            Precompiled::Rejit | Precompiled::Refuse => EventMask::empty(),
         }
     }
 }

@@ -34,7 +34,6 @@ pub(super) enum Target {
 }
 
 pub(super) struct Shared {
-    pub(super) info: ProfilerInfo,
     pub(super) options: RejitOptions,
     /// Never held during a call of the runtime: such a call may end in a callback that needs it.
     pub(super) state: Mutex<State>,
@@ -74,9 +73,8 @@ impl State {
 }
 
 impl Shared {
-    pub(super) fn new(info: ProfilerInfo, options: RejitOptions) -> Self {
+    pub(super) fn new(options: RejitOptions) -> Self {
         Self {
-            info,
             options,
             state: Mutex::new(State {
                 table: Table::new(options.inliners),
@@ -152,10 +150,10 @@ impl Shared {
     }
 
     /// What the thread does.
-    pub(super) fn serve(&self) -> Result<()> {
+    pub(super) fn serve(&self, info: &ProfilerInfo) -> Result<()> {
         while self.sleep() {
-            self.work();
-            if self.info.is_closed() {
+            self.work(info);
+            if info.is_closed() {
                 return Ok(());
             }
         }
@@ -172,7 +170,7 @@ impl Shared {
         !state.is_stopped
     }
 
-    fn work(&self) {
+    fn work(&self, info: &ProfilerInfo) {
         let idle = lock(&self.working);
         let jobs = {
             let mut state = lock(&self.state);
@@ -180,19 +178,19 @@ impl Shared {
             std::mem::take(&mut state.jobs)
         };
         for job in jobs {
-            self.apply(job);
+            self.apply(info, job);
         }
         if self.options.precompiled == Precompiled::Refuse {
-            self.refuse_precompiled();
+            self.refuse_precompiled(info);
         }
         let work = lock(&self.state).table.take();
-        self.tell(&work);
+        self.tell(info, &work);
         drop(idle);
         lock(&self.state).is_busy = false;
         self.changed.notify_all();
     }
 
-    fn apply(&self, job: Job) {
+    fn apply(&self, info: &ProfilerInfo, job: Job) {
         match job {
             Job::On(Target::Place(place)) => lock(&self.state).table.want(place),
             Job::Off(Target::Place(place)) => {
@@ -200,11 +198,11 @@ impl Shared {
             }
             Job::On(Target::Name(name)) => {
                 lock(&self.state).names.entry(name.clone()).or_default();
-                match self.info.modules().and_then(Iterator::collect) {
+                match info.modules().and_then(Iterator::collect) {
                     Ok(modules) => {
                         let modules: Vec<ModuleId> = modules;
                         for module in modules {
-                            self.look_for(&name, module, true);
+                            self.look_for(info, &name, module, true);
                         }
                     }
                     Err(error) => self.found(&name, Err(error), true),
@@ -229,14 +227,14 @@ impl Shared {
             Job::Loaded(module) => {
                 let names: Vec<MethodName> = lock(&self.state).names.keys().cloned().collect();
                 for name in names {
-                    self.look_for(&name, module, false);
+                    self.look_for(info, &name, module, false);
                 }
             }
         }
     }
 
-    fn look_for(&self, name: &MethodName, module: ModuleId, is_new: bool) {
-        let found = name.find(&self.info, module);
+    fn look_for(&self, info: &ProfilerInfo, name: &MethodName, module: ModuleId, is_new: bool) {
+        let found = name.find(info, module);
         let places = found.map(|methods| methods.into_iter().map(|m| (module, m)).collect());
         self.found(name, places, is_new);
     }
@@ -260,12 +258,12 @@ impl Shared {
         }
     }
 
-    fn refuse_precompiled(&self) {
+    fn refuse_precompiled(&self, info: &ProfilerInfo) {
         let mut known = HashMap::new();
         let due: Vec<Place> = lock(&self.state).table.due().collect();
         for place in due {
             let is_precompiled = *known.entry(place.0).or_insert_with(|| {
-                let facts = self.info.module_info2(place.0);
+                let facts = info.module_info2(place.0);
                 facts.is_ok_and(|(_, flags)| flags.contains(ModuleFlags::NGEN))
             });
             if is_precompiled {
@@ -275,47 +273,47 @@ impl Shared {
     }
 
     /// Makes the calls; what fails is written down for each method.
-    fn tell(&self, work: &Work) {
+    fn tell(&self, info: &ProfilerInfo, work: &Work) {
         if !work.revert.is_empty() {
             // Methods that were never compiled again, or have gone, have nothing to be reverted.
-            let _ = self.info.request_revert(&work.revert);
+            let _ = info.request_revert(&work.revert);
         }
-        if work.request.is_empty() || self.request(&work.request).is_ok() {
+        if work.request.is_empty() || self.request(info, &work.request).is_ok() {
             return;
         }
         // One method that is wrong spoils the request: each for itself.
         for place in &work.request {
-            if let Err(error) = self.request(&[*place]) {
+            if let Err(error) = self.request(info, &[*place]) {
                 lock(&self.state).table.failed(*place, error.hresult());
             }
         }
     }
 
-    fn request(&self, methods: &[Place]) -> Result<()> {
+    fn request(&self, info: &ProfilerInfo, methods: &[Place]) -> Result<()> {
         if self.options.inliners == Inliners::Keep {
-            return self.info.request_rejit(methods);
+            return info.request_rejit(methods);
         }
         // .NET Core 3.1 crashes where it looks for what has inlined a method of a type that is not
         // loaded.
         let (unloaded, loaded): (Vec<Place>, Vec<Place>) = methods
             .iter()
-            .partition(|place| self.info.version() < 12 && self.is_unloaded(**place));
+            .partition(|place| info.version() < 12 && Self::is_unloaded(info, **place));
         if !loaded.is_empty() {
             // With callbacks for inliners: one of them may be a method that is to have other IL
             // itself, which nobody would be asked for without.
-            self.info.request_rejit_with_inliners(
+            info.request_rejit_with_inliners(
                 RejitFlags::BLOCK_INLINING | RejitFlags::INLINING_CALLBACKS,
                 &loaded,
             )?;
         }
         if !unloaded.is_empty() {
-            self.request_unloaded(unloaded)?;
+            Self::request_unloaded(info, unloaded)?;
         }
         Ok(())
     }
 
-    fn is_unloaded(&self, (module, method): Place) -> bool {
-        let function = self.info.function_from_token(module, method);
+    fn is_unloaded(info: &ProfilerInfo, (module, method): Place) -> bool {
+        let function = info.function_from_token(module, method);
         let unloaded = ["CORPROF_E_DATAINCOMPLETE", "E_INVALIDARG"];
         function.err().is_some_and(|error| {
             let name = error.hresult().name();
@@ -324,10 +322,9 @@ impl Shared {
     }
 
     /// Methods of types that are not loaded: only precompiled code can have inlined them.
-    fn request_unloaded(&self, mut methods: Vec<Place>) -> Result<()> {
+    fn request_unloaded(info: &ProfilerInfo, mut methods: Vec<Place>) -> Result<()> {
         let mut inliners = Vec::new();
         for (module, method) in &methods {
-            let info = &self.info;
             // A module without precompiled code has none.
             let found = info.ngen_module_methods_inlining_this_method(*module, *module, *method);
             if let Ok(found) = found {
@@ -337,7 +334,7 @@ impl Shared {
         methods.extend(inliners);
         methods.sort_unstable();
         methods.dedup();
-        self.info.request_rejit(&methods)
+        info.request_rejit(&methods)
     }
 }
 

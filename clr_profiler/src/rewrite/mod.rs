@@ -31,7 +31,8 @@ use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{FunctionId, ModuleId};
 use crate::info::{CorProfilerInfo, CorProfilerInfo7, FunctionControl, IlMapEntry, Method};
-use crate::runtime::ProfilerInfo;
+use crate::profiler::{has_components, name_of};
+use crate::runtime::{ProfilerInfo, owner};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
@@ -48,16 +49,16 @@ pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
 pub use helper::HelperAssembly;
 pub use members::{NativeLibrary, NewField, NewType, TypeBuilder};
-pub(crate) use store::forget;
+pub(crate) use store::Unloads;
 
 use access::Used;
 use import::Importer;
 use resolver::MetadataResolver;
 use scope::Scope;
-use store::{Module, Slot, Turn, store};
+use store::{Body, Module, Origins, Turn, store};
 use subject::{Subject, unnamed};
 
-/// A method body before and after it was rewritten.
+/// A method body before and after it was rewritten by the profiler, or by one of its components.
 ///
 /// To see it as text: [`before`](Self::before) and [`after`](Self::after) print.
 #[derive(Clone, PartialEq, Eq)]
@@ -79,7 +80,8 @@ impl Rewritten {
         self.before != self.after
     }
 
-    /// The bytes of the method's own body.
+    /// The bytes of the body that the edit began with: the method's own, unless a component before has
+    /// edited it.
     pub fn before_bytes(&self) -> &[u8] {
         &self.before
     }
@@ -89,7 +91,7 @@ impl Rewritten {
         &self.after
     }
 
-    /// The method's own body.
+    /// The body that the edit began with: the method's own, unless a component before has edited it.
     ///
     /// # Errors
     ///
@@ -122,11 +124,14 @@ impl Method<'_> {
     /// Edits the body of the method before it is compiled.
     ///
     /// For [`jit_compilation_started`](crate::Profiler::jit_compilation_started). The code gets the
-    /// body as the module has it, however often it is called, and what it makes is checked before
+    /// body as the module has it, and what it makes is checked before
     /// the runtime gets it; a body that is left as it was, is not set. All instances of a generic
     /// method and all tiers of compilation share one body, so the code runs once for a method:
     /// later calls return what the first made of it, its error included, and threads that come
     /// meanwhile wait for it. What it makes must depend on the method alone.
+    ///
+    /// The profiler and its [components](crate::Component) can all edit a method: each once, in the
+    /// order in which callbacks come to them, and each gets what the one before has made of it.
     ///
     /// The profiler gets the events of modules from then on
     /// ([`MONITOR_MODULE_LOADS`](EventMask::MONITOR_MODULE_LOADS)), and must keep them: when a
@@ -168,11 +173,14 @@ impl Method<'_> {
         keep_seeing_unloads(info)?;
         let remembered = store(info).module(module);
         let slot = remembered.method(method);
-        let working = match slot.turn(!at_work(), (module, method)) {
+        let owner = owner();
+        let refuse =
+            |problem: String| Err(RewriteError::new(unnamed(module, method), problem).into());
+        let working = match slot.turn(owner, !at_work(), (module, method)) {
             Turn::Work(working) => working,
             Turn::Done(outcome) => {
-                let after = outcome?;
-                let before = slot.pristine(|| Ok(after.to_vec()))?;
+                let after = outcome?.bytes;
+                let before = slot.body_for(owner, || Ok(after.to_vec()))?.bytes;
                 return Ok(Rewritten {
                     before,
                     after,
@@ -180,9 +188,19 @@ impl Method<'_> {
                 });
             }
             Turn::Busy => {
-                let problem = "it is being rewritten, and this thread is rewriting as well: the \
-                               code that edits must not lead to another rewrite";
-                return Err(RewriteError::new(unnamed(module, method), problem).into());
+                return refuse(
+                    "it is being rewritten, and this thread is rewriting as well: the code that \
+                     edits must not lead to another rewrite"
+                        .to_owned(),
+                );
+            }
+            Turn::Late(later) => {
+                return refuse(format!(
+                    "{} comes before {}, which has edited it already: edit methods in \
+                     `jit_compilation_started`, which comes to all in their order",
+                    name_of(info, owner),
+                    name_of(info, later)
+                ));
             }
         };
         let set = |new: &NewBody, is_changed: bool| {
@@ -192,12 +210,14 @@ impl Method<'_> {
             }
             Ok(())
         };
-        let outcome = work(info, module, method, &remembered, &slot, edit, set);
-        working.finish(match &outcome {
-            Ok(rewritten) => Ok(rewritten.after.clone()),
-            Err(error) => Err(error.clone()),
-        });
-        Ok(outcome?)
+        let begin = |subject: &Subject<'_>| slot.body_for(owner, || subject.current_body());
+        let outcome = work(info, module, method, &remembered, begin, edit, set);
+        let (rewritten, made) = match outcome {
+            Ok((rewritten, body)) => (Ok(rewritten), Ok(body)),
+            Err(error) => (Err(error.clone().into()), Err(error)),
+        };
+        working.finish(made);
+        rewritten
     }
 }
 
@@ -206,7 +226,8 @@ impl FunctionControl<'_> {
     ///
     /// For [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), which names module and
     /// method. The code gets the body as the module has it, whatever
-    /// [`Method::rewrite`] or an earlier ReJIT have made of it. It runs each time: every request of
+    /// [`Method::rewrite`] of the same profiler or [component](crate::Component) or an earlier ReJIT have
+    /// made of it; what the others have made of it stays. It runs each time: every request of
     /// a ReJIT may want something else. Otherwise it is as there.
     ///
     /// Ends in `ICorProfilerFunctionControl::SetILFunctionBody`.
@@ -241,7 +262,19 @@ impl FunctionControl<'_> {
             }
             edit(body, cx)
         };
-        Ok(work(info, module, method, &remembered, &slot, edit, set)?)
+        let owner = owner();
+        let begin = |subject: &Subject<'_>| {
+            let body = slot.body_for_rejit(owner, || subject.current_body())?;
+            body.map_err(|other| {
+                Error::other(format!(
+                    "{} has edited it when it was compiled, and {} after that: order the one that \
+                     edits it by ReJIT last",
+                    name_of(info, owner),
+                    name_of(info, other)
+                ))
+            })
+        };
+        Ok(work(info, module, method, &remembered, begin, edit, set)?.0)
     }
 }
 
@@ -252,30 +285,46 @@ struct NewBody {
     map: Vec<IlMapEntry>,
 }
 
-/// Edits a method's own body, checks it and sets it.
+/// Edits the body of a method, checks it and sets it.
 fn work(
     info: &ProfilerInfo,
     module: ModuleId,
     method: MethodDef,
     remembered: &Module,
-    slot: &Slot,
+    begin: impl FnOnce(&Subject<'_>) -> Result<Body>,
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     set: impl FnOnce(&NewBody, bool) -> Result<()>,
-) -> Result<Rewritten, RewriteError> {
+) -> Result<(Rewritten, Body), RewriteError> {
     let _mark = AtWork::mark();
     let subject = Subject::new(info, module, method)
         .map_err(|error| RewriteError::from_error(unnamed(module, method), &error))?;
-    let worked = slot.pristine(|| subject.current_body()).and_then(|before| {
+    let worked = begin(&subject).and_then(|before| {
         let mut memory = Memory::of_thread();
-        memory.body.decode_into(&before).map_err(Error::other)?;
-        let new = edited(&subject, remembered, &mut memory, &before, edit)?;
+        memory
+            .body
+            .decode_into(&before.bytes)
+            .map_err(Error::other)?;
+        let mut new = edited(&subject, remembered, &mut memory, &before.bytes, edit)?;
         memory.keep(&new.bytes);
-        set(&new, *new.bytes != *before)?;
-        Ok(Rewritten {
-            before,
-            after: new.bytes.into(),
+        let is_changed = *new.bytes != *before.bytes;
+        new.map = match is_changed {
+            true => before.origins.followed_by(new.map),
+            false => before.origins.map(),
+        };
+        set(&new, is_changed)?;
+        let after: Arc<[u8]> = new.bytes.into();
+        let origins = match is_changed {
+            false => before.origins,
+            true if new.map.is_empty() || !has_components(info) => Origins::Hidden,
+            true => Origins::Mapped(new.map.into()),
+        };
+        let rewritten = Rewritten {
+            before: before.bytes,
+            after: Arc::clone(&after),
             first: true,
-        })
+        };
+        let bytes = after;
+        Ok((rewritten, Body { bytes, origins }))
     });
     worked.map_err(|error| RewriteError::from_error(subject.name().to_owned(), &error))
 }

@@ -5,6 +5,7 @@
 //! reference of their own, and what they leave behind goes with it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -13,9 +14,13 @@ use super::answers::Answers;
 use super::import::Tokens;
 use super::lookup::LoadedModules;
 use super::subject::unnamed;
+use crate::callbacks::CallbackSet;
 use crate::error::Result;
+use crate::events::EventMask;
 use crate::ids::ModuleId;
-use crate::runtime::ProfilerInfo;
+use crate::info::IlMapEntry;
+use crate::profiler::Component;
+use crate::runtime::{Owner, ProfilerInfo};
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::token::{MethodDef, TypeToken};
 
@@ -57,20 +62,120 @@ struct State {
     /// Why the profiler's code does not get the method, which is the library's own.
     reserved: Option<NotInstrumentable>,
     worker: Option<ThreadId>,
-    outcome: Option<Outcome>,
+    /// What components and the profiler have made of the body when it was compiled, in their order.
+    edits: Vec<Edit>,
+}
+
+/// What one of them has made of it.
+struct Edit {
+    owner: Owner,
+    outcome: Outcome,
 }
 
 /// What has become of a method that the program compiles.
-pub(super) type Outcome = Result<Arc<[u8]>, RewriteError>;
+pub(super) type Outcome = Result<Body, RewriteError>;
+
+/// A body, and where the instructions of the method's own body are in it.
+#[derive(Clone)]
+pub(super) struct Body {
+    pub(super) bytes: Arc<[u8]>,
+    pub(super) origins: Origins,
+}
+
+/// Where the instructions of the method's own body are in another one.
+#[derive(Clone, Default)]
+pub(super) enum Origins {
+    /// In the same places.
+    #[default]
+    Same,
+    /// In the places that the map tells.
+    Mapped(Arc<[IlMapEntry]>),
+    /// Nobody may know.
+    Hidden,
+}
+
+impl Body {
+    /// The method's own.
+    fn own(bytes: Arc<[u8]>) -> Self {
+        let origins = Origins::Same;
+        Self { bytes, origins }
+    }
+}
+
+/// The body that the last of these edits has made.
+fn latest<'a>(edits: impl DoubleEndedIterator<Item = &'a Edit>) -> Option<Body> {
+    let mut made = edits.rev().filter_map(|edit| edit.outcome.as_ref().ok());
+    made.next().cloned()
+}
+
+impl Origins {
+    /// As a map; empty where nothing is to be said.
+    pub(super) fn map(&self) -> Vec<IlMapEntry> {
+        match self {
+            Self::Mapped(map) => map.to_vec(),
+            Self::Same | Self::Hidden => Vec::new(),
+        }
+    }
+
+    /// The map of a body that was made of the one that these are the origins of, by the map between
+    /// the two.
+    pub(super) fn followed_by(&self, map: Vec<IlMapEntry>) -> Vec<IlMapEntry> {
+        match self {
+            Self::Same => map,
+            Self::Hidden => Vec::new(),
+            Self::Mapped(before) => {
+                // In the order of the new offsets.
+                let own = |middle: u32| {
+                    let place = before.partition_point(|own| own.new_offset < middle);
+                    before.get(place).filter(|own| own.new_offset == middle)
+                };
+                let entries = map.iter().filter_map(|entry| {
+                    Some(IlMapEntry {
+                        old_offset: own(entry.old_offset)?.old_offset,
+                        ..*entry
+                    })
+                });
+                entries.collect()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for RewriteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RewriteStore")
+            .field("rewritten_modules", &lock(&self.modules).len())
+            .finish_non_exhaustive()
+    }
+}
 
 /// What is remembered for a runtime.
 pub(super) fn store(info: &ProfilerInfo) -> &RewriteStore {
     info.extension()
 }
 
-/// The module is being unloaded.
-pub(crate) fn forget(info: &ProfilerInfo, module: ModuleId) {
-    store(info).forget(module);
+/// Forgets what belongs to modules that are unloaded, for a profiler that rewrites: such a profiler
+/// [asks for the events](super::keep_seeing_unloads) when it begins to.
+pub(crate) struct Unloads;
+
+impl Component for Unloads {
+    fn callbacks(&self) -> CallbackSet {
+        CallbackSet::EMPTY.with("module_unload_started")
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::empty()
+    }
+
+    /// The first one, so that it forgets last.
+    fn order(&self) -> i32 {
+        i32::MIN
+    }
+
+    fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        store(info).forget(module);
+        Ok(())
+    }
 }
 
 impl RewriteStore {
@@ -100,12 +205,47 @@ pub(super) enum Turn<'a> {
     /// Nothing, for it is being done, and this thread must not wait: it does the work itself, further
     /// up on its stack, or it is at another method that the worker may be waiting for.
     Busy,
+    /// Nothing: this owner comes before the other, which has edited the method already.
+    Late(Owner),
 }
 
 impl Slot {
     /// Keeps the method from being rewritten.
     pub(super) fn reserve(&self, reason: NotInstrumentable) {
         lock(&self.state).reserved = Some(reason);
+    }
+
+    /// The body that an edit of this owner begins with when the method is compiled: what those before
+    /// have made of the method's own body.
+    pub(super) fn body_for(
+        &self,
+        owner: Owner,
+        read: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Body> {
+        let own = self.pristine(read)?;
+        let state = lock(&self.state);
+        let before = state.edits.iter().filter(|edit| edit.owner < owner);
+        Ok(latest(before).unwrap_or_else(|| Body::own(own)))
+    }
+
+    /// The body that an edit of this owner begins with when the method is compiled once more: what the
+    /// others have made of the method's own body. Instead of it the one who has gone on with what this
+    /// owner made of it: nobody could tell the two apart.
+    pub(super) fn body_for_rejit(
+        &self,
+        owner: Owner,
+        read: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Result<Body, Owner>> {
+        let own = self.pristine(read)?;
+        let state = lock(&self.state);
+        let mut by_owner = state.edits.iter().filter(|edit| edit.owner == owner);
+        match state.edits.last() {
+            Some(last) if last.owner != owner && by_owner.next().is_some() => Ok(Err(last.owner)),
+            _ => {
+                let others = state.edits.iter().filter(|edit| edit.owner != owner);
+                Ok(Ok(latest(others).unwrap_or_else(|| Body::own(own))))
+            }
+        }
     }
 
     /// The body as it was first seen; `read` reads it. An error if the method is the library's own.
@@ -127,18 +267,29 @@ impl Slot {
     }
 
     /// Waits while another thread works, if this one may.
-    pub(super) fn turn(&self, may_wait: bool, method: (ModuleId, MethodDef)) -> Turn<'_> {
+    pub(super) fn turn(
+        &self,
+        owner: Owner,
+        may_wait: bool,
+        method: (ModuleId, MethodDef),
+    ) -> Turn<'_> {
         let me = thread::current().id();
         let mut state = lock(&self.state);
         loop {
-            if let Some(outcome) = &state.outcome {
-                return Turn::Done(outcome.clone());
+            if let Some(edit) = state.edits.iter().find(|edit| edit.owner == owner) {
+                return Turn::Done(edit.outcome.clone());
             }
             match state.worker {
                 None => {
+                    if let Some(last) = state.edits.last()
+                        && last.owner > owner
+                    {
+                        return Turn::Late(last.owner);
+                    }
                     state.worker = Some(me);
                     return Turn::Work(Working {
                         slot: self,
+                        owner,
                         method,
                         outcome: None,
                     });
@@ -158,6 +309,7 @@ impl Slot {
 /// The one thread that works at a method.
 pub(super) struct Working<'a> {
     slot: &'a Slot,
+    owner: Owner,
     method: (ModuleId, MethodDef),
     outcome: Option<Outcome>,
 }
@@ -173,11 +325,15 @@ impl Drop for Working<'_> {
         let mut state = lock(&self.slot.state);
         state.worker = None;
         // Without an outcome the user's code has panicked: the next one would, too.
-        state.outcome = Some(self.outcome.take().unwrap_or_else(|| {
+        let outcome = self.outcome.take().unwrap_or_else(|| {
             let (module, method) = self.method;
             let problem = "the code that edits it panicked";
             Err(RewriteError::new(unnamed(module, method), problem))
-        }));
+        });
+        state.edits.push(Edit {
+            owner: self.owner,
+            outcome,
+        });
         self.slot.done.notify_all();
     }
 }
@@ -195,7 +351,16 @@ mod tests {
     }
 
     fn turn(slot: &Slot) -> Turn<'_> {
-        slot.turn(true, (ModuleId::from_runtime(8), MethodDef::NIL))
+        turn_of(slot, Owner::PROFILER)
+    }
+
+    fn turn_of(slot: &Slot, owner: Owner) -> Turn<'_> {
+        slot.turn(owner, true, (ModuleId::from_runtime(8), MethodDef::NIL))
+    }
+
+    fn body(byte: u8, origins: Origins) -> Body {
+        let bytes = [byte].into();
+        Body { bytes, origins }
     }
 
     #[test]
@@ -210,10 +375,10 @@ mod tests {
                         Turn::Work(working) => {
                             works.fetch_add(1, Ordering::Relaxed);
                             thread::sleep(std::time::Duration::from_millis(20));
-                            working.finish(Ok([7].into()));
+                            working.finish(Ok(body(7, Origins::Same)));
                         }
-                        Turn::Done(outcome) => assert_eq!(*outcome.unwrap(), [7]),
-                        Turn::Busy => panic!("nobody asks twice"),
+                        Turn::Done(outcome) => assert_eq!(*outcome.unwrap().bytes, [7]),
+                        _ => panic!("nobody asks twice"),
                     }
                 });
             }
@@ -229,7 +394,7 @@ mod tests {
             panic!("the first one works");
         };
         assert!(matches!(turn(&slot), Turn::Busy));
-        working.finish(Ok([].into()));
+        working.finish(Ok(body(1, Origins::Same)));
         assert!(matches!(turn(&slot), Turn::Done(Ok(_))));
     }
 
@@ -252,6 +417,75 @@ mod tests {
             "the method 0x06000000 of the module 0x8 was not rewritten: the code that edits it \
              panicked"
         );
+    }
+
+    fn edit(slot: &Slot, owner: Owner, made: Outcome) {
+        match turn_of(slot, owner) {
+            Turn::Work(working) => working.finish(made),
+            _ => panic!("it is its turn"),
+        }
+    }
+
+    #[test]
+    fn each_edit_begins_with_what_the_one_before_has_made() {
+        let store = RewriteStore::default();
+        let slot = slot(&store);
+        let [first, second] = [0, 1].map(Owner::component);
+        let body_for = |owner| slot.body_for(owner, || Ok(vec![1])).unwrap().bytes[0];
+        assert_eq!(body_for(second), 1);
+        edit(&slot, first, Ok(body(2, Origins::Same)));
+        assert_eq!((body_for(first), body_for(second)), (1, 2));
+        // What failed has made nothing of it.
+        let failed = RewriteError::new(String::new(), "no");
+        edit(&slot, second, Err(failed));
+        assert_eq!(body_for(Owner::PROFILER), 2);
+        edit(&slot, Owner::PROFILER, Ok(body(3, Origins::Same)));
+        assert!(matches!(turn_of(&slot, first), Turn::Done(Ok(_))));
+        assert!(matches!(turn_of(&slot, second), Turn::Done(Err(_))));
+        let between = Owner::component(2);
+        assert!(matches!(
+            turn_of(&slot, between),
+            Turn::Late(Owner::PROFILER)
+        ));
+    }
+
+    #[test]
+    fn rejit_begins_with_what_the_others_have_made() {
+        let store = RewriteStore::default();
+        let slot = slot(&store);
+        let [first, second] = [0, 1].map(Owner::component);
+        let body_for = |owner| {
+            let body = slot.body_for_rejit(owner, || Ok(vec![1])).unwrap();
+            body.map(|body| body.bytes[0])
+        };
+        assert_eq!(body_for(first), Ok(1));
+        edit(&slot, first, Ok(body(2, Origins::Same)));
+        assert_eq!((body_for(first), body_for(second)), (Ok(1), Ok(2)));
+        edit(&slot, Owner::PROFILER, Ok(body(3, Origins::Same)));
+        assert_eq!(body_for(first), Err(Owner::PROFILER));
+        assert_eq!(
+            (body_for(second), body_for(Owner::PROFILER)),
+            (Ok(3), Ok(2))
+        );
+    }
+
+    #[test]
+    fn origins_follow_from_edit_to_edit() {
+        let map = |pairs: &[(u32, u32)]| -> Vec<IlMapEntry> {
+            let entries = pairs.iter().map(|(old, new)| IlMapEntry {
+                old_offset: *old,
+                new_offset: *new,
+                is_accurate: true,
+            });
+            entries.collect()
+        };
+        // Five bytes are put before all, and three before the second instruction.
+        let first = map(&[(0, 5), (2, 7)]);
+        let second = map(&[(0, 0), (5, 5), (7, 10)]);
+        assert_eq!(Origins::Same.followed_by(second.clone()), second);
+        let mapped = Origins::Mapped(first.into());
+        assert_eq!(mapped.followed_by(second.clone()), map(&[(0, 5), (2, 10)]));
+        assert_eq!(Origins::Hidden.followed_by(second), []);
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! [`Extensions`]: what components keep for one runtime.
 
 use std::any::Any;
+use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::OnceLock;
 
 /// What can be kept: the handle goes to all threads, and into what catches panics.
-pub(crate) trait Extension: Any + Send + Sync + UnwindSafe + RefUnwindSafe {}
+pub(crate) trait Extension:
+    Any + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
+{
+}
 
-impl<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe> Extension for T {}
+impl<T: Any + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe> Extension for T {}
 
 /// One value of each type, by the type: the handle keeps what it does not know.
 ///
@@ -33,6 +37,18 @@ impl Extensions {
     }
 }
 
+impl fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut extensions = Some(self);
+        let values = std::iter::from_fn(|| {
+            let extension = extensions?;
+            extensions = extension.next.get().map(|next| &**next);
+            extension.value.get()
+        });
+        f.debug_list().entries(values).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,6 +60,7 @@ mod tests {
         let extensions = Extensions::default();
         extensions.get::<AtomicU32>().store(7, Ordering::Relaxed);
         assert_eq!(extensions.get::<String>(), "");
+        assert_eq!(format!("{extensions:?}"), "[7, \"\"]");
         assert_eq!(extensions.get::<AtomicU32>().load(Ordering::Relaxed), 7);
     }
 }

@@ -467,6 +467,7 @@ impl fmt::Debug for ProfilerInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProfilerInfo")
             .field("version", &self.version())
+            .field("extensions", &self.0.extensions)
             .finish_non_exhaustive()
     }
 }

@@ -17,6 +17,6 @@ pub(crate) use handle::{Reach, Sealed};
 pub(crate) use own_library::{keep_loaded, own_library};
 pub(crate) use panics::{catch, message_of_panic, silence, silence_where};
 pub(crate) use thread_state::{
-    Mark, Suspended, ThreadState, in_hook, in_walk, may_wait, objects_stay, outside_of_hook,
-    set_suspended, suspended,
+    Mark, Owner, Suspended, ThreadState, in_hook, in_walk, may_wait, objects_stay, outside_of_hook,
+    owned_by, owner, set_suspended, suspended,
 };

@@ -29,6 +29,27 @@ pub(crate) struct ThreadState {
     pub(crate) may_wait: bool,
     /// Which profiler's it is: the identity of its handle, null outside of callbacks.
     pub(crate) profiler: *const (),
+    /// Whose code runs.
+    pub(crate) owner: Owner,
+}
+
+/// Whose code runs: components in the order of callbacks, then the profiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Owner(u32);
+
+impl Owner {
+    /// The profiler itself. Also outside of callbacks.
+    pub(crate) const PROFILER: Self = Self(u32::MAX);
+
+    /// The component with this index.
+    pub(crate) fn component(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
+    /// The index of the component; none is the profiler.
+    pub(crate) fn index(self) -> Option<usize> {
+        (self != Self::PROFILER).then_some(self.0 as usize)
+    }
 }
 
 thread_local! {
@@ -38,6 +59,7 @@ thread_local! {
             objects_stay: false,
             may_wait: true,
             profiler: std::ptr::null(),
+            owner: Owner::PROFILER,
         })
     };
 }
@@ -56,6 +78,20 @@ pub(crate) fn objects_stay() -> bool {
 /// of the runtime waits for it.
 pub(crate) fn may_wait() -> bool {
     STATE.get().may_wait
+}
+
+/// Whose code runs on this thread.
+pub(crate) fn owner() -> Owner {
+    STATE.get().owner
+}
+
+/// Runs code of this owner outside of callbacks of its own.
+pub(crate) fn owned_by<R>(owner: Owner, code: impl FnOnce() -> R) -> R {
+    let _mark = Mark::set(ThreadState {
+        owner,
+        ..STATE.get()
+    });
+    code()
 }
 
 /// Runs `code` while the runtime walks an object: calls are refused that let it move.

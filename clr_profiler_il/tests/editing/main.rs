@@ -200,14 +200,7 @@ fn replace_and_remove() {
         new,
         is_exact: true,
     };
-    assert_eq!(
-        body.offset_map(),
-        [
-            pair(0, 0),
-            pair(1, 2),
-            pair(3, 4)
-        ]
-    );
+    assert_eq!(body.offset_map(), [pair(0, 0), pair(1, 2), pair(3, 4)]);
     assert_eq!(
         body.remove(all[0]),
         Err(EditError::UnknownInstruction(all[0]))

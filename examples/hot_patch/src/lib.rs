@@ -26,13 +26,9 @@ const WRITE: Duration = Duration::from_secs(1);
 
 /// The profiler.
 struct HotPatch {
-    rejit: Arc<Rejit>,
     table: Arc<Mutex<Table>>,
-    count: NativeCall,
     report: Report,
 }
-
-use clr_profiler::NativeCall;
 
 #[profiler(clsid = "7A4E2B9C-61D0-4F0B-9C83-2E5B7C1D9A46")]
 impl Profiler for HotPatch {
@@ -58,71 +54,14 @@ impl Profiler for HotPatch {
         Self::start(info, setup, control.into(), output.into())
     }
 
-    fn get_rejit_parameters(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        method: MethodDef,
-        control: &FunctionControl<'_>,
-    ) -> Result<()> {
-        self.rejit.get_rejit_parameters(module, method, || {
-            control.rewrite(info, module, method, |body, cx| {
-                let number = lock(&self.table)
-                    .counted
-                    .number((module, method), cx.full_name())?;
-                let mut code = Fragment::new();
-                code.ldc_i4(number as i32)
-                    .append(&cx.call_native(&self.count)?);
-                body.prologue(&code)?;
-                Ok(())
-            })
-        })?;
-        Ok(())
-    }
-
-    fn rejit_compilation_finished(
-        &self,
-        _info: &ProfilerInfo,
-        function: FunctionId,
-        _rejit: RejitId,
-        status: Hresult,
-        _is_safe_to_block: bool,
-    ) -> Result<()> {
-        self.rejit.rejit_compilation_finished(function, status)
-    }
-
-    fn rejit_error(
-        &self,
-        _info: &ProfilerInfo,
-        module: ModuleId,
-        method: MethodDef,
-        _function: Option<FunctionId>,
-        status: Hresult,
-    ) -> Result<()> {
-        self.rejit.rejit_error(module, method, status);
-        Ok(())
-    }
-
-    fn module_load_finished(
-        &self,
-        _info: &ProfilerInfo,
-        module: ModuleId,
-        status: Hresult,
-    ) -> Result<()> {
-        self.rejit.module_load_finished(module, status);
-        Ok(())
-    }
-
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.rejit.module_unload_started(module);
         lock(&self.table).counted.forget(module);
         Ok(())
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
-        let stopped = self.rejit.stop();
         self.report.finish();
-        stopped
+        Ok(())
     }
 }
 
@@ -136,12 +75,26 @@ impl HotPatch {
         failures::watch("hot_patch", setup);
         let output = Output::whole(PathBuf::from(output))?;
         let mut control = Control::new(&PathBuf::from(control))?;
-        let rejit = Arc::new(Rejit::start(info, setup, RejitOptions::default())?);
         let table = Arc::new(Mutex::new(Table::new()));
+        let rejit = setup.attach(Rejit::new(RejitOptions::default(), {
+            let (table, count) = (Arc::clone(&table), counts::call(info));
+            move |info, module, method, control| {
+                control.rewrite(info, module, method, |body, cx| {
+                    let number = lock(&table)
+                        .counted
+                        .number((module, method), cx.full_name())?;
+                    let mut code = Fragment::new();
+                    code.ldc_i4(number as i32).append(&cx.call_native(&count)?);
+                    body.prologue(&code)?;
+                    Ok(())
+                })?;
+                Ok(())
+            }
+        }))?;
         lock(&table).follow(&rejit, control.lines());
         // What was said before the program begins counts from its first calls on.
         let report = Report::start(When::every(LOOK), {
-            let (rejit, table) = (Arc::clone(&rejit), Arc::clone(&table));
+            let table = Arc::clone(&table);
             let mut written: Option<Instant> = None;
             move |moment| {
                 let mut table = lock(&table);
@@ -157,9 +110,7 @@ impl HotPatch {
             }
         });
         Ok(Self {
-            rejit,
             table,
-            count: counts::call(info),
             report: report?,
         })
     }

@@ -32,8 +32,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Switches when a thread of the program gets the name of a step. `SWITCHES` names options.
 pub(crate) struct Switches {
     rejit: Arc<Rejit>,
-    /// Two of the methods cannot be given their IL.
-    fails: bool,
 }
 
 fn names() -> Result<Vec<MethodName>> {
@@ -50,7 +48,7 @@ fn change(name: &str) -> i32 {
 
 #[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000F0")]
 impl Profiler for Switches {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
         let mut options = RejitOptions::default();
         match env::var("SWITCHES").as_deref() {
@@ -59,10 +57,25 @@ impl Profiler for Switches {
             Ok("images") => options.precompiled = Precompiled::DisableImages,
             _ => {}
         }
-        let rejit = Arc::new(Rejit::start(info, setup, options)?);
-        rejit.request_name(&LATE.parse()?);
+        // Two of the methods cannot be given their IL.
         let fails = env::var("SWITCHES").is_ok_and(|how| how == "fails");
-        Ok(Self { rejit, fails })
+        let rejit = setup.attach(Rejit::new(options, move |info, module, method, control| {
+            control.rewrite(info, module, method, |body, cx| {
+                let add = change(cx.full_name());
+                let mut code = Fragment::new();
+                match cx.props().name.as_str() {
+                    "Own" if fails => return Err(Error::other("not this one")),
+                    // Takes more from the stack than there is.
+                    "Small" if fails => code.add(),
+                    _ => code.ldc_i4(add).add(),
+                };
+                body.before_ret(&code)?;
+                Ok(())
+            })?;
+            Ok(())
+        }))?;
+        rejit.request_name(&LATE.parse()?);
+        Ok(Self { rejit })
     }
 
     fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
@@ -72,66 +85,15 @@ impl Profiler for Switches {
         step.join().map_err(|_| Error::other("a step panicked"))?
     }
 
-    fn get_rejit_parameters(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        method: MethodDef,
-        control: &FunctionControl<'_>,
-    ) -> Result<()> {
-        self.rejit.get_rejit_parameters(module, method, || {
-            control.rewrite(info, module, method, |body, cx| {
-                let add = change(cx.full_name());
-                let mut code = Fragment::new();
-                match cx.props().name.as_str() {
-                    "Own" if self.fails => return Err(Error::other("not this one")),
-                    // Takes more from the stack than there is.
-                    "Small" if self.fails => code.add(),
-                    _ => code.ldc_i4(add).add(),
-                };
-                body.before_ret(&code)?;
-                Ok(())
-            })
-        })?;
-        Ok(())
-    }
-
-    fn rejit_compilation_finished(
-        &self,
-        _info: &ProfilerInfo,
-        function: FunctionId,
-        _rejit: RejitId,
-        status: Hresult,
-        _is_safe_to_block: bool,
-    ) -> Result<()> {
-        self.rejit.rejit_compilation_finished(function, status)
-    }
-
     fn rejit_error(
         &self,
         _info: &ProfilerInfo,
-        module: ModuleId,
+        _module: ModuleId,
         method: MethodDef,
         _function: Option<FunctionId>,
         status: Hresult,
     ) -> Result<()> {
         log::line(format_args!("error {method} {status}"));
-        self.rejit.rejit_error(module, method, status);
-        Ok(())
-    }
-
-    fn module_load_finished(
-        &self,
-        _info: &ProfilerInfo,
-        module: ModuleId,
-        status: Hresult,
-    ) -> Result<()> {
-        self.rejit.module_load_finished(module, status);
-        Ok(())
-    }
-
-    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.rejit.module_unload_started(module);
         Ok(())
     }
 

@@ -13,13 +13,13 @@ use crate::log;
 /// Wraps all methods and unwraps them again and again, by ReJIT, while the program runs.
 pub(crate) struct RejitsShapes {
     switching: Arc<Switching>,
+    rejit: Arc<Rejit>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What the thread that switches has.
 struct Switching {
     census: Census,
-    rejit: Rejit,
     is_over: AtomicBool,
     times: AtomicU32,
     asked: AtomicU32,
@@ -37,7 +37,7 @@ impl Switching {
         self.is_over.load(Ordering::Acquire)
     }
 
-    fn run(&self) {
+    fn run(&self, rejit: &Rejit) {
         let mut is_on = false;
         while !self.is_over() {
             let methods = self.census.all();
@@ -47,12 +47,12 @@ impl Switching {
             }
             is_on = !is_on;
             if is_on {
-                self.rejit.request(methods);
+                rejit.request(methods);
                 self.times.fetch_add(1, Ordering::Relaxed);
             } else {
-                self.rejit.revert(methods);
+                rejit.revert(methods);
             }
-            if !self.rejit.wait(PATIENCE) {
+            if !rejit.wait(PATIENCE) {
                 return;
             }
             // How far the program has come by then is not left to chance.
@@ -68,23 +68,34 @@ impl Switching {
 
 #[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000E4")]
 impl Profiler for RejitsShapes {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
         let switching = Arc::new(Switching {
             census: Census::new(),
-            rejit: Rejit::start(info, setup, RejitOptions::default())?,
             is_over: AtomicBool::new(false),
             times: AtomicU32::new(0),
             asked: AtomicU32::new(0),
             least: super::variable("SHAPES_LEAST").parse().unwrap_or(0),
             compiled: AtomicU32::new(0),
         });
-        let thread = thread::spawn({
+        let rejit = setup.attach(Rejit::new(RejitOptions::default(), {
             let switching = Arc::clone(&switching);
-            move || switching.run()
+            move |info, module, method, control| {
+                switching.asked.fetch_add(1, Ordering::Relaxed);
+                let rewritten = control.rewrite(info, module, method, wraps::wrap);
+                let outcome = rewritten.map(|_| ());
+                let failed = outcome.as_ref().err().map(Error::to_string);
+                switching.census.became((module, method), outcome);
+                failed.map_or(Ok(()), |problem| Err(Error::other(problem)))
+            }
+        }))?;
+        let thread = thread::spawn({
+            let (switching, rejit) = (Arc::clone(&switching), Arc::clone(&rejit));
+            move || switching.run(&rejit)
         });
         Ok(Self {
             switching,
+            rejit,
             thread: Mutex::new(Some(thread)),
         })
     }
@@ -93,15 +104,9 @@ impl Profiler for RejitsShapes {
         &self,
         info: &ProfilerInfo,
         module: ModuleId,
-        status: Hresult,
+        _status: Hresult,
     ) -> Result<()> {
-        self.switching.rejit.module_load_finished(module, status);
         self.switching.census.take(info, module)?;
-        Ok(())
-    }
-
-    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.switching.rejit.module_unload_started(module);
         Ok(())
     }
 
@@ -114,28 +119,10 @@ impl Profiler for RejitsShapes {
         self.switching.census.may_inline(info, callee)
     }
 
-    fn get_rejit_parameters(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        method: MethodDef,
-        control: &FunctionControl<'_>,
-    ) -> Result<()> {
-        let rejit = &self.switching.rejit;
-        let rewritten = rejit.get_rejit_parameters(module, method, || {
-            self.switching.asked.fetch_add(1, Ordering::Relaxed);
-            control.rewrite(info, module, method, wraps::wrap)
-        });
-        if let Some(outcome) = rewritten.map(|done| done.map(|_| ())).transpose() {
-            self.switching.census.became((module, method), outcome);
-        }
-        Ok(())
-    }
-
     fn rejit_compilation_finished(
         &self,
         _info: &ProfilerInfo,
-        function: FunctionId,
+        _function: FunctionId,
         _rejit: RejitId,
         status: Hresult,
         _is_safe_to_block: bool,
@@ -145,20 +132,18 @@ impl Profiler for RejitsShapes {
         } else {
             log::line(format_args!("not compiled again {status}"));
         }
-        let rejit = &self.switching.rejit;
-        rejit.rejit_compilation_finished(function, status)
+        Ok(())
     }
 
     fn rejit_error(
         &self,
         _info: &ProfilerInfo,
-        module: ModuleId,
+        _module: ModuleId,
         method: MethodDef,
         _function: Option<FunctionId>,
         status: Hresult,
     ) -> Result<()> {
         log::line(format_args!("error {method} {status}"));
-        self.switching.rejit.rejit_error(module, method, status);
         Ok(())
     }
 
@@ -171,7 +156,7 @@ impl Profiler for RejitsShapes {
                 .join()
                 .map_err(|_| Error::other("the thread that switches has panicked"))?;
         }
-        switching.rejit.stop()?;
+        self.rejit.stop()?;
         let read = |counter: &AtomicU32| counter.load(Ordering::Relaxed);
         log::line(format_args!("switched {}", read(&switching.times)));
         log::line(format_args!("asked {}", read(&switching.asked)));

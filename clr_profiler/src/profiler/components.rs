@@ -1,0 +1,159 @@
+//! [`Components`]: what is attached to a profiler.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::traits::Component;
+use crate::callbacks::{Callback, CallbackSet};
+use crate::error::{Error, Result};
+use crate::events::EventMask;
+use crate::runtime::{Owner, ProfilerInfo, owned_by};
+
+/// A component, with what it has asked for.
+pub(crate) struct Attached {
+    component: Arc<dyn Component>,
+    name: Arc<str>,
+    callbacks: CallbackSet,
+    events: EventMask,
+    panics: AtomicU32,
+    panic_limit: u32,
+}
+
+impl Attached {
+    pub(super) fn new(
+        component: Arc<dyn Component>,
+        name: Arc<str>,
+        callbacks: CallbackSet,
+        events: EventMask,
+    ) -> Self {
+        Self {
+            panics: AtomicU32::new(0),
+            panic_limit: component.panic_limit().max(1),
+            component,
+            name,
+            callbacks,
+            events,
+        }
+    }
+
+    pub(crate) fn component(&self) -> &dyn Component {
+        &*self.component
+    }
+
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    pub(super) fn events(&self) -> EventMask {
+        self.events
+    }
+
+    /// Whether it has not panicked too often.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.panics.load(Ordering::Relaxed) < self.panic_limit
+    }
+
+    /// Counts a panic; whether it was the one that disables it.
+    pub(crate) fn count_panic(&self) -> bool {
+        let before = self.panics.fetch_add(1, Ordering::Relaxed);
+        before.saturating_add(1) == self.panic_limit
+    }
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The components of a profiler, in their order.
+pub(crate) struct Components {
+    /// The callbacks that any of them wants: the one thing that a callback without components costs.
+    wanted: CallbackSet,
+    all: Box<[Attached]>,
+}
+
+/// What is known of the components where only the runtime's handle is.
+#[derive(Debug, Default)]
+struct Known {
+    /// Names and events.
+    components: OnceLock<Vec<(Arc<str>, EventMask)>>,
+    /// The events of the profiler itself.
+    profiler: OnceLock<EventMask>,
+}
+
+impl Components {
+    /// Of a profiler that itself needs these events.
+    pub(super) fn new(info: &ProfilerInfo, mut all: Vec<Attached>, own: EventMask) -> Self {
+        all.sort_by_key(|attached| attached.component.order());
+        let components = all
+            .iter()
+            .map(|attached| (Arc::clone(&attached.name), attached.events));
+        let known = info.extension::<Known>();
+        let _ = known.components.set(components.collect());
+        let _ = known.profiler.set(own);
+        let wanted = |set: CallbackSet, attached: &Attached| set.union(attached.callbacks);
+        Self {
+            wanted: all.iter().fold(CallbackSet::EMPTY, wanted),
+            all: all.into(),
+        }
+    }
+
+    /// Whether one of them wants the callback.
+    #[inline]
+    pub(crate) fn want(&self, callback: Callback) -> bool {
+        self.wanted.contains(callback)
+    }
+
+    /// Those that want the callback and are not disabled, in the order in which they get it.
+    pub(crate) fn of(&self, callback: Callback) -> impl Iterator<Item = (Owner, &Attached)> {
+        let count = self.all.len();
+        let is_backwards = callback.reaches_components_last();
+        let indices = (0..count).map(move |n| if is_backwards { count - 1 - n } else { n });
+        let all = indices.filter_map(|index| Some((Owner::component(index), self.all.get(index)?)));
+        // The callbacks that begin and end a profiler are those of all components.
+        all.filter(move |(_, attached)| {
+            let is_wanted = matches!(callback, Callback::Initialize | Callback::Shutdown)
+                || attached.callbacks.contains(callback);
+            is_wanted && attached.is_enabled()
+        })
+    }
+
+    /// Starts them: the runtime has the events.
+    pub(crate) fn start(&self, info: &ProfilerInfo) -> Result<()> {
+        for (owner, attached) in self.of(Callback::Initialize) {
+            owned_by(owner, || attached.component.start(info))
+                .map_err(|error| Error::of_component(&attached.name, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether there are components other than the library's own one.
+pub(crate) fn has_components(info: &ProfilerInfo) -> bool {
+    let known = info.extension::<Known>().components.get();
+    known.is_some_and(|known| known.len() > 1)
+}
+
+/// The events that the profiler and the components need, without this one.
+pub(crate) fn needed_without(info: &ProfilerInfo, owner: Owner) -> EventMask {
+    let known = info.extension::<Known>();
+    let components = known.components.get().into_iter().flatten().enumerate();
+    let others = components.filter(|(index, _)| owner.index() != Some(*index));
+    let own = known.profiler.get().copied().unwrap_or_default();
+    others.fold(own, |all, (_, (_, events))| all | *events)
+}
+
+/// Whose this is: the profiler or a component, by its name.
+pub(crate) fn name_of(info: &ProfilerInfo, owner: Owner) -> String {
+    let known = info.extension::<Known>().components.get();
+    let name = owner
+        .index()
+        .zip(known)
+        .and_then(|(index, known)| known.get(index));
+    match name {
+        Some((name, _)) => format!("the component `{name}`"),
+        None => "the profiler".to_owned(),
+    }
+}
