@@ -127,7 +127,7 @@ pub use heap::{
 };
 pub use hooks::{
     CallHooks, CallHooksWithInfo, CallStack, Ended, EnterCall, HookFailure, HookKinds,
-    HookedFunction, HookedFunctions, LeaveCall,
+    HookedFunction, HookedFunctions, LeaveCall, UnwindStep, Unwinding,
 };
 pub use ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId,
@@ -140,7 +140,7 @@ pub use rejit::{
     Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
 };
 pub use rewrite::{
-    Boxed, BoxedArguments, Boxing, Completion, Followed, HelperAssembly, NativeCall,
+    Boxed, BoxedArguments, Boxing, Completion, Followed, HelperAssembly, HelperLoader, NativeCall,
     NativeFunction, NativeFunctionPointer, NativeLibrary, NativeReturn, NativeValue, NewField,
     NewType, ReentrancyGuard, RewriteContext, RewriteError, Rewritten, TypeBuilder, TypedArguments,
     Unboxable, Unfollowed,

@@ -20,6 +20,7 @@ macro_rules! chapters {
 chapters! {
     FirstProfiler = "first-profiler.md";
     CallbacksAndEvents = "callbacks-and-events.md";
+    Components = "components.md";
     Metadata = "metadata.md";
     ObjectsAndGc = "objects-and-gc.md";
     Memory = "memory.md";

@@ -79,43 +79,73 @@ pub(super) fn dispatch<P: ProfilerClass, C: Context, R: Answer>(
     of_component: impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
     let live = object.live.get()?;
-    if !live.components.want(callback) {
-        return call_profiler(object, live, callback, of_profiler);
+    // In one place for both cases, so that it becomes part of the thunk.
+    let components = match live.components.want(callback) {
+        true => Some(before_profiler(object, live, callback, &of_component)?),
+        false => None,
+    };
+    let own = call_profiler(object, live, callback, of_profiler);
+    match components {
+        None => own,
+        Some(before) => after_profiler(live, callback, before, own, &of_component),
     }
-    let of_profiler = || call_profiler(object, live, callback, of_profiler);
-    with_components(object, live, callback, of_profiler, of_component)
 }
 
-/// Calls those who want the callback, in their order.
-#[inline(never)]
-fn with_components<P: ProfilerClass, C: Context, R: Answer>(
+/// The answer of the components that come before the profiler.
+struct Before<R> {
+    answer: Option<R>,
+    /// Whether the profiler is asked, too.
+    is_active: bool,
+}
+
+/// Calls the components that come before the profiler; `None` where nobody is to be called.
+#[cold]
+fn before_profiler<P: ProfilerClass, C: Context, R: Answer>(
     object: &Object<P>,
     live: &Live<P>,
     callback: Callback,
-    of_profiler: impl FnOnce() -> Option<R>,
-    of_component: impl Fn(&dyn Component, &C) -> Result<R>,
+    of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
+) -> Option<Before<R>> {
+    let is_active = match object.phase() {
+        Phase::Active => true,
+        Phase::Retired => false,
+        Phase::Created | Phase::Failed | Phase::ShutDown => return None,
+    };
+    let answer = match callback.reaches_components_last() {
+        true => R::NONE,
+        false => call_components(live, callback, of_component),
+    };
+    Some(Before { answer, is_active })
+}
+
+/// Calls the components that come after the profiler; the answer of all.
+#[cold]
+fn after_profiler<P, C: Context, R: Answer>(
+    live: &Live<P>,
+    callback: Callback,
+    before: Before<R>,
+    own: Option<R>,
+    of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
-    let phase = object.phase();
-    if !matches!(phase, Phase::Active | Phase::Retired) {
-        return None;
-    }
-    let of_profiler = || match phase {
-        Phase::Active => of_profiler(),
-        _ => R::NONE,
+    let answer = match before.is_active {
+        true => R::join(before.answer, own),
+        false => before.answer,
     };
-    let of_components = || {
-        live.components
-            .of(callback)
-            .map(|(owner, attached)| call_component(live, callback, owner, attached, &of_component))
-            .fold(R::NONE, R::join)
-    };
-    if callback.reaches_components_last() {
-        let first = of_profiler();
-        R::join(first, of_components())
-    } else {
-        let first = of_components();
-        R::join(first, of_profiler())
+    match callback.reaches_components_last() {
+        true => R::join(answer, call_components(live, callback, of_component)),
+        false => answer,
     }
+}
+
+fn call_components<P, C: Context, R: Answer>(
+    live: &Live<P>,
+    callback: Callback,
+    of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
+) -> Option<R> {
+    let components = live.components.of(callback);
+    components
+        .map(|(owner, attached)| call_component(live, callback, owner, attached, of_component))
+        .fold(R::NONE, R::join)
 }
 
 /// Where a thread is that is in this callback.

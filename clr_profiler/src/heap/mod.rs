@@ -13,15 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::callbacks::payload::{GenerationSet, Roots, WeakTableElements};
-use crate::callbacks::reasons::RootKind;
-use crate::error::{Error, Result};
+use crate::callbacks::reasons::{GcReason, RootKind};
+use crate::error::{Error, Hresult, Result};
 use crate::events::EventMask;
-use crate::ids::{ClassId, FunctionId, ObjectId, ObjectIds};
+use crate::ids::{ClassId, FunctionId, ModuleId, ObjectId, ObjectIds};
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo5, CorProfilerInfo8, GcScope,
     reference_fields,
 };
-use crate::runtime::ProfilerInfo;
+use crate::profiler::{Component, needed_without};
+use crate::runtime::{ProfilerInfo, owner};
+use clr_profiler_macros::component;
 
 pub use dominators::{ClassTotals, Dominators};
 pub use graph::{
@@ -34,76 +36,23 @@ use record::Record;
 
 /// Records all objects of the managed heap and what they refer to, when it is asked to.
 ///
-/// It forces a collection and listens while the runtime walks over what is left. The profiler hands
-/// it five callbacks, and tells of modules:
+/// It forces a collection and listens while the runtime walks over what is left.
 ///
 /// ```
+/// use std::sync::Arc;
+///
 /// use clr_profiler::HeapRecorder;
 /// use clr_profiler::prelude::*;
 ///
-/// #[derive(Default)]
 /// struct Objects {
-///     heap: HeapRecorder,
+///     heap: Arc<HeapRecorder>,
 /// }
 ///
 /// #[profiler(clsid = "6C2C5B1B-0D0A-4C55-8B3E-0C1E8C4F9E11")]
 /// impl Profiler for Objects {
-///     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
-///         Ok(Objects::default())
-///     }
-///
-///     fn module_load_finished(
-///         &self,
-///         info: &ProfilerInfo,
-///         _module: ModuleId,
-///         _status: Hresult,
-///     ) -> Result<()> {
-///         self.heap.rest(info)
-///     }
-///
-///     fn garbage_collection_started(
-///         &self,
-///         _gc: &GcScope,
-///         generations: GenerationSet,
-///         _reason: GcReason,
-///     ) -> Result<()> {
-///         self.heap.collection_started(generations);
-///         Ok(())
-///     }
-///
-///     fn root_references2(&self, _gc: &GcScope, roots: Roots<'_>) -> Result<()> {
-///         self.heap.roots(roots);
-///         Ok(())
-///     }
-///
-///     fn conditional_weak_table_element_references(
-///         &self,
-///         _gc: &GcScope,
-///         elements: WeakTableElements<'_>,
-///     ) -> Result<()> {
-///         self.heap.weak_table_elements(elements);
-///         Ok(())
-///     }
-///
-///     fn object_references(
-///         &self,
-///         gc: &GcScope,
-///         object: ObjectId<'_>,
-///         class: Option<ClassId>,
-///         references: ObjectIds<'_>,
-///     ) -> Result<()> {
-///         self.heap.object(gc, object, class, references);
-///         Ok(())
-///     }
-///
-///     fn garbage_collection_finished(&self, _gc: &GcScope) -> Result<()> {
-///         self.heap.collection_finished();
-///         Ok(())
-///     }
-///
-///     fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
-///         self.heap.wait_for_names();
-///         Ok(())
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+///         let heap = setup.attach(HeapRecorder::new())?;
+///         Ok(Objects { heap })
 ///     }
 /// }
 ///
@@ -132,13 +81,13 @@ enum State {
     Idle,
     /// The next collection of the whole heap is wanted.
     Waiting,
-    /// It goes on.
+    /// It is under way.
     Recording(Box<Record>, Result<()>),
     Recorded(Box<Record>, Result<()>),
 }
 
 impl HeapRecorder {
-    /// A recorder of which nothing is wanted yet.
+    /// A recorder of which nothing is wanted yet, to be [attached](crate::Setup::attach).
     pub fn new() -> Self {
         Self::default()
     }
@@ -146,9 +95,10 @@ impl HeapRecorder {
     /// Records the heap: what is left after a collection that it forces. The program stands still
     /// meanwhile, for about a second per million objects.
     ///
-    /// Asks for [`EventMask::MONITOR_GC`] meanwhile, after [`rest`](Self::rest). **Events**:
-    /// `MONITOR_GC` from the start on, as the callbacks imply it: so the runtime knows not to collect
-    /// while the program runs, when nobody could walk over the heap.
+    /// **Events**: [`EventMask::MONITOR_GC`] from the start on, so that the runtime knows not to collect
+    /// while the program runs, when nobody could walk over the heap. When the runtime has started, it is
+    /// given back until the heap is recorded, unless others need it: with it the runtime walks over the
+    /// heap in every collection.
     ///
     /// Ends in `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
     /// ran managed code; not a callback, and not after
@@ -157,7 +107,7 @@ impl HeapRecorder {
     /// # Errors
     ///
     /// What [`CorProfilerInfo::force_gc`] and [`CorProfilerInfo5::set_event_mask2`] return; an error
-    /// of its own if the profiler did not hand over the callbacks, or another thread is recording.
+    /// of its own if the recorder is not attached, or another thread is recording.
     pub fn record(&self, info: &ProfilerInfo) -> Result<HeapGraph> {
         let naming = lock(&self.naming);
         {
@@ -172,7 +122,7 @@ impl HeapRecorder {
         collected?;
         let State::Recorded(record, outcome) = state else {
             return Err(Error::other(
-                "no collection of the whole heap was seen: hand the callbacks over to the recorder",
+                "no collection of the whole heap was seen: attach the recorder in `initialize`",
             ));
         };
         outcome?;
@@ -182,78 +132,85 @@ impl HeapRecorder {
         drop(naming);
         HeapGraph::build(*record, classes, functions)
     }
+}
 
-    /// Takes [`EventMask::MONITOR_GC`] back until the heap is recorded, the first time that it is
-    /// called: with it the runtime walks over the heap in every collection.
-    ///
-    /// To be called in [`module_load_finished`](crate::Profiler::module_load_finished), when the
-    /// runtime has started; not at all by a profiler that uses these events itself.
-    ///
-    /// # Errors
-    ///
-    /// What [`CorProfilerInfo5::set_event_mask2`] returns.
-    pub fn rest(&self, info: &ProfilerInfo) -> Result<()> {
-        if self.rests.swap(true, Ordering::AcqRel) {
+#[component(crate = crate)]
+impl Component for HeapRecorder {
+    /// The runtime has started: it walks over the heap from now on only when somebody wants it.
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        _module: ModuleId,
+        _status: Hresult,
+    ) -> Result<()> {
+        let others = || needed_without(info, owner());
+        if self.rests.swap(true, Ordering::AcqRel) || others().contains(EventMask::MONITOR_GC) {
             return Ok(());
         }
         let events = info.event_mask2()?;
         info.set_event_mask2(events - EventMask::MONITOR_GC)
     }
 
-    /// Waits until the types of a heap that is being recorded have names.
-    ///
-    /// A type is gone with its module: call this in
-    /// [`module_unload_started`](crate::Profiler::module_unload_started).
-    pub fn wait_for_names(&self) {
-        drop(lock(&self.naming));
-    }
-
-    /// To be called in [`garbage_collection_started`](crate::Profiler::garbage_collection_started).
-    pub fn collection_started(&self, generations: GenerationSet) {
+    fn garbage_collection_started(
+        &self,
+        _gc: &GcScope,
+        generations: GenerationSet,
+        _reason: GcReason,
+    ) -> Result<()> {
         let mut state = lock(&self.state);
         if matches!(*state, State::Waiting) && generations.contains(2) {
             *state = State::Recording(Box::default(), Ok(()));
         }
+        Ok(())
     }
 
-    /// To be called in [`root_references2`](crate::Profiler::root_references2).
-    pub fn roots(&self, roots: Roots<'_>) {
+    fn root_references2(&self, _gc: &GcScope, roots: Roots<'_>) -> Result<()> {
         if let State::Recording(record, _) = &mut *lock(&self.state) {
             record.add_roots(roots);
         }
+        Ok(())
     }
 
-    /// To be called in
-    /// [`conditional_weak_table_element_references`](crate::Profiler::conditional_weak_table_element_references).
-    pub fn weak_table_elements(&self, elements: WeakTableElements<'_>) {
+    fn conditional_weak_table_element_references(
+        &self,
+        _gc: &GcScope,
+        elements: WeakTableElements<'_>,
+    ) -> Result<()> {
         if let State::Recording(record, _) = &mut *lock(&self.state) {
             record.add_weak_elements(elements);
         }
+        Ok(())
     }
 
-    /// To be called in [`object_references`](crate::Profiler::object_references).
-    pub fn object(
+    fn object_references(
         &self,
         gc: &GcScope,
         object: ObjectId<'_>,
         class: Option<ClassId>,
         references: ObjectIds<'_>,
-    ) {
+    ) -> Result<()> {
         if let State::Recording(record, outcome) = &mut *lock(&self.state)
             && outcome.is_ok()
             && let Some(class) = class
         {
             *outcome = record.add(gc, object, class, references);
         }
+        Ok(())
     }
 
-    /// To be called in [`garbage_collection_finished`](crate::Profiler::garbage_collection_finished).
-    pub fn collection_finished(&self) {
+    fn garbage_collection_finished(&self, _gc: &GcScope) -> Result<()> {
         let mut state = lock(&self.state);
         *state = match std::mem::take(&mut *state) {
             State::Recording(record, outcome) => State::Recorded(record, outcome),
             other => other,
         };
+        Ok(())
+    }
+
+    /// A type is gone with its module: waits until the types of a heap that is being recorded have names.
+    fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
+        drop(lock(&self.naming));
+        Ok(())
     }
 }
 

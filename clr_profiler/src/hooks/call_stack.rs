@@ -1,5 +1,6 @@
 //! [`CallStack`]: which calls of a thread are under way, exceptions and tail calls included.
 
+use super::unwinding::UnwindStep;
 use crate::ids::FunctionId;
 
 /// The calls of one thread that are under way, outermost first; each with a value of yours, such as
@@ -10,22 +11,14 @@ use crate::ids::FunctionId;
 ///
 /// - the enter hook by [`enter`](Self::enter), the leave and the tailcall hook by
 ///   [`leave`](Self::leave);
-/// - [`exception_unwind_function_enter`](crate::Profiler::exception_unwind_function_enter) by
-///   [`unwind_enter`](Self::unwind_enter), and
-///   [`exception_unwind_function_leave`](crate::Profiler::exception_unwind_function_leave) by
-///   [`unwind_leave`](Self::unwind_leave);
-/// - [`exception_catcher_enter`](crate::Profiler::exception_catcher_enter) by
-///   [`caught`](Self::caught).
-///
-/// On runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions) these callbacks
-/// come only if their flag is named. [`ExceptionEvents`](crate::ExceptionEvents) tell [`handle`](Self::handle) there.
+/// - exceptions by [`unwind`](Self::unwind), with what [`Unwinding`](crate::Unwinding) tells.
 ///
 /// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
 /// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,
 /// several where the runtime did not tell of all.
 ///
 /// ```
-/// use clr_profiler::{CallStack, FunctionId};
+/// use clr_profiler::{CallStack, FunctionId, UnwindStep};
 ///
 /// # // SAFETY: no runtime is asked about them.
 /// # let [outer, inner] = unsafe { [FunctionId::from_raw(1), FunctionId::from_raw(2)] };
@@ -34,8 +27,8 @@ use crate::ids::FunctionId;
 /// stack.enter(inner, "inner");
 ///
 /// // An exception leaves `inner`, and `outer` catches it.
-/// stack.unwind_enter(inner);
-/// assert_eq!(stack.unwind_leave().collect::<Vec<_>>(), [(inner, "inner")]);
+/// let _ = stack.unwind(UnwindStep::Enter(inner));
+/// assert_eq!(stack.unwind(UnwindStep::Leave).collect::<Vec<_>>(), [(inner, "inner")]);
 /// assert_eq!(stack.leave(outer).collect::<Vec<_>>(), [(outer, "outer")]);
 /// assert!(stack.is_empty());
 /// ```
@@ -99,8 +92,19 @@ impl<T> CallStack<T> {
         self.end(function)
     }
 
+    /// An exception has got as far as this step tells.
+    pub fn unwind(&mut self, step: UnwindStep) -> Ended<'_, T> {
+        match step {
+            UnwindStep::Enter(function) => self.unwind_enter(function),
+            UnwindStep::Caught => self.caught(),
+            UnwindStep::Leave => return self.unwind_leave(),
+            UnwindStep::Handle(function) => return self.handle(function),
+        }
+        self.end_from(self.calls.len())
+    }
+
     /// An exception is about to leave a function, or to be caught in it.
-    pub fn unwind_enter(&mut self, function: FunctionId) {
+    fn unwind_enter(&mut self, function: FunctionId) {
         self.forget_ended();
         let place = (function, self.calls.len());
         // An exception that left a `finally` took the place of the one before, which was about to
@@ -111,13 +115,13 @@ impl<T> CallStack<T> {
     }
 
     /// The exception is caught in the function of the last [`unwind_enter`](Self::unwind_enter).
-    pub fn caught(&mut self) {
+    fn caught(&mut self) {
         self.forget_ended();
         self.unwinding.pop();
     }
 
     /// The exception has left the function of the last [`unwind_enter`](Self::unwind_enter).
-    pub fn unwind_leave(&mut self) -> Ended<'_, T> {
+    fn unwind_leave(&mut self) -> Ended<'_, T> {
         self.forget_ended();
         let function = self.unwinding.pop().map(|(function, _)| function);
         match function {
@@ -126,21 +130,8 @@ impl<T> CallStack<T> {
         }
     }
 
-    /// A handler of a function runs: the calls within its innermost call have ended. For profilers
-    /// that know exceptions by [`ExceptionEvents`](crate::ExceptionEvents).
-    ///
-    /// ```
-    /// # use clr_profiler::{CallStack, FunctionId};
-    /// # // SAFETY: no runtime is asked about them.
-    /// # let [outer, inner] = unsafe { [FunctionId::from_raw(1), FunctionId::from_raw(2)] };
-    /// # let mut stack = CallStack::new();
-    /// stack.enter(outer, ());
-    /// stack.enter(inner, ());
-    /// // `ExceptionEvent::CatchBegins(outer)`
-    /// assert_eq!(stack.handle(outer).count(), 1);
-    /// assert_eq!(stack.len(), 1);
-    /// ```
-    pub fn handle(&mut self, function: FunctionId) -> Ended<'_, T> {
+    /// A handler of a function runs: the calls within its innermost call have ended.
+    fn handle(&mut self, function: FunctionId) -> Ended<'_, T> {
         let place = self.place(function);
         let within = place.map_or(self.calls.len(), |place| place + 1);
         self.end_from(within)

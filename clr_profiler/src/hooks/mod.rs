@@ -7,10 +7,12 @@ mod functions;
 mod setup;
 mod state;
 mod stubs;
+mod unwinding;
 mod with_info;
 
 pub use call_stack::{CallStack, Ended};
 pub use fast::{CallHooks, HookKinds};
 pub use functions::{HookedFunction, HookedFunctions};
 pub use state::HookFailure;
+pub use unwinding::{UnwindStep, Unwinding};
 pub use with_info::{CallHooksWithInfo, EnterCall, LeaveCall};

@@ -47,7 +47,7 @@ pub use completion::{Completion, Followed, Unfollowed};
 pub use context::RewriteContext;
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
-pub use helper::HelperAssembly;
+pub use helper::{HelperAssembly, HelperLoader};
 pub use members::{NativeLibrary, NewField, NewType, TypeBuilder};
 pub(crate) use store::Unloads;
 

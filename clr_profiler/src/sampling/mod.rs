@@ -6,13 +6,17 @@ mod pace;
 mod walk;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::ids::{FunctionId, ThreadId};
+use crate::events::EventMask;
+use crate::ids::{FunctionId, ModuleId, ThreadId};
+use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
 use crate::worker::{Stop, Worker, is_early};
+
+use clr_profiler_macros::component;
 
 use pace::Pace;
 use walk::Stacks;
@@ -110,8 +114,8 @@ pub struct SamplerTotals {
 /// Samples the stacks of all managed threads, on a thread of its own.
 ///
 /// For each sample it stops the program: it suspends the threads, copies the frames of their stacks,
-/// resumes them, and then delivers the samples. It ends with [`stop`](Self::stop), when it is dropped,
-/// and by itself when the runtime shuts down or the profiler detaches.
+/// resumes them, and then delivers the samples. It ends with [`stop`](Self::stop), and by itself when the
+/// runtime shuts down or the profiler detaches.
 ///
 /// The runtime suspends threads only at safepoints, so that the innermost frames are biased: processor
 /// time is booked at the next safepoint after the code that has used it, which can be in another
@@ -120,7 +124,7 @@ pub struct SamplerTotals {
 /// Wraps no call of its own: each stop is `ICorProfilerInfo10::SuspendRuntime`,
 /// `ICorProfilerInfo4::EnumThreads`, `ICorProfilerInfo2::DoStackSnapshot` and
 /// `ICorProfilerInfo10::ResumeRuntime` (.NET Core 3.0 and newer). **Events**:
-/// [`ENABLE_STACK_SNAPSHOT`](crate::EventMask::ENABLE_STACK_SNAPSHOT).
+/// [`ENABLE_STACK_SNAPSHOT`](EventMask::ENABLE_STACK_SNAPSHOT) and those of modules.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -129,32 +133,23 @@ pub struct SamplerTotals {
 /// use clr_profiler::{Sampler, SamplerOptions};
 ///
 /// struct Hottest {
-///     sampler: Sampler,
 ///     leaves: Arc<Mutex<Vec<String>>>,
 /// }
 ///
 /// #[profiler(clsid = "5B8C1C0E-3C5D-4A55-9B65-2C5A6E0B7F10")]
 /// impl Profiler for Hottest {
-///     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-///         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
 ///         let leaves = Arc::new(Mutex::new(Vec::new()));
-///         let (names, asks) = (Arc::clone(&leaves), info.clone());
-///         let sampler = Sampler::start(info, SamplerOptions::default(), move |sample| {
+///         let names = Arc::clone(&leaves);
+///         setup.attach(Sampler::new(SamplerOptions::default(), move |info, sample| {
 ///             let function = sample.frames.first().and_then(|frame| frame.function);
-///             let name = function.and_then(|function| asks.method(function).ok()?.full_name().ok());
+///             let name = function.and_then(|function| info.method(function).ok()?.full_name().ok());
 ///             names.lock().unwrap_or_else(|e| e.into_inner()).extend(name);
-///         })?;
-///         Ok(Hottest { sampler, leaves })
-///     }
-///
-///     // The functions of a module are asked for before they go.
-///     fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
-///         self.sampler.wait_for_delivery();
-///         Ok(())
+///         }))?;
+///         Ok(Hottest { leaves })
 ///     }
 ///
 ///     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
-///         self.sampler.stop()?;
 ///         let leaves = self.leaves.lock().unwrap_or_else(|e| e.into_inner());
 ///         eprintln!("{} samples", leaves.len());
 ///         Ok(())
@@ -164,9 +159,15 @@ pub struct SamplerTotals {
 /// register!(Hottest);
 /// ```
 pub struct Sampler {
-    worker: Worker,
+    options: SamplerOptions,
     shared: Arc<Shared>,
+    /// Until it is attached.
+    deliver: Mutex<Option<Box<Deliver>>>,
+    /// From then on.
+    worker: OnceLock<Worker>,
 }
+
+type Deliver = dyn FnMut(&ProfilerInfo, &Sample<'_>) + Send;
 
 #[derive(Default)]
 struct Shared {
@@ -176,63 +177,33 @@ struct Shared {
 }
 
 impl Sampler {
-    /// Begins to sample. The program's threads run while `deliver` is called, on the sampler's
-    /// thread; a panic of it ends the sampler.
+    /// To be [attached](Setup::attach): it begins when `initialize` has returned and the runtime is
+    /// ready. The program's threads run while `deliver` is called, on the sampler's thread; a panic of it
+    /// ends the sampler.
     ///
-    /// It may be called in `initialize`: the sampler begins when that has returned and the runtime is
-    /// ready.
+    /// A function of a sample is there for as long as its module is, which is not unloaded before the
+    /// sample is delivered: ask for names in `deliver`.
     ///
-    /// A function of a sample is there for as long as its module is: see
-    /// [`wait_for_delivery`](Self::wait_for_delivery).
-    ///
-    /// # Errors
-    ///
-    /// The interval, the depth or the time to walk is zero, the share of the time is not above 0 and at
-    /// most 1, the runtime is older than .NET Core 3.0, or the operating
+    /// Attaching fails where the interval, the depth or the time to walk is zero, the share of the time
+    /// is not above 0 and at most 1, the runtime is older than .NET Core 3.0, or the operating
     /// system refuses a thread.
-    pub fn start(
-        info: &ProfilerInfo,
+    pub fn new(
         options: SamplerOptions,
-        deliver: impl FnMut(&Sample<'_>) + Send + 'static,
-    ) -> Result<Self> {
-        const CALL: &str = "Sampler::start";
-        let is_zero = options.interval.is_zero() || options.walk_time.is_zero();
-        let is_share = options.most_stopped > 0.0 && options.most_stopped <= 1.0;
-        if is_zero || options.depth == 0 || !is_share {
-            return Err(Error::invalid(
-                CALL,
-                format_args!(
-                    "`interval`, `depth` and `walk_time` may not be zero, and `most_stopped` is above 0 \
-                     and at most 1: {options:?}"
-                ),
-            ));
+        deliver: impl FnMut(&ProfilerInfo, &Sample<'_>) + Send + 'static,
+    ) -> Self {
+        Self {
+            options,
+            shared: Arc::default(),
+            deliver: Mutex::new(Some(Box::new(deliver))),
+            worker: OnceLock::new(),
         }
-        if info.version() < 10 {
-            return Err(Error::unsupported(CALL, 10, info.version()));
-        }
-        let shared = Arc::new(Shared::default());
-        let worker = Worker::start(info, "sampler", {
-            let (info, shared) = (info.clone(), Arc::clone(&shared));
-            move |stop| {
-                let mut sampling = Sampling {
-                    info: &info,
-                    stacks: Stacks::new(&options),
-                    options,
-                    shared: &shared,
-                    deliver,
-                };
-                sampling.run(stop)
-            }
-        })?;
-        Ok(Self { worker, shared })
     }
 
     /// Waits until the samples of the present stop, if there is one, are delivered.
     ///
-    /// A function is gone with its module. To ask for the names of functions safely in a program that
-    /// unloads modules, call this in
-    /// [`module_unload_started`](crate::Profiler::module_unload_started), and ask while a sample is
-    /// being delivered.
+    /// Modules wait with their unloading by themselves. A profiler that keeps functions beyond the
+    /// delivery calls this in [`module_unload_started`](crate::Profiler::module_unload_started) before it
+    /// forgets those of the module.
     ///
     /// **Context**: any but during a collection and in the callbacks of exceptions, and others that get
     /// an object.
@@ -260,7 +231,58 @@ impl Sampler {
     /// event, or a panic of the closure.
     pub fn stop(&self) -> Result<()> {
         let panicked = "the closure that samples are delivered to has panicked";
-        self.worker.stop("Sampler::stop", panicked)
+        match self.worker.get() {
+            Some(worker) => worker.stop("Sampler::stop", panicked),
+            None => Ok(()),
+        }
+    }
+}
+
+#[component(crate = crate)]
+impl Component for Sampler {
+    fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
+        const CALL: &str = "Sampler::new";
+        let options = self.options.clone();
+        let is_zero = options.interval.is_zero() || options.walk_time.is_zero();
+        let is_share = options.most_stopped > 0.0 && options.most_stopped <= 1.0;
+        if is_zero || options.depth == 0 || !is_share {
+            return Err(Error::invalid(
+                CALL,
+                format_args!(
+                    "`interval`, `depth` and `walk_time` may not be zero, and `most_stopped` is above 0 \
+                     and at most 1: {options:?}"
+                ),
+            ));
+        }
+        info.check_version(CALL, 10)?;
+        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+        let deliver = lock(&self.deliver).take();
+        let deliver = deliver.ok_or_else(|| Error::rule(CALL, "it was attached before"))?;
+        let worker = Worker::start(info, "sampler", {
+            let (info, shared) = (info.clone(), Arc::clone(&self.shared));
+            move |stop| {
+                let mut sampling = Sampling {
+                    info: &info,
+                    stacks: Stacks::new(&options),
+                    options,
+                    shared: &shared,
+                    deliver,
+                };
+                sampling.run(stop)
+            }
+        })?;
+        let _ = self.worker.set(worker);
+        Ok(())
+    }
+
+    /// Its functions are asked for before they go.
+    fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
+        self.wait_for_delivery();
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.stop()
     }
 }
 
@@ -280,15 +302,15 @@ impl fmt::Debug for Sampler {
 }
 
 /// The sampler's thread.
-struct Sampling<'a, D> {
+struct Sampling<'a> {
     info: &'a ProfilerInfo,
     options: SamplerOptions,
     shared: &'a Shared,
     stacks: Stacks,
-    deliver: D,
+    deliver: Box<Deliver>,
 }
 
-impl<D: FnMut(&Sample<'_>)> Sampling<'_, D> {
+impl Sampling<'_> {
     fn run(&mut self, stop: &Stop) -> Result<()> {
         let mut pace = Pace::new(self.options.interval, self.options.most_stopped);
         let mut last = Instant::now();
@@ -314,14 +336,15 @@ impl<D: FnMut(&Sample<'_>)> Sampling<'_, D> {
         let mut samples = 0;
         for (thread, frames) in self.stacks.walked() {
             samples += 1;
-            (self.deliver)(&Sample {
+            let sample = Sample {
                 thread: thread.id,
                 os_thread: thread.os_thread,
                 frames,
                 is_truncated: thread.is_truncated,
                 cpu: thread.cpu,
                 elapsed: thread.elapsed,
-            });
+            };
+            (self.deliver)(self.info, &sample);
         }
         drop(delivery);
         let mut totals = lock(&self.shared.totals);

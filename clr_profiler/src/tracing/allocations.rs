@@ -1,11 +1,15 @@
 //! [`AllocationTicks`]: sampled allocations by the runtime's own tracing.
 
+use std::fmt;
+
 use super::RuntimeProvider;
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
 use crate::ids::ClassId;
 use crate::info::{EventLevel, EventPayloadReader};
+use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
+use clr_profiler_macros::component;
 
 /// The keyword of the garbage collector's events.
 const KEYWORD: u64 = 1;
@@ -19,29 +23,26 @@ const ALLOCATION_TICK: u32 = 10;
 /// use clr_profiler::AllocationTicks;
 /// use clr_profiler::prelude::*;
 ///
-/// struct Ticks(AllocationTicks);
+/// struct Ticks;
 ///
 /// #[profiler(clsid = "0C9B1C1D-37B5-4F0E-9D3A-5A7D4B0F6E21")]
 /// impl Profiler for Ticks {
-///     fn initialize(info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
-///         Ok(Self(AllocationTicks::start(info)?))
-///     }
-///
-///     fn event_pipe_event_delivered(
-///         &self,
-///         info: &ProfilerInfo,
-///         event: &EventPipeEvent<'_>,
-///     ) -> Result<()> {
-///         if let Some(tick) = self.0.read(info, event) {
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+///         setup.attach(AllocationTicks::new(|info, tick| {
 ///             eprintln!("{} bytes, then a {}", tick.bytes, info.class_full_name(tick.class)?);
-///         }
-///         Ok(())
+///             Ok(())
+///         }))?;
+///         Ok(Ticks)
 ///     }
 /// }
 /// # fn main() {}
 /// ```
-#[derive(Debug)]
-pub struct AllocationTicks(RuntimeProvider);
+pub struct AllocationTicks {
+    provider: RuntimeProvider,
+    tell: Box<Tell>,
+}
+
+type Tell = dyn Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync;
 
 /// What a tick says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,31 +55,49 @@ pub struct AllocationTick {
 }
 
 impl AllocationTicks {
-    /// Has them delivered to
-    /// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), until the
+    /// To be [attached](crate::Setup::attach): `tell` is called on the thread that allocates, until the
     /// process ends.
     ///
-    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Context**: as for
-    /// [`event_pipe_start_session`](crate::CorProfilerInfo12::event_pipe_start_session);
-    /// `initialize` is best. **Events**:
-    /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE).
-    ///
-    /// # Errors
-    ///
-    /// What `event_pipe_start_session` answers; on .NET Core 3.1, that the runtime is too old.
-    pub fn start(info: &ProfilerInfo) -> Result<Self> {
-        RuntimeProvider::start(info, KEYWORD, EventLevel::Verbose).map(Self)
+    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
+    /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE). .NET Core 3.1 is too old:
+    /// it cannot be attached there.
+    pub fn new(
+        tell: impl Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            provider: RuntimeProvider::default(),
+            tell: Box::new(tell),
+        }
+    }
+}
+
+#[component(crate = crate)]
+impl Component for AllocationTicks {
+    fn attach(&self, info: &ProfilerInfo, _setup: &mut Setup) -> Result<()> {
+        RuntimeProvider::want(info, KEYWORD, EventLevel::Verbose);
+        Ok(())
     }
 
-    /// What an event says of allocations; `None` for an event of something else.
-    ///
-    /// **Context**: `event_pipe_event_delivered`.
-    pub fn read(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> Option<AllocationTick> {
+    fn start(&self, info: &ProfilerInfo) -> Result<()> {
+        RuntimeProvider::start(info)
+    }
+
+    fn event_pipe_event_delivered(
+        &self,
+        info: &ProfilerInfo,
+        event: &EventPipeEvent<'_>,
+    ) -> Result<()> {
         let is_tick = event.id == ALLOCATION_TICK && event.version >= 2;
-        if !is_tick || !self.0.has_raised(info, event) {
-            return None;
+        if !is_tick || !self.provider.has_raised(info, event) {
+            return Ok(());
         }
-        read(event.payload)
+        read(event.payload).map_or(Ok(()), |tick| (self.tell)(info, tick))
+    }
+}
+
+impl fmt::Debug for AllocationTicks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AllocationTicks").finish_non_exhaustive()
     }
 }
 

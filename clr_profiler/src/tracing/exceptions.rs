@@ -1,13 +1,18 @@
 //! [`ExceptionEvents`]: exceptions by the runtime's own tracing.
 
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::RuntimeProvider;
+use crate::callbacks::CallbackSet;
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::{Hresult, Result};
 use crate::events::EventMask;
 use crate::ids::FunctionId;
 use crate::info::{CorProfilerInfo3, EventLevel, EventPayloadReader};
-use crate::profiler::Setup;
+use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
+use clr_profiler_macros::component;
 
 /// The keyword of the runtime's events of exceptions.
 const KEYWORD: u64 = 0x8000;
@@ -31,32 +36,32 @@ const FILTER_ENDS: u32 = 255;
 /// use clr_profiler::prelude::*;
 /// use clr_profiler::{ExceptionEvent, ExceptionEvents};
 ///
-/// struct Thrown(ExceptionEvents);
+/// struct Thrown;
 ///
 /// #[profiler(clsid = "5B3B8E0E-6C57-4B59-9D6C-0F6D0E3E0C5A")]
 /// impl Profiler for Thrown {
-///     fn initialize(info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
-///         Ok(Self(ExceptionEvents::start(info)?))
-///     }
-///
-///     fn event_pipe_event_delivered(
-///         &self,
-///         info: &ProfilerInfo,
-///         event: &EventPipeEvent<'_>,
-///     ) -> Result<()> {
-///         if let Some(ExceptionEvent::Thrown(thrown)) = self.0.read(info, event) {
-///             eprintln!("{}: {}", thrown.type_name, thrown.message);
-///         }
-///         Ok(())
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+///         setup.attach(ExceptionEvents::new(|_info, event| {
+///             if let ExceptionEvent::Thrown(thrown) = event {
+///                 eprintln!("{}: {}", thrown.type_name, thrown.message);
+///             }
+///             Ok(())
+///         }))?;
+///         Ok(Self)
 ///     }
 /// }
 /// # fn main() {}
 /// ```
-#[derive(Debug)]
 pub struct ExceptionEvents {
-    /// None where they were not started.
-    provider: Option<RuntimeProvider>,
+    provider: RuntimeProvider,
+    tell: Box<Tell>,
+    /// Whether they are told only where the callbacks of exceptions are dangerous.
+    is_instead: bool,
+    /// Whether they are told here.
+    is_told: AtomicBool,
 }
+
+type Tell = dyn Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync;
 
 /// What happens to an exception on the thread on which this is delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,58 +97,78 @@ pub struct ThrownException {
 }
 
 impl ExceptionEvents {
-    /// Has them delivered to
-    /// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), until the
+    /// To be [attached](Setup::attach): `tell` is called on the thread of the exception, until the
     /// process ends.
     ///
-    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Context**: as for
-    /// [`event_pipe_start_session`](crate::CorProfilerInfo12::event_pipe_start_session); `initialize` is
-    /// best. **Events**:
-    /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE).
-    ///
-    /// # Errors
-    ///
-    /// What `event_pipe_start_session` answers; on .NET Core 3.1, that the runtime is too old.
-    pub fn start(info: &ProfilerInfo) -> Result<Self> {
-        let provider = RuntimeProvider::start(info, KEYWORD, EventLevel::Informational)?;
-        Ok(Self {
-            provider: Some(provider),
-        })
+    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
+    /// [`HIGH_MONITOR_EVENT_PIPE`](EventMask::HIGH_MONITOR_EVENT_PIPE). .NET Core 3.1 is too old: they
+    /// cannot be attached there.
+    pub fn new(
+        tell: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            provider: RuntimeProvider::default(),
+            tell: Box::new(tell),
+            is_instead: false,
+            is_told: AtomicBool::new(false),
+        }
     }
 
-    /// Starts them on runtimes that [lose
-    /// exceptions](crate::RuntimeInformation::loses_exceptions), for a profiler that has callbacks of
-    /// exceptions for the others. There it takes
-    /// [`MONITOR_EXCEPTIONS`](EventMask::MONITOR_EXCEPTIONS) out of `setup`. Elsewhere
-    /// [`read`](Self::read) tells nothing, and
-    /// [`HIGH_MONITOR_EVENT_PIPE`](EventMask::HIGH_MONITOR_EVENT_PIPE) is taken out: a profiler with
-    /// other sessions adds it again.
-    ///
-    /// As [`start`](Self::start). **Context**: `initialize`.
-    ///
-    /// # Errors
-    ///
-    /// As of `start`, and what the runtime answers when it is asked for its version.
-    pub fn instead_of_callbacks(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        if info.runtime_information()?.loses_exceptions() {
+    /// The same for a profiler that has callbacks of exceptions: these events are told only on runtimes
+    /// that [lose exceptions](crate::RuntimeInformation::loses_exceptions), and there they take
+    /// [`MONITOR_EXCEPTIONS`](EventMask::MONITOR_EXCEPTIONS) out of the setup, so that the callbacks do
+    /// not come. Elsewhere they do nothing.
+    pub fn instead_of_callbacks(
+        tell: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            is_instead: true,
+            ..Self::new(tell)
+        }
+    }
+}
+
+#[component(crate = crate)]
+impl Component for ExceptionEvents {
+    fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
+        let is_told = !self.is_instead || info.runtime_information()?.loses_exceptions();
+        self.is_told.store(is_told, Ordering::Relaxed);
+        if is_told {
+            RuntimeProvider::want(info, KEYWORD, EventLevel::Informational);
+        }
+        if self.is_instead && is_told {
             setup.remove_events(EventMask::MONITOR_EXCEPTIONS);
-            Self::start(info)
-        } else {
-            setup.remove_events(EventMask::HIGH_MONITOR_EVENT_PIPE);
-            Ok(Self { provider: None })
+        }
+        Ok(())
+    }
+
+    fn callbacks(&self) -> CallbackSet {
+        match self.is_told.load(Ordering::Relaxed) {
+            true => CallbackSet::EMPTY.with("event_pipe_event_delivered"),
+            false => CallbackSet::EMPTY,
         }
     }
 
-    /// What an event says of an exception; `None` for an event of something else.
-    ///
-    /// **Context**: `event_pipe_event_delivered`.
-    pub fn read(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> Option<ExceptionEvent> {
-        let provider = self.provider.as_ref()?;
+    fn start(&self, info: &ProfilerInfo) -> Result<()> {
+        RuntimeProvider::start(info)
+    }
+
+    fn event_pipe_event_delivered(
+        &self,
+        info: &ProfilerInfo,
+        event: &EventPipeEvent<'_>,
+    ) -> Result<()> {
         let is_one = matches!(event.id, THROWN | CATCH_BEGINS..=FILTER_ENDS);
-        if !is_one || !provider.has_raised(info, event) {
-            return None;
+        if !is_one || !self.provider.has_raised(info, event) {
+            return Ok(());
         }
-        read(event.id, event.payload)
+        read(event.id, event.payload).map_or(Ok(()), |event| (self.tell)(info, event))
+    }
+}
+
+impl fmt::Debug for ExceptionEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExceptionEvents").finish_non_exhaustive()
     }
 }
 

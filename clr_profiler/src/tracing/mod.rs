@@ -4,6 +4,7 @@ mod allocations;
 mod exceptions;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
@@ -16,17 +17,39 @@ pub use exceptions::{ExceptionEvent, ExceptionEvents, ThrownException};
 /// The runtime's provider of events.
 const NAME: &str = "Microsoft-Windows-DotNETRuntime";
 
+/// The one session of the profiler with the runtime's provider. Events of two would all come twice.
+#[derive(Debug, Default)]
+struct Session(Mutex<Option<(u64, EventLevel)>>);
+
+impl Session {
+    /// What is wanted until the session has started.
+    fn wanted(info: &ProfilerInfo) -> MutexGuard<'_, Option<(u64, EventLevel)>> {
+        let wanted = &info.extension::<Self>().0;
+        wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The runtime's provider, which is told from others by its id once that is known.
 #[derive(Debug, Default)]
 struct RuntimeProvider(AtomicUsize);
 
 impl RuntimeProvider {
-    /// Has events delivered until the process ends.
-    fn start(info: &ProfilerInfo, keywords: u64, level: EventLevel) -> Result<Self> {
+    /// Wants events from the start of the profiler until the process ends.
+    fn want(info: &ProfilerInfo, keywords: u64, level: EventLevel) {
+        let mut wanted = Session::wanted(info);
+        let (all, highest) = wanted.unwrap_or((0, level));
+        *wanted = Some((all | keywords, level.max(highest)));
+    }
+
+    /// Has the events delivered that are wanted. Only the first one who calls this does something.
+    fn start(info: &ProfilerInfo) -> Result<()> {
+        let Some((keywords, level)) = Session::wanted(info).take() else {
+            return Ok(());
+        };
         let mut provider = EventPipeProviderConfig::all(NAME);
         (provider.keywords, provider.level) = (keywords, level);
         info.event_pipe_start_session(&[provider], false)?;
-        Ok(Self::default())
+        Ok(())
     }
 
     /// Whether an event is the runtime's: a profiler may have sessions with other providers.

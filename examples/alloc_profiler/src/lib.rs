@@ -30,8 +30,6 @@ struct AllocProfiler {
     /// Locked by the collector's callbacks, and by others for a moment.
     survival: Arc<Mutex<Survival>>,
     wants_survival: bool,
-    /// The runtime's own samples, if they are what is wanted.
-    ticks: Option<AllocationTicks>,
     report: Report,
 }
 
@@ -49,20 +47,24 @@ impl Profiler for AllocProfiler {
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         // The callbacks below would ask for all of them.
         let exact = EventMask::MONITOR_OBJECT_ALLOCATED | EventMask::ENABLE_OBJECT_ALLOCATED;
-        match options.sampled {
-            true => setup.remove_events(exact),
-            false => setup.remove_events(EventMask::HIGH_MONITOR_EVENT_PIPE),
-        };
+        if options.sampled {
+            setup.remove_events(exact);
+        }
         if !options.survival {
             setup.remove_events(EventMask::MONITOR_GC | EventMask::HIGH_BASIC_GC);
         }
         let live = Live::with_limit(limit("ALLOC_PROFILER_LIMIT_STACKS", STACKS));
         let recorder = Recorder::new(live, options.depth());
         let survival = Arc::new(Mutex::new(Survival::default()));
-        let ticks = match options.sampled {
-            true => Some(AllocationTicks::start(info)?),
-            false => None,
-        };
+        // The runtime's own samples, if they are what is wanted.
+        if options.sampled {
+            let recorder = recorder.clone();
+            setup.attach(AllocationTicks::new(move |info, tick| {
+                let (number, _) = recorder.of_type(info, tick.class);
+                recorder.add(info, number, tick.bytes);
+                Ok(())
+            }))?;
+        }
         let wants_survival = options.survival;
         let report = Report::start(When::every(Pace::LOOK), {
             let (recorder, survival) = (recorder.clone(), Arc::clone(&survival));
@@ -92,7 +94,6 @@ impl Profiler for AllocProfiler {
             recorder,
             survival,
             wants_survival,
-            ticks,
             report,
         })
     }
@@ -110,18 +111,6 @@ impl Profiler for AllocProfiler {
             lock(&self.survival).named(class, number);
         }
         self.recorder.add(info, number, size as u64);
-        Ok(())
-    }
-
-    fn event_pipe_event_delivered(
-        &self,
-        info: &ProfilerInfo,
-        event: &EventPipeEvent<'_>,
-    ) -> Result<()> {
-        if let Some(tick) = (self.ticks.as_ref()).and_then(|ticks| ticks.read(info, event)) {
-            let (number, _) = self.recorder.of_type(info, tick.class);
-            self.recorder.add(info, number, tick.bytes);
-        }
         Ok(())
     }
 

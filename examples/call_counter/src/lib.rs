@@ -8,8 +8,8 @@ mod thread;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use clr_profiler::Unwinding;
 use clr_profiler::prelude::*;
-use clr_profiler::{ExceptionEvent, ExceptionEvents};
 use report::{Moment, Pace, Report, When, failures, is_framework, limit, lock};
 use stacks::{Live, Names};
 
@@ -25,17 +25,15 @@ const METHODS: usize = 100_000;
 
 /// The profiler.
 struct CallCounter {
-    /// Where the callbacks of exceptions are dangerous.
-    exceptions: ExceptionEvents,
     report: Report,
 }
 
 #[profiler(clsid = "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57")]
 impl Profiler for CallCounter {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("call_counter", setup);
         let options = Options::from_environment()?;
-        let exceptions = ExceptionEvents::instead_of_callbacks(info, setup)?;
+        setup.attach(Unwinding::new(thread::unwind))?;
         if !options.inline {
             setup.add_events(EventMask::DISABLE_INLINING);
         }
@@ -79,45 +77,7 @@ impl Profiler for CallCounter {
             pace.written(began);
             written
         })?;
-        Ok(Self { exceptions, report })
-    }
-
-    fn exception_unwind_function_enter(
-        &self,
-        _info: &ProfilerInfo,
-        function: FunctionId,
-    ) -> Result<()> {
-        thread::unwind_enter(function);
-        Ok(())
-    }
-
-    fn exception_catcher_enter(
-        &self,
-        _info: &ProfilerInfo,
-        _function: FunctionId,
-        _object: ObjectId<'_>,
-    ) -> Result<()> {
-        thread::caught();
-        Ok(())
-    }
-
-    fn exception_unwind_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
-        thread::unwind_leave();
-        Ok(())
-    }
-
-    fn event_pipe_event_delivered(
-        &self,
-        info: &ProfilerInfo,
-        event: &EventPipeEvent<'_>,
-    ) -> Result<()> {
-        if let Some(
-            ExceptionEvent::CatchBegins(function) | ExceptionEvent::FinallyBegins(function),
-        ) = self.exceptions.read(info, event)
-        {
-            thread::handle(function);
-        }
-        Ok(())
+        Ok(Self { report })
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {

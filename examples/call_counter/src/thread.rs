@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use clr_profiler::{CallHooks, CallStack, FunctionId, HookedFunction};
+use clr_profiler::{CallHooks, CallStack, FunctionId, HookedFunction, UnwindStep};
 use stacks::{Live, Local, Node, Stacks};
 
 use crate::clock::Clock;
@@ -100,30 +100,11 @@ fn with(then: impl FnOnce(&mut Thread)) {
     });
 }
 
-/// An exception is about to leave a function of this thread, or to be caught there.
-pub(crate) fn unwind_enter(function: FunctionId) {
-    with(|thread| thread.calls.unwind_enter(function));
-}
-
-/// It is caught.
-pub(crate) fn caught() {
-    with(|thread| thread.calls.caught());
-}
-
-/// It has left the function.
-pub(crate) fn unwind_leave() {
+/// An exception has got as far as this step tells.
+pub(crate) fn unwind(step: UnwindStep) {
     with(|thread| {
         thread.tick();
-        drop(thread.calls.unwind_leave());
-        thread.go_on();
-    });
-}
-
-/// An exception has come to a handler of this function.
-pub(crate) fn handle(function: FunctionId) {
-    with(|thread| {
-        thread.tick();
-        drop(thread.calls.handle(function));
+        drop(thread.calls.unwind(step));
         thread.go_on();
     });
 }

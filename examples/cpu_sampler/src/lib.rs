@@ -27,18 +27,17 @@ struct CpuSampler {
 
 #[profiler(clsid = "B859E288-AEB7-4E25-98DD-4D6A1B242B70")]
 impl Profiler for CpuSampler {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("cpu_sampler", setup);
-        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         let options = Options::from_environment()?;
         let profile = Arc::new(Mutex::new(Profile::new(options.by_wall)));
         let mut how = SamplerOptions::default();
         how.interval = options.interval;
         how.idle_threads = options.by_wall;
-        let sampler = Arc::new(Sampler::start(info, how, {
-            let (info, profile) = (info.clone(), Arc::clone(&profile));
-            move |sample| lock(&profile).add(&info, sample)
-        })?);
+        let sampler = setup.attach(Sampler::new(how, {
+            let profile = Arc::clone(&profile);
+            move |info, sample| lock(&profile).add(info, sample)
+        }))?;
         let report = Report::start(When::every(Pace::LOOK), {
             let (profile, sampler) = (Arc::clone(&profile), Arc::clone(&sampler));
             let (mut pace, mut told) = (Pace::start(), Instant::now());
@@ -69,7 +68,7 @@ impl Profiler for CpuSampler {
         })
     }
 
-    // What it defines is asked for before it goes.
+    // What is delivered now may bring functions of the module that are to be forgotten.
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         self.sampler.wait_for_delivery();
         lock(&self.profile).forget(module);

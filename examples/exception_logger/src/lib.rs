@@ -18,21 +18,23 @@ use names::Names;
 
 /// The profiler.
 struct ExceptionLogger {
+    logging: Arc<Logging>,
+    report: Report,
+}
+
+/// What logs exceptions, however they are told.
+struct Logging {
     filter: Option<String>,
     depth: usize,
     names: Names,
     log: Arc<Log>,
-    /// Where the callbacks of exceptions are dangerous.
-    events: ExceptionEvents,
-    report: Report,
 }
 
 #[profiler(clsid = "282F8859-F66D-4168-A257-F3B6BF218ABF")]
 impl Profiler for ExceptionLogger {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("exception_logger", setup);
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
-        let events = ExceptionEvents::instead_of_callbacks(info, setup)?;
         let path = path_from_environment("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt");
         let log = Arc::new(Log::new(Output::lines(path)?));
         let report = Report::start(When::default(), {
@@ -42,7 +44,7 @@ impl Profiler for ExceptionLogger {
                 Ok(())
             }
         })?;
-        Ok(Self {
+        let logging = Arc::new(Logging {
             filter: text("EXCEPTION_LOGGER_FILTER")?,
             depth: match text("EXCEPTION_LOGGER_DEPTH")? {
                 Some(depth) => depth.parse().map_err(|_| {
@@ -52,16 +54,20 @@ impl Profiler for ExceptionLogger {
             },
             names: Names::default(),
             log,
-            events,
-            report,
-        })
+        });
+        // Where the callbacks of exceptions are dangerous.
+        setup.attach(ExceptionEvents::instead_of_callbacks({
+            let logging = Arc::clone(&logging);
+            move |info, event| logging.event(info, event)
+        }))?;
+        Ok(Self { logging, report })
     }
 
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let class = info.class_from_object(thrown)?;
-        let name = self.names.class(info, class);
+        let name = self.logging.names.class(info, class);
         let message = || message(info, thrown).unwrap_or_default();
-        self.thrown(info, Some(class.raw()), &name, message)
+        self.logging.thrown(info, Some(class.raw()), &name, message)
     }
 
     fn exception_search_filter_enter(
@@ -74,7 +80,7 @@ impl Profiler for ExceptionLogger {
     }
 
     fn exception_search_filter_leave(&self, _info: &ProfilerInfo) -> Result<()> {
-        self.filter_leave();
+        self.logging.filter_leave();
         Ok(())
     }
 
@@ -87,37 +93,9 @@ impl Profiler for ExceptionLogger {
         thrown: ObjectId<'_>,
     ) -> Result<()> {
         let class = info.class_from_object(thrown)?;
-        self.caught(info, in_flight::caught(class.raw()), function);
+        let exception = in_flight::caught(class.raw());
+        self.logging.caught(info, exception, function);
         Ok(())
-    }
-
-    fn event_pipe_event_delivered(
-        &self,
-        info: &ProfilerInfo,
-        event: &EventPipeEvent<'_>,
-    ) -> Result<()> {
-        match self.events.read(info, event) {
-            Some(ExceptionEvent::Thrown(thrown)) => {
-                self.thrown(info, None, &thrown.type_name.into(), || thrown.message)
-            }
-            Some(ExceptionEvent::FilterBegins(_)) => {
-                in_flight::filter_enter();
-                Ok(())
-            }
-            Some(ExceptionEvent::FilterEnds) => {
-                self.filter_leave();
-                Ok(())
-            }
-            Some(ExceptionEvent::CatchBegins(function)) => {
-                self.caught(info, in_flight::catch_begins(), function);
-                Ok(())
-            }
-            Some(ExceptionEvent::CatchEnds) => {
-                in_flight::catch_ends();
-                Ok(())
-            }
-            _ => Ok(()),
-        }
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
@@ -126,7 +104,32 @@ impl Profiler for ExceptionLogger {
     }
 }
 
-impl ExceptionLogger {
+impl Logging {
+    fn event(&self, info: &ProfilerInfo, event: ExceptionEvent) -> Result<()> {
+        match event {
+            ExceptionEvent::Thrown(thrown) => {
+                self.thrown(info, None, &thrown.type_name.into(), || thrown.message)
+            }
+            ExceptionEvent::FilterBegins(_) => {
+                in_flight::filter_enter();
+                Ok(())
+            }
+            ExceptionEvent::FilterEnds => {
+                self.filter_leave();
+                Ok(())
+            }
+            ExceptionEvent::CatchBegins(function) => {
+                self.caught(info, in_flight::catch_begins(), function);
+                Ok(())
+            }
+            ExceptionEvent::CatchEnds => {
+                in_flight::catch_ends();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn thrown(
         &self,
         info: &ProfilerInfo,

@@ -6,7 +6,6 @@ mod options;
 mod table;
 
 use std::io;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clr_profiler::HeapRecorder;
@@ -21,7 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The profiler.
 struct HeapSnapshot {
-    heap: Arc<HeapRecorder>,
     report: Report,
     ending: Ending,
 }
@@ -31,14 +29,14 @@ impl Profiler for HeapSnapshot {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("heap_snapshot", setup);
         let options = Options::from_environment()?;
-        let heap = Arc::new(HeapRecorder::new());
+        let heap = setup.attach(HeapRecorder::new())?;
         let when = When {
             interval: options.every.or(options.after),
             is_asked: options.on_signal,
             patience: PATIENCE,
         };
         let write = {
-            let (info, heap) = (info.clone(), Arc::clone(&heap));
+            let info = info.clone();
             let mut is_taken = false;
             move |moment| {
                 let is_due = match moment {
@@ -64,7 +62,6 @@ impl Profiler for HeapSnapshot {
             }
         };
         Ok(Self {
-            heap,
             report: Report::start(when, write)?,
             ending: Ending::default(),
         })
@@ -77,7 +74,7 @@ impl Profiler for HeapSnapshot {
         _status: Hresult,
     ) -> Result<()> {
         self.ending.module_loaded(info, module);
-        self.heap.rest(info)
+        Ok(())
     }
 
     // The function that ends the program is precompiled, or else compiled.
@@ -97,52 +94,6 @@ impl Profiler for HeapSnapshot {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         self.called(info, function);
-        Ok(())
-    }
-
-    fn garbage_collection_started(
-        &self,
-        _gc: &GcScope,
-        generations: GenerationSet,
-        _reason: GcReason,
-    ) -> Result<()> {
-        self.heap.collection_started(generations);
-        Ok(())
-    }
-
-    fn root_references2(&self, _gc: &GcScope, roots: Roots<'_>) -> Result<()> {
-        self.heap.roots(roots);
-        Ok(())
-    }
-
-    fn conditional_weak_table_element_references(
-        &self,
-        _gc: &GcScope,
-        elements: WeakTableElements<'_>,
-    ) -> Result<()> {
-        self.heap.weak_table_elements(elements);
-        Ok(())
-    }
-
-    fn object_references(
-        &self,
-        gc: &GcScope,
-        object: ObjectId<'_>,
-        class: Option<ClassId>,
-        references: ObjectIds<'_>,
-    ) -> Result<()> {
-        self.heap.object(gc, object, class, references);
-        Ok(())
-    }
-
-    fn garbage_collection_finished(&self, _gc: &GcScope) -> Result<()> {
-        self.heap.collection_finished();
-        Ok(())
-    }
-
-    // What it defines is asked for before it goes.
-    fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
-        self.heap.wait_for_names();
         Ok(())
     }
 }

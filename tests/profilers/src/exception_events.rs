@@ -6,35 +6,27 @@ use clr_profiler::{ExceptionEvent, ExceptionEvents};
 use crate::log;
 
 /// Writes a line for each event that has to do with an exception.
-pub(crate) struct TracesExceptions(ExceptionEvents);
+pub(crate) struct TracesExceptions;
 
 #[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008C")]
 impl Profiler for TracesExceptions {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
-        ExceptionEvents::start(info).map(Self)
-    }
-
-    fn event_pipe_event_delivered(
-        &self,
-        info: &ProfilerInfo,
-        event: &EventPipeEvent<'_>,
-    ) -> Result<()> {
-        let name = |function| info.method(function)?.full_name();
-        match self.0.read(info, event) {
-            Some(ExceptionEvent::Thrown(thrown)) => log::line(format_args!(
-                "thrown {} {} {}",
-                thrown.type_name, thrown.message, thrown.hresult
-            )),
-            Some(ExceptionEvent::FilterBegins(f)) => log::line(format_args!("filter {}", name(f)?)),
-            Some(ExceptionEvent::FinallyBegins(f)) => {
-                log::line(format_args!("finally {}", name(f)?));
+        setup.attach(ExceptionEvents::new(|info, event| {
+            let name = |function| info.method(function)?.full_name();
+            match event {
+                ExceptionEvent::Thrown(thrown) => log::line(format_args!(
+                    "thrown {} {} {}",
+                    thrown.type_name, thrown.message, thrown.hresult
+                )),
+                ExceptionEvent::FilterBegins(f) => log::line(format_args!("filter {}", name(f)?)),
+                ExceptionEvent::FinallyBegins(f) => log::line(format_args!("finally {}", name(f)?)),
+                ExceptionEvent::CatchBegins(f) => log::line(format_args!("catch {}", name(f)?)),
+                ended => log::line(format_args!("{ended:?}")),
             }
-            Some(ExceptionEvent::CatchBegins(f)) => log::line(format_args!("catch {}", name(f)?)),
-            Some(ended) => log::line(format_args!("{ended:?}")),
-            None => {}
-        }
-        Ok(())
+            Ok(())
+        }))?;
+        Ok(Self)
     }
 }
 

@@ -19,20 +19,11 @@ impl Profiler for HelpsAll {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
         let helper = HelperAssembly::open(variable("HELPER"))?;
+        setup.attach(helper.loader(|info, module| {
+            let is_program = info.module_info(module)?.name.ends_with("Helped.dll");
+            Ok(is_program && variable("HELPED") != "forgets")
+        }))?;
         Ok(Self { helper })
-    }
-
-    fn module_load_finished(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        _: Hresult,
-    ) -> Result<()> {
-        if info.module_info(module)?.name.ends_with("Helped.dll") && variable("HELPED") != "forgets"
-        {
-            self.helper.load_into(info, module)?;
-        }
-        Ok(())
     }
 
     fn jit_compilation_started(

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooks, CallStack, HookedFunction, HookedFunctions};
+use clr_profiler::{CallHooks, CallStack, HookedFunction, HookedFunctions, UnwindStep};
 
 use crate::hooks_fast::make_tail_calls;
 use crate::log;
@@ -103,7 +103,7 @@ impl Profiler for PairsCalls {
         _info: &ProfilerInfo,
         function: FunctionId,
     ) -> Result<()> {
-        STACK.with_borrow_mut(|stack| stack.unwind_enter(function));
+        STACK.with_borrow_mut(|stack| drop(stack.unwind(UnwindStep::Enter(function))));
         Ok(())
     }
 
@@ -113,14 +113,14 @@ impl Profiler for PairsCalls {
         _function: FunctionId,
         _object: ObjectId<'_>,
     ) -> Result<()> {
-        STACK.with_borrow_mut(CallStack::caught);
+        STACK.with_borrow_mut(|stack| drop(stack.unwind(UnwindStep::Caught)));
         Ok(())
     }
 
     fn exception_unwind_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
         STACK.with_borrow_mut(|stack| {
             let mut ended = 0;
-            for (_, call) in stack.unwind_leave() {
+            for (_, call) in stack.unwind(UnwindStep::Leave) {
                 call.unwound.fetch_add(1, Ordering::Relaxed);
                 ended += 1;
             }

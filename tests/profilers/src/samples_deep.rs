@@ -12,30 +12,28 @@ use crate::log;
 /// Says what its sampler has done. With `SCENARIO_THREADS` it samples threads that wait, too, and says
 /// when it has seen so many.
 pub(crate) struct SamplesDeep {
-    sampler: Sampler,
+    sampler: Arc<Sampler>,
     begun: Instant,
 }
 
 #[profiler(clsid = "C0DE0000-0000-4000-8000-000000000A02")]
 impl Profiler for SamplesDeep {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        setup
-            .on_failure(|failure| log::line(failure))
-            .add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
         let threads = std::env::var("SCENARIO_THREADS").ok();
         let wanted: Option<usize> = threads.and_then(|threads| threads.parse().ok());
         let mut options = SamplerOptions::default();
         options.depth = usize::MAX;
         options.idle_threads = wanted.is_some();
         let seen = Arc::new(Mutex::new(HashSet::new()));
-        let sampler = Sampler::start(info, options, move |sample| {
+        let sampler = setup.attach(Sampler::new(options, move |_, sample| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             // Threads that have not called so deep yet do not count.
             if sample.frames.len() > 20 && seen.insert(sample.thread) && Some(seen.len()) == wanted
             {
                 log::line("all seen");
             }
-        })?;
+        }))?;
         let begun = Instant::now();
         Ok(Self { sampler, begun })
     }

@@ -58,21 +58,21 @@ impl Profiler for Suspends {
     ) -> Result<Self> {
         setup
             .on_failure(|failure| log::line(failure))
-            .add_events(EventMask::ENABLE_STACK_SNAPSHOT | EventMask::MONITOR_EXCEPTIONS);
+            .add_events(EventMask::MONITOR_EXCEPTIONS);
         let samples = Arc::new(AtomicU64::new(0));
         let mut sampler = None;
         if client_data == b"sampler" || client_data == b"thrown" {
             let mut options = SamplerOptions::default();
             options.interval = Duration::from_micros(200);
             let samples = Arc::clone(&samples);
-            sampler = Some(Arc::new(Sampler::start(info, options, move |_| {
+            sampler = Some(setup.attach(Sampler::new(options, move |_, _| {
                 samples.fetch_add(1, Ordering::SeqCst);
-            })?));
+            }))?);
             // A sampler that does not wait for the events is refused meanwhile.
             thread::sleep(WHILE);
         }
         if client_data == b"delivered" {
-            ends_itself(info)?;
+            ends_itself(setup)?;
         }
         if client_data == b"fail" {
             let (info, suspended) = (info.clone(), Signal::default());
@@ -174,21 +174,21 @@ fn detach(info: &ProfilerInfo) {
 }
 
 /// A sampler that is stopped and dropped in its own closure, which then requests the detach.
-fn ends_itself(info: &ProfilerInfo) -> Result<()> {
-    let slot = Arc::new(Mutex::new(None::<Sampler>));
+fn ends_itself(setup: &mut Setup) -> Result<()> {
+    let slot = Arc::new(Mutex::new(None::<Arc<Sampler>>));
     let mut options = SamplerOptions::default();
     options.idle_threads = true;
-    let sampler = Sampler::start(info, options, {
-        let (slot, info) = (Arc::clone(&slot), info.clone());
-        move |_| {
+    let sampler = setup.attach(Sampler::new(options, {
+        let slot = Arc::clone(&slot);
+        move |info, _| {
             let sampler = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(sampler) = sampler {
                 log::line(format_args!("stopped {:?}", sampler.stop()));
                 drop(sampler);
-                detach(&info);
+                detach(info);
             }
         }
-    })?;
+    }))?;
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(sampler);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! [`HelperAssembly`]: managed code of the profiler's own.
 
+mod component;
 mod image;
 mod loader;
 mod progress;
@@ -16,6 +17,7 @@ use crate::info::AssemblyReferenceProvider;
 use crate::metadata::AssemblyProps;
 use crate::runtime::ProfilerInfo;
 
+pub use component::HelperLoader;
 use progress::{Progress, Step};
 
 /// An assembly of the profiler's own, which rewritten code calls: what is tedious in IL is written
@@ -57,21 +59,12 @@ use progress::{Progress, Step};
 ///
 /// #[profiler(clsid = "3F7C4B0A-6A57-4B7E-9E0C-0A5D8C3B8E11")]
 /// impl Profiler for Tracer {
-///     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
 ///         let helper = HelperAssembly::open("/opt/tracer/Helper.dll")?;
+///         setup.attach(helper.loader(|info, module| {
+///             Ok(info.module_info(module)?.name.ends_with("App.dll"))
+///         }))?;
 ///         Ok(Self { helper })
-///     }
-///
-///     fn module_load_finished(
-///         &self,
-///         info: &ProfilerInfo,
-///         module: ModuleId,
-///         _status: Hresult,
-///     ) -> Result<()> {
-///         if info.module_info(module)?.name.ends_with("App.dll") {
-///             self.helper.load_into(info, module)?;
-///         }
-///         Ok(())
 ///     }
 ///
 ///     fn jit_compilation_started(
@@ -206,6 +199,7 @@ impl HelperAssembly {
     ///
     /// For [`module_load_finished`](crate::Profiler::module_load_finished), once for each module
     /// whose methods shall call the helper: the first one loads it, and for the others that is done.
+    /// [`loader`](Self::loader) does it for all modules that a closure names.
     /// The code comes into the initialiser of the module, which gets one if it has none. It calls
     /// `Assembly.LoadFrom`, which loads the helper into the default context, or finds that it was
     /// loaded as a startup hook; and it has the runtime find each type that the helper refers to, so

@@ -30,8 +30,7 @@ const THREADS: u64 = 32;
 pub(crate) struct Stress {
     world: Arc<World>,
     running: Mutex<Option<Running>>,
-    exceptions: ExceptionEvents,
-    callbacks: [AtomicU64; KINDS.len()],
+    callbacks: Arc<Callbacks>,
 }
 
 struct Running {
@@ -54,13 +53,29 @@ const KINDS: [&str; 8] = [
 
 #[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000E0")]
 impl Profiler for Stress {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(format_args!("failure: {failure}")));
+        let callbacks: Arc<Callbacks> = Arc::default();
+        setup.attach(ExceptionEvents::instead_of_callbacks({
+            let callbacks = Arc::clone(&callbacks);
+            move |info, event| {
+                match event {
+                    ExceptionEvent::Thrown(thrown) if thrown.type_name == "Stress.Thrown" => {
+                        callbacks.count("thrown");
+                    }
+                    ExceptionEvent::Thrown(thrown) => return Err(Error::other(thrown.type_name)),
+                    ExceptionEvent::CatchBegins(function) => {
+                        info.function_info(function)?;
+                    }
+                    _ => {}
+                }
+                Ok(())
+            }
+        }))?;
         Ok(Self {
             world: Arc::default(),
             running: Mutex::default(),
-            exceptions: ExceptionEvents::instead_of_callbacks(info, setup)?,
-            callbacks: Default::default(),
+            callbacks,
         })
     }
 
@@ -149,37 +164,27 @@ impl Profiler for Stress {
         Ok(())
     }
 
-    fn event_pipe_event_delivered(
-        &self,
-        info: &ProfilerInfo,
-        event: &EventPipeEvent<'_>,
-    ) -> Result<()> {
-        if let Some(event) = self.exceptions.read(info, event) {
-            match event {
-                ExceptionEvent::Thrown(thrown) if thrown.type_name == "Stress.Thrown" => {
-                    self.count("thrown");
-                }
-                ExceptionEvent::Thrown(thrown) => return Err(Error::other(thrown.type_name)),
-                ExceptionEvent::CatchBegins(function) => {
-                    info.function_info(function)?;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     fn garbage_collection_started(&self, _: &GcScope, _: GenerationSet, _: GcReason) -> Result<()> {
         self.count("collection");
         Ok(())
     }
 }
 
-impl Stress {
+/// How often each kind of callback came.
+#[derive(Default)]
+struct Callbacks([AtomicU64; KINDS.len()]);
+
+impl Callbacks {
     fn count(&self, kind: &str) {
         if let Some(place) = KINDS.iter().position(|known| *known == kind) {
-            self.callbacks[place].fetch_add(1, Ordering::Relaxed);
+            self.0[place].fetch_add(1, Ordering::Relaxed);
         }
+    }
+}
+
+impl Stress {
+    fn count(&self, kind: &str) {
+        self.callbacks.count(kind);
     }
 
     fn begin(&self, info: &ProfilerInfo) -> Result<()> {
@@ -214,7 +219,7 @@ impl Stress {
             }
         }
         tally.log(running.since.elapsed());
-        for (kind, count) in KINDS.iter().zip(&self.callbacks) {
+        for (kind, count) in KINDS.iter().zip(&self.callbacks.0) {
             log::line(format_args!(
                 "callbacks {kind} {}",
                 count.load(Ordering::Relaxed)
