@@ -4,6 +4,7 @@ mod accesses;
 mod allocations;
 mod boxes;
 mod calls;
+mod components;
 mod contexts;
 mod dynamics;
 mod enumerates;
@@ -63,6 +64,10 @@ register!(
     allocations::Allocations,
     boxes::Boxes,
     calls::SeesCalls,
+    components::Composed,
+    components::Conflicts,
+    components::OwnsRejit,
+    components::Pairs,
     contexts::AsksInCollection,
     contexts::HookPanics,
     contexts::LowEvents,
