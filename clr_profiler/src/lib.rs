@@ -36,6 +36,7 @@
 //! # What is where
 //!
 //! - [`Profiler`] has a method for each callback; [`Setup`] is what `initialize` decides.
+//! - [`Component`]s are parts that get callbacks by themselves, such as [`Rejit`]: [`Setup::attach`].
 //! - [`ProfilerInfo`] is the runtime: [`info.method(function)`](ProfilerInfo::method) for what is
 //!   needed most, and the traits [`CorProfilerInfo`] and so on, each after the native interface of
 //!   its name.

@@ -79,61 +79,37 @@ pub(super) fn dispatch<P: ProfilerClass, C: Context, R: Answer>(
     of_component: impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
     let live = object.live.get()?;
-    // In one place for both cases, so that it becomes part of the thunk.
-    let components = match live.components.want(callback) {
-        true => Some(before_profiler(object, live, callback, &of_component)?),
-        false => None,
-    };
-    let own = call_profiler(object, live, callback, of_profiler);
-    match components {
-        None => own,
-        Some(before) => after_profiler(live, callback, before, own, &of_component),
+    if live.components.want(callback) {
+        return dispatch_to_all(object, live, callback, of_profiler, &of_component);
     }
+    call_profiler(object, live, callback, of_profiler)
 }
 
-/// The answer of the components that come before the profiler.
-struct Before<R> {
-    answer: Option<R>,
-    /// Whether the profiler is asked, too.
-    is_active: bool,
-}
-
-/// Calls the components that come before the profiler; `None` where nobody is to be called.
+/// Calls all who want the callback, in their order. Apart, so that a callback that no component wants
+/// pays for the question alone.
 #[cold]
-fn before_profiler<P: ProfilerClass, C: Context, R: Answer>(
+#[inline(never)]
+fn dispatch_to_all<P: ProfilerClass, C: Context, R: Answer>(
     object: &Object<P>,
     live: &Live<P>,
     callback: Callback,
-    of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
-) -> Option<Before<R>> {
-    let is_active = match object.phase() {
-        Phase::Active => true,
-        Phase::Retired => false,
-        Phase::Created | Phase::Failed | Phase::ShutDown => return None,
-    };
-    let answer = match callback.reaches_components_last() {
-        true => R::NONE,
-        false => call_components(live, callback, of_component),
-    };
-    Some(Before { answer, is_active })
-}
-
-/// Calls the components that come after the profiler; the answer of all.
-#[cold]
-fn after_profiler<P, C: Context, R: Answer>(
-    live: &Live<P>,
-    callback: Callback,
-    before: Before<R>,
-    own: Option<R>,
+    of_profiler: impl FnOnce(&P, &C) -> Result<R>,
     of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
-    let answer = match before.is_active {
-        true => R::join(before.answer, own),
-        false => before.answer,
+    let of_profiler = || match object.phase() {
+        Phase::Retired => R::NONE,
+        _ => call_profiler(object, live, callback, of_profiler),
     };
-    match callback.reaches_components_last() {
-        true => R::join(answer, call_components(live, callback, of_component)),
-        false => answer,
+    match object.phase() {
+        Phase::Active | Phase::Retired => {}
+        Phase::Created | Phase::Failed | Phase::ShutDown => return None,
+    }
+    if callback.reaches_components_last() {
+        let own = of_profiler();
+        R::join(own, call_components(live, callback, of_component))
+    } else {
+        let others = call_components(live, callback, of_component);
+        R::join(others, of_profiler())
     }
 }
 
@@ -162,7 +138,7 @@ fn state<C: Context>(info: &ProfilerInfo, callback: Callback, owner: Owner) -> T
 }
 
 /// Calls the profiler, if callbacks reach it; `None` where it did not answer.
-#[inline]
+#[inline(always)]
 fn call_profiler<P: ProfilerClass, C: Context, R>(
     object: &Object<P>,
     live: &Live<P>,
