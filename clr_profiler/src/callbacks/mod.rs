@@ -13,7 +13,7 @@
 //! callbacks that may ask the runtime, `gc` for those that come while it is suspended; and the
 //! parameters of the trait's method, each with its conversion from the native ones. A row that
 //! ends in `-> parameter` returns a `bool` through that native parameter; it is `true` unless the
-//! profiler says otherwise. `lifecycle` names the callbacks that the boundary handles itself.
+//! profiler says otherwise. `lifecycle` names the callbacks that `com` handles itself.
 
 pub(crate) mod payload;
 pub(crate) mod reasons;

@@ -130,9 +130,11 @@ impl Origins {
                     before.get(place).filter(|own| own.new_offset == middle)
                 };
                 let entries = map.iter().filter_map(|entry| {
+                    let own = own(entry.old_offset)?;
                     Some(IlMapEntry {
-                        old_offset: own(entry.old_offset)?.old_offset,
-                        ..*entry
+                        old_offset: own.old_offset,
+                        new_offset: entry.new_offset,
+                        is_accurate: own.is_accurate && entry.is_accurate,
                     })
                 });
                 entries.collect()
@@ -471,20 +473,30 @@ mod tests {
 
     #[test]
     fn origins_follow_from_edit_to_edit() {
-        let map = |pairs: &[(u32, u32)]| -> Vec<IlMapEntry> {
-            let entries = pairs.iter().map(|(old, new)| IlMapEntry {
+        let map = |entries: &[(u32, u32, bool)]| -> Vec<IlMapEntry> {
+            let entries = entries.iter().map(|(old, new, exact)| IlMapEntry {
                 old_offset: *old,
                 new_offset: *new,
-                is_accurate: true,
+                is_accurate: *exact,
             });
             entries.collect()
         };
         // Five bytes are put before all, and three before the second instruction.
-        let first = map(&[(0, 5), (2, 7)]);
-        let second = map(&[(0, 0), (5, 5), (7, 10)]);
+        let first = map(&[(0, 0, false), (0, 5, true), (2, 7, true)]);
+        let second = map(&[
+            (0, 0, true),
+            (1, 1, true),
+            (5, 5, true),
+            (7, 7, false),
+            (7, 10, true),
+        ]);
         assert_eq!(Origins::Same.followed_by(second.clone()), second);
         let mapped = Origins::Mapped(first.into());
-        assert_eq!(mapped.followed_by(second.clone()), map(&[(0, 5), (2, 10)]));
+        // What was inserted is not the instruction that it leads to.
+        assert_eq!(
+            mapped.followed_by(second.clone()),
+            map(&[(0, 0, false), (0, 5, true), (2, 7, false), (2, 10, true)])
+        );
         assert_eq!(Origins::Hidden.followed_by(second), []);
     }
 
