@@ -164,7 +164,8 @@ fn a_method_that_could_not_be_rewritten_has_failed() {
         assert_eq!(program.ask("end"), "ending");
         let finished = program.finish();
         assert_eq!(finished.status.code(), Some(3));
-        let told = "hot_patch: 1 failed: get_rejit_parameters failed: Hot.Program.Own() was not rewritten: ";
+        let told = "hot_patch: 1 failed: get_rejit_parameters of the component `Rejit` failed: Hot.Program.Own() was \
+                    not rewritten: ";
         assert!(finished.stderr.starts_with(told), "{}", finished.stderr);
     }
 }
