@@ -109,7 +109,11 @@ impl HeapSnapshot {
 register!(HeapSnapshot);
 
 fn is_early(error: &Error) -> bool {
-    error.hresult().name() == Some("CORPROF_E_RUNTIME_UNINITIALIZED")
+    let name = error.hresult().name();
+    matches!(
+        name,
+        Some("CORPROF_E_RUNTIME_UNINITIALIZED" | "CORPROF_E_NOT_YET_AVAILABLE")
+    )
 }
 
 /// Looks at the heap, and writes what is there.
