@@ -1,15 +1,34 @@
 //! The arguments of `#[profiler(...)]`.
 
 use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
 use syn::parse::Parser;
-use syn::{Error, Lit, LitStr, Path, Result};
+use syn::{Error, Expr, ExprLit, Lit, LitStr, Path, Result};
 
 /// What `#[profiler(...)]` was given.
 pub(crate) struct Arguments {
-    /// The class id, as the number that `Uuid::from_u128` takes.
-    pub(crate) clsid: u128,
+    /// The class id.
+    pub(crate) clsid: ClassId,
     /// Where the crate `clr_profiler` is.
     pub(crate) clr_profiler: Path,
+}
+
+/// A class id.
+pub(crate) enum ClassId {
+    /// As the number that `Uuid::from_u128` takes.
+    Number(u128),
+    /// As an expression of type `Uuid`.
+    Expression(Expr),
+}
+
+impl ClassId {
+    /// An expression of type `Uuid`, which is in this module of `clr_profiler`.
+    pub(crate) fn uuid(&self, private: &TokenStream) -> TokenStream {
+        match self {
+            Self::Number(number) => quote!(#private::Uuid::from_u128(#number)),
+            Self::Expression(expression) => expression.to_token_stream(),
+        }
+    }
 }
 
 const USAGE: &str = "write `#[profiler(clsid = \"00000000-0000-0000-0000-000000000000\")]` with a \
@@ -27,10 +46,22 @@ impl Arguments {
         let mut clr_profiler = None;
         let parser = syn::meta::parser(|meta| {
             if meta.path.is_ident("clsid") {
-                let text = meta.value()?.parse::<LitStr>().map_err(|error| {
-                    Error::new(error.span(), format!("the class id is a text: {USAGE}"))
-                })?;
-                clsid = Some(guid(&text)?);
+                let mut value = meta.value()?.parse()?;
+                // What comes through a macro of the user's.
+                while let Expr::Group(group) = value {
+                    value = *group.expr;
+                }
+                clsid = Some(match value {
+                    Expr::Lit(ExprLit {
+                        lit: Lit::Str(text),
+                        ..
+                    }) => ClassId::Number(guid(&text)?),
+                    Expr::Lit(literal) => {
+                        let problem = format!("the class id is a text: {USAGE}");
+                        return Err(Error::new_spanned(literal, problem));
+                    }
+                    expression => ClassId::Expression(expression),
+                });
                 Ok(())
             } else if meta.path.is_ident("crate") {
                 clr_profiler = Some(meta.value()?.call(Path::parse_mod_style)?);
@@ -99,8 +130,18 @@ mod tests {
             "{df63a541-5a33-4611-8829-f4e495985ee3}",
         ] {
             let arguments = Arguments::parse(quote!(clsid = #text)).unwrap();
-            assert_eq!(arguments.clsid, 0xDF63A541_5A33_4611_8829_F4E495985EE3);
+            let ClassId::Number(number) = arguments.clsid else {
+                panic!("{text} is a number");
+            };
+            assert_eq!(number, 0xDF63A541_5A33_4611_8829_F4E495985EE3);
         }
+    }
+
+    #[test]
+    fn a_constant_is_a_class_id() {
+        let arguments = Arguments::parse(quote!(clsid = names::PROFILER)).unwrap();
+        let uuid = arguments.clsid.uuid(&quote!(private));
+        assert_eq!(uuid.to_string(), "names :: PROFILER");
     }
 
     #[test]

@@ -17,7 +17,8 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// - `clsid` is the class id under which the runtime asks for the profiler: any GUID that no other
-///   profiler has. The environment variable `CORECLR_PROFILER` names it.
+///   profiler has, as a text or as a constant of type `Uuid`. The environment variable
+///   `CORECLR_PROFILER` names it.
 /// - The events that the runtime is asked for follow from the callbacks in the implementation.
 /// - `crate = path` says where `clr_profiler` is, if it is not at `::clr_profiler`.
 ///

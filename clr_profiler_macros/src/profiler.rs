@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, ImplItem, Item, ItemImpl, Path, Result};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, ClassId};
 use crate::callbacks::{self, CALLBACKS};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -29,7 +29,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let arguments_problem = arguments.as_ref().err().map(Error::to_compile_error);
     let arguments = arguments.unwrap_or_else(|_| Arguments {
-        clsid: 1,
+        clsid: ClassId::Number(1),
         clr_profiler: syn::parse_quote!(::clr_profiler),
     });
     // What is right is kept, so that one mistake is one error.
@@ -164,12 +164,12 @@ fn class_of(implementation: &ItemImpl, arguments: &Arguments) -> TokenStream {
         quote!(#clr_profiler::__private)
     };
     let profiler = &implementation.self_ty;
-    let clsid = arguments.clsid;
+    let clsid = arguments.clsid.uuid(&private);
     let overridden = overridden(implementation, &private, &[]);
     let span = profiler.span();
     quote_spanned! {span=>
         impl #private::ProfilerClass for #profiler {
-            const CLSID: #private::Uuid = #private::Uuid::from_u128(#clsid);
+            const CLSID: #private::Uuid = #clsid;
             const OVERRIDDEN: #private::CallbackSet = #overridden;
         }
     }

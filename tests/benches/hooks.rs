@@ -40,14 +40,14 @@ mod measure {
     use std::time::Duration;
 
     use clr_profiler_launcher::{DotnetHost, Launch, ProfilerLibrary, find_library};
-    use clr_profiler_tests::profilee;
+    use clr_profiler_tests::{clsid, profilee};
     use examples_support::{Pinned, runtime};
 
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
     const CALLS: u64 = 100_000_000;
     /// The library of the hooks that do next to nothing, and of `call_counter`, with their class ids.
-    const FAST: (&str, &str) = ("scenario_profilers", "C0DE0000-0000-4000-8000-0000000000C5");
+    const FAST: (&str, &str) = ("scenario_profilers", "Measures");
     const COUNTER: (&str, &str) = ("call_counter", "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57");
 
     pub(super) fn run(runs: usize) -> Result<()> {
@@ -67,8 +67,11 @@ mod measure {
                 launch.env("SCENARIO_LOG", &log);
                 launch.env("CALL_COUNTER_OUTPUT", &results);
                 launch.env("CALL_COUNTER_FILTER", "CountBench");
-                if let Some((library, clsid)) = profiler {
-                    launch.profiler(ProfilerLibrary::new(find_library(library)?, clsid)?);
+                if let Some((library, profiler)) = profiler {
+                    launch.profiler(ProfilerLibrary::new(
+                        find_library(library)?,
+                        clsid(profiler),
+                    )?);
                 }
                 if let Some((name, value)) = variable {
                     launch.env(name, value);

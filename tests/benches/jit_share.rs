@@ -26,11 +26,11 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
 use clr_profiler_launcher::{ProfilerLibrary, find_library};
-use clr_profiler_tests::{Runtime, profilee, runtimes};
+use clr_profiler_tests::{Runtime, clsid, profilee, runtimes};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const CLSID: &str = "C0DE0000-0000-4000-8000-0000000000AE";
+const PROFILER: &str = "JitShare";
 
 /// The settings of each way to compile.
 const WAYS: [(&str, &[(&str, &str)]); 2] = [
@@ -133,7 +133,7 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
     }
     launch.env("SCENARIO_LOG", log);
     launch.env("MEMORY", memory);
-    launch.profiler(ProfilerLibrary::new(library, CLSID)?);
+    launch.profiler(ProfilerLibrary::new(library, clsid(PROFILER))?);
     let _ = std::fs::remove_file(log);
     let status = launch.command()?.stdout(Stdio::null()).status()?;
     let text = std::fs::read_to_string(log);

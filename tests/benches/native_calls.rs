@@ -14,7 +14,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clr_profiler_launcher::{ProfilerLibrary, find_library};
-use clr_profiler_tests::{Runtime, profilee, runtimes};
+use clr_profiler_tests::{Runtime, clsid, profilee, runtimes};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 
 fn run(runtime: &Runtime, rounds: u32) -> Result<()> {
     let library = find_library("scenario_profilers")?;
-    let library = ProfilerLibrary::new(library, "C0DE0000-0000-4000-8000-0000000000B2")?;
+    let library = ProfilerLibrary::new(library, clsid("TimesCalls"))?;
     let unprofiled = medians(runtime, rounds, None)?;
     let profiled = medians(runtime, rounds, Some(library))?;
     println!("{}, {rounds} rounds of 1,000,000 calls", runtime.name);

@@ -39,7 +39,7 @@ mod measure {
     use std::time::Duration;
 
     use clr_profiler_launcher::{DotnetHost, Launch, ProfilerLibrary, find_library};
-    use clr_profiler_tests::profilee;
+    use clr_profiler_tests::{clsid, profilee};
     use examples_support::{Pinned, runtime};
 
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -49,10 +49,7 @@ mod measure {
         let log = std::env::temp_dir().join(format!("startup-{}", std::process::id()));
         let profilers = [
             ("no profiler", None),
-            (
-                "null profiler",
-                Some(("scenario_profilers", "C0DE0000-0000-4000-8000-000000000001")),
-            ),
+            ("null profiler", Some(("scenario_profilers", "Null"))),
             (
                 "jit_logger",
                 Some(("jit_logger", "DF63A541-5A33-4611-8829-F4E495985EE3")),
@@ -64,8 +61,11 @@ mod measure {
             launch.dotnet(host.clone());
             launch.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
             launch.env("JIT_LOGGER_OUTPUT", &log);
-            if let Some((library, clsid)) = profiler {
-                launch.profiler(ProfilerLibrary::new(find_library(library)?, clsid)?);
+            if let Some((library, profiler)) = profiler {
+                launch.profiler(ProfilerLibrary::new(
+                    find_library(library)?,
+                    clsid(profiler),
+                )?);
             }
             commands.push(launch.command()?);
         }

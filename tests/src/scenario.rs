@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use clr_profiler_launcher::{ProfilerLibrary, find_library_beside};
+use clr_profiler_launcher::{Clsid, ProfilerLibrary, find_library_beside};
 
 use crate::process::PATIENCE;
-use crate::{Finished, Running, Runtime, recorder, runtimes};
+use crate::{Finished, Running, Runtime, class_id, recorder, runtimes};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
 ///
@@ -24,6 +24,12 @@ pub fn profilee(name: &str) -> PathBuf {
     folder.join(format!("{name}.dll"))
 }
 
+/// The class id of a profiler: of one of the scenarios by the name of its type, or the text of another's.
+pub fn clsid(profiler: &str) -> Clsid {
+    let by_name = || Clsid::from_u128(class_id(profiler));
+    profiler.parse().unwrap_or_else(|_| by_name())
+}
+
 /// A program to run, without or with a profiler.
 #[derive(Debug, Clone)]
 pub struct Scenario {
@@ -31,8 +37,8 @@ pub struct Scenario {
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
     library: String,
-    clsid: Option<String>,
-    notification_clsids: Vec<String>,
+    profiler: Option<String>,
+    notification_profilers: Vec<String>,
     startup_hooks: Vec<PathBuf>,
     is_recorded: bool,
 }
@@ -50,8 +56,8 @@ impl Scenario {
             arguments: Vec::new(),
             variables: Vec::new(),
             library: "scenario_profilers".to_owned(),
-            clsid: None,
-            notification_clsids: Vec::new(),
+            profiler: None,
+            notification_profilers: Vec::new(),
             startup_hooks: Vec::new(),
             is_recorded: false,
         }
@@ -71,17 +77,17 @@ impl Scenario {
         self
     }
 
-    /// The profiler with this class id.
+    /// A profiler: one of the scenarios by the name of its type, another by its class id.
     #[must_use]
-    pub fn profiler(mut self, clsid: &str) -> Self {
-        self.clsid = Some(clsid.to_owned());
+    pub fn profiler(mut self, name: &str) -> Self {
+        self.profiler = Some(name.to_owned());
         self
     }
 
-    /// The profiler with this class id, as a notification profiler.
+    /// Such a profiler, as a notification profiler.
     #[must_use]
-    pub fn notification_profiler(mut self, clsid: &str) -> Self {
-        self.notification_clsids.push(clsid.to_owned());
+    pub fn notification_profiler(mut self, name: &str) -> Self {
+        self.notification_profilers.push(name.to_owned());
         self
     }
 
@@ -118,7 +124,7 @@ impl Scenario {
 
     /// Runs the program on this runtime under the profiler, if one was named.
     pub fn run_on(&self, runtime: &Runtime) -> Finished {
-        self.run(runtime, self.clsid.as_deref())
+        self.run(runtime, self.profiler.as_deref())
     }
 
     /// Runs the program on this runtime without a profiler.
@@ -139,7 +145,7 @@ impl Scenario {
     ) {
         for runtime in runtimes().iter().filter(|runtime| is_wanted(runtime)) {
             println!("on {}", runtime.name);
-            assert(runtime, &self.run(runtime, self.clsid.as_deref()));
+            assert(runtime, &self.run(runtime, self.profiler.as_deref()));
         }
     }
 
@@ -153,8 +159,8 @@ impl Scenario {
         let log = Scratch::file("log");
         let command = self.command(
             runtime,
-            self.clsid.as_deref(),
-            &self.notification_clsids,
+            self.profiler.as_deref(),
+            &self.notification_profilers,
             &log,
         );
         Started {
@@ -163,9 +169,9 @@ impl Scenario {
         }
     }
 
-    fn run(&self, runtime: &Runtime, clsid: Option<&str>) -> Finished {
+    fn run(&self, runtime: &Runtime, profiler: Option<&str>) -> Finished {
         let log = Scratch::file("log");
-        let mut finished = Finished::of(self.command(runtime, clsid, &[], &log));
+        let mut finished = Finished::of(self.command(runtime, profiler, &[], &log));
         finished.log = log.read();
         finished
     }
@@ -173,8 +179,8 @@ impl Scenario {
     fn command(
         &self,
         runtime: &Runtime,
-        clsid: Option<&str>,
-        notification_clsids: &[String],
+        profiler: Option<&str>,
+        notification_profilers: &[String],
         log: &Scratch,
     ) -> Command {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
@@ -191,11 +197,11 @@ impl Scenario {
         for hook in &self.startup_hooks {
             launch.startup_hook(hook);
         }
-        if let Some(clsid) = clsid {
-            launch.profiler(self.profiler_library(clsid));
+        if let Some(name) = profiler {
+            launch.profiler(self.profiler_library(name));
         }
-        for clsid in notification_clsids {
-            launch.notification_profiler(self.profiler_library(clsid));
+        for name in notification_profilers {
+            launch.notification_profiler(self.profiler_library(name));
         }
         let mut command = launch.command().unwrap_or_else(|error| panic!("{error}"));
         if self.is_recorded {
@@ -205,14 +211,14 @@ impl Scenario {
         command
     }
 
-    /// The library of the scenarios' profilers with this class id.
+    /// The library of the scenarios' profilers, with the one that [`profiler`](Self::profiler) names so.
     ///
     /// # Panics
     ///
     /// If it was not built.
-    pub fn profiler_library(&self, clsid: &str) -> ProfilerLibrary {
+    pub fn profiler_library(&self, name: &str) -> ProfilerLibrary {
         let path = recorder::instead_of(self.library_path());
-        ProfilerLibrary::new(path, clsid).unwrap_or_else(|error| panic!("{error}"))
+        ProfilerLibrary::new(path, clsid(name)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn library_path(&self) -> PathBuf {

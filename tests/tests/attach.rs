@@ -9,10 +9,10 @@ use std::time::Duration;
 use clr_profiler_launcher::{Attach, Error};
 use clr_profiler_tests::{Runtime, Scenario, Started, runtimes};
 
-const WATCHES: &str = "C0DE0000-0000-4000-8000-000000000030";
-const WATCHES_ALLOCATIONS: &str = "C0DE0000-0000-4000-8000-000000000031";
-const DETACHES: &str = "C0DE0000-0000-4000-8000-000000000032";
-const CANNOT_DETACH: &str = "C0DE0000-0000-4000-8000-000000000033";
+const WATCHES: &str = "Watches";
+const WATCHES_ALLOCATIONS: &str = "WatchesAllocations";
+const DETACHES: &str = "Detaches";
+const CANNOT_DETACH: &str = "CannotDetach";
 
 fn waits() -> Scenario {
     Scenario::new("Waits")
@@ -28,9 +28,9 @@ fn on_each_runtime(scenario: &Scenario, test: impl Fn(&Runtime, Started)) {
     }
 }
 
-fn attach(process: u32, clsid: &str, data: &[u8]) -> Result<(), Error> {
+fn attach(process: u32, profiler: &str, data: &[u8]) -> Result<(), Error> {
     Attach::new(process)
-        .profiler(waits().profiler_library(clsid))
+        .profiler(waits().profiler_library(profiler))
         .client_data(data)
         .send()
 }

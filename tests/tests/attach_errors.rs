@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
 use clr_profiler_launcher::{Attach, Error, ProfilerLibrary};
-use clr_profiler_tests::{Scenario, runtimes};
+use clr_profiler_tests::{Scenario, clsid, runtimes};
 
-const WATCHES: &str = "C0DE0000-0000-4000-8000-000000000030";
+const WATCHES: &str = "Watches";
 
 fn library() -> ProfilerLibrary {
     Scenario::new("Waits").profiler_library(WATCHES)
@@ -270,7 +270,8 @@ fn a_program_that_takes_no_profilers_at_its_start_takes_attached_ones() {
 #[ignore = "run by another_user"]
 fn as_another_user() {
     let id = env::var("SCENARIO_PROCESS").unwrap().parse().unwrap();
-    let library = ProfilerLibrary::new(env::var("SCENARIO_LIBRARY").unwrap(), WATCHES).unwrap();
+    let library =
+        ProfilerLibrary::new(env::var("SCENARIO_LIBRARY").unwrap(), clsid(WATCHES)).unwrap();
     match Attach::new(id).profiler(library).send() {
         Ok(()) => println!("attached"),
         Err(error) => println!("{error:?}\n{error}"),

@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn arguments_and_results_of_every_kind_are_objects() {
-    let scenario = Scenario::new("Boxes").profiler("C0DE0000-0000-4000-8000-0000000000A6");
+    let scenario = Scenario::new("Boxes").profiler("Boxes");
     scenario.compare(|plain, profiled| {
         // By itself, the program says only what its last methods give.
         assert!(
@@ -45,7 +45,7 @@ fn a_framework_whose_values_are_all_boxed_does_what_it_did() {
         // Nothing comes precompiled.
         .env("COMPlus_ReadyToRun", "0")
         .env("DOTNET_ReadyToRun", "0")
-        .profiler("C0DE0000-0000-4000-8000-0000000000A6");
+        .profiler("Boxes");
     scenario.compare(|plain, profiled| {
         let lines = profiled.log.lines();
         let failed: Vec<_> = lines.filter(|line| *line != "boxed").collect();

@@ -1,15 +1,15 @@
 //! What `CLR_PROFILER_DIAGNOSTICS` tells, and that nothing is told without it.
 
-use clr_profiler_tests::{Finished, Runtime, Scenario, profilee, runtimes};
+use clr_profiler_tests::{Finished, Runtime, Scenario, clsid, profilee, runtimes};
 
 /// Fails, panics, and calls what panics, all without a hook.
-const SILENT: &str = "C0DE0000-0000-4000-8000-0000000000F1";
+const SILENT: &str = "Silent";
 /// The same with a hook, which is told instead.
-const FAILS: &str = "C0DE0000-0000-4000-8000-000000000011";
+const FAILS: &str = "Fails";
 /// No library has it.
 const UNKNOWN: &str = "C0DE0000-0000-4000-8000-00000000FFFF";
-const NULL: &str = "C0DE0000-0000-4000-8000-000000000001";
-const WATCHES: &str = "C0DE0000-0000-4000-8000-000000000030";
+const NULL: &str = "Null";
+const WATCHES: &str = "Watches";
 
 /// The lines of the library, if the program does what it does without them.
 fn lines<'a>(asked: &'a Finished, silent: &Finished) -> Vec<&'a str> {
@@ -86,7 +86,8 @@ fn a_class_id_that_the_library_does_not_have_is_told() {
         let start =
             format!("no profiler runs, the program does: the library has no {{{unknown}}}, ");
         assert!(lines.len() == 1 && lines[0].starts_with(&start));
-        assert!(lines[0].contains(&NULL.to_lowercase()));
+        let null = clsid(NULL).to_string();
+        assert!(lines[0].contains(null.to_lowercase().trim_matches(['{', '}'])));
     }
 }
 
@@ -97,7 +98,8 @@ fn a_main_profiler_that_is_listed_beside_another_is_told() {
         .profiler(NULL)
         .notification_profiler(WATCHES);
     told(&scenario, |runtime, lines| {
-        let start = format!("the profiler {{{WATCHES}}} is listed as a notification profiler and ");
+        let watches = clsid(WATCHES);
+        let start = format!("the profiler {watches} is listed as a notification profiler and ");
         let expected = usize::from(runtime.major >= 5);
         assert_eq!(times(lines, &start.to_lowercase()), expected);
     });

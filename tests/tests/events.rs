@@ -69,7 +69,7 @@ fn callbacks_come_with_their_events_and_not_without() {
     let wrong = Mutex::new(Vec::new());
     for mask in masks.into_iter().map(EventMask::from_bits_retain) {
         let chosen = Scenario::new("Events")
-            .profiler("C0DE0000-0000-4000-8000-000000000014")
+            .profiler("CountsChosen")
             .env("SCENARIO_EVENTS", &format!("{:x}", mask.bits()));
         chosen.on_each_runtime(|runtime, profiled| {
             assert_eq!(profiled.stdout, "done False 2 208\n", "{mask:?}");
@@ -92,7 +92,7 @@ fn callbacks_come_with_their_events_and_not_without() {
 
 #[test]
 fn rejit_with_the_same_il_changes_nothing() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000015");
+    let scenario = Scenario::new("Basics").profiler("Rejits");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert!(profiled.logged("requested Ok(())"), "{}", profiled.log);
@@ -110,7 +110,7 @@ fn rejit_with_the_same_il_changes_nothing() {
 
 #[test]
 fn flags_are_refused_as_the_runtime_would() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000018");
+    let scenario = Scenario::new("Basics").profiler("FlagRules");
     // With concurrent collection MONITOR_GC has a rule of its own, which only the runtime can know.
     let scenario = scenario.env("COMPlus_gcConcurrent", "0");
     scenario.compare(|plain, profiled| {

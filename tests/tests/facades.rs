@@ -47,7 +47,7 @@ fn count(results: &str, start: &str, part: &str) -> usize {
 fn a_guard_holds() {
     for facade in FACADES {
         let scenario = Scenario::at(profilee(&format!("{facade}/Helped")))
-            .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+            .profiler("Helped")
             .env("HELPED", "native")
             .env("HELPER_WAY", "load")
             .env("HELPER", profilee("helper/Helper").to_str().unwrap());

@@ -5,7 +5,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn a_replaced_body_is_what_the_program_runs() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000002");
+    let scenario = Scenario::new("Basics").profiler("ReplacesBody");
     scenario.compare(|plain, profiled| {
         assert!(plain.stdout.starts_with("answer 41\n"));
         assert_eq!(
@@ -29,7 +29,7 @@ fn a_replaced_body_is_what_the_program_runs() {
 
 #[test]
 fn names_are_those_of_the_source() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000002");
+    let scenario = Scenario::new("Basics").profiler("ReplacesBody");
     scenario.on_each_runtime(|runtime, profiled| {
         // Code that several instantiations share does not know for which one it is compiled;
         // before .NET 10 not even that its arguments are classes.
@@ -65,7 +65,7 @@ fn names_are_those_of_the_source() {
 
 #[test]
 fn events_follow_from_callbacks_and_setup() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000006");
+    let scenario = Scenario::new("Basics").profiler("WritesFacts");
     scenario.on_each_runtime(|runtime, profiled| {
         // .NET Core 3.1 calls itself 4, and has ICorProfilerInfo11; 8 has 14 and 10 has 15.
         let (major, info) = match runtime.major {
@@ -106,7 +106,7 @@ fn events_follow_from_callbacks_and_setup() {
 
 #[test]
 fn callbacks_of_every_kind_arrive() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000010");
+    let scenario = Scenario::new("Basics").profiler("Counts");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         for callback in [
@@ -146,7 +146,7 @@ fn callbacks_of_every_kind_arrive() {
 
 #[test]
 fn what_is_there_can_be_enumerated() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000019");
+    let scenario = Scenario::new("Basics").profiler("Enumerates");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         for line in [
@@ -164,7 +164,7 @@ fn what_is_there_can_be_enumerated() {
 
 #[test]
 fn native_code_is_known_by_its_function_and_the_other_way_round() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-00000000001A");
+    let scenario = Scenario::new("Basics").profiler("NativeCode");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         for line in [

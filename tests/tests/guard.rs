@@ -1,10 +1,10 @@
 //! Whatever a profiler does wrong, the program does what it does without one.
 
-use clr_profiler_tests::Scenario;
+use clr_profiler_tests::{Scenario, clsid};
 
 #[test]
 fn a_panic_in_every_callback_changes_nothing() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000012");
+    let scenario = Scenario::new("Basics").profiler("Panics");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert_eq!(profiled.status.code(), Some(7));
@@ -27,7 +27,7 @@ fn a_panic_in_every_callback_changes_nothing() {
 
 #[test]
 fn an_error_from_every_callback_changes_nothing() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000011");
+    let scenario = Scenario::new("Basics").profiler("Fails");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert!(profiled.logged("module_load_finished failed: as always"));
@@ -37,7 +37,7 @@ fn an_error_from_every_callback_changes_nothing() {
 
 #[test]
 fn after_too_many_panics_the_profiler_is_left_alone() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000013");
+    let scenario = Scenario::new("Basics").profiler("PanicsUntilRetired");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         let retired = profiled
@@ -58,25 +58,19 @@ fn after_too_many_panics_the_profiler_is_left_alone() {
 #[test]
 fn a_profiler_that_fails_to_start_leaves_the_program_unprofiled_and_says_so() {
     let cases = [
-        (
-            "C0DE0000-0000-4000-8000-000000000003",
-            "initialize failed: the licence has run out",
-        ),
-        (
-            "C0DE0000-0000-4000-8000-000000000004",
-            "initialize panicked: no such luck (at ",
-        ),
+        ("FailsToStart", "initialize failed: the licence has run out"),
+        ("PanicsAtStart", "initialize panicked: no such luck (at "),
     ];
-    for (clsid, reason) in cases {
+    for (profiler, reason) in cases {
         Scenario::new("Basics")
-            .profiler(clsid)
+            .profiler(profiler)
             .compare(|plain, profiled| {
                 assert_eq!(profiled.output(), plain.output());
                 let mut lines = profiled.log.lines();
                 let diagnosis = lines.next().unwrap_or_default();
                 let start = format!(
-                    "clr_profiler: the profiler {{{}}} does not run, the program does: {reason}",
-                    clsid.to_lowercase()
+                    "clr_profiler: the profiler {} does not run, the program does: {reason}",
+                    clsid(profiler).to_string().to_lowercase()
                 );
                 assert!(diagnosis.starts_with(&start), "{}", profiled.log);
                 assert!(
@@ -90,7 +84,7 @@ fn a_profiler_that_fails_to_start_leaves_the_program_unprofiled_and_says_so() {
 
 #[test]
 fn a_profiler_that_cancels_its_activation_is_not_a_failure() {
-    let scenario = Scenario::new("Basics").profiler("C0DE0000-0000-4000-8000-000000000005");
+    let scenario = Scenario::new("Basics").profiler("CancelsActivation");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert_eq!(profiled.log, "cancelled\n");

@@ -8,7 +8,7 @@ use clr_profiler_tests::{Finished, Folder, Scenario, profilee};
 /// Has all methods of the program call the helper.
 fn all_methods(helper: &str, mode: &str) -> Scenario {
     Scenario::new("Helped")
-        .profiler("C0DE0000-0000-4000-8000-0000000000B3")
+        .profiler("HelpsAll")
         .env("HELPER", helper)
         .env("HELPED", mode)
 }

@@ -20,7 +20,7 @@ fn helper() -> PathBuf {
 
 fn native_calls(mode: &str) -> Scenario {
     Scenario::new("NativeCalls")
-        .profiler("C0DE0000-0000-4000-8000-0000000000B1")
+        .profiler("NativeCalls")
         .env("NATIVE_CALLS", mode)
 }
 
@@ -98,7 +98,7 @@ const FOUND: &str = "helper Helper 1.2.3.4 key 160";
 #[test]
 fn a_helper_is_loaded_by_the_module_that_needs_it() {
     let scenario = Scenario::new("Helped")
-        .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+        .profiler("Helped")
         .env("HELPER_WAY", "load")
         .env("HELPER", helper().to_str().unwrap());
     scenario.compare(|plain, profiled| assert_called(plain, profiled, &[FOUND]));
@@ -107,7 +107,7 @@ fn a_helper_is_loaded_by_the_module_that_needs_it() {
 #[test]
 fn a_helper_is_loaded_as_a_startup_hook() {
     let scenario = Scenario::new("Helped")
-        .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+        .profiler("Helped")
         .env("HELPER_WAY", "hook")
         .startup_hook(helper());
     scenario.compare(|plain, profiled| {
@@ -125,7 +125,7 @@ fn a_helper_is_found_beside_the_program() {
     );
     copied(&folder, &helper());
     let scenario = Scenario::at(program)
-        .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+        .profiler("Helped")
         .env("HELPER_WAY", "beside");
     scenario.compare(|plain, profiled| assert_called(plain, profiled, &[FOUND]));
 }
@@ -138,7 +138,7 @@ fn a_helper_that_is_missing_is_noticed_before_anything_needs_it() {
         ("beside", "/Helper.dll cannot be used: "),
     ] {
         let scenario = Scenario::new("Helped")
-            .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+            .profiler("Helped")
             .env("HELPER_WAY", way);
         scenario.compare(|plain, profiled| {
             assert_eq!(profiled.output(), plain.output());
@@ -152,7 +152,7 @@ fn a_helper_that_is_missing_is_noticed_before_anything_needs_it() {
 fn what_a_helper_calls_does_not_call_it_again() {
     for guard in ["native", "field"] {
         let scenario = Scenario::new("Helped")
-            .profiler("C0DE0000-0000-4000-8000-0000000000B0")
+            .profiler("Helped")
             .env("HELPED", guard)
             .env("HELPER_WAY", "load")
             .env("HELPER", helper().to_str().unwrap());

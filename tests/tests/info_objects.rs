@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn objects_hold_what_the_program_put_there() {
-    let scenario = Scenario::new("Objects").profiler("C0DE0000-0000-4000-8000-000000000040");
+    let scenario = Scenario::new("Objects").profiler("ReadsObjects");
     scenario.compare(|plain, profiled| {
         assert!(
             plain.stdout.starts_with("variable none\n"),
@@ -82,7 +82,7 @@ fn objects_hold_what_the_program_put_there() {
 
 #[test]
 fn a_stopped_runtime_shows_stacks_and_heap_and_events_come_back() {
-    let scenario = Scenario::new("Objects").profiler("C0DE0000-0000-4000-8000-000000000041");
+    let scenario = Scenario::new("Objects").profiler("WalksHeap");
     scenario.on_each_runtime(|runtime, profiled| {
         let log = &profiled.log;
         assert_eq!(profiled.status.code(), Some(3));
@@ -127,7 +127,7 @@ fn objects_are_refused_once_they_may_have_moved() {
     let moved = "the collector may have moved";
     let walk = "this thread walks the references of an object";
     let preemptive = "the collector can move objects on this thread at any time";
-    let scenario = Scenario::new("Objects").profiler("C0DE0000-0000-4000-8000-0000000000C7");
+    let scenario = Scenario::new("Objects").profiler("KeepsObjects");
     scenario.on_each_runtime(|runtime, profiled| {
         assert_eq!(profiled.status.code(), Some(3), "{}", profiled.log);
         let handles = [

@@ -22,7 +22,7 @@ fn a_program_calls_and_reads_what_was_added() {
         // The core library comes precompiled, and would not be rewritten.
         .env("COMPlus_ReadyToRun", "0")
         .env("DOTNET_ReadyToRun", "0")
-        .profiler("C0DE0000-0000-4000-8000-0000000000A7");
+        .profiler("AddsMembers");
     scenario.compare(|plain, profiled| {
         assert_eq!(plain.stdout, PLAIN);
         let hits = "hits Int32 3, last String notednotednoted\n";
@@ -58,7 +58,7 @@ fn a_program_calls_and_reads_what_was_added() {
 
 #[test]
 fn generic_code_names_its_own_instances() {
-    let scenario = Scenario::new("Members").profiler("C0DE0000-0000-4000-8000-0000000000A8");
+    let scenario = Scenario::new("Members").profiler("OwnInstances");
     scenario.compare(|_, profiled| {
         let put = |class: &str, with: &str, item: &str| {
             let short = with.trim_start_matches("System.");

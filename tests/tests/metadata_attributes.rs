@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn attributes_have_the_values_of_the_source() {
-    let scenario = Scenario::new("Attributes").profiler("C0DE0000-0000-4000-8000-000000000063");
+    let scenario = Scenario::new("Attributes").profiler("ReadsAttributes");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         let logged: Vec<&str> = profiled.log.lines().collect();

@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn what_was_defined_is_read_back_from_everywhere() {
-    let scenario = Scenario::new("Metadata").profiler("C0DE0000-0000-4000-8000-000000000062");
+    let scenario = Scenario::new("Metadata").profiler("EmitsMetadata");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert_eq!(profiled.status, plain.status);

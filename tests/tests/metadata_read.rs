@@ -5,7 +5,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn metadata_says_what_the_source_says() {
-    let scenario = Scenario::new("Metadata").profiler("C0DE0000-0000-4000-8000-000000000060");
+    let scenario = Scenario::new("Metadata").profiler("ReadsMetadata");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert_eq!(profiled.status.code(), Some(4));
@@ -108,7 +108,7 @@ const DISPENSED: &[&str] = &[
 
 #[test]
 fn made_up_tokens_are_refused() {
-    let scenario = Scenario::new("Hello").profiler("C0DE0000-0000-4000-8000-0000000000C8");
+    let scenario = Scenario::new("Hello").profiler("MadeUpTokens");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
         let lines: Vec<&str> = profiled.log.lines().collect();

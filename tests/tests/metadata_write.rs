@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn what_was_added_is_read_back() {
-    let scenario = Scenario::new("Metadata").profiler("C0DE0000-0000-4000-8000-000000000061");
+    let scenario = Scenario::new("Metadata").profiler("WritesMetadata");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         let facts = [

@@ -5,10 +5,10 @@
 use clr_profiler_launcher::{Attach, Error};
 use clr_profiler_tests::{Runtime, Scenario, runtimes};
 
-const NULL: &str = "C0DE0000-0000-4000-8000-000000000001";
-const WATCHES: &str = "C0DE0000-0000-4000-8000-000000000030";
-const FIRST: &str = "C0DE0000-0000-4000-8000-000000000034";
-const SECOND: &str = "C0DE0000-0000-4000-8000-000000000035";
+const NULL: &str = "Null";
+const WATCHES: &str = "Watches";
+const FIRST: &str = "Notified";
+const SECOND: &str = "NotifiedToo";
 
 /// What a notification profiler says when it is not allowed to set IL.
 const REFUSED: &str = "Err(Call { call: \"ICorProfilerInfo::SetILFunctionBody\", hresult: E_INVALIDARG (0x80070057) })";

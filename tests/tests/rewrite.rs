@@ -22,7 +22,7 @@ fn listing<'a>(finished: &'a Finished, title: &str) -> Vec<&'a str> {
 
 #[test]
 fn code_before_a_method_calls_what_it_names() {
-    let scenario = Scenario::new("Rewrites").profiler("C0DE0000-0000-4000-8000-0000000000A0");
+    let scenario = Scenario::new("Rewrites").profiler("Announces");
     scenario.compare(|plain, profiled| {
         let (first, rest) = plain.stdout.split_once("note none 0\n").unwrap();
         assert_eq!(first, "answer 41\nanswer again 41\n");
@@ -60,7 +60,7 @@ fn code_before_a_method_calls_what_it_names() {
 
 #[test]
 fn a_program_that_is_wrapped_all_over_does_what_it_did() {
-    let scenario = Scenario::new("Rewrites").profiler("C0DE0000-0000-4000-8000-0000000000A1");
+    let scenario = Scenario::new("Rewrites").profiler("WrapsAll");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
         assert_eq!(profiled.status.code(), Some(7), "{}", profiled.log);
@@ -109,7 +109,7 @@ fn a_framework_that_is_wrapped_all_over_does_what_it_did() {
         // Nothing comes precompiled.
         .env("COMPlus_ReadyToRun", "0")
         .env("DOTNET_ReadyToRun", "0")
-        .profiler("C0DE0000-0000-4000-8000-0000000000A1");
+        .profiler("WrapsAll");
     scenario.compare(|plain, profiled| {
         let failed: Vec<_> = profiled
             .log
@@ -132,7 +132,7 @@ fn a_framework_that_is_wrapped_all_over_does_what_it_did() {
 
 #[test]
 fn a_result_is_replaced() {
-    let scenario = Scenario::new("Rewrites").profiler("C0DE0000-0000-4000-8000-0000000000A2");
+    let scenario = Scenario::new("Rewrites").profiler("Changes");
     scenario.compare(|plain, profiled| {
         assert!(plain.stdout.starts_with("answer 41\nanswer again 41\n"));
         let expected = plain.stdout.replace(" 41\n", " 42\n");
@@ -142,7 +142,7 @@ fn a_result_is_replaced() {
 
 #[test]
 fn what_would_break_the_program_is_refused_once_and_for_all() {
-    let scenario = Scenario::new("Rewrites").profiler("C0DE0000-0000-4000-8000-0000000000A3");
+    let scenario = Scenario::new("Rewrites").profiler("Breaks");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
         for line in [
@@ -187,7 +187,7 @@ fn what_would_break_the_program_is_refused_once_and_for_all() {
 fn a_running_method_is_changed_reverted_and_changed_again() {
     let scenario = Scenario::new("Rewrites")
         .arg("rejit")
-        .profiler("C0DE0000-0000-4000-8000-0000000000A4");
+        .profiler("RewritesAgain");
     scenario.on_each_runtime(|_, profiled| {
         assert_eq!(
             profiled.stdout, "at first 41\nchanged True\nreverted True\nchanged again True 3\n",
@@ -215,7 +215,7 @@ fn a_running_method_is_changed_reverted_and_changed_again() {
 
 #[test]
 fn a_module_that_is_loaded_once_more_is_rewritten_once_more() {
-    let scenario = Scenario::new("Unloads").profiler("C0DE0000-0000-4000-8000-0000000000A5");
+    let scenario = Scenario::new("Unloads").profiler("ChangesEach");
     scenario.compare(|plain, profiled| {
         assert_eq!(plain.stdout, "answer 41\nunloaded True\n".repeat(8));
         assert_eq!(

@@ -62,7 +62,7 @@ fn wraps_begin_and_end_once_for_each_call() {
     for runtime in capable() {
         let scenario = Scenario::new("RuntimeAsync")
             .env(ON.0, ON.1)
-            .profiler("C0DE0000-0000-4000-8000-0000000000D1");
+            .profiler("Everything");
         let finished = scenario.run_on(runtime);
         assert_eq!(finished.output(), (Some(17), &*output(), ""));
         assert!(

@@ -42,7 +42,7 @@ const USES: [(&str, &str); 24] = [
 
 #[test]
 fn what_code_may_not_use_is_refused() {
-    let scenario = Scenario::new("Accesses").profiler("C0DE0000-0000-4000-8000-0000000000B4");
+    let scenario = Scenario::new("Accesses").profiler("Accesses");
     scenario.compare(|plain, profiled| {
         assert_eq!(plain.output(), (Some(4), "0\n", ""));
         assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);

@@ -2,7 +2,7 @@
 
 use clr_profiler_tests::Scenario;
 
-const PROFILER: &str = "C0DE0000-0000-4000-8000-000000000082";
+const PROFILER: &str = "Allocations";
 
 #[test]
 fn objects_are_counted_and_followed_through_collections() {

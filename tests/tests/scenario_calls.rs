@@ -5,7 +5,7 @@ use clr_profiler_tests::Scenario;
 #[test]
 fn hooks_see_calls_arguments_and_returned_values() {
     let scenario = Scenario::new("Calls")
-        .profiler("C0DE0000-0000-4000-8000-000000000080")
+        .profiler("SeesCalls")
         // Only optimised code has tail calls.
         .env("COMPlus_TieredCompilation", "0");
     scenario.on_each_runtime(|runtime, profiled| {

@@ -2,10 +2,10 @@
 
 use clr_profiler_tests::{Runtime, Scenario, Started, runtimes};
 
-const COMPOSED: &str = "C0DE0000-0000-4000-8000-000000000B00";
-const CONFLICTS: &str = "C0DE0000-0000-4000-8000-000000000B01";
-const OWNS_REJIT: &str = "C0DE0000-0000-4000-8000-000000000B02";
-const PAIRS: &str = "C0DE0000-0000-4000-8000-000000000B03";
+const COMPOSED: &str = "Composed";
+const CONFLICTS: &str = "Conflicts";
+const OWNS_REJIT: &str = "OwnsRejit";
+const PAIRS: &str = "Pairs";
 
 fn on_each_runtime(scenario: &Scenario, test: impl Fn(&Runtime, Started)) {
     for runtime in runtimes() {

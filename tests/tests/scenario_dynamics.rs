@@ -29,7 +29,7 @@ fn unloaded<'line>(tells_beginning: bool) -> impl Iterator<Item = &'line str> {
 #[test]
 fn what_no_file_holds_is_told_and_goes_again() {
     let scenario = Scenario::new("Dynamic")
-        .profiler("C0DE0000-0000-4000-8000-000000000088")
+        .profiler("Dynamics")
         .env("COMPlus_TieredCompilation", "0");
     scenario.on_each_runtime(|runtime, profiled| {
         let output = (Some(10), "made 42\nbuilt 7\nagain 5\nunloaded 3\n", "");

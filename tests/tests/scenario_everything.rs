@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use clr_profiler_tests::{Finished, Runtime, Scenario, runtimes};
 
-const EVERYTHING: &str = "C0DE0000-0000-4000-8000-0000000000D1";
+const EVERYTHING: &str = "Everything";
 
 /// What the profiler has counted.
 struct Told {

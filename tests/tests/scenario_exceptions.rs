@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn exceptions_are_searched_unwound_and_caught_in_order() {
-    let scenario = Scenario::new("Throws").profiler("C0DE0000-0000-4000-8000-000000000083");
+    let scenario = Scenario::new("Throws").profiler("Exceptions");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert_eq!(
@@ -74,7 +74,7 @@ fn exceptions_are_searched_unwound_and_caught_in_order() {
 
 #[test]
 fn exceptions_are_traced_without_callbacks() {
-    let scenario = Scenario::new("Throws").profiler("C0DE0000-0000-4000-8000-00000000008C");
+    let scenario = Scenario::new("Throws").profiler("TracesExceptions");
     scenario.on_each_runtime_where(
         |runtime| runtime.major > 3,
         |runtime, profiled| {
@@ -109,7 +109,7 @@ fn exceptions_are_traced_without_callbacks() {
 
 #[test]
 fn runtimes_that_lose_exceptions_are_not_asked_for_them() {
-    let scenario = Scenario::new("Throws").profiler("C0DE0000-0000-4000-8000-00000000008D");
+    let scenario = Scenario::new("Throws").profiler("HearsOfExceptions");
     scenario.on_each_runtime(|runtime, profiled| {
         let (failures, lines): (Vec<&str>, Vec<&str>) = profiled
             .log

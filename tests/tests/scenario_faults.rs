@@ -113,7 +113,7 @@ fn each_fault(scenario: &Scenario, is_wanted: impl Fn(&str) -> bool, log: impl F
 
 #[test]
 fn wrapping_methods() {
-    let scenario = Scenario::new("Rewrites").profiler("C0DE0000-0000-4000-8000-0000000000A1");
+    let scenario = Scenario::new("Rewrites").profiler("WrapsAll");
     each_fault(&scenario, |_| true, String::new);
 }
 

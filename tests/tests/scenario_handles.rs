@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn handles_keep_what_they_say() {
-    let scenario = Scenario::new("Handles").profiler("C0DE0000-0000-4000-8000-00000000008A");
+    let scenario = Scenario::new("Handles").profiler("Handles");
     scenario.on_each_runtime(|runtime, profiled| {
         // After nobody holds the three any more, after the handles were looked at, and after they
         // were destroyed.

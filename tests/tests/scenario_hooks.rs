@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clr_profiler_tests::{Finished, Runtime, Scenario};
 
-const COUNTS: &str = "C0DE0000-0000-4000-8000-0000000000C0";
+const COUNTS: &str = "CountsCalls";
 
 /// A number of the environment, which `.ci/full` sets higher.
 fn number_of(variable: &str, otherwise: u64) -> u64 {
@@ -109,7 +109,7 @@ fn a_panic_ends_the_hooks_and_nothing_else() {
     let scenario = Scenario::new("Hooked")
         .arg("panics")
         .arg("1000")
-        .profiler("C0DE0000-0000-4000-8000-0000000000C1");
+        .profiler("HooksPanic");
     scenario.on_each_runtime(|_, profiled| {
         assert_eq!(profiled.output(), (Some(5), "counted 1000\n", ""));
         let lines: Vec<&str> = profiled.log.lines().collect();
@@ -129,7 +129,7 @@ fn a_panic_ends_the_hooks_and_nothing_else() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let scenario = Scenario::new("Hello").profiler("C0DE0000-0000-4000-8000-0000000000C2");
+    let scenario = Scenario::new("Hello").profiler("WrongHooks");
     scenario.on_each_runtime(|_, profiled| {
         let lines: Vec<&str> = profiled.log.lines().collect();
         assert_eq!(lines.len(), 2, "{lines:?}");
@@ -139,7 +139,7 @@ fn what_cannot_be_is_refused() {
     });
 }
 
-const OWNS: &str = "C0DE0000-0000-4000-8000-0000000000C6";
+const OWNS: &str = "OwnsHooks";
 
 #[test]
 fn hooks_of_setup_keep_their_mapper() {
@@ -194,7 +194,7 @@ fn hooks_of_setup_are_refused_after_others() {
 #[test]
 fn beginnings_and_ends_pair() {
     let scenario = profiled("counts", 100_000)
-        .profiler("C0DE0000-0000-4000-8000-0000000000C4")
+        .profiler("PairsCalls")
         .env("COMPlus_TieredCompilation", "0");
     scenario.compare(|without, with| {
         assert_eq!(without.output(), with.output());
@@ -221,7 +221,7 @@ fn beginnings_and_ends_pair() {
 #[test]
 fn arguments_and_returned_values_have_their_types() {
     let scenario = Scenario::new("Calls")
-        .profiler("C0DE0000-0000-4000-8000-0000000000C3")
+        .profiler("SeesValues")
         .env("COMPlus_TieredCompilation", "0");
     scenario.on_each_runtime(|runtime, profiled| {
         assert_eq!(profiled.output().0, Some(5));
@@ -278,7 +278,7 @@ fn arguments_and_returned_values_have_their_types() {
 #[test]
 fn values_of_all_shapes_come_back() {
     let scenario = Scenario::new("Values")
-        .profiler("C0DE0000-0000-4000-8000-0000000000C9")
+        .profiler("LooksAtValues")
         .env("COMPlus_TieredCompilation", "0");
     scenario.compare(|plain, profiled| {
         assert_eq!(plain.output().0, Some(9));

@@ -5,7 +5,7 @@ use clr_profiler_tests::Scenario;
 #[test]
 fn what_a_profiler_refuses_is_not_inlined() {
     let scenario = Scenario::new("Inlines")
-        .profiler("C0DE0000-0000-4000-8000-000000000086")
+        .profiler("Inlines")
         // Inlining is of optimised code.
         .env("COMPlus_TieredCompilation", "0");
     scenario.compare(|plain, profiled| {

@@ -6,7 +6,7 @@ use clr_profiler_tests::Scenario;
 #[test]
 fn older_and_newer_calls_agree() {
     let scenario = Scenario::new("Statics")
-        .profiler("C0DE0000-0000-4000-8000-000000000085")
+        .profiler("OldAndNew")
         // One code for each function.
         .env("COMPlus_TieredCompilation", "0");
     scenario.on_each_runtime(|runtime, profiled| {

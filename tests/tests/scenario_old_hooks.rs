@@ -6,7 +6,7 @@ use clr_profiler_tests::Scenario;
 fn old_hooks_count_calls() {
     for generation in ["1", "2"] {
         let scenario = Scenario::new("Calls")
-            .profiler("C0DE0000-0000-4000-8000-00000000008B")
+            .profiler("OldHooks")
             .env("SCENARIO_HOOKS", generation)
             .env("COMPlus_TieredCompilation", "0");
         scenario.compare(|plain, profiled| {

@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn events_come_back_as_they_were_raised() {
-    let scenario = Scenario::new("Pipes").profiler("C0DE0000-0000-4000-8000-000000000089");
+    let scenario = Scenario::new("Pipes").profiler("Pipes");
     scenario.on_each_runtime(|runtime, profiled| {
         let log = &profiled.log;
         if runtime.major < 5 {

@@ -5,7 +5,7 @@ use clr_profiler_tests::Scenario;
 #[test]
 fn methods_and_their_inliners_change_and_change_back() {
     let scenario = Scenario::new("Rejit")
-        .profiler("C0DE0000-0000-4000-8000-000000000081")
+        .profiler("RejitSteps")
         // Inlining is of optimised code.
         .env("COMPlus_TieredCompilation", "0");
     scenario.on_each_runtime(|_, profiled| {

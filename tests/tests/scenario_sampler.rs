@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use clr_profiler_tests::{Finished, Scenario, runtimes};
 
-const SAMPLES_DEEP: &str = "C0DE0000-0000-4000-8000-000000000A02";
+const SAMPLES_DEEP: &str = "SamplesDeep";
 
 fn deep(frames: &str, threads: &str, rounds: &str) -> Scenario {
     let deep = Scenario::new("Deep").arg(frames).arg(threads).arg(rounds);

@@ -23,7 +23,7 @@ fn scrambled(program: &str, arguments: &[&str], least: usize) {
                 .env("SEED", &seed.to_string())
                 .env("COMPlus_TieredCompilation", tiers)
                 .env("DOTNET_TieredCompilation", tiers)
-                .profiler("C0DE0000-0000-4000-8000-0000000000D0");
+                .profiler("Scrambles");
             for argument in arguments {
                 scenario = scenario.arg(argument);
             }

@@ -61,6 +61,13 @@ fn settings(profiler: usize) -> Vec<Settings> {
     vec![Settings::of(bits << 1), Settings::of(complement << 1)]
 }
 
+const PROFILERS: [&str; 4] = [
+    "LogsShapes",
+    "InspectsShapes",
+    "WrapsShapes",
+    "RejitsShapes",
+];
+
 /// The profiler that uses ReJIT.
 const REJITS: usize = 3;
 
@@ -96,11 +103,10 @@ impl Told {
 /// Runs the program under a profiler with each choice of settings on each runtime, and sees that it
 /// did not notice.
 fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(&Runtime, Settings, &Told)) {
-    let clsid = format!("C0DE0000-0000-4000-8000-0000000000E{}", profiler + 1);
     let helper = profilee("helper/Helper");
     let profiled = program
         .clone()
-        .profiler(&clsid)
+        .profiler(PROFILERS[profiler])
         .env("SHAPES_HELPER", helper.to_str().unwrap());
     for runtime in runtimes() {
         let plain = program.start(runtime).finish();

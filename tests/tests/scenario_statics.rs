@@ -8,7 +8,7 @@ const OTHER_KIND: &str = "failed with E_INVALIDARG (0x80070057): an id or a toke
 
 #[test]
 fn statics_of_all_kinds_are_found() {
-    let scenario = Scenario::new("Statics").profiler("C0DE0000-0000-4000-8000-000000000084");
+    let scenario = Scenario::new("Statics").profiler("Statics");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert_eq!(plain.output(), (Some(3), "3 66\n17 True 7 kept\n", ""));

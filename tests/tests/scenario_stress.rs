@@ -6,7 +6,7 @@ use std::env;
 
 use clr_profiler_tests::{Finished, STRESS, Scenario};
 
-const PROFILER: &str = "C0DE0000-0000-4000-8000-0000000000E0";
+const PROFILER: &str = "Stress";
 
 /// How long it takes on each runtime.
 const SECONDS: u32 = 5;

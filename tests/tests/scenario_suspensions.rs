@@ -5,8 +5,8 @@
 use clr_profiler_launcher::{Attach, Error};
 use clr_profiler_tests::{Runtime, Scenario, Started, runtimes};
 
-const SUSPENDS: &str = "C0DE0000-0000-4000-8000-000000000A00";
-const REJITS_AT_ATTACH: &str = "C0DE0000-0000-4000-8000-000000000A01";
+const SUSPENDS: &str = "Suspends";
+const REJITS_AT_ATTACH: &str = "RejitsAtAttach";
 
 /// A runtime that twice finds a thread in a callback looks again after ten minutes; here sooner (hex).
 fn waits() -> Scenario {
@@ -23,9 +23,9 @@ fn on_each_runtime(test: impl Fn(&Runtime, Started)) {
     }
 }
 
-fn attach(program: &Started, clsid: &str, task: &str) -> Result<(), Error> {
+fn attach(program: &Started, profiler: &str, task: &str) -> Result<(), Error> {
     Attach::new(program.id())
-        .profiler(waits().profiler_library(clsid))
+        .profiler(waits().profiler_library(profiler))
         .client_data(task)
         .send()
 }

@@ -4,7 +4,7 @@ use clr_profiler_tests::{Finished, Runtime, Scenario};
 
 fn switched(how: &str, tiered: &str) -> Scenario {
     Scenario::new("Switched")
-        .profiler("C0DE0000-0000-4000-8000-0000000000F0")
+        .profiler("Switches")
         .env("SWITCHES", how)
         .env("COMPlus_TieredCompilation", tiered)
 }

@@ -4,7 +4,7 @@ use clr_profiler_tests::Scenario;
 
 #[test]
 fn calls_into_native_code_and_back_are_told_in_order() {
-    let scenario = Scenario::new("Transitions").profiler("C0DE0000-0000-4000-8000-000000000087");
+    let scenario = Scenario::new("Transitions").profiler("Transitions");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
         assert_eq!(plain.output(), (Some(9), "5 6\n4 9 1\n", ""));

@@ -58,7 +58,7 @@ fn a_compiler_that_is_wrapped_makes_the_same_bytes() {
             "SHAPES_ASSEMBLIES",
             "Microsoft.CodeAnalysis Microsoft.CodeAnalysis.CSharp",
         )
-        .profiler("C0DE0000-0000-4000-8000-0000000000E3");
+        .profiler("WrapsShapes");
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("profilees");
     for name in &SOURCES[..count] {
         let source = sources.join(name).with_extension("cs");

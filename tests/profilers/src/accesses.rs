@@ -75,7 +75,7 @@ fn uses(method: &str, cx: &RewriteContext<'_>) -> Result<Option<Fragment>> {
     }))
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000B4")]
+#[profiler(clsid = crate::clsid("Accesses"))]
 impl Profiler for Accesses {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

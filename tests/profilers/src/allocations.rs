@@ -57,7 +57,7 @@ fn name(info: &ProfilerInfo, class: ClassId) -> Result<String> {
     Ok(metadata.type_def_props(facts.token)?.name)
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000082")]
+#[profiler(clsid = crate::clsid("Allocations"))]
 impl Profiler for Allocations {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -14,7 +14,7 @@ pub(crate) struct Boxes {
     everything: bool,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A6")]
+#[profiler(clsid = crate::clsid("Boxes"))]
 impl Profiler for Boxes {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -24,7 +24,7 @@ thread_local! {
     static BUFFER: RefCell<ArgumentBuffer> = RefCell::new(ArgumentBuffer::new());
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000080")]
+#[profiler(clsid = crate::clsid("SeesCalls"))]
 impl Profiler for SeesCalls {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -17,7 +17,7 @@ impl Drop for LowEvents {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000020")]
+#[profiler(clsid = crate::clsid("LowEvents"))]
 impl Profiler for LowEvents {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -71,7 +71,7 @@ pub(crate) struct AsksInCollection {
     info: ProfilerInfo,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000021")]
+#[profiler(clsid = crate::clsid("AsksInCollection"))]
 impl Profiler for AsksInCollection {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -139,7 +139,7 @@ impl Profiler for AsksInCollection {
 /// Makes the runtime call back while it is called.
 pub(crate) struct Reenters;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000022")]
+#[profiler(clsid = crate::clsid("Reenters"))]
 impl Profiler for Reenters {
     fn initialize(_: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -177,7 +177,7 @@ impl Profiler for Reenters {
 /// Panics where nobody expects it: in the hook that is told of failures, and when it is dropped.
 pub(crate) struct HookPanics;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000023")]
+#[profiler(clsid = crate::clsid("HookPanics"))]
 impl Profiler for HookPanics {
     fn initialize(_: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| {

@@ -41,7 +41,7 @@ impl Dynamics {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000088")]
+#[profiler(clsid = crate::clsid("Dynamics"))]
 impl Profiler for Dynamics {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

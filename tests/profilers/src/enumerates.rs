@@ -11,7 +11,7 @@ pub(crate) struct Enumerates {
     once: Once,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000019")]
+#[profiler(clsid = crate::clsid("Enumerates"))]
 impl Profiler for Enumerates {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -9,8 +9,8 @@ use crate::log;
 
 /// Implements `Profiler` with every callback going to `self.hit(name)`.
 macro_rules! override_every_callback {
-    ($profiler:ident, $clsid:literal, $initialize:expr) => {
-        override_every_callback! { @rows $profiler, $clsid, $initialize;
+    ($profiler:ident, $initialize:expr) => {
+        override_every_callback! { @rows $profiler, $initialize;
             info app_domain_creation_started(AppDomainId);
             info app_domain_creation_finished(AppDomainId, Hresult);
             info app_domain_shutdown_started(AppDomainId);
@@ -104,10 +104,10 @@ macro_rules! override_every_callback {
             info event_pipe_provider_created(EventPipeProviderId);
         }
     };
-    (@rows $profiler:ident, $clsid:literal, $initialize:expr;
+    (@rows $profiler:ident, $initialize:expr;
         $($context:ident $callback:ident($($argument:ty),*) $(-> $answer:literal)?;)*
     ) => {
-        #[profiler(clsid = $clsid)]
+        #[profiler(clsid = crate::clsid(stringify!($profiler)))]
         impl Profiler for $profiler {
             fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 let initialize: fn(&mut Setup) -> Self = $initialize;
@@ -157,7 +157,7 @@ impl Counts {
     }
 }
 
-override_every_callback!(Counts, "C0DE0000-0000-4000-8000-000000000010", |setup| {
+override_every_callback!(Counts, |setup| {
     setup.on_failure(|failure| log::line(failure));
     Counts::default()
 });
@@ -171,7 +171,7 @@ impl Fails {
     }
 }
 
-override_every_callback!(Fails, "C0DE0000-0000-4000-8000-000000000011", |setup| {
+override_every_callback!(Fails, |setup| {
     setup.on_failure(|failure| log::line(failure));
     Fails
 });
@@ -185,7 +185,7 @@ impl Panics {
     }
 }
 
-override_every_callback!(Panics, "C0DE0000-0000-4000-8000-000000000012", |setup| {
+override_every_callback!(Panics, |setup| {
     setup
         .panic_limit(u32::MAX)
         .on_failure(|failure| log::line(failure));
@@ -202,16 +202,12 @@ impl PanicsUntilRetired {
     }
 }
 
-override_every_callback!(
-    PanicsUntilRetired,
-    "C0DE0000-0000-4000-8000-000000000013",
-    |setup| {
-        setup
-            .panic_limit(3)
-            .on_failure(|failure| log::line(failure));
-        PanicsUntilRetired
-    }
-);
+override_every_callback!(PanicsUntilRetired, |setup| {
+    setup
+        .panic_limit(3)
+        .on_failure(|failure| log::line(failure));
+    PanicsUntilRetired
+});
 
 /// Counts the callbacks that come with the events in `SCENARIO_EVENTS`, a hexadecimal mask, and
 /// with no others.
@@ -224,16 +220,12 @@ impl CountsChosen {
     }
 }
 
-override_every_callback!(
-    CountsChosen,
-    "C0DE0000-0000-4000-8000-000000000014",
-    |setup| {
-        let chosen = std::env::var("SCENARIO_EVENTS").unwrap_or_default();
-        let chosen = EventMask::from_bits_retain(u64::from_str_radix(&chosen, 16).unwrap_or(0));
-        setup
-            .on_failure(|failure| log::line(failure))
-            .remove_events(EventMask::all())
-            .add_events(chosen);
-        CountsChosen::default()
-    }
-);
+override_every_callback!(CountsChosen, |setup| {
+    let chosen = std::env::var("SCENARIO_EVENTS").unwrap_or_default();
+    let chosen = EventMask::from_bits_retain(u64::from_str_radix(&chosen, 16).unwrap_or(0));
+    setup
+        .on_failure(|failure| log::line(failure))
+        .remove_events(EventMask::all())
+        .add_events(chosen);
+    CountsChosen::default()
+});

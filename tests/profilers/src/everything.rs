@@ -55,7 +55,7 @@ impl Everything {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000D1")]
+#[profiler(clsid = crate::clsid("Everything"))]
 impl Profiler for Everything {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

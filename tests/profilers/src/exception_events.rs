@@ -8,7 +8,7 @@ use crate::log;
 /// Writes a line for each event that has to do with an exception.
 pub(crate) struct TracesExceptions;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008C")]
+#[profiler(clsid = crate::clsid("TracesExceptions"))]
 impl Profiler for TracesExceptions {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -33,7 +33,7 @@ impl Profiler for TracesExceptions {
 /// Has a callback of exceptions, and does not ask for it by name.
 pub(crate) struct HearsOfExceptions;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008D")]
+#[profiler(clsid = crate::clsid("HearsOfExceptions"))]
 impl Profiler for HearsOfExceptions {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -42,7 +42,7 @@ fn type_of(info: &ProfilerInfo, object: ObjectId<'_>) -> Result<String> {
         .name)
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000083")]
+#[profiler(clsid = crate::clsid("Exceptions"))]
 impl Profiler for Exceptions {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup

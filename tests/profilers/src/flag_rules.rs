@@ -61,7 +61,7 @@ pub(crate) fn compare(when: &str, info: &ProfilerInfo, before: EventMask) -> Res
     Ok(())
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000018")]
+#[profiler(clsid = crate::clsid("FlagRules"))]
 impl Profiler for FlagRules {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -20,7 +20,7 @@ impl Handles {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008A")]
+#[profiler(clsid = crate::clsid("Handles"))]
 impl Profiler for Handles {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup

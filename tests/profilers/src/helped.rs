@@ -14,7 +14,7 @@ pub(crate) struct HelpsAll {
     helper: HelperAssembly,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000B3")]
+#[profiler(clsid = crate::clsid("HelpsAll"))]
 impl Profiler for HelpsAll {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -70,7 +70,7 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000B0")]
+#[profiler(clsid = crate::clsid("Helped"))]
 impl Profiler for Helped {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -68,7 +68,7 @@ unsafe impl CallHooks for Pairs {
 /// Pairs the calls of `Hooked`.
 pub(crate) struct PairsCalls(HookedFunctions<Function>);
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C4")]
+#[profiler(clsid = crate::clsid("PairsCalls"))]
 impl Profiler for PairsCalls {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup

@@ -47,7 +47,7 @@ fn is_measured(info: &ProfilerInfo, function: FunctionId) -> bool {
 /// Has hooks in one function: those of the library that `HOOKS_LIBRARY` names, or its own.
 pub(crate) struct Measures(Box<dyn Fn() + Send + Sync>);
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C5")]
+#[profiler(clsid = crate::clsid("Measures"))]
 impl Profiler for Measures {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         let write = |calls: &Calls| {

@@ -138,7 +138,7 @@ unsafe impl CallHooks for Counts {
 /// Counts the calls in `Hooked`.
 pub(crate) struct CountsCalls(HookedFunctions<Calls>);
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C0")]
+#[profiler(clsid = crate::clsid("CountsCalls"))]
 impl Profiler for CountsCalls {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -219,7 +219,7 @@ unsafe impl CallHooks for Panics {
 /// A profiler whose hooks and filter panic.
 pub(crate) struct HooksPanic;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C1")]
+#[profiler(clsid = crate::clsid("HooksPanic"))]
 impl Profiler for HooksPanic {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.hooks(Panics(AtomicU64::new(0)), |info, function| {
@@ -245,7 +245,7 @@ impl Profiler for HooksPanic {
 /// Tries what cannot be, and says what came of it.
 pub(crate) struct WrongHooks;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C2")]
+#[profiler(clsid = crate::clsid("WrongHooks"))]
 impl Profiler for WrongHooks {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.hooks(Counts, |_, _| Ok(None))?;

@@ -85,7 +85,7 @@ impl CallHooksWithInfo for Sees {
 /// Has hooks in the methods of `Calls` but the one that is called a thousand times.
 pub(crate) struct SeesValues;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C3")]
+#[profiler(clsid = crate::clsid("SeesValues"))]
 impl Profiler for SeesValues {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -34,7 +34,7 @@ impl CallHooksWithInfo for Counts {
 /// mapper: those of `Calls` would be called with numbers that are not `Setup`'s.
 pub(crate) struct OwnsHooks(HookedFunctions<AtomicU32>);
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C6")]
+#[profiler(clsid = crate::clsid("OwnsHooks"))]
 impl Profiler for OwnsHooks {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -75,7 +75,7 @@ impl CallHooksWithInfo for Looks {
 /// Has hooks in all methods of `Values`, which look at the values where `SCENARIO_LOOKS` is set.
 pub(crate) struct LooksAtValues;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C9")]
+#[profiler(clsid = crate::clsid("LooksAtValues"))]
 impl Profiler for LooksAtValues {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

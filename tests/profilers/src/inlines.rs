@@ -21,7 +21,7 @@ impl Inlines {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000086")]
+#[profiler(clsid = crate::clsid("Inlines"))]
 impl Profiler for Inlines {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

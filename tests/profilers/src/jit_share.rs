@@ -86,7 +86,7 @@ thread_local! {
     static COMPILATIONS: RefCell<Vec<Compilation>> = const { RefCell::new(Vec::new()) };
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000AE")]
+#[profiler(clsid = crate::clsid("JitShare"))]
 impl Profiler for JitShare {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -4,6 +4,7 @@ mod accesses;
 mod allocations;
 mod boxes;
 mod calls;
+pub mod class_id;
 mod components;
 mod contexts;
 mod dynamics;
@@ -57,7 +58,13 @@ mod switches;
 mod transitions;
 mod walks_heap;
 
+use clr_profiler::Uuid;
 use clr_profiler::prelude::*;
+
+/// The class id of the profiler whose type has this name.
+const fn clsid(name: &str) -> Uuid {
+    Uuid::from_u128(class_id::class_id(name))
+}
 
 register!(
     accesses::Accesses,

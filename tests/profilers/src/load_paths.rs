@@ -39,7 +39,7 @@ impl Watches {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000030")]
+#[profiler(clsid = crate::clsid("Watches"))]
 impl Profiler for Watches {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup
@@ -120,7 +120,7 @@ impl Profiler for Watches {
 /// Wants events that only a profiler can have that is loaded at the start.
 pub(crate) struct WatchesAllocations;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000031")]
+#[profiler(clsid = crate::clsid("WatchesAllocations"))]
 impl Profiler for WatchesAllocations {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -170,7 +170,7 @@ fn ask(info: &ProfilerInfo) -> Result<()> {
     Ok(())
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000032")]
+#[profiler(clsid = crate::clsid("Detaches"))]
 impl Profiler for Detaches {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup
@@ -215,7 +215,7 @@ pub(crate) struct CannotDetach {
     once: AtomicBool,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000033")]
+#[profiler(clsid = crate::clsid("CannotDetach"))]
 impl Profiler for CannotDetach {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup
@@ -262,11 +262,11 @@ impl Profiler for CannotDetach {
 }
 
 macro_rules! notification_profiler {
-    ($(#[$doc:meta])* $name:ident, $clsid:literal, $says:literal) => {
+    ($(#[$doc:meta])* $name:ident, $says:literal) => {
         $(#[$doc])*
         pub(crate) struct $name;
 
-        #[profiler(clsid = $clsid)]
+        #[profiler(clsid = crate::clsid(stringify!($name)))]
         impl Profiler for $name {
             fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 setup.on_failure(|failure| log::line(failure));
@@ -312,12 +312,10 @@ macro_rules! notification_profiler {
 notification_profiler!(
     /// Is loaded beside another profiler.
     Notified,
-    "C0DE0000-0000-4000-8000-000000000034",
     "first"
 );
 notification_profiler!(
     /// Is loaded beside others, too.
     NotifiedToo,
-    "C0DE0000-0000-4000-8000-000000000035",
     "second"
 );

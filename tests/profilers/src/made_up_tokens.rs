@@ -12,7 +12,7 @@ pub(crate) struct MadeUpTokens {
     is_done: AtomicBool,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C8")]
+#[profiler(clsid = crate::clsid("MadeUpTokens"))]
 impl Profiler for MadeUpTokens {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

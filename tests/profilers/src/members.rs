@@ -18,7 +18,7 @@ pub(crate) extern "C" fn scenario_native_add(a: i32, b: i32) -> i32 {
 /// them from methods of both.
 pub(crate) struct AddsMembers;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A7")]
+#[profiler(clsid = crate::clsid("AddsMembers"))]
 impl Profiler for AddsMembers {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -262,7 +262,7 @@ fn add(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
 /// Lets generic code use its own members and instances.
 pub(crate) struct OwnInstances;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A8")]
+#[profiler(clsid = crate::clsid("OwnInstances"))]
 impl Profiler for OwnInstances {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

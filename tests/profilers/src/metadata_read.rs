@@ -22,7 +22,7 @@ macro_rules! fact {
     }};
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000060")]
+#[profiler(clsid = crate::clsid("ReadsMetadata"))]
 impl Profiler for ReadsMetadata {
     fn initialize(_: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

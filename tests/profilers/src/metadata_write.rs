@@ -9,7 +9,7 @@ use crate::log;
 /// Adds a type with all kinds of members to the module `Metadata`.
 pub(crate) struct WritesMetadata;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000061")]
+#[profiler(clsid = crate::clsid("WritesMetadata"))]
 impl Profiler for WritesMetadata {
     fn initialize(_: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -58,7 +58,7 @@ impl NativeCalls {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000B1")]
+#[profiler(clsid = crate::clsid("NativeCalls"))]
 impl Profiler for NativeCalls {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -133,7 +133,7 @@ fn quick(call: NativeCall) -> NativeCall {
     unsafe { call.without_transition() }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000B2")]
+#[profiler(clsid = crate::clsid("TimesCalls"))]
 impl Profiler for TimesCalls {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

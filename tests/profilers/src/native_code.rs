@@ -12,7 +12,7 @@ pub(crate) struct NativeCode {
     once: Once,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-00000000001A")]
+#[profiler(clsid = crate::clsid("NativeCode"))]
 impl Profiler for NativeCode {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

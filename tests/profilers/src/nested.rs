@@ -15,7 +15,7 @@ thread_local! {
 /// Makes the runtime load a type from within a callback.
 pub(crate) struct Nests;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000016")]
+#[profiler(clsid = crate::clsid("Nests"))]
 impl Profiler for Nests {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -70,7 +70,7 @@ impl SaysLate {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000017")]
+#[profiler(clsid = crate::clsid("SaysLate"))]
 impl Profiler for SaysLate {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup

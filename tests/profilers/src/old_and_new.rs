@@ -8,7 +8,7 @@ use crate::log;
 /// Does so when a thread of `Statics` gets the name "other".
 pub(crate) struct OldAndNew;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000085")]
+#[profiler(clsid = crate::clsid("OldAndNew"))]
 impl Profiler for OldAndNew {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -88,7 +88,7 @@ unsafe extern "system" fn tailcall2(
     count(client, Some(function), 2);
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-00000000008B")]
+#[profiler(clsid = crate::clsid("OldHooks"))]
 impl Profiler for OldHooks {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -23,7 +23,7 @@ impl Pipes {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000089")]
+#[profiler(clsid = crate::clsid("Pipes"))]
 impl Profiler for Pipes {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

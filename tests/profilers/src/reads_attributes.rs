@@ -8,7 +8,7 @@ use crate::log;
 /// Reads the attributes in the module `Attributes`.
 pub(crate) struct ReadsAttributes;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000063")]
+#[profiler(clsid = crate::clsid("ReadsAttributes"))]
 impl Profiler for ReadsAttributes {
     fn initialize(_: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

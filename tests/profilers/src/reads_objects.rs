@@ -10,7 +10,7 @@ use crate::log;
 /// Reads what the exception of the program `Objects` carries.
 pub(crate) struct ReadsObjects;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000040")]
+#[profiler(clsid = crate::clsid("ReadsObjects"))]
 impl Profiler for ReadsObjects {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -12,7 +12,7 @@ pub(crate) struct Rejits {
     requested: Once,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000015")]
+#[profiler(clsid = crate::clsid("Rejits"))]
 impl Profiler for Rejits {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

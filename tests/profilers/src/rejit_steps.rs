@@ -31,7 +31,7 @@ impl RejitSteps {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000081")]
+#[profiler(clsid = crate::clsid("RejitSteps"))]
 impl Profiler for RejitSteps {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -15,7 +15,7 @@ pub(crate) struct RejitsAtAttach {
     rejit: Arc<Rejit>,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000A01")]
+#[profiler(clsid = crate::clsid("RejitsAtAttach"))]
 impl Profiler for RejitsAtAttach {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -10,7 +10,7 @@ pub(crate) struct ReplacesBody;
 /// `ldc.i4.s 42; ret` behind the header of a tiny method of three bytes.
 const BODY: &[u8] = &[0b1110, 0x1f, 42, 0x2a];
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000002")]
+#[profiler(clsid = crate::clsid("ReplacesBody"))]
 impl Profiler for ReplacesBody {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -12,7 +12,7 @@ use crate::log;
 /// and of the framework.
 pub(crate) struct Announces;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A0")]
+#[profiler(clsid = crate::clsid("Announces"))]
 impl Profiler for Announces {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -108,7 +108,7 @@ pub(crate) struct WrapsAll {
     everything: bool,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A1")]
+#[profiler(clsid = crate::clsid("WrapsAll"))]
 impl Profiler for WrapsAll {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -173,7 +173,7 @@ impl Profiler for WrapsAll {
 /// Changes what `Rewrites.Program.Answer` returns.
 pub(crate) struct Changes;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A2")]
+#[profiler(clsid = crate::clsid("Changes"))]
 impl Profiler for Changes {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -203,7 +203,7 @@ impl Profiler for Changes {
 /// Changes a method of a module that is loaded and unloaded again and again.
 pub(crate) struct ChangesEach;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A5")]
+#[profiler(clsid = crate::clsid("ChangesEach"))]
 impl Profiler for ChangesEach {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -246,7 +246,7 @@ impl Profiler for ChangesEach {
 /// Tries what must be refused.
 pub(crate) struct Breaks;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A3")]
+#[profiler(clsid = crate::clsid("Breaks"))]
 impl Profiler for Breaks {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

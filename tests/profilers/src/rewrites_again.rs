@@ -37,7 +37,7 @@ fn on_own_thread(
     });
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A4")]
+#[profiler(clsid = crate::clsid("RewritesAgain"))]
 impl Profiler for RewritesAgain {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -16,7 +16,7 @@ pub(crate) struct SamplesDeep {
     begun: Instant,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000A02")]
+#[profiler(clsid = crate::clsid("SamplesDeep"))]
 impl Profiler for SamplesDeep {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

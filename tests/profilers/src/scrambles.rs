@@ -19,7 +19,7 @@ pub(crate) struct Scrambles {
     edits: AtomicUsize,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000D0")]
+#[profiler(clsid = crate::clsid("Scrambles"))]
 impl Profiler for Scrambles {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

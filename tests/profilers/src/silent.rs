@@ -7,7 +7,7 @@ use clr_profiler::prelude::*;
 /// Fails when a module is loaded, panics in each compilation, and has `Main` call what panics.
 pub(crate) struct Silent;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000F1")]
+#[profiler(clsid = crate::clsid("Silent"))]
 impl Profiler for Silent {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.panic_limit(u32::MAX);

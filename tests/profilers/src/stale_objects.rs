@@ -15,7 +15,7 @@ pub(crate) struct KeepsObjects {
     handle: OnceLock<ObjectHandle>,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000C7")]
+#[profiler(clsid = crate::clsid("KeepsObjects"))]
 impl Profiler for KeepsObjects {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -7,7 +7,7 @@ use crate::log;
 /// Does nothing at all.
 pub(crate) struct Null;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000001")]
+#[profiler(clsid = crate::clsid("Null"))]
 impl Profiler for Null {
     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
         Ok(Self)
@@ -17,7 +17,7 @@ impl Profiler for Null {
 /// Returns an error from `initialize`.
 pub(crate) struct FailsToStart;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000003")]
+#[profiler(clsid = crate::clsid("FailsToStart"))]
 impl Profiler for FailsToStart {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -28,7 +28,7 @@ impl Profiler for FailsToStart {
 /// Panics in `initialize`.
 pub(crate) struct PanicsAtStart;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000004")]
+#[profiler(clsid = crate::clsid("PanicsAtStart"))]
 impl Profiler for PanicsAtStart {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -39,7 +39,7 @@ impl Profiler for PanicsAtStart {
 /// Chooses not to be active.
 pub(crate) struct CancelsActivation;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000005")]
+#[profiler(clsid = crate::clsid("CancelsActivation"))]
 impl Profiler for CancelsActivation {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -51,7 +51,7 @@ impl Profiler for CancelsActivation {
 /// Writes what the runtime says of itself, at the start and after the end.
 pub(crate) struct WritesFacts;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000006")]
+#[profiler(clsid = crate::clsid("WritesFacts"))]
 impl Profiler for WritesFacts {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -13,7 +13,7 @@ pub(crate) struct Statics {
     main: Mutex<Option<ThreadId>>,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000084")]
+#[profiler(clsid = crate::clsid("Statics"))]
 impl Profiler for Statics {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

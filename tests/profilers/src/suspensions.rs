@@ -45,7 +45,7 @@ impl Drop for Suspends {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000A00")]
+#[profiler(clsid = crate::clsid("Suspends"))]
 impl Profiler for Suspends {
     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
         Err(Error::other("it is attached"))

@@ -46,7 +46,7 @@ fn change(name: &str) -> i32 {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000F0")]
+#[profiler(clsid = crate::clsid("Switches"))]
 impl Profiler for Switches {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

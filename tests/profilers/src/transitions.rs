@@ -26,7 +26,7 @@ fn line(
     Ok(())
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000087")]
+#[profiler(clsid = crate::clsid("Transitions"))]
 impl Profiler for Transitions {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

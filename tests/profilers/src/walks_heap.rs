@@ -18,7 +18,7 @@ pub(crate) struct WalksHeap {
     once: Once,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000041")]
+#[profiler(clsid = crate::clsid("WalksHeap"))]
 impl Profiler for WalksHeap {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clr_profiler_launcher::{Launch, ProfilerLibrary, find_library_beside};
-use clr_profiler_tests::{Finished, profilee, runtimes};
+use clr_profiler_tests::{Finished, clsid, profilee, runtimes};
 use examples_support::{Pinned, samples};
 
 use crate::example::{Folder, executable};
@@ -328,14 +328,11 @@ fn an_example_without_its_library() {
 fn a_class_id_of_another_library() {
     let library = find_library_beside(executable(), "jit_logger").unwrap();
     let path = library.to_str().unwrap().to_owned();
-    let profiler = ProfilerLibrary::new(library, "C0DE0000-0000-4000-8000-000000000001").unwrap();
+    let clsid = clsid("Null");
+    let profiler = ProfilerLibrary::new(library, clsid).unwrap();
     let mut launch: Launch = runtimes()[0].launch(&profilee("Hello"), &[]);
     let error = launch.profiler(profiler).command().unwrap_err().to_string();
-    for part in [
-        &path,
-        "has no profiler",
-        "{C0DE0000-0000-4000-8000-000000000001}",
-    ] {
+    for part in [&path, "has no profiler", &clsid.to_string()] {
         assert!(error.contains(part), "{error}");
     }
 }

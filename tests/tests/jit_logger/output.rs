@@ -131,18 +131,12 @@ fn a_profiler_that_cannot_start_says_so_and_the_program_runs() {
 /// Other profilers' failures, with the diagnosis on stderr as the launcher sets it.
 #[test]
 fn failing_and_panicking_initialize_are_told_on_stderr() {
-    for (clsid, reason) in [
-        (
-            "C0DE0000-0000-4000-8000-000000000003",
-            "initialize failed: the licence has run out",
-        ),
-        (
-            "C0DE0000-0000-4000-8000-000000000004",
-            "initialize panicked: no such luck (at ",
-        ),
+    for (profiler, reason) in [
+        ("FailsToStart", "initialize failed: the licence has run out"),
+        ("PanicsAtStart", "initialize panicked: no such luck (at "),
     ] {
         Scenario::new("Basics")
-            .profiler(clsid)
+            .profiler(profiler)
             .env("CLR_PROFILER_DIAGNOSTICS", "stderr")
             .compare(|plain, profiled| {
                 assert_eq!(profiled.status, plain.status);

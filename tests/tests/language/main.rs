@@ -365,35 +365,17 @@ fn scenario(number: usize, ways: Ways, clsid: &str, told: &str, number_of: u64) 
 
 #[test]
 fn methods_call_a_helper() {
-    scenario(
-        7,
-        Ways::Rewrite,
-        "C0DE0000-0000-4000-8000-0000000000E1",
-        "rewritten ",
-        150,
-    );
+    scenario(7, Ways::Rewrite, "LogsShapes", "rewritten ", 150);
 }
 
 #[test]
 fn results_are_boxed() {
-    scenario(
-        8,
-        Ways::Rewrite,
-        "C0DE0000-0000-4000-8000-0000000000E2",
-        "rewritten ",
-        150,
-    );
+    scenario(8, Ways::Rewrite, "InspectsShapes", "rewritten ", 150);
 }
 
 #[test]
 fn methods_are_wrapped() {
-    scenario(
-        9,
-        Ways::Rewrite,
-        "C0DE0000-0000-4000-8000-0000000000E3",
-        "rewritten ",
-        150,
-    );
+    scenario(9, Ways::Rewrite, "WrapsShapes", "rewritten ", 150);
 }
 
 /// The map of the offsets is what keeps the lines.
@@ -402,7 +384,7 @@ fn lines_are_others_without_a_map() {
     let (name, mode) = ("CoreDebug", Mode::Default);
     for runtime in runtimes() {
         let scenario = program(name).env("SHAPES_ASSEMBLIES", name);
-        let scenario = scenario.profiler("C0DE0000-0000-4000-8000-0000000000E3");
+        let scenario = scenario.profiler("WrapsShapes");
         let plain = plain(runtime, name, mode);
         let check = |profiled: &Finished, same| oracle::unnoticed(&plain, profiled, &plain, same);
         assert_eq!(check(&scenario.run_on(runtime), Same::Lines), Ok(()));
@@ -414,13 +396,7 @@ fn lines_are_others_without_a_map() {
 
 #[test]
 fn methods_are_wrapped_and_unwrapped_by_rejit() {
-    scenario(
-        10,
-        Ways::Rejit,
-        "C0DE0000-0000-4000-8000-0000000000E4",
-        "rewritten ",
-        100,
-    );
+    scenario(10, Ways::Rejit, "RejitsShapes", "rewritten ", 100);
 }
 
 /// Edits at random, some in each method.
@@ -432,7 +408,7 @@ fn scrambled(number: usize, ways: Ways) {
             let scenario = scenario
                 .env("SCRAMBLE", name)
                 .env("SEED", &(1 + seed()).to_string())
-                .profiler("C0DE0000-0000-4000-8000-0000000000D0");
+                .profiler("Scrambles");
             match ways {
                 Ways::Cuts => scenario,
                 _ => scenario.env("SCRAMBLE_LINES", "1"),
@@ -463,6 +439,6 @@ fn methods_are_scrambled_and_cut() {
 
 #[test]
 fn everything_is_wrapped() {
-    let clsid = "C0DE0000-0000-4000-8000-0000000000D1";
+    let clsid = "Everything";
     scenario(12, Ways::Everything, clsid, "wrapped ", 300);
 }

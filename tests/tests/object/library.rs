@@ -12,25 +12,26 @@ use std::{env, fs, process, ptr, thread};
 
 use clr_profiler_launcher::find_library_beside;
 use clr_profiler_sys as sys;
+use clr_profiler_tests::class_id;
 use sys::{
     GUID, HRESULT, IClassFactory, ICorProfilerCallback11, IUnknown, IUnknown_Vtbl, Interface,
 };
 
-pub(crate) const NULL: GUID = clsid(0x01);
-pub(crate) const FAILS_TO_START: GUID = clsid(0x03);
-pub(crate) const PANICS_AT_START: GUID = clsid(0x04);
-pub(crate) const CANCELS_ACTIVATION: GUID = clsid(0x05);
-pub(crate) const COUNTS: GUID = clsid(0x10);
-pub(crate) const FAILS: GUID = clsid(0x11);
-pub(crate) const PANICS: GUID = clsid(0x12);
-pub(crate) const PANICS_UNTIL_RETIRED: GUID = clsid(0x13);
-pub(crate) const LOW_EVENTS: GUID = clsid(0x20);
-pub(crate) const ASKS_IN_COLLECTION: GUID = clsid(0x21);
-pub(crate) const REENTERS: GUID = clsid(0x22);
-pub(crate) const HOOK_PANICS: GUID = clsid(0x23);
+pub(crate) const NULL: GUID = clsid("Null");
+pub(crate) const FAILS_TO_START: GUID = clsid("FailsToStart");
+pub(crate) const PANICS_AT_START: GUID = clsid("PanicsAtStart");
+pub(crate) const CANCELS_ACTIVATION: GUID = clsid("CancelsActivation");
+pub(crate) const COUNTS: GUID = clsid("Counts");
+pub(crate) const FAILS: GUID = clsid("Fails");
+pub(crate) const PANICS: GUID = clsid("Panics");
+pub(crate) const PANICS_UNTIL_RETIRED: GUID = clsid("PanicsUntilRetired");
+pub(crate) const LOW_EVENTS: GUID = clsid("LowEvents");
+pub(crate) const ASKS_IN_COLLECTION: GUID = clsid("AsksInCollection");
+pub(crate) const REENTERS: GUID = clsid("Reenters");
+pub(crate) const HOOK_PANICS: GUID = clsid("HookPanics");
 
-const fn clsid(number: u128) -> GUID {
-    GUID::from_u128(0xC0DE0000_0000_4000_8000_000000000000 + number)
+const fn clsid(name: &str) -> GUID {
+    GUID::from_u128(class_id(name))
 }
 
 type GetClassObject =

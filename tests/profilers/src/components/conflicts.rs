@@ -60,7 +60,7 @@ fn say(what: &str, outcome: Result<()>) -> Result<()> {
 /// Attaches what `CONFLICT` names, and fails as that does.
 pub(crate) struct Conflicts;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000B01")]
+#[profiler(clsid = crate::clsid("Conflicts"))]
 impl Profiler for Conflicts {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
@@ -92,7 +92,7 @@ impl Profiler for Conflicts {
 /// Has ReJIT parameters of its own, and wants `Rejit` as well.
 pub(crate) struct OwnsRejit;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000B02")]
+#[profiler(clsid = crate::clsid("OwnsRejit"))]
 impl Profiler for OwnsRejit {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         let _ = say("rejit", setup.attach(rejit()).map(drop));

@@ -144,7 +144,7 @@ pub(crate) struct Composed {
     refuses: Arc<Refuses>,
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000B00")]
+#[profiler(clsid = crate::clsid("Composed"))]
 impl Profiler for Composed {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -52,7 +52,7 @@ fn has(what: &str) -> bool {
     pair.split(',').any(|one| one == what)
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000B03")]
+#[profiler(clsid = crate::clsid("Pairs"))]
 impl Profiler for Pairs {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

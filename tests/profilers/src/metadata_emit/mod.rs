@@ -23,7 +23,7 @@ use say;
 /// Defines something of each kind when the module `Metadata` is loaded.
 pub(crate) struct EmitsMetadata;
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-000000000062")]
+#[profiler(clsid = crate::clsid("EmitsMetadata"))]
 impl Profiler for EmitsMetadata {
     fn initialize(_: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

@@ -7,7 +7,7 @@ use super::{counts, logger};
 rewrites_shapes! {
     /// Makes an object of every result and gives it to the helper; what that says of it goes to the
     /// profiler.
-    InspectsShapes "C0DE0000-0000-4000-8000-0000000000E2", helper: true, inspect,
+    InspectsShapes, helper: true, inspect,
     adds_up: |[begun, returned, ..]| begun >= returned
 }
 

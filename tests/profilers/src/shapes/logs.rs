@@ -8,7 +8,7 @@ use super::{counts, logger};
 rewrites_shapes! {
     /// As a logger does: a prologue, an epilogue at every exit, a local, calls of a helper assembly and
     /// of the profiler.
-    LogsShapes "C0DE0000-0000-4000-8000-0000000000E1", helper: true, log_calls,
+    LogsShapes, helper: true, log_calls,
     // Exceptions leave without an epilogue.
     adds_up: |[begun, returned, ..]| begun >= returned
 }

@@ -7,7 +7,7 @@
 macro_rules! rewrites_shapes {
     (
         $(#[$doc:meta])*
-        $name:ident $clsid:literal, helper: $helper:literal, $edit:expr, adds_up: $adds_up:expr
+        $name:ident, helper: $helper:literal, $edit:expr, adds_up: $adds_up:expr
     ) => {
         $(#[$doc])*
         pub(crate) struct $name {
@@ -15,7 +15,7 @@ macro_rules! rewrites_shapes {
             helper: Option<HelperAssembly>,
         }
 
-        #[profiler(clsid = $clsid)]
+        #[profiler(clsid = crate::clsid(stringify!($name)))]
         impl Profiler for $name {
             fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 setup.on_failure(|failure| $crate::log::line(failure));

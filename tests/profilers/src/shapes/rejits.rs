@@ -66,7 +66,7 @@ impl Switching {
     }
 }
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000E4")]
+#[profiler(clsid = crate::clsid("RejitsShapes"))]
 impl Profiler for RejitsShapes {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));

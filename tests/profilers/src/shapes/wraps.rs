@@ -7,7 +7,7 @@ use super::counts;
 
 rewrites_shapes! {
     /// Puts code around whole methods: before, on return, on exceptions, in a finally.
-    WrapsShapes "C0DE0000-0000-4000-8000-0000000000E3", helper: false, wrap, adds_up: is_balanced
+    WrapsShapes, helper: false, wrap, adds_up: is_balanced
 }
 
 /// Wraps one body, which then tells of everything that happens to it.

@@ -51,7 +51,7 @@ const KINDS: [&str; 8] = [
     "collection",
 ];
 
-#[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000E0")]
+#[profiler(clsid = crate::clsid("Stress"))]
 impl Profiler for Stress {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(format_args!("failure: {failure}")));
