@@ -6,8 +6,9 @@
 
 use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::failure::{Failure, FailureCause, FailurePlace};
@@ -31,9 +32,24 @@ pub(crate) fn write(line: &dyn Display) {
     if target == "stderr" {
         let _ = std::io::stderr().write_all(line.as_bytes());
     } else {
-        let file = OpenOptions::new().append(true).create(true).open(target);
-        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        let _ = open(Path::new(&target)).and_then(|mut file| file.write_all(line.as_bytes()));
     }
+}
+
+/// Opens a file to append to. A new one can be read by its user alone, and no link is followed but
+/// those of the system's own streams: somebody else may have put it there.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+        if !path.starts_with("/dev") && !path.starts_with("/proc") {
+            options.custom_flags(libc::O_NOFOLLOW);
+        }
+    }
+    options.open(path)
 }
 
 /// Failures that are alike: the first is written, the others are counted.

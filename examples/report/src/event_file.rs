@@ -8,6 +8,7 @@ use std::process;
 use crate::Output;
 use crate::masks::without_sigxfsz;
 use crate::output::named;
+use crate::private;
 
 /// The system copies a page of a write at once: a process that is killed leaves whole pages.
 const PAGE: u64 = 4096;
@@ -138,7 +139,7 @@ impl EventFile {
     }
 
     fn add_fitting(&mut self, events: &[String]) -> io::Result<()> {
-        let mut file = File::options().write(true).open(self.output.path())?;
+        let mut file = private::change(self.output.path())?;
         let mut page = String::new();
         for (number, event) in events.iter().enumerate() {
             let length = event.len() as u64 + 2;

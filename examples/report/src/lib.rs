@@ -7,6 +7,8 @@
 //! the others (`kill -KILL`, the runtime's own abort, the machine's end). [`Output`] is the file:
 //! whole lines are appended, or the file is replaced whole; [`EventFile`] is one that grows.
 //!
+//! Files are for their user alone ([`private`]).
+//!
 //! No file is open between two writes, because the program may have few descriptors, and no
 //! failing write reaches the program: [`failures`] counts them with everything else that goes
 //! wrong, and says so in one line when the program ends. [`Selection`] is the methods that are
@@ -18,6 +20,7 @@ pub mod helper;
 mod masks;
 mod output;
 mod pace;
+pub mod private;
 mod program;
 mod report;
 mod selection;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::{env, process};
 
 use crate::masks::without_sigxfsz;
-use crate::{failures, lock};
+use crate::{failures, lock, private};
 
 /// The path that an environment variable names, or this one in the current folder.
 #[must_use]
@@ -51,8 +51,7 @@ impl Output {
     pub fn lines(path: PathBuf) -> io::Result<Self> {
         // The program may change its folder.
         let path = absolute(path)?;
-        let file = File::options().create(true).append(true).open(&path);
-        let file = file.map_err(|error| named(&path, &error))?;
+        let file = private::append(&path).map_err(|error| named(&path, &error))?;
         let target = match file.metadata()?.is_file() {
             true => Target::File,
             false => Target::Stream(file),
@@ -72,7 +71,7 @@ impl Output {
         }
         let output = Self::of(path, Target::File);
         // Made and removed: nothing else tells whether it will work.
-        match File::create(output.part()) {
+        match private::create(&output.part()) {
             Ok(_) => output.remove_part(),
             Err(error) => return Err(named(&output.path, &error)),
         }
@@ -127,7 +126,7 @@ impl Output {
         let written = without_sigxfsz(|| match &mut *target {
             Target::File => {
                 let part = self.part();
-                let written = File::create(&part).and_then(|file| buffered(file, write));
+                let written = private::create(&part).and_then(|file| buffered(file, write));
                 let moved = written.and_then(|()| fs::rename(&part, &self.path));
                 moved.inspect_err(|_| self.remove_part())
             }
@@ -156,7 +155,7 @@ fn absolute(path: PathBuf) -> io::Result<PathBuf> {
 
 /// Adds all of the bytes to a file, or none.
 fn append(path: &Path, mut bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::options().create(true).append(true).open(path)?;
+    let mut file = private::append(path)?;
     let mut written = 0;
     while !bytes.is_empty() {
         match file.write(bytes) {

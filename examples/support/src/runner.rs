@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clr_profiler_launcher::{Launch, ProfilerLibrary, Program, ProgramKind, find_library};
+use report::private;
 
 use crate::{Error, Example, Request, Result, runtime, samples};
 
@@ -103,7 +104,7 @@ fn clear(path: &Path) -> Result<()> {
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
         _ => {
             // Tells whether it can be written, as the profiler will do.
-            File::create(path).map_err(Error::io("write", path))?;
+            private::append(path).map_err(Error::io("write", path))?;
             // A link stays, and so does a file in a folder that cannot be written: an empty one.
             let _ = fs::canonicalize(path).and_then(fs::remove_file);
             Ok(())

@@ -1,0 +1,182 @@
+//! Files of results: for their user's eyes alone, and where the user has put them.
+//!
+//! Results tell what a program does, and a profiler may run as root. So a new file can be read by its
+//! user alone; and in a folder that others can write to, such as `/tmp`, no link and no file that
+//! somebody else has put there is written through.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens a file to add to it, which is made if it is not there.
+///
+/// # Errors
+///
+/// It cannot be written, or somebody else has put it, or a link by its name, into a shared folder.
+pub fn append(path: &Path) -> io::Result<File> {
+    open(File::options().create(true).append(true), path)
+}
+
+/// Makes a file that was not there. One that was left behind is removed, and so is a link: what it
+/// leads to stays as it is.
+///
+/// # Errors
+///
+/// It cannot be made.
+pub fn create(path: &Path) -> io::Result<File> {
+    let make = || open(File::options().create_new(true).write(true), path);
+    match make() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            make()
+        }
+        made => made,
+    }
+}
+
+/// Opens a file of one's own to change it.
+pub(crate) fn change(path: &Path) -> io::Result<File> {
+    open(File::options().write(true), path)
+}
+
+#[cfg(unix)]
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let is_trusted = |about: &fs::Metadata| -> io::Result<bool> {
+        let (folder, user) = (fs::metadata(folder)?, user());
+        let is_own_file = about.uid() == user && !about.is_symlink();
+        Ok(is_own_file || stays(about.uid(), folder.mode(), folder.uid(), user))
+    };
+    options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let file = match options.open(path) {
+        // A link: one that nobody else can have put or can change is followed.
+        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+            if !is_trusted(&fs::symlink_metadata(path)?)? {
+                return Err(of_another("a link", folder));
+            }
+            options.custom_flags(0).open(path)?
+        }
+        file => file?,
+    };
+    let about = file.metadata()?;
+    // Terminals are devices, and belong to whoever has logged in.
+    if !about.file_type().is_char_device() && !is_trusted(&about)? {
+        return Err(of_another("a file", folder));
+    }
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.open(path)
+}
+
+/// Whether nobody else can have put something into a folder or can put it elsewhere: others cannot
+/// write to the folder, or it is one like `/tmp`, where only owners replace what is theirs, and this
+/// is the user's or the folder's.
+#[cfg(unix)]
+fn stays(owner: u32, folder_mode: u32, folder_owner: u32, user: u32) -> bool {
+    const OTHERS_WRITE: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+
+    folder_mode & OTHERS_WRITE == 0
+        || (folder_mode & STICKY != 0 && (owner == user || owner == folder_owner))
+}
+
+#[cfg(unix)]
+fn of_another(what: &str, folder: &Path) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!(
+            "{what} by this name may be somebody else's, as everybody can write to `{}`: name a file \
+             in a folder of your own",
+            folder.display()
+        ),
+    )
+}
+
+/// The user that the process acts for.
+#[cfg(unix)]
+fn user() -> u32 {
+    // SAFETY: it has no arguments, cannot fail and changes nothing.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+    use crate::output::tests::Folder;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn only_the_user_can_read_what_is_made() {
+        let folder = Folder::new("private");
+        for (name, make) in [("added", append as fn(&Path) -> _), ("made", create)] {
+            let path = folder.0.join(name);
+            make(&path).unwrap();
+            assert_eq!(mode(&path), 0o600);
+        }
+        // What was there keeps its mode.
+        let shared = folder.0.join("shared");
+        fs::write(&shared, "").unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o644)).unwrap();
+        append(&shared).unwrap();
+        assert_eq!(mode(&shared), 0o644);
+    }
+
+    #[test]
+    fn links_are_followed_where_nobody_else_can_put_them() {
+        let folder = Folder::new("links");
+        let (link, target) = (folder.0.join("link"), folder.0.join("target"));
+        fs::write(&target, "before ").unwrap();
+        symlink(&target, &link).unwrap();
+        append(&link).unwrap().write_all(b"after").unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "before after");
+
+        fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).unwrap();
+        for open in [append, change] {
+            let error = open(&link).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+            assert!(error.to_string().contains("folder of your own"), "{error}");
+        }
+        // A file of one's own is one, wherever it is.
+        append(&target).unwrap();
+        // As in `/tmp`, where others cannot replace it.
+        fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).unwrap();
+        append(&link).unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "before after");
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_new_file_is_removed() {
+        let folder = Folder::new("planted");
+        let (link, target) = (folder.0.join("link"), folder.0.join("target"));
+        fs::write(&target, "precious").unwrap();
+        symlink(&target, &link).unwrap();
+        create(&link).unwrap().write_all(b"results").unwrap();
+        assert_eq!(fs::read_to_string(&link).unwrap(), "results");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
+    }
+
+    #[test]
+    fn in_shared_folders_only_owners_are_trusted() {
+        let (me, root, another) = (1000, 0, 1001);
+        assert!(stays(another, 0o755, root, me));
+        assert!(stays(me, 0o1777, root, me));
+        assert!(stays(root, 0o1777, root, me));
+        assert!(!stays(another, 0o1777, root, me));
+        assert!(!stays(another, 0o1777, root, root));
+        assert!(!stays(me, 0o777, root, me));
+    }
+}
