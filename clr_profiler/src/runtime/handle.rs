@@ -5,11 +5,10 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use super::extensions::{Extension, Extensions};
+use super::in_flight::{InFlight, wait_for_calls};
 use super::start_gate::StartGate;
 use super::suspensions::Suspensions;
 use super::thread_state::{Suspended, in_callback_of, suspended};
@@ -51,8 +50,6 @@ struct Runtime {
     suspensions: Suspensions,
     /// Whether calls still go through: [`OPEN`], [`SHUT_DOWN`] or [`CUT_OFF`].
     state: AtomicU8,
-    /// How many calls are under way, not counting those of threads that are in a callback.
-    calls: AtomicU32,
     /// What components keep here.
     extensions: Extensions,
 }
@@ -94,8 +91,8 @@ impl Drop for Runtime {
 /// A native interface during one call.
 pub(crate) struct Native<'info, I> {
     interface: &'info I,
-    /// Where the call is counted, if it is.
-    counted: Option<&'info AtomicU32>,
+    /// Nobody has to wait for a call in a callback.
+    _in_flight: Option<InFlight>,
 }
 
 impl<I> Deref for Native<'_, I> {
@@ -104,15 +101,6 @@ impl<I> Deref for Native<'_, I> {
     #[inline]
     fn deref(&self) -> &I {
         self.interface
-    }
-}
-
-impl<I> Drop for Native<'_, I> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(calls) = self.counted {
-            calls.fetch_sub(1, Ordering::Release);
-        }
     }
 }
 
@@ -199,7 +187,6 @@ impl ProfilerInfo {
             gate: StartGate::default(),
             suspensions: Suspensions::default(),
             state: AtomicU8::new(OPEN),
-            calls: AtomicU32::new(0),
             extensions: Extensions::default(),
         })))
     }
@@ -308,9 +295,7 @@ impl ProfilerInfo {
         // Either the thread that makes a call sees the new state, or it is seen here. Such calls
         // return: the runtime holds no lock here that they wait for, except for the one of another
         // request to detach, and there is only one of these at a time.
-        while self.0.calls.load(Ordering::SeqCst) != 0 {
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_for_calls();
         // SAFETY: the runtime's side is still there. What is released is the reference that
         // `newest` stands for; it is not used again, as the state says.
         drop(unsafe { IUnknown::from_raw(self.0.newest.as_raw()) });
@@ -429,16 +414,13 @@ impl ProfilerInfo {
         }
         // While this thread is in a callback, the runtime keeps its side. Otherwise the call has to
         // be known to whoever cuts the profiler off.
-        let counted = (!in_callback_of(self.identity())).then_some(&self.0.calls);
-        if let Some(calls) = counted {
-            calls.fetch_add(1, Ordering::SeqCst);
-        }
+        let in_flight = (!in_callback_of(self.identity())).then(InFlight::begin);
         let native = Native {
             // SAFETY: `newest` is an interface of a version that is at least `I::VERSION`; each
             // version's vtable begins with that of the version before, and both types are
             // transparent wrappers of the interface pointer, as is `ManuallyDrop`.
             interface: unsafe { &*(&raw const self.0.newest).cast::<I>() },
-            counted,
+            _in_flight: in_flight,
         };
         self.0.check_state(call).map(|()| native)
     }

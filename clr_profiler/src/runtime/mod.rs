@@ -5,6 +5,7 @@
 mod convert;
 mod extensions;
 pub(crate) mod handle;
+mod in_flight;
 mod own_library;
 mod panics;
 mod start_gate;
