@@ -70,6 +70,10 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![deny(unsafe_code)]
 
+// `#[wraps(..)]`, which documents wrappers in all modules that have some.
+#[macro_use(wraps)]
+extern crate clr_profiler_macros;
+
 // In the order of floors: each module knows those before it. The folders that talk to the runtime are
 // the only ones that may hold `unsafe`.
 

@@ -6,6 +6,7 @@ mod arguments;
 mod callbacks;
 mod component;
 mod profiler;
+mod wraps;
 
 use proc_macro::TokenStream;
 
@@ -39,6 +40,18 @@ pub fn native(method: TokenStream, item: TokenStream) -> TokenStream {
     let mut alias: TokenStream = quote::quote!(#[doc(alias = #method)]).into();
     alias.extend(item);
     alias
+}
+
+/// The documentation of a function that wraps a native method, behind what is written of it: of
+/// `clr_profiler` alone, whose macro `wrapped!` has the grammar.
+///
+/// ```text
+/// #[wraps(ICorProfilerInfo::GetEventMask [steady] fails "...")]
+/// ```
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn wraps(native: TokenStream, item: TokenStream) -> TokenStream {
+    wraps::expand(native.into(), item.into()).into()
 }
 
 /// Makes an `impl Component` one that gets the callbacks that are written in it.

@@ -15,13 +15,7 @@ pub trait CorProfilerInfo11: Sealed {
     ///
     /// That is not what [`std::env::var`] says: outside of Windows the runtime has a copy of its own
     /// of the environment that the process was started with.
-    ///
-    /// Wraps `ICorProfilerInfo11::GetEnvironmentVariable`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetEnvironmentVariable")]
+    #[wraps(ICorProfilerInfo11::GetEnvironmentVariable)]
     fn environment_variable(&self, name: &str) -> Result<Option<String>> {
         let name = name_of("ICorProfilerInfo11::GetEnvironmentVariable", name)?;
         let info = self.handle();
@@ -42,14 +36,9 @@ pub trait CorProfilerInfo11: Sealed {
     ///
     /// Programs take the environment over when they first ask for it: set variables for them in
     /// `initialize`. The runtime's own settings were read before.
-    ///
-    /// Wraps `ICorProfilerInfo11::SetEnvironmentVariable`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// An error of its own for names and values that no variable can have, and what the runtime
-    /// answers.
-    #[doc(alias = "SetEnvironmentVariable")]
+    #[wraps(ICorProfilerInfo11::SetEnvironmentVariable
+        fails "An error of its own for names and values that no variable can have, and what \
+               the runtime answers.")]
     fn set_environment_variable(&self, name: &str, value: Option<&str>) -> Result<()> {
         const CALL: &str = "ICorProfilerInfo11::SetEnvironmentVariable";
         let name = name_of(CALL, name)?;

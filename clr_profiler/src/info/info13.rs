@@ -68,14 +68,8 @@ impl fmt::Debug for ObjectHandle {
 #[doc(alias = "ICorProfilerInfo13")]
 pub trait CorProfilerInfo13: Sealed {
     /// Makes a handle to an object, to find it again in later callbacks.
-    ///
-    /// Wraps `ICorProfilerInfo13::CreateHandle`. **Context**: a callback that delivers objects, not
-    /// during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "CreateHandle")]
+    #[wraps(ICorProfilerInfo13::CreateHandle
+        at "a callback that delivers objects, not during a collection.")]
     fn create_handle(&self, object: ObjectId<'_>, kind: HandleKind) -> Result<ObjectHandle> {
         let mut raw = std::ptr::null_mut();
         let info = self.handle();
@@ -92,13 +86,8 @@ pub trait CorProfilerInfo13: Sealed {
     }
 
     /// Gives a handle up, as dropping it does, and says whether that went well.
-    ///
-    /// Wraps `ICorProfilerInfo13::DestroyHandle`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers; the handle is leaked then.
-    #[doc(alias = "DestroyHandle")]
+    #[wraps(ICorProfilerInfo13::DestroyHandle
+        fails "What the runtime answers; the handle is leaked then.")]
     fn destroy_handle(&self, handle: ObjectHandle) -> Result<()> {
         let destroyed = handle.destroy();
         let mut handle = std::mem::ManuallyDrop::new(handle);
@@ -111,15 +100,10 @@ pub trait CorProfilerInfo13: Sealed {
     ///
     /// The object can move as soon as `read` has returned. Objects that were delivered before are no
     /// safer in `read` than outside.
-    ///
-    /// Wraps `ICorProfilerInfo13::GetObjectIDFromHandle`. **Context**: `exception_thrown`,
-    /// `exception_catcher_enter` and `object_allocated`: elsewhere a collection does not wait for the
-    /// thread.
-    ///
-    /// # Errors
-    ///
-    /// In other callbacks and on threads of the profiler's own.
-    #[doc(alias = "GetObjectIDFromHandle")]
+    #[wraps(ICorProfilerInfo13::GetObjectIDFromHandle
+        at "`exception_thrown`, `exception_catcher_enter` and `object_allocated`: elsewhere a \
+            collection does not wait for the thread."
+        fails "In other callbacks and on threads of the profiler's own.")]
     fn with_object_of_handle<R>(
         &self,
         handle: &ObjectHandle,

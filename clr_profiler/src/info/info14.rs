@@ -78,13 +78,8 @@ pub trait CorProfilerInfo14: Sealed {
     ///
     /// A closure is taken that captures nothing, since the runtime has no place for it. Its panics
     /// end there.
-    ///
-    /// Wraps `ICorProfilerInfo14::EventPipeCreateProvider2`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_FAIL` where the name is taken.
-    #[doc(alias = "EventPipeCreateProvider2")]
+    #[wraps(ICorProfilerInfo14::EventPipeCreateProvider2
+        fails "`E_FAIL` where the name is taken.")]
     fn event_pipe_create_provider2<F>(&self, name: &str, changed: F) -> Result<EventPipeProviderId>
     where
         F: Fn(EventPipeProviderState<'_>) + Copy + Send + Sync + 'static,

@@ -22,15 +22,11 @@ pub trait CorProfilerInfo15: Sealed {
     /// [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime). `visit` does nothing that may
     /// wait for a managed thread. A panic of it ends the walk and goes on from here. Objects that
     /// nothing refers to any more are among them, unless garbage was collected right before.
-    ///
-    /// Wraps `ICorProfilerInfo15::EnumerateGCHeapObjects`. **Context**: a thread of the profiler's
-    /// own, not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime), and what
-    /// the runtime answers.
-    #[doc(alias = "EnumerateGCHeapObjects")]
+    #[wraps(ICorProfilerInfo15::EnumerateGCHeapObjects
+        at "a thread of the profiler's own, not during a collection."
+        fails "Those of \
+               [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime), \
+               and what the runtime answers.")]
     fn enumerate_gc_heap_objects(
         &self,
         visit: impl FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>,

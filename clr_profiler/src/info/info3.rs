@@ -130,13 +130,7 @@ pub trait CorProfilerInfo3: Sealed {
     __cor_profiler_info3! { calls }
 
     /// Where length and characters are in a string object.
-    ///
-    /// Wraps `ICorProfilerInfo3::GetStringLayout2`. **Context**: any, also during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetStringLayout2")]
+    #[wraps(ICorProfilerInfo3::GetStringLayout2 [in gc])]
     fn string_layout2(&self) -> Result<StringLayout> {
         let (length, buffer) = self.handle().string_layout_offsets()?;
         Ok(StringLayout {
@@ -147,14 +141,8 @@ pub trait CorProfilerInfo3: Sealed {
     }
 
     /// Path, load address, assembly and flags of a module.
-    ///
-    /// Wraps `ICorProfilerInfo3::GetModuleInfo2`. **Context**: from `module_load_finished` on; not
-    /// during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded.
-    #[doc(alias = "GetModuleInfo2")]
+    #[wraps(ICorProfilerInfo3::GetModuleInfo2 at LOADED
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.")]
     fn module_info2(&self, module: ModuleId) -> Result<(ModuleInfo, ModuleFlags)> {
         let (base_address, name, assembly, flags) = self.handle().module_facts(module)?;
         let module = ModuleInfo {

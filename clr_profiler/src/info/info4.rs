@@ -78,15 +78,12 @@ pub trait CorProfilerInfo4: Sealed {
     /// Asks for these methods to get their original IL back, from the next call of each on.
     ///
     /// Gives what the runtime says of each: `S_OK`, or why not.
-    ///
-    /// Wraps `ICorProfilerInfo4::RequestRevert`. **Context**: a thread of the profiler's own that
-    /// called [`initialize_current_thread`](Self::initialize_current_thread). **Events**:
-    /// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT).
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_REJIT_NOT_ENABLED` without that event, `E_INVALIDARG` for no method at all.
-    #[doc(alias = "RequestRevert")]
+    #[wraps(ICorProfilerInfo4::RequestRevert
+        at "a thread of the profiler's own that called \
+            [`initialize_current_thread`](Self::initialize_current_thread)."
+        with ENABLE_REJIT
+        fails "`CORPROF_E_REJIT_NOT_ENABLED` without that event, `E_INVALIDARG` for no method \
+               at all.")]
     fn request_revert(&self, methods: &[(ModuleId, MethodDef)]) -> Result<Vec<Hresult>> {
         let mut statuses = vec![sys::S_OK; methods.len()];
         self.handle().revert(methods, &mut statuses)?;

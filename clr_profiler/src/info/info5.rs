@@ -23,13 +23,7 @@ pub trait CorProfilerInfo5: Sealed {
     __cor_profiler_info5! { calls }
 
     /// The events that the runtime reports.
-    ///
-    /// Wraps `ICorProfilerInfo5::GetEventMask2`. **Context**: any.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetEventMask2")]
+    #[wraps(ICorProfilerInfo5::GetEventMask2 at "any.")]
     fn event_mask2(&self) -> Result<EventMask> {
         let (low, high) = self.handle().event_mask_halves()?;
         Ok(EventMask::from_halves(low, high))

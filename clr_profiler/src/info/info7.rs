@@ -22,15 +22,11 @@ pub trait CorProfilerInfo7: Sealed {
     __cor_profiler_info7! { calls }
 
     /// The size in bytes of the symbols that a module has in memory; 0 where it has none there.
-    ///
-    /// Wraps `ICorProfilerInfo7::GetInMemorySymbolsLength`. **Context**: not during a collection.
-    /// **Events**: [`HIGH_IN_MEMORY_SYMBOLS_UPDATED`](crate::EventMask::HIGH_IN_MEMORY_SYMBOLS_UPDATED)
-    /// tells when there are others.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are built at run time.
-    #[doc(alias = "GetInMemorySymbolsLength")]
+    #[wraps(ICorProfilerInfo7::GetInMemorySymbolsLength
+        with "[`HIGH_IN_MEMORY_SYMBOLS_UPDATED`](crate::EventMask::HIGH_IN_MEMORY_SYMBOLS_UPDATED) \
+              tells when there are others."
+        fails "`CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are \
+               built at run time.")]
     fn in_memory_symbols_length(&self, module: ModuleId) -> Result<u32> {
         const CALL: &str = "ICorProfilerInfo7::GetInMemorySymbolsLength";
         let length = self.handle().symbols_length(module)?;
@@ -41,14 +37,10 @@ pub trait CorProfilerInfo7: Sealed {
     /// bytes there were for it.
     ///
     /// [`in_memory_symbols`](Self::in_memory_symbols) reads all of them.
-    ///
-    /// Wraps `ICorProfilerInfo7::ReadInMemorySymbols`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` where the module has none, and for an offset behind their end;
-    /// `CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are built at run time.
-    #[doc(alias = "ReadInMemorySymbols")]
+    #[wraps(ICorProfilerInfo7::ReadInMemorySymbols
+        fails "`E_INVALIDARG` where the module has none, and for an offset behind their end; \
+               `CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are \
+               built at run time.")]
     fn read_in_memory_symbols(
         &self,
         module: ModuleId,

@@ -28,13 +28,7 @@ pub trait CorProfilerInfo9: Sealed {
     /// Where the native codes of a function begin, of one of its ILs.
     ///
     /// There can be several: precompiled code, and one for each tier.
-    ///
-    /// Wraps `ICorProfilerInfo9::GetNativeCodeStartAddresses`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "GetNativeCodeStartAddresses")]
+    #[wraps(ICorProfilerInfo9::GetNativeCodeStartAddresses)]
     fn native_code_start_addresses(
         &self,
         function: FunctionId,

@@ -49,16 +49,10 @@ macro_rules! calls {
             $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
     )*) => {$(
         $(#[$doc])*
-        ///
-        #[doc = concat!(
-            "Wraps `", stringify!($interface), "::", stringify!($method), "`. **Context**: ",
-            context!([$($($mode)+)?] $($place)?), events!($($events)?),
+        #[wraps(
+            $interface::$method [$($($mode)+)?] from $source
+            $(at $place)? $(with $events)? $(fails $errors)?
         )]
-        ///
-        /// # Errors
-        ///
-        #[doc = errors!($source $($errors)?)]
-        #[clr_profiler_macros::native($method)]
         $visible fn $name(&self $(, $argument: $type)*)
             -> $crate::Result<optional!([$($none)?] $($answer)? $($record)?)>
         {
@@ -290,6 +284,21 @@ macro_rules! pack {
     (($record:ident) $($answer:ident)*) => { $record { $($answer),* } };
 }
 
+/// What is said of a function that wraps a native method, by a row or by `#[wraps(..)]`; there "how" may
+/// follow the method.
+macro_rules! wrapped {
+    (
+        $interface:ident::$method:ident $(, $how:literal)? $([$($mode:ident)*])? $(from $source:ident)?
+        $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?
+    ) => {
+        concat!(
+            "Wraps `", stringify!($interface), "::", stringify!($method), "`", $(" ", $how,)?
+            ". **Context**: ", context!([$($($mode)*)?] $($place)?), events!($($events)?),
+            "\n\n# Errors\n\n", errors!($($source)? $($errors)?),
+        )
+    };
+}
+
 /// Where a call may be made, by the names that rows have for it.
 macro_rules! context {
     ([in gc]) => { context!([] ANY) };
@@ -337,20 +346,32 @@ macro_rules! events {
 
 /// The section "Errors".
 macro_rules! errors {
+    ($($source:ident)? $errors:literal) => {
+        $errors
+    };
+    () => {
+        errors!(info)
+    };
     (info) => {
         "What the runtime answers."
-    };
-    (beside_import) => {
-        "Where the metadata has no such interface; what it answers."
     };
     (native) => {
         "What the runtime answers."
     };
+    (import_item) => {
+        "What the metadata answers, as an item."
+    };
+    (named_item) => {
+        "A name that cannot be passed; what the metadata answers, as an item."
+    };
+    (beside_item) => {
+        "Where the metadata has no such interface; what it answers, as an item."
+    };
+    (beside_import) => {
+        "Where the metadata has no such interface; what it answers."
+    };
     ($metadata:ident) => {
         "What the metadata answers."
-    };
-    ($source:ident $errors:literal) => {
-        $errors
     };
 }
 
@@ -366,16 +387,7 @@ macro_rules! enumerations {
     )*) => {$(
         enumeration! { $source
             $interface::$method($($value),*) [$($argument: ($type) $($convert)?;)*]
-            ($(#[$doc])*
-            ///
-            #[doc = concat!(
-                "Wraps `", stringify!($interface), "::", stringify!($method),
-                "`. **Context**: not during a collection.",
-            )]
-            ///
-            /// # Errors
-            ///
-            #[clr_profiler_macros::native($method)])
+            ($(#[$doc])*)
             fn $name -> $item
         }
     )*};
@@ -387,7 +399,7 @@ macro_rules! enumeration {
         ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
     ) => {
         $(#[$attribute])*
-        /// What the metadata answers, as an item.
+        #[wraps($interface::$method from import_item)]
         fn $name(&self $(, $argument: $type)*) -> $crate::MetadataIter<'_, $item> {
             let import = self.import();
             $($(let $argument = $convert($argument);)?)*
@@ -400,7 +412,7 @@ macro_rules! enumeration {
         ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
     ) => {
         $(#[$attribute])*
-        /// A name that cannot be passed; what the metadata answers, as an item.
+        #[wraps($interface::$method from named_item)]
         fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
             const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
             let import = self.import();
@@ -415,7 +427,7 @@ macro_rules! enumeration {
         ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
     ) => {
         $(#[$attribute])*
-        /// Where the metadata has no such interface; what it answers, as an item.
+        #[wraps($interface::$method from beside_item)]
         fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
             const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
             let object: clr_profiler_sys::$interface = $crate::native::cast(self.import(), CALL)?;

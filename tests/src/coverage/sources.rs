@@ -69,14 +69,23 @@ fn scan(text: &str, found: &mut Found) {
     let mut owner = String::new();
     let mut interface = None;
     let mut docs = String::new();
+    let mut in_attribute = false;
     for line in text.lines().map(str::trim) {
         if let Some(doc) = line.strip_prefix("///") {
             docs.push_str(doc);
             docs.push('\n');
             continue;
         }
-        // Attributes stand between the documentation and the item.
-        if line.starts_with("#[") {
+        // Attributes stand between the documentation and the item, some on several lines.
+        if let Some(native) = line.strip_prefix("#[wraps(") {
+            let end = native.find(|end: char| !end.is_alphanumeric() && end != ':');
+            docs.push_str(&format!(
+                "Wraps `{}`.\n",
+                &native[..end.unwrap_or(native.len())]
+            ));
+        }
+        if in_attribute || line.starts_with("#[") {
+            in_attribute = !line.ends_with(']');
             continue;
         }
         if let Some(name) = owner_in(line) {
@@ -221,6 +230,12 @@ mod tests {
                 pub unsafe fn does(&self) {}
             }
             impl Debug for Thing<'_> {}
+            impl Thing {
+                /// Does it again.
+                #[wraps(IThing::Redo at \"any.\"
+                    fails \"Never.\")]
+                pub fn does_again(&self) {}
+            }
             /// Lists.
             Enum<'a> = ICorEnum of Item => u32;
             interface ICorProfilerCallback2: ICorProfilerCallback
@@ -243,6 +258,7 @@ mod tests {
                 "ICorEnum::Skip Enum",
                 "ICorProfilerCallback2::Came Profiler::came",
                 "IThing::Do Thing::does",
+                "IThing::Redo Thing::does_again",
                 "IThing::Undo Thing::does",
             ]
         );

@@ -39,20 +39,16 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// Deprecated: [`set_enter_leave_function_hooks3`](Self::set_enter_leave_function_hooks3) took
     /// their place.
     ///
-    /// Wraps `ICorProfilerInfo::SetEnterLeaveFunctionHooks`. **Context**: `initialize`, at start-up.
-    /// **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE).
-    ///
     /// # Safety
     ///
     /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
     /// function, on any thread, with whatever number the mapper answers, until the process ends. On
     /// 64-bit systems the runtime calls them like a C function; on x86 they must keep all registers.
-    ///
-    /// # Errors
-    ///
-    /// Where `Setup` has set the hooks; `CORPROF_E_CALL_ONLY_FROM_INIT` elsewhere than in
-    /// `initialize`, `E_INVALIDARG` for a notification profiler, or where there is no hook at all.
-    #[doc(alias = "SetEnterLeaveFunctionHooks")]
+    #[wraps(ICorProfilerInfo::SetEnterLeaveFunctionHooks at "`initialize`, at start-up."
+        with MONITOR_ENTERLEAVE
+        fails "Where `Setup` has set the hooks; `CORPROF_E_CALL_ONLY_FROM_INIT` elsewhere than \
+               in `initialize`, `E_INVALIDARG` for a notification profiler, or where there is \
+               no hook at all.")]
     unsafe fn set_enter_leave_function_hooks(
         &self,
         enter: Option<FunctionEnter>,
@@ -74,20 +70,16 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// Deprecated: [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info)
     /// took their place.
     ///
-    /// Wraps `ICorProfilerInfo2::SetEnterLeaveFunctionHooks2`. **Context**: `initialize`, at
-    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and for
-    /// more than the function [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO),
-    /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS),
-    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL).
-    ///
     /// # Safety
     ///
     /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
-    ///
-    /// # Errors
-    ///
-    /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
-    #[doc(alias = "SetEnterLeaveFunctionHooks2")]
+    #[wraps(ICorProfilerInfo2::SetEnterLeaveFunctionHooks2 at "`initialize`, at start-up."
+        with "[`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and for more than \
+              the function [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO), \
+              [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS), \
+              [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL)."
+        fails "As for \
+               [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
     unsafe fn set_enter_leave_function_hooks2(
         &self,
         enter: Option<FunctionEnter2>,
@@ -110,21 +102,17 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// registers. On Linux x64 the enter hook finds the id in `r14`, the leave and tailcall hooks in
     /// `rdi`.
     ///
-    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3`. **Context**: `initialize`, at
-    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and none of
-    /// those that have hooks get more than the id: with them the hooks are not called.
-    ///
     /// # Safety
     ///
     /// Each hook does not unwind, keeps every register that the platform's profiling hooks keep
     /// (those of arguments and of the returned value included), and is sound to be called at the
     /// beginning or end of any managed function, on any thread, with whatever number the mapper
     /// answers, until the process ends.
-    ///
-    /// # Errors
-    ///
-    /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
-    #[doc(alias = "SetEnterLeaveFunctionHooks3")]
+    #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3 at "`initialize`, at start-up."
+        with "[`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and none of those \
+              that have hooks get more than the id: with them the hooks are not called."
+        fails "As for \
+               [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
     unsafe fn set_enter_leave_function_hooks3(
         &self,
         enter: Option<FunctionEnter3>,
@@ -147,24 +135,21 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// function takes structures. [`Setup::hooks_with_info`](crate::Setup::hooks_with_info) puts the
     /// arguments back.
     ///
-    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo`. **Context**: `initialize`, at
-    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and at
-    /// least one of [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO),
-    /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) and
-    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL). The runtime has to know
-    /// them already, which otherwise comes after `initialize`: call
-    /// [`info.set_event_mask2(setup.events())`](crate::CorProfilerInfo5::set_event_mask2) before.
-    ///
     /// # Safety
     ///
     /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
     /// function, on any thread, with whatever number the mapper answers, until the process ends.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` before those events were set, and as for
-    /// [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
-    #[doc(alias = "SetEnterLeaveFunctionHooks3WithInfo")]
+    #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo
+        at "`initialize`, at start-up."
+        with "[`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and at least one \
+              of [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO), \
+              [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) and \
+              [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL). The \
+              runtime has to know them already, which otherwise comes after `initialize`: call \
+              [`info.set_event_mask2(setup.events())`](crate::CorProfilerInfo5::set_event_mask2) \
+              before."
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` before those events were set, and as for \
+               [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
     unsafe fn set_enter_leave_function_hooks3_with_info(
         &self,
         enter: Option<FunctionEnter3WithInfo>,
@@ -185,14 +170,9 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// It is asked once for each function, when that is compiled; where it panics, the function has
     /// no hooks. A closure is taken that captures nothing, since the runtime has no place for it:
     /// [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes any.
-    ///
-    /// Wraps `ICorProfilerInfo::SetFunctionIDMapper`. **Context**: `initialize`, at start-up.
-    ///
-    /// # Errors
-    ///
-    /// Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler
-    /// that was attached, `E_INVALIDARG` for a notification profiler.
-    #[doc(alias = "SetFunctionIDMapper")]
+    #[wraps(ICorProfilerInfo::SetFunctionIDMapper at "`initialize`, at start-up."
+        fails "Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` \
+               in a profiler that was attached, `E_INVALIDARG` for a notification profiler.")]
     fn set_function_id_mapper<F>(&self, mapper: F) -> Result<()>
     where
         F: Fn(FunctionId) -> Hooked + Copy + Send + Sync + 'static,
@@ -209,14 +189,9 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// It is asked once for each function, when that is compiled; where it panics, the function has
     /// no hooks. It is never dropped: code that calls the hooks lives as long as the process.
-    ///
-    /// Wraps `ICorProfilerInfo3::SetFunctionIDMapper2`. **Context**: `initialize`, at start-up.
-    ///
-    /// # Errors
-    ///
-    /// Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler
-    /// that was attached, `E_INVALIDARG` for a notification profiler.
-    #[doc(alias = "SetFunctionIDMapper2")]
+    #[wraps(ICorProfilerInfo3::SetFunctionIDMapper2 at "`initialize`, at start-up."
+        fails "Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` \
+               in a profiler that was attached, `E_INVALIDARG` for a notification profiler.")]
     fn set_function_id_mapper2<F>(&self, mapper: F) -> Result<()>
     where
         F: Fn(FunctionId) -> Hooked + Send + Sync + 'static,
@@ -231,21 +206,17 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// The arguments are in memory that is the call's; `buffer` takes their places and can be used
     /// again and again.
     ///
-    /// Wraps `ICorProfilerInfo3::GetFunctionEnter3Info`. **Context**: the hook. **Events**:
-    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame,
-    /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) for the arguments.
-    ///
     /// # Safety
     ///
     /// This is called in an enter hook set by
     /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
     /// on its thread, with the function that the hook is called for and what it got as `elt`. The
     /// answer is not used when the hook has returned.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.
-    #[doc(alias = "GetFunctionEnter3Info")]
+    #[wraps(ICorProfilerInfo3::GetFunctionEnter3Info at "the hook."
+        with "[`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame, \
+              [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) for the \
+              arguments."
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
     unsafe fn function_enter3_info<'hook>(
         &self,
         function: FunctionId,
@@ -267,10 +238,6 @@ pub trait CorProfilerInfoHooks: Sealed {
 
     /// Frame and returned value of a call, in its leave hook.
     ///
-    /// Wraps `ICorProfilerInfo3::GetFunctionLeave3Info`. **Context**: the hook. **Events**:
-    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame,
-    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL) for the value.
-    ///
     /// # Safety
     ///
     /// This is called in a leave hook set by
@@ -282,11 +249,11 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// On .NET Core 3.1 the value of a structure of up to 16 bytes is not the structure, unless it is
     /// in one integer register: the range is where that is saved, whatever else there is.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.
-    #[doc(alias = "GetFunctionLeave3Info")]
+    #[wraps(ICorProfilerInfo3::GetFunctionLeave3Info at "the hook."
+        with "[`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame, \
+              [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL) for the \
+              value."
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
     unsafe fn function_leave3_info<'hook>(
         &self,
         function: FunctionId,
@@ -309,20 +276,14 @@ pub trait CorProfilerInfoHooks: Sealed {
 
     /// The frame of a function that ends in a tail call, in its tailcall hook.
     ///
-    /// Wraps `ICorProfilerInfo3::GetFunctionTailcall3Info`. **Context**: the hook. **Events**:
-    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO).
-    ///
     /// # Safety
     ///
     /// This is called in a tailcall hook set by
     /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
     /// on its thread, with the function that the hook is called for and what it got as `elt`. The
     /// answer is not used when the hook has returned.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.
-    #[doc(alias = "GetFunctionTailcall3Info")]
+    #[wraps(ICorProfilerInfo3::GetFunctionTailcall3Info at "the hook." with ENABLE_FRAME_INFO
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
     unsafe fn function_tailcall3_info<'hook>(
         &self,
         function: FunctionId,

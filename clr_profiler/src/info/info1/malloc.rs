@@ -30,13 +30,7 @@ impl Answer<Option<sys::IMethodMalloc>> for MethodMalloc<'_> {
 
 impl<'info> MethodMalloc<'info> {
     /// Memory of that many bytes, all zero. The runtime keeps it for good: it cannot be given back.
-    ///
-    /// Wraps `IMethodMalloc::Alloc`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// An error of its own where there is no memory.
-    #[doc(alias = "Alloc")]
+    #[wraps(IMethodMalloc::Alloc fails "An error of its own where there is no memory.")]
     pub fn alloc(&self, size: usize) -> Result<&'info mut [u8]> {
         const CALL: &str = "IMethodMalloc::Alloc";
         let no_memory = || {

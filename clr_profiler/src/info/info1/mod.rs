@@ -171,15 +171,11 @@ pub trait CorProfilerInfo: Sealed {
     /// Asked for a module for the first time, the runtime brings its metadata into another form, and
     /// is slower with that module from then on: for the core library, at the start of a small
     /// program, that is about 2 ms.
-    ///
-    /// Wraps `ICorProfilerInfo::GetModuleMetaData`. **Context**: from `module_load_finished` on; not
-    /// during a collection, not from a function that IL calls without a transition.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_DATAINCOMPLETE` while the module is being loaded; an error of its own for modules
-    /// that have no metadata, such as resources.
-    #[doc(alias = "GetModuleMetaData")]
+    #[wraps(ICorProfilerInfo::GetModuleMetaData
+        at "from `module_load_finished` on; not during a collection, not from a function that \
+            IL calls without a transition."
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded; an error of its \
+               own for modules that have no metadata, such as resources.")]
     fn module_metadata(&self, module: ModuleId) -> Result<Metadata<'_>> {
         Metadata::of_module(self.handle(), module)
     }
@@ -190,13 +186,6 @@ pub trait CorProfilerInfo: Sealed {
     /// then on: it is larger, and slower to read. Nothing keeps threads apart that read and write
     /// it; define what is needed in `module_load_finished`, before others use the module.
     ///
-    /// Wraps `ICorProfilerInfo::GetModuleMetaData` with the flags to read and write. **Context**:
-    /// from `module_load_finished` on; not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`module_metadata`](Self::module_metadata).
-    ///
     /// ```
     /// # use clr_profiler::prelude::*;
     /// # fn example(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
@@ -205,7 +194,8 @@ pub trait CorProfilerInfo: Sealed {
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "GetModuleMetaData")]
+    #[wraps(ICorProfilerInfo::GetModuleMetaData, "with the flags to read and write" at LOADED
+        fails "Those of [`module_metadata`](Self::module_metadata).")]
     fn module_metadata_for_writing(&self, module: ModuleId) -> Result<MetadataWriter<'_>> {
         MetadataWriter::of_module(self.handle(), module)
     }
@@ -213,27 +203,16 @@ pub trait CorProfilerInfo: Sealed {
     /// The method body: header, IL and exception clauses, as the runtime has it now.
     ///
     /// After [`set_il_function_body`](Self::set_il_function_body) that is the new one.
-    ///
-    /// Wraps `ICorProfilerInfo::GetILFunctionBody`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_FUNCTION_NOT_IL` where there is no IL: abstract methods, P/Invokes and what the
-    /// runtime implements.
-    #[doc(alias = "GetILFunctionBody")]
+    #[wraps(ICorProfilerInfo::GetILFunctionBody
+        fails "`CORPROF_E_FUNCTION_NOT_IL` where there is no IL: abstract methods, P/Invokes \
+               and what the runtime implements.")]
     fn il_function_body(&self, module: ModuleId, method: MethodDef) -> Result<Vec<u8>> {
         bodies::il_function_body(self.handle(), module, method)
     }
 
     /// The method that a function is an instance of, with the metadata that names it.
-    ///
-    /// Wraps `ICorProfilerInfo::GetTokenAndMetaDataFromFunction`. **Context**: not during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for dynamic methods, which have no metadata.
-    #[doc(alias = "GetTokenAndMetaDataFromFunction")]
+    #[wraps(ICorProfilerInfo::GetTokenAndMetaDataFromFunction
+        fails "`E_INVALIDARG` for dynamic methods, which have no metadata.")]
     fn token_and_metadata_from_function(
         &self,
         function: FunctionId,
@@ -245,15 +224,11 @@ pub trait CorProfilerInfo: Sealed {
     ///
     /// It counts from the next compilation of the method on. The bytes are copied into memory from
     /// the module's [allocator](Self::il_function_body_allocator).
-    ///
-    /// Wraps `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the
-    /// method, or before; not during a collection. A profiler that has done so cannot be detached.
-    ///
-    /// # Errors
-    ///
-    /// An error of its own where the bytes are not one whole method body: the runtime would read
-    /// past their end. What the instructions do is not checked here.
-    #[doc(alias = "SetILFunctionBody")]
+    #[wraps(ICorProfilerInfo::SetILFunctionBody
+        at "in `jit_compilation_started` of the method, or before; not during a collection. A \
+            profiler that has done so cannot be detached."
+        fails "An error of its own where the bytes are not one whole method body: the runtime \
+               would read past their end. What the instructions do is not checked here.")]
     fn set_il_function_body(&self, module: ModuleId, method: MethodDef, body: &[u8]) -> Result<()> {
         bodies::set_il_function_body(self.handle(), module, method, body)
     }

@@ -66,14 +66,7 @@ pub trait CorProfilerInfo10: Sealed {
     /// References to nothing are left out. A panic of `visit` ends the walk and goes on from here.
     /// The object has to stay where it is meanwhile: calls that may trigger a GC are refused in
     /// `visit`.
-    ///
-    /// Wraps `ICorProfilerInfo10::EnumerateObjectReferences`. **Context**: any callback, also during
-    /// a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "EnumerateObjectReferences")]
+    #[wraps(ICorProfilerInfo10::EnumerateObjectReferences [in gc])]
     fn enumerate_object_references(
         &self,
         object: ObjectId<'_>,

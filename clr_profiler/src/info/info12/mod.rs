@@ -52,14 +52,9 @@ pub trait CorProfilerInfo12: Sealed {
     __cor_profiler_info12! { calls }
 
     /// Starts a session: from now on events of these providers are delivered.
-    ///
-    /// Wraps `ICorProfilerInfo12::EventPipeStartSession`. **Context**: not during a collection.
-    /// **Events**: [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE).
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place for a session.
-    #[doc(alias = "EventPipeStartSession")]
+    #[wraps(ICorProfilerInfo12::EventPipeStartSession with HIGH_MONITOR_EVENT_PIPE
+        fails "`E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place \
+               for a session.")]
     fn event_pipe_start_session(
         &self,
         providers: &[EventPipeProviderConfig],
@@ -87,14 +82,8 @@ pub trait CorProfilerInfo12: Sealed {
     /// it is, even the one that
     /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
     /// those that are known beforehand when the session is started.
-    ///
-    /// Wraps `ICorProfilerInfo12::EventPipeAddProviderToSession`. **Context**: not during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for a session that does not run.
-    #[doc(alias = "EventPipeAddProviderToSession")]
+    #[wraps(ICorProfilerInfo12::EventPipeAddProviderToSession
+        fails "`E_INVALIDARG` for a session that does not run.")]
     fn event_pipe_add_provider_to_session(
         &self,
         session: EventPipeSessionId,
@@ -110,13 +99,7 @@ pub trait CorProfilerInfo12: Sealed {
     }
 
     /// Defines an event of a provider that the profiler has made.
-    ///
-    /// Wraps `ICorProfilerInfo12::EventPipeDefineEvent`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// What the runtime answers.
-    #[doc(alias = "EventPipeDefineEvent")]
+    #[wraps(ICorProfilerInfo12::EventPipeDefineEvent)]
     fn event_pipe_define_event(
         &self,
         provider: EventPipeProviderId,
@@ -169,13 +152,8 @@ pub trait CorProfilerInfo12: Sealed {
     /// Raises an event, with a value for each of its parameters.
     ///
     /// Where no session asks for it, nothing happens.
-    ///
-    /// Wraps `ICorProfilerInfo12::EventPipeWriteEvent`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// An error of its own for values that are not those of the event's parameters.
-    #[doc(alias = "EventPipeWriteEvent")]
+    #[wraps(ICorProfilerInfo12::EventPipeWriteEvent
+        fails "An error of its own for values that are not those of the event's parameters.")]
     fn event_pipe_write_event(
         &self,
         event: &DefinedEvent,

@@ -113,29 +113,19 @@ pub trait CorProfilerInfo2: Sealed {
     ///
     /// Code that several instantiations share has `System.__Canon` for those arguments that are
     /// classes. Exact arguments are known only inside enter and leave hooks.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetFunctionInfo2` without a frame. **Context**: not during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for dynamic methods, which have no metadata.
-    #[doc(alias = "GetFunctionInfo2")]
+    #[wraps(ICorProfilerInfo2::GetFunctionInfo2, "without a frame"
+        fails "`E_INVALIDARG` for dynamic methods, which have no metadata.")]
     fn function_info2(&self, function: FunctionId) -> Result<FunctionInfo2> {
         self.handle().function_info2_at(function, 0)
     }
 
     /// The method that a function is an instance of, with its exact generic arguments in a frame.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetFunctionInfo2` with a frame. **Context**: the hook, or the
-    /// callback of a [stack walk](Self::do_stack_snapshot), that got the frame. **Events**: for hooks
-    /// [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO).
-    ///
-    /// # Errors
-    ///
-    /// Where objects may have moved since the frame was delivered; `E_INVALIDARG` for dynamic
-    /// methods, and where the frame is another function's.
-    #[doc(alias = "GetFunctionInfo2")]
+    #[wraps(ICorProfilerInfo2::GetFunctionInfo2, "with a frame"
+        at "the hook, or the callback of a [stack walk](Self::do_stack_snapshot), that got the \
+            frame."
+        with "for hooks [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO)."
+        fails "Where objects may have moved since the frame was delivered; `E_INVALIDARG` for \
+               dynamic methods, and where the frame is another function's.")]
     fn function_info2_in_frame(
         &self,
         function: FunctionId,
@@ -162,18 +152,14 @@ pub trait CorProfilerInfo2: Sealed {
     /// `visit` runs where a suspended thread may hold locks: where another thread's stack is walked
     /// it does not allocate or ask the runtime for more than may be asked during a collection. A
     /// panic of it ends the walk and goes on from here.
-    ///
-    /// Wraps `ICorProfilerInfo2::DoStackSnapshot`. **Context**: any callback of the thread, or a
-    /// thread of the profiler's own. **Events**:
-    /// [`ENABLE_STACK_SNAPSHOT`](crate::EventMask::ENABLE_STACK_SNAPSHOT).
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_INCONSISTENT_WITH_FLAGS` without that event, `CORPROF_E_STACKSNAPSHOT_UNSAFE` where
-    /// the thread cannot be walked now, `CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX` where it is in code
-    /// of the runtime, `E_NOTIMPL` for other threads except as said above. That `visit` ended the
-    /// walk is no error.
-    #[doc(alias = "DoStackSnapshot")]
+    #[wraps(ICorProfilerInfo2::DoStackSnapshot
+        at "any callback of the thread, or a thread of the profiler's own."
+        with ENABLE_STACK_SNAPSHOT
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` without that event, \
+               `CORPROF_E_STACKSNAPSHOT_UNSAFE` where the thread cannot be walked now, \
+               `CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX` where it is in code of the runtime, \
+               `E_NOTIMPL` for other threads except as said above. That `visit` ended the walk \
+               is no error.")]
     fn do_stack_snapshot(
         &self,
         thread: Option<ThreadId>,
@@ -216,14 +202,8 @@ pub trait CorProfilerInfo2: Sealed {
     }
 
     /// Dimensions of an array object, and where its elements are.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetArrayObjectInfo`. **Context**: any callback, also during a
-    /// collection.
-    ///
-    /// # Errors
-    ///
-    /// `E_INVALIDARG` for what is no array.
-    #[doc(alias = "GetArrayObjectInfo")]
+    #[wraps(ICorProfilerInfo2::GetArrayObjectInfo [in gc]
+        fails "`E_INVALIDARG` for what is no array.")]
     fn array_object_info(&self, object: ObjectId<'_>) -> Result<ArrayObjectInfo> {
         const CALL: &str = "ICorProfilerInfo2::GetArrayObjectInfo";
         let info = self.handle();
@@ -255,16 +235,11 @@ pub trait CorProfilerInfo2: Sealed {
     }
 
     /// The exception clause that is about to run on this thread, if there is one.
-    ///
-    /// Wraps `ICorProfilerInfo2::GetNotifiedExceptionClauseInfo`. **Context**:
-    /// `exception_search_filter_enter`, `exception_unwind_finally_enter` and
-    /// `exception_catcher_enter`. **Events**:
-    /// [`MONITOR_EXCEPTIONS`](crate::EventMask::MONITOR_EXCEPTIONS).
-    ///
-    /// # Errors
-    ///
-    /// `CORPROF_E_NOT_MANAGED_THREAD` on a thread that never ran managed code.
-    #[doc(alias = "GetNotifiedExceptionClauseInfo")]
+    #[wraps(ICorProfilerInfo2::GetNotifiedExceptionClauseInfo
+        at "`exception_search_filter_enter`, `exception_unwind_finally_enter` and \
+            `exception_catcher_enter`."
+        with MONITOR_EXCEPTIONS
+        fails "`CORPROF_E_NOT_MANAGED_THREAD` on a thread that never ran managed code.")]
     fn notified_exception_clause_info(&self) -> Result<Option<ExceptionClauseInfo>> {
         let mut clause = sys::COR_PRF_EX_CLAUSE_INFO::default();
         let info = self.handle();
