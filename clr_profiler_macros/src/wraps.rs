@@ -3,23 +3,29 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
-/// Adds to the attributes of the item, in front of which all of its documentation stands.
+/// Adds to the attributes of the item, before the first section and the first example of its
+/// documentation.
 pub(crate) fn expand(native: TokenStream, item: TokenStream) -> TokenStream {
     // Interface, two colons, method.
     let method = native.clone().into_iter().nth(3).map(|it| it.to_string());
-    let mut attributes = TokenStream::new();
+    let (mut first, mut last) = (TokenStream::new(), TokenStream::new());
     let mut rest = item.into_iter().peekable();
-    while let Some(TokenTree::Punct(hash)) = rest.peek()
-        && hash.as_char() == '#'
-    {
-        attributes.extend(rest.by_ref().take(2));
+    while matches!(rest.peek(), Some(TokenTree::Punct(hash)) if hash.as_char() == '#') {
+        let attribute: TokenStream = rest.by_ref().take(2).collect();
+        let text = attribute.to_string();
+        if !last.is_empty() || ["\" # ", "\" ```"].iter().any(|begin| text.contains(begin)) {
+            last.extend(attribute);
+        } else {
+            first.extend(attribute);
+        }
     }
-    let rest: TokenStream = rest.collect();
     quote! {
-        #attributes
+        #first
         #[doc = ""]
         #[doc = wrapped!(#native)]
         #[doc(alias = #method)]
-        #rest
+        #[doc = ""]
+        #last
+        #(#rest)*
     }
 }

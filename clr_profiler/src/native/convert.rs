@@ -68,26 +68,50 @@ pub(crate) trait Answer<Raw>: Sized {
 }
 
 /// The elements of an array that a call gave.
-pub(crate) fn answers<Raw, T: Answer<Raw>>(raw: Vec<Raw>, asked: &Asked<'_>) -> Result<Vec<T>> {
+pub(crate) fn each_answer<Raw, T: Answer<Raw>>(raw: Vec<Raw>, asked: &Asked<'_>) -> Result<Vec<T>> {
     raw.into_iter().map(|raw| T::answer(raw, asked)).collect()
 }
+
+/// What is handed over as something else: a value, and how that is made of it and of the call.
+macro_rules! arguments {
+    ($(
+        $(#[$doc:meta])*
+        $type:ty => $raw:ty $(, of [$($generic:tt)+])? = |$value:pat_param, $asked:pat_param| $make:expr;
+    )*) => {$(
+        $(#[$doc])*
+        impl $(<$($generic)+>)? $crate::native::Argument for $type {
+            type Raw = $raw;
+
+            fn to_native(self, $asked: &$crate::native::Asked<'_>) -> $crate::Result<$raw> {
+                let $value = self;
+                $make
+            }
+        }
+    )*};
+}
+pub(crate) use arguments;
+
+/// What is made of what a call gives, in the same form.
+macro_rules! answers {
+    ($(
+        $(#[$doc:meta])*
+        $raw:ty => $type:ty $(, of [$($generic:tt)+])? = |$value:pat_param, $asked:pat_param| $make:expr;
+    )*) => {$(
+        $(#[$doc])*
+        impl $(<$($generic)+>)? $crate::native::Answer<$raw> for $type {
+            fn answer($value: $raw, $asked: &$crate::native::Asked<'_>) -> $crate::Result<Self> {
+                $make
+            }
+        }
+    )*};
+}
+pub(crate) use answers;
 
 /// Numbers are handed over as they are.
 macro_rules! numbers {
     ($($number:ty)*) => {$(
-        impl Argument for $number {
-            type Raw = $number;
-
-            fn to_native(self, _: &Asked<'_>) -> Result<$number> {
-                Ok(self)
-            }
-        }
-
-        impl Answer<$number> for $number {
-            fn answer(raw: $number, _: &Asked<'_>) -> Result<$number> {
-                Ok(raw)
-            }
-        }
+        arguments! { $number => $number = |number, _| Ok(number); }
+        answers! { $number => $number = |number, _| Ok(number); }
     )*};
 }
 
@@ -96,77 +120,28 @@ numbers!(u8 u16 u32 u64 usize i32);
 /// Flags are handed over as their bits; what this crate does not know survives.
 macro_rules! native_flags {
     ($flags:ident) => {
-        impl $crate::native::Argument for $flags {
-            type Raw = u32;
-
-            fn to_native(self, _: &$crate::native::Asked<'_>) -> $crate::Result<u32> {
-                Ok(self.bits())
-            }
-        }
-
-        impl $crate::native::Answer<u32> for $flags {
-            fn answer(raw: u32, _: &$crate::native::Asked<'_>) -> $crate::Result<Self> {
-                Ok(Self::from_bits_retain(raw))
-            }
-        }
+        $crate::native::arguments! { $flags => u32 = |flags, _| Ok(flags.bits()); }
+        $crate::native::answers! { u32 => $flags = |bits, _| Ok(Self::from_bits_retain(bits)); }
     };
 }
 pub(crate) use native_flags;
 
-/// Memory that a call reads or writes.
-impl<T> Argument for *const T {
-    type Raw = Self;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
-        Ok(self)
-    }
-}
-
-impl<T> Argument for &mut [T] {
-    type Raw = Self;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
-        Ok(self)
-    }
-}
-
 /// Ids: zero is none, where an answer may be none.
 macro_rules! ids {
     ($($id:ident)*) => {$(
-        impl Argument for $id {
-            type Raw = usize;
-
-            fn to_native(self, _: &Asked<'_>) -> Result<usize> {
-                Ok(self.raw())
-            }
+        arguments! {
+            $id => usize = |id, _| Ok(id.raw());
+            Option<$id> => usize = |id, asked| id.map_or(Ok(0), |id| id.to_native(asked));
+            &[$id] => List<usize> = |ids, asked| {
+                List::of(asked, ids.iter().map(|id| id.to_native(asked)))
+            };
         }
-
-        impl Answer<usize> for $id {
-            fn answer(raw: usize, _: &Asked<'_>) -> Result<Self> {
-                Ok(Self::from_runtime(raw))
-            }
-        }
-
-        impl Argument for Option<$id> {
-            type Raw = usize;
-
-            fn to_native(self, asked: &Asked<'_>) -> Result<usize> {
-                self.map_or(Ok(0), |id| id.to_native(asked))
-            }
-        }
-
-        impl Answer<usize> for Option<$id> {
-            fn answer(raw: usize, asked: &Asked<'_>) -> Result<Self> {
-                if raw == 0 { Ok(None) } else { $id::answer(raw, asked).map(Some) }
-            }
-        }
-
-        impl Argument for &[$id] {
-            type Raw = List<usize>;
-
-            fn to_native(self, asked: &Asked<'_>) -> Result<List<usize>> {
-                List::of(asked, self.iter().map(|id| id.to_native(asked)))
-            }
+        answers! {
+            usize => $id = |raw, _| Ok(Self::from_runtime(raw));
+            usize => Option<$id> = |raw, asked| match raw {
+                0 => Ok(None),
+                raw => $id::answer(raw, asked).map(Some),
+            };
         }
     )*};
 }
@@ -178,32 +153,16 @@ ids! {
 /// Tokens: a nil one is none.
 macro_rules! tokens {
     ($($token:ident)*) => {$(
-        impl Argument for $token {
-            type Raw = u32;
-
-            fn to_native(self, _: &Asked<'_>) -> Result<u32> {
-                Ok(self.raw())
-            }
+        arguments! {
+            $token => u32 = |token, _| Ok(token.raw());
+            Option<$token> => u32 = |token, _| Ok(token.map_or(0, |token| token.raw()));
         }
-
-        impl Answer<u32> for $token {
-            fn answer(raw: u32, asked: &Asked<'_>) -> Result<Self> {
-                typed(asked.call, raw)
-            }
-        }
-
-        impl Argument for Option<$token> {
-            type Raw = u32;
-
-            fn to_native(self, _: &Asked<'_>) -> Result<u32> {
-                Ok(self.map_or(0, |token| token.raw()))
-            }
-        }
-
-        impl Answer<u32> for Option<$token> {
-            fn answer(raw: u32, asked: &Asked<'_>) -> Result<Self> {
-                if Token::new(raw).is_nil() { Ok(None) } else { typed(asked.call, raw).map(Some) }
-            }
+        answers! {
+            u32 => $token = |raw, asked| typed(asked.call, raw);
+            u32 => Option<$token> = |raw, asked| match Token::new(raw).is_nil() {
+                true => Ok(None),
+                false => typed(asked.call, raw).map(Some),
+            };
         }
     )*};
 }
@@ -214,168 +173,55 @@ tokens! {
     ModuleRef ParamDef Permission Property StandAloneSig TypeDef TypeRef TypeSpec UserString
 }
 
-impl Argument for TypeToken {
-    type Raw = u32;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<u32> {
-        Ok(self.raw())
-    }
-}
-
-impl Argument for Option<TypeToken> {
-    type Raw = u32;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<u32> {
-        Ok(self.map_or(0, TypeToken::raw))
-    }
-}
-
-impl Argument for Token {
-    type Raw = u32;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<u32> {
-        Ok(self.raw())
-    }
-}
-
-impl Answer<u32> for Token {
-    fn answer(raw: u32, _: &Asked<'_>) -> Result<Self> {
-        Ok(Self::new(raw))
-    }
-}
-
-impl Argument for Option<Token> {
-    type Raw = u32;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<u32> {
-        Ok(self.map_or(0, Token::raw))
-    }
-}
-
-/// Nothing is what leaves a number as it is.
-impl Argument for Option<u32> {
-    type Raw = u32;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<u32> {
-        Ok(self.unwrap_or(u32::MAX))
-    }
-}
-
-impl Argument for bool {
-    type Raw = BOOL;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<BOOL> {
-        Ok(self.into())
-    }
-}
-
-impl Answer<BOOL> for bool {
-    fn answer(raw: BOOL, _: &Asked<'_>) -> Result<Self> {
-        Ok(raw.as_bool())
-    }
-}
-
-impl Answer<i32> for bool {
-    fn answer(raw: i32, _: &Asked<'_>) -> Result<Self> {
-        Ok(raw != 0)
-    }
-}
-
-/// The address.
-impl<T> Answer<*const T> for usize {
-    fn answer(raw: *const T, _: &Asked<'_>) -> Result<Self> {
-        Ok(raw.addr())
-    }
-}
-
-impl<T> Answer<*mut T> for usize {
-    fn answer(raw: *mut T, _: &Asked<'_>) -> Result<Self> {
-        Ok(raw.addr())
-    }
-}
-
-impl<T> Answer<*const T> for Option<usize> {
-    fn answer(raw: *const T, _: &Asked<'_>) -> Result<Self> {
-        Ok((!raw.is_null()).then(|| raw.addr()))
-    }
-}
-
-impl<T> Answer<*mut T> for Option<NonNull<T>> {
-    fn answer(raw: *mut T, _: &Asked<'_>) -> Result<Self> {
-        Ok(NonNull::new(raw))
-    }
-}
-
-impl<T> Answer<*mut T> for NonNull<T> {
-    fn answer(raw: *mut T, asked: &Asked<'_>) -> Result<Self> {
-        Self::new(raw).ok_or_else(|| Error::invalid(asked.call, "the runtime gave nothing"))
-    }
-}
-
-/// The runtime gives a reference to any interface.
-impl Answer<*mut c_void> for IUnknown {
-    fn answer(raw: *mut c_void, asked: &Asked<'_>) -> Result<Self> {
-        let raw: NonNull<c_void> = Answer::answer(raw, asked)?;
-        // SAFETY: the reference is ours, and every interface begins like `IUnknown`.
-        Ok(unsafe { Self::from_raw(raw.as_ptr()) })
-    }
-}
-
-impl Answer<u32> for usize {
-    fn answer(raw: u32, _: &Asked<'_>) -> Result<Self> {
-        Ok(raw as usize)
-    }
-}
-
-impl Argument for EventMask {
-    type Raw = Self;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
-        Ok(self)
-    }
-}
-
-/// The lower half of the mask.
-impl Answer<u32> for EventMask {
-    fn answer(raw: u32, _: &Asked<'_>) -> Result<Self> {
-        Ok(Self::from_halves(raw, 0))
-    }
-}
-
-impl Answer<GUID> for Uuid {
-    fn answer(raw: GUID, _: &Asked<'_>) -> Result<Self> {
-        Ok(uuid_of(&raw))
-    }
-}
-
-impl Answer<*const GUID> for Uuid {
-    fn answer(raw: *const GUID, asked: &Asked<'_>) -> Result<Self> {
-        if raw.is_null() {
-            return Err(Error::invalid(asked.call, "the runtime gave no GUID"));
-        }
-        // SAFETY: the metadata says that a GUID stands there; the heap is not aligned.
-        Ok(uuid_of(&unsafe { raw.read_unaligned() }))
-    }
-}
-
-/// A name of the metadata, which is UTF-8.
-impl Answer<*const c_char> for String {
-    fn answer(raw: *const c_char, _: &Asked<'_>) -> Result<Self> {
-        // SAFETY: names in the heap, and those that are constants of the runtime, end with a zero.
-        Ok(unsafe { utf8(raw) })
-    }
-}
-
-impl Argument for ObjectId<'_> {
-    type Raw = usize;
-
+arguments! {
+    TypeToken => u32 = |token, _| Ok(token.raw());
+    Option<TypeToken> => u32 = |token, _| Ok(token.map_or(0, TypeToken::raw));
+    Token => u32 = |token, _| Ok(token.raw());
+    Option<Token> => u32 = |token, _| Ok(token.map_or(0, Token::raw));
+    /// Nothing is what leaves a number as it is.
+    Option<u32> => u32 = |number, _| Ok(number.unwrap_or(u32::MAX));
+    bool => BOOL = |truth, _| Ok(truth.into());
+    EventMask => Self = |events, _| Ok(events);
+    /// Memory that a call reads or writes.
+    *const T => Self, of [T] = |memory, _| Ok(memory);
+    &mut [T] => Self, of [T] = |memory, _| Ok(memory);
     /// Refused where the object may have moved.
-    fn to_native(self, asked: &Asked<'_>) -> Result<usize> {
-        match asked.info {
-            Some(info) => info.place_of(asked.call, self),
-            None => Ok(self.address()),
-        }
-    }
+    ObjectId<'_> => usize = |object, asked| match asked.info {
+        Some(info) => info.place_of(asked.call, object),
+        None => Ok(object.address()),
+    };
+}
+
+answers! {
+    u32 => Token = |raw, _| Ok(Self::new(raw));
+    BOOL => bool = |truth, _| Ok(truth.as_bool());
+    i32 => bool = |truth, _| Ok(truth != 0);
+    u32 => usize = |number, _| Ok(number as usize);
+    /// The lower half of the mask.
+    u32 => EventMask = |low, _| Ok(Self::from_halves(low, 0));
+    GUID => Uuid = |guid, _| Ok(uuid_of(&guid));
+    *const GUID => Uuid = |guid, asked| match guid.is_null() {
+        true => Err(Error::invalid(asked.call, "the runtime gave no GUID")),
+        // SAFETY: the metadata says that a GUID stands there; the heap is not aligned.
+        false => Ok(uuid_of(&unsafe { guid.read_unaligned() })),
+    };
+    /// A name of the metadata, which is UTF-8.
+    // SAFETY: names in the heap, and those that are constants of the runtime, end with a zero.
+    *const c_char => String = |name, _| Ok(unsafe { utf8(name) });
+    /// The address.
+    *const T => usize, of [T] = |pointer, _| Ok(pointer.addr());
+    *mut T => usize, of [T] = |pointer, _| Ok(pointer.addr());
+    *const T => Option<usize>, of [T] = |pointer, _| Ok((!pointer.is_null()).then(|| pointer.addr()));
+    *mut T => Option<NonNull<T>>, of [T] = |pointer, _| Ok(NonNull::new(pointer));
+    *mut T => NonNull<T>, of [T] = |pointer, asked| {
+        Self::new(pointer).ok_or_else(|| Error::invalid(asked.call, "the runtime gave nothing"))
+    };
+    /// The runtime gives a reference to any interface.
+    *mut c_void => IUnknown = |pointer, asked| {
+        let pointer: NonNull<c_void> = Answer::answer(pointer, asked)?;
+        // SAFETY: the reference is ours, and every interface begins like `IUnknown`.
+        Ok(unsafe { Self::from_raw(pointer.as_ptr()) })
+    };
 }
 
 /// An array that is handed over.
@@ -398,55 +244,35 @@ impl<T> List<T> {
     }
 }
 
-impl Argument for &[u16] {
-    type Raw = List<u16>;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<List<u16>> {
-        List::of(asked, self.iter().map(|unit| Ok(*unit)))
-    }
-}
-
-/// Methods as two arrays: of their modules, and of their tokens.
-impl Argument for &[(ModuleId, MethodDef)] {
-    type Raw = (List<usize>, List<u32>);
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw> {
-        Ok((
-            List::of(
-                asked,
-                self.iter().map(|(module, _)| module.to_native(asked)),
-            )?,
-            List::of(
-                asked,
-                self.iter().map(|(_, method)| method.to_native(asked)),
-            )?,
-        ))
-    }
-}
-
-/// Lists of tokens end with a nil one.
-macro_rules! token_lists {
-    ($($token:ident)*) => {$(
-        impl Argument for &[$token] {
-            type Raw = List<u32>;
-
-            fn to_native(self, asked: &Asked<'_>) -> Result<List<u32>> {
-                List::of(asked, self.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
-            }
-        }
-    )*};
-}
-
-token_lists!(TypeToken MethodDef);
-
-impl Argument for Option<&[TypeToken]> {
-    type Raw = OptionalList<u32>;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw> {
-        Ok(OptionalList(
-            self.map(|tokens| tokens.to_native(asked)).transpose()?,
-        ))
-    }
+arguments! {
+    &[u16] => List<u16> = |units, asked| List::of(asked, units.iter().map(|unit| Ok(*unit)));
+    /// Methods as two arrays: of their modules, and of their tokens.
+    &[(ModuleId, MethodDef)] => (List<usize>, List<u32>) = |methods, asked| Ok((
+        List::of(asked, methods.iter().map(|(module, _)| module.to_native(asked)))?,
+        List::of(asked, methods.iter().map(|(_, method)| method.to_native(asked)))?,
+    ));
+    /// Lists of tokens end with a nil one.
+    &[TypeToken] => List<u32> = |tokens, asked| {
+        List::of(asked, tokens.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
+    };
+    &[MethodDef] => List<u32> = |tokens, asked| {
+        List::of(asked, tokens.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
+    };
+    Option<&[TypeToken]> => OptionalList<u32> = |tokens, asked| {
+        Ok(OptionalList(tokens.map(|tokens| tokens.to_native(asked)).transpose()?))
+    };
+    &str => Text = |text, asked| Ok(Text(Some(wide(asked.call, text)?)));
+    Option<&str> => Text = |text, asked| {
+        Ok(Text(text.map(|text| wide(asked.call, text)).transpose()?))
+    };
+    &Path => Text = |path, asked| match path.to_str() {
+        Some(text) => text.to_native(asked),
+        None => Err(Error::invalid(
+            asked.call,
+            format_args!("the path {} is no Unicode", path.display()),
+        )),
+    };
+    &'a [u8] => Blob<&'a [u8]>, of ['a] = |bytes, asked| Blob::of(asked, bytes);
 }
 
 /// An array that is handed over, or none.
@@ -469,36 +295,6 @@ impl Text {
     }
 }
 
-impl Argument for &str {
-    type Raw = Text;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Text> {
-        Ok(Text(Some(wide(asked.call, self)?)))
-    }
-}
-
-impl Argument for Option<&str> {
-    type Raw = Text;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Text> {
-        Ok(Text(self.map(|text| wide(asked.call, text)).transpose()?))
-    }
-}
-
-impl Argument for &Path {
-    type Raw = Text;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Text> {
-        let text = self.to_str().ok_or_else(|| {
-            Error::invalid(
-                asked.call,
-                format_args!("the path {} is no Unicode", self.display()),
-            )
-        })?;
-        text.to_native(asked)
-    }
-}
-
 /// Bytes that are handed over: an address, null where there are none, and a length.
 pub(crate) struct Blob<T>(T);
 
@@ -515,14 +311,6 @@ impl<T: AsRef<[u8]>> Blob<T> {
 
     pub(crate) fn as_ptr<P>(&self) -> *const P {
         start_or_null(self.0.as_ref()).cast()
-    }
-}
-
-impl<'a> Argument for &'a [u8] {
-    type Raw = Blob<&'a [u8]>;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw> {
-        Blob::of(asked, self)
     }
 }
 

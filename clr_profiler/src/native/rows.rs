@@ -23,9 +23,10 @@
 //!   file, which gets what the method is called on, the name of the call, and arguments.
 //! - `none on`: what is returned is an `Option`, and `None` where the runtime answers so.
 //! - `at`: where it may be called from, a name of [`context!`] or a text, if not simply where the mode
-//!   says; `with`: the events that it needs; `fails`: the errors, if there is more to say than that.
+//!   says; `with`: the events that it needs, a name, a text, or names with texts behind them; `fails`: the errors, if there is more to say than that.
 //!
-//! "Wraps", "Context", "Events", "Errors" and the alias of the documentation come from the row.
+//! "Wraps", "Context", "Events", "Errors" and the alias of the documentation come from the row. A wrapper
+//! that has a body of its own says the same in `#[wraps(..)]`.
 
 /// Declares the rows of an interface: as a macro that gives them to others.
 macro_rules! table {
@@ -127,8 +128,8 @@ macro_rules! call_body {
             $(let $constant = unsafe {
                 $crate::DefaultValue::read($constant.0, $constant.1, $constant.2)
             };)?
-            $(let $list = $crate::native::answers($list, &asked)?;)?
-            $(let $array = $crate::native::answers($array, &asked)?;)?
+            $(let $list = $crate::native::each_answer($list, &asked)?;)?
+            $(let $array = $crate::native::each_answer($array, &asked)?;)?
         )*
         let _ = asked;
         Ok(some!([$($none)?] pack!($record $(
@@ -321,6 +322,7 @@ macro_rules! context {
         "a thread of the profiler's own that called \
          [`initialize_current_thread`](crate::CorProfilerInfo4::initialize_current_thread)."
     };
+    ($mode:tt INITIALIZE) => { "`initialize`, at start-up." };
     ($mode:tt MANAGED_THREAD) => { "a callback on a managed thread, not during a collection." };
     ($mode:tt $text:literal) => { $text };
 }
@@ -334,12 +336,13 @@ macro_rules! events {
         concat!(" **Events**: ", $text)
     };
     ($event:ident) => {
+        events!([$event "."])
+    };
+    // Some, with what is said of each behind it.
+    ([$($event:ident $text:literal)+]) => {
         concat!(
-            " **Events**: [`",
-            stringify!($event),
-            "`](crate::EventMask::",
-            stringify!($event),
-            ")."
+            " **Events**: ",
+            $("[`", stringify!($event), "`](crate::EventMask::", stringify!($event), ")", $text,)+
         )
     };
 }

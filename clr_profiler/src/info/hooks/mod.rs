@@ -19,6 +19,60 @@ pub use sys::{
     FunctionTailcall2, FunctionTailcall3, FunctionTailcall3WithInfo,
 };
 
+/// The setters of hooks, one a row: what each takes, and the native method. A hook may be left out.
+macro_rules! setters {
+    ($(
+        $(#[$attribute:meta])*
+        $name:ident($enter:ident, $leave:ident, $tailcall:ident) = $interface:ident::$method:ident;
+    )*) => {$(
+        $(#[$attribute])*
+        unsafe fn $name(
+            &self,
+            enter: Option<$enter>,
+            leave: Option<$leave>,
+            tailcall: Option<$tailcall>,
+        ) -> Result<()> {
+            let info = self.handle();
+            owner::by_author(concat!(stringify!($interface), "::", stringify!($method)), || {
+                ask!(info, $interface::$method(enter, leave, tailcall)).map(drop)
+            })
+        }
+    )*};
+}
+
+/// The same for the owner of the hooks.
+macro_rules! setters_of_owner {
+    ($(
+        $name:ident($enter:ident, $leave:ident, $tailcall:ident) = $interface:ident::$method:ident;
+    )*) => {$(
+        /// Sets hooks, for whoever owns the hooks.
+        ///
+        /// # Safety
+        ///
+        /// As for the method of [`CorProfilerInfoHooks`] that wraps the same.
+        pub(crate) unsafe fn $name(
+            info: &ProfilerInfo,
+            enter: Option<$enter>,
+            leave: Option<$leave>,
+            tailcall: Option<$tailcall>,
+        ) -> Result<()> {
+            ask!(info, $interface::$method(enter, leave, tailcall)).map(drop)
+        }
+    )*};
+}
+
+/// What makes a question of a hook with info safe.
+macro_rules! in_hook {
+    ($kind:literal) => {
+        concat!(
+            "This is called in ", $kind, " hook set by ",
+            "[`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info), ",
+            "on its thread, with the function that the hook is called for and what it got as `elt`. ",
+            "The answer is not used when the hook has returned.",
+        )
+    };
+}
+
 /// Enter, leave and tailcall hooks: functions that compiled code calls by itself.
 ///
 /// A process has one set of hooks and one mapper: of several calls the last one wins. They are set
@@ -34,6 +88,7 @@ pub use sys::{
 /// A hook runs on the thread that runs the function, as part of it: it must not panic, must not
 /// block, and for as long as it runs no garbage can be collected.
 pub trait CorProfilerInfoHooks: Sealed {
+    setters! {
     /// Sets the hooks of the first generation, which get the function and nothing else.
     ///
     /// Deprecated: [`set_enter_leave_function_hooks3`](Self::set_enter_leave_function_hooks3) took
@@ -44,26 +99,12 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
     /// function, on any thread, with whatever number the mapper answers, until the process ends. On
     /// 64-bit systems the runtime calls them like a C function; on x86 they must keep all registers.
-    #[wraps(ICorProfilerInfo::SetEnterLeaveFunctionHooks at "`initialize`, at start-up."
-        with MONITOR_ENTERLEAVE
+    #[wraps(ICorProfilerInfo::SetEnterLeaveFunctionHooks at INITIALIZE with MONITOR_ENTERLEAVE
         fails "Where `Setup` has set the hooks; `CORPROF_E_CALL_ONLY_FROM_INIT` elsewhere than \
                in `initialize`, `E_INVALIDARG` for a notification profiler, or where there is \
                no hook at all.")]
-    unsafe fn set_enter_leave_function_hooks(
-        &self,
-        enter: Option<FunctionEnter>,
-        leave: Option<FunctionLeave>,
-        tailcall: Option<FunctionTailcall>,
-    ) -> Result<()> {
-        let info = self.handle();
-        owner::by_author("ICorProfilerInfo::SetEnterLeaveFunctionHooks", || {
-            ask!(
-                info,
-                ICorProfilerInfo::SetEnterLeaveFunctionHooks(enter, leave, tailcall)
-            )?;
-            Ok(())
-        })
-    }
+    set_enter_leave_function_hooks(FunctionEnter, FunctionLeave, FunctionTailcall)
+        = ICorProfilerInfo::SetEnterLeaveFunctionHooks;
 
     /// Sets the hooks of the second generation, which can get frame, arguments and returned value.
     ///
@@ -73,28 +114,12 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// # Safety
     ///
     /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
-    #[wraps(ICorProfilerInfo2::SetEnterLeaveFunctionHooks2 at "`initialize`, at start-up."
-        with "[`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and for more than \
-              the function [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO), \
-              [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS), \
-              [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL)."
-        fails "As for \
-               [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
-    unsafe fn set_enter_leave_function_hooks2(
-        &self,
-        enter: Option<FunctionEnter2>,
-        leave: Option<FunctionLeave2>,
-        tailcall: Option<FunctionTailcall2>,
-    ) -> Result<()> {
-        let info = self.handle();
-        owner::by_author("ICorProfilerInfo2::SetEnterLeaveFunctionHooks2", || {
-            ask!(
-                info,
-                ICorProfilerInfo2::SetEnterLeaveFunctionHooks2(enter, leave, tailcall)
-            )?;
-            Ok(())
-        })
-    }
+    #[wraps(ICorProfilerInfo2::SetEnterLeaveFunctionHooks2 at INITIALIZE
+        with [MONITOR_ENTERLEAVE ", and for more than the function "
+              ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS ", " ENABLE_FUNCTION_RETVAL "."]
+        fails "As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
+    set_enter_leave_function_hooks2(FunctionEnter2, FunctionLeave2, FunctionTailcall2)
+        = ICorProfilerInfo2::SetEnterLeaveFunctionHooks2;
 
     /// Sets the fast hooks of the third generation, which get an id and nothing else.
     ///
@@ -108,22 +133,12 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// (those of arguments and of the returned value included), and is sound to be called at the
     /// beginning or end of any managed function, on any thread, with whatever number the mapper
     /// answers, until the process ends.
-    #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3 at "`initialize`, at start-up."
-        with "[`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and none of those \
-              that have hooks get more than the id: with them the hooks are not called."
-        fails "As for \
-               [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
-    unsafe fn set_enter_leave_function_hooks3(
-        &self,
-        enter: Option<FunctionEnter3>,
-        leave: Option<FunctionLeave3>,
-        tailcall: Option<FunctionTailcall3>,
-    ) -> Result<()> {
-        owner::by_author("ICorProfilerInfo3::SetEnterLeaveFunctionHooks3", || {
-            // SAFETY: as the caller promises.
-            unsafe { set_hooks3(self.handle(), enter, leave, tailcall) }
-        })
-    }
+    #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3 at INITIALIZE
+        with [MONITOR_ENTERLEAVE ", and none of those that have hooks get more than the id: with \
+                  them the hooks are not called."]
+        fails "As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
+    set_enter_leave_function_hooks3(FunctionEnter3, FunctionLeave3, FunctionTailcall3)
+        = ICorProfilerInfo3::SetEnterLeaveFunctionHooks3;
 
     /// Sets the hooks of the third generation that can ask for frame, arguments and returned value.
     ///
@@ -139,30 +154,16 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
     /// function, on any thread, with whatever number the mapper answers, until the process ends.
-    #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo
-        at "`initialize`, at start-up."
-        with "[`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE), and at least one \
-              of [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO), \
-              [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) and \
-              [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL). The \
-              runtime has to know them already, which otherwise comes after `initialize`: call \
-              [`info.set_event_mask2(setup.events())`](crate::CorProfilerInfo5::set_event_mask2) \
-              before."
+    #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo at INITIALIZE
+        with [MONITOR_ENTERLEAVE ", and at least one of "
+              ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS " and " ENABLE_FUNCTION_RETVAL ". The runtime has to know them already, which otherwise \
+                  comes after `initialize`: call \
+                  [`info.set_event_mask2(setup.events())`](crate::CorProfilerInfo5::set_event_mask2) \
+                  before."]
         fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` before those events were set, and as for \
                [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
-    unsafe fn set_enter_leave_function_hooks3_with_info(
-        &self,
-        enter: Option<FunctionEnter3WithInfo>,
-        leave: Option<FunctionLeave3WithInfo>,
-        tailcall: Option<FunctionTailcall3WithInfo>,
-    ) -> Result<()> {
-        owner::by_author(
-            "ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo",
-            || {
-                // SAFETY: as the caller promises.
-                unsafe { set_hooks3_with_info(self.handle(), enter, leave, tailcall) }
-            },
-        )
+    set_enter_leave_function_hooks3_with_info(FunctionEnter3WithInfo, FunctionLeave3WithInfo, FunctionTailcall3WithInfo)
+        = ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo;
     }
 
     /// Sets the function that says which functions have hooks, and what the hooks get.
@@ -170,7 +171,7 @@ pub trait CorProfilerInfoHooks: Sealed {
     /// It is asked once for each function, when that is compiled; where it panics, the function has
     /// no hooks. A closure is taken that captures nothing, since the runtime has no place for it:
     /// [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes any.
-    #[wraps(ICorProfilerInfo::SetFunctionIDMapper at "`initialize`, at start-up."
+    #[wraps(ICorProfilerInfo::SetFunctionIDMapper at INITIALIZE
         fails "Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` \
                in a profiler that was attached, `E_INVALIDARG` for a notification profiler.")]
     fn set_function_id_mapper<F>(&self, mapper: F) -> Result<()>
@@ -180,8 +181,7 @@ pub trait CorProfilerInfoHooks: Sealed {
         let native = mapper::without_data(mapper);
         let info = self.handle();
         owner::by_author("ICorProfilerInfo::SetFunctionIDMapper", || {
-            ask!(info, ICorProfilerInfo::SetFunctionIDMapper(Some(native)))?;
-            Ok(())
+            ask!(info, ICorProfilerInfo::SetFunctionIDMapper(Some(native))).map(drop)
         })
     }
 
@@ -189,7 +189,7 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// It is asked once for each function, when that is compiled; where it panics, the function has
     /// no hooks. It is never dropped: code that calls the hooks lives as long as the process.
-    #[wraps(ICorProfilerInfo3::SetFunctionIDMapper2 at "`initialize`, at start-up."
+    #[wraps(ICorProfilerInfo3::SetFunctionIDMapper2 at INITIALIZE
         fails "Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` \
                in a profiler that was attached, `E_INVALIDARG` for a notification profiler.")]
     fn set_function_id_mapper2<F>(&self, mapper: F) -> Result<()>
@@ -208,14 +208,9 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// # Safety
     ///
-    /// This is called in an enter hook set by
-    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
-    /// on its thread, with the function that the hook is called for and what it got as `elt`. The
-    /// answer is not used when the hook has returned.
+    #[doc = in_hook!("an enter")]
     #[wraps(ICorProfilerInfo3::GetFunctionEnter3Info at "the hook."
-        with "[`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame, \
-              [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) for the \
-              arguments."
+        with [ENABLE_FRAME_INFO " for the frame, " ENABLE_FUNCTION_ARGS " for the arguments."]
         fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
     unsafe fn function_enter3_info<'hook>(
         &self,
@@ -240,19 +235,14 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// # Safety
     ///
-    /// This is called in a leave hook set by
-    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
-    /// on its thread, with the function that the hook is called for and what it got as `elt`. The
-    /// answer is not used when the hook has returned.
+    #[doc = in_hook!("a leave")]
     ///
     /// # Structures
     ///
     /// On .NET Core 3.1 the value of a structure of up to 16 bytes is not the structure, unless it is
     /// in one integer register: the range is where that is saved, whatever else there is.
     #[wraps(ICorProfilerInfo3::GetFunctionLeave3Info at "the hook."
-        with "[`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) for the frame, \
-              [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL) for the \
-              value."
+        with [ENABLE_FRAME_INFO " for the frame, " ENABLE_FUNCTION_RETVAL " for the value."]
         fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
     unsafe fn function_leave3_info<'hook>(
         &self,
@@ -278,10 +268,7 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// # Safety
     ///
-    /// This is called in a tailcall hook set by
-    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info),
-    /// on its thread, with the function that the hook is called for and what it got as `elt`. The
-    /// answer is not used when the hook has returned.
+    #[doc = in_hook!("a tailcall")]
     #[wraps(ICorProfilerInfo3::GetFunctionTailcall3Info at "the hook." with ENABLE_FRAME_INFO
         fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
     unsafe fn function_tailcall3_info<'hook>(
@@ -301,40 +288,11 @@ pub trait CorProfilerInfoHooks: Sealed {
 
 impl CorProfilerInfoHooks for ProfilerInfo {}
 
-/// Sets fast hooks, for whoever owns the hooks.
-///
-/// # Safety
-///
-/// As for [`CorProfilerInfoHooks::set_enter_leave_function_hooks3`].
-pub(crate) unsafe fn set_hooks3(
-    info: &ProfilerInfo,
-    enter: Option<FunctionEnter3>,
-    leave: Option<FunctionLeave3>,
-    tailcall: Option<FunctionTailcall3>,
-) -> Result<()> {
-    ask!(
-        info,
-        ICorProfilerInfo3::SetEnterLeaveFunctionHooks3(enter, leave, tailcall)
-    )?;
-    Ok(())
-}
-
-/// Sets hooks with info, for whoever owns the hooks.
-///
-/// # Safety
-///
-/// As for [`CorProfilerInfoHooks::set_enter_leave_function_hooks3_with_info`].
-pub(crate) unsafe fn set_hooks3_with_info(
-    info: &ProfilerInfo,
-    enter: Option<FunctionEnter3WithInfo>,
-    leave: Option<FunctionLeave3WithInfo>,
-    tailcall: Option<FunctionTailcall3WithInfo>,
-) -> Result<()> {
-    ask!(
-        info,
-        ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo(enter, leave, tailcall)
-    )?;
-    Ok(())
+setters_of_owner! {
+    set_hooks3(FunctionEnter3, FunctionLeave3, FunctionTailcall3)
+        = ICorProfilerInfo3::SetEnterLeaveFunctionHooks3;
+    set_hooks3_with_info(FunctionEnter3WithInfo, FunctionLeave3WithInfo, FunctionTailcall3WithInfo)
+        = ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo;
 }
 
 /// Sets the mapper, for whoever owns the hooks.
