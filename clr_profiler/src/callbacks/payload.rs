@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::callbacks::reasons::RootKind;
 use crate::ids::{ClassId, EventPipeProviderId, GcHandleId, ObjectId, ObjectIds, ThreadId};
+use crate::native::native_flags;
 use clr_profiler_sys as sys;
 
 /// Lengths of ranges of objects: the older callbacks deliver them in 32 bits.
@@ -125,21 +126,18 @@ impl<'a> RootIds<'a> {
     }
 }
 
-bitflags::bitflags! {
+native_flags! {
     /// What is special about a root of the managed heap.
-    #[doc(alias = "COR_PRF_GC_ROOT_FLAGS")]
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub struct RootFlags: u32 {
+    RootFlags = COR_PRF_GC_ROOT_FLAGS {
         /// The object may not be moved.
-        const PINNING = sys::COR_PRF_GC_ROOT_PINNING;
+        PINNING = COR_PRF_GC_ROOT_PINNING,
         /// The root does not keep the object alive.
-        const WEAK = sys::COR_PRF_GC_ROOT_WEAKREF;
+        WEAK = COR_PRF_GC_ROOT_WEAKREF,
         /// The root points into the object.
-        const INTERIOR = sys::COR_PRF_GC_ROOT_INTERIOR;
+        INTERIOR = COR_PRF_GC_ROOT_INTERIOR,
         /// A reference count decides whether the root keeps the object alive.
-        const REFCOUNTED = sys::COR_PRF_GC_ROOT_REFCOUNTED;
-        // The runtime may know flags that this crate does not: they survive.
-        const _ = !0;
+        REFCOUNTED = COR_PRF_GC_ROOT_REFCOUNTED,
+        _ = !0,
     }
 }
 

@@ -1,34 +1,8 @@
 //! Why something happened: the small enumerations that callbacks deliver.
 
-use clr_profiler_sys as sys;
+use crate::native::native_enums;
 
-/// One enumeration a row. A value that this crate does not know, from a newer runtime, arrives as
-/// `Unknown`.
-macro_rules! reasons {
-    ($($(#[$doc:meta])* $name:ident = $native_type:ident { $($(#[$variant_doc:meta])* $variant:ident = $native:ident,)* })*) => {$(
-        $(#[$doc])*
-        ///
-        #[doc = concat!("Native type: `", stringify!($native_type), "`.")]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)*
-            /// A value that this version of the crate does not know.
-            Unknown(u32),
-        }
-
-        impl $name {
-            pub(crate) fn from_native(value: sys::$native_type) -> Self {
-                match value {
-                    $(sys::$native => Self::$variant,)*
-                    other => Self::Unknown(other),
-                }
-            }
-        }
-    )*};
-}
-
-reasons! {
+native_enums! {
     /// Whether precompiled code was found.
     JitCacheResult = COR_PRF_JIT_CACHE {
         /// There is precompiled code, and it is used.

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
-use crate::native::{Answer, Argument, Asked, List};
+use crate::native::{List, answers, arguments};
 use clr_profiler_sys as sys;
 
 /// Native code of a function that lies together; a function can have several such pieces.
@@ -57,47 +56,36 @@ pub struct IlMapEntry {
     pub is_accurate: bool,
 }
 
-impl Argument for &[IlMapEntry] {
-    type Raw = List<sys::COR_IL_MAP>;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw> {
-        let entries = self.iter().map(|entry| {
-            Ok(sys::COR_IL_MAP {
-                oldOffset: entry.old_offset,
-                newOffset: entry.new_offset,
-                fAccurate: entry.is_accurate.into(),
-            })
-        });
+arguments! {
+    &[IlMapEntry] => List<sys::COR_IL_MAP> = |entries, asked| {
+        let entries = entries.iter().map(|entry| Ok(sys::COR_IL_MAP {
+            oldOffset: entry.old_offset,
+            newOffset: entry.new_offset,
+            fAccurate: entry.is_accurate.into(),
+        }));
         List::of(asked, entries)
-    }
+    };
 }
 
-impl Answer<sys::COR_PRF_CODE_INFO> for CodeRange {
-    fn answer(raw: sys::COR_PRF_CODE_INFO, _: &Asked<'_>) -> Result<Self> {
-        Ok(Self {
-            start: raw.startAddress,
-            size: raw.size,
-        })
-    }
-}
-
-impl Answer<sys::COR_DEBUG_IL_TO_NATIVE_MAP> for IlToNative {
-    fn answer(raw: sys::COR_DEBUG_IL_TO_NATIVE_MAP, _: &Asked<'_>) -> Result<Self> {
-        Ok(Self {
-            il: match raw.ilOffset as i32 {
-                sys::NO_MAPPING => IlOrigin::NoMapping,
-                sys::PROLOG => IlOrigin::Prolog,
-                sys::EPILOG => IlOrigin::Epilog,
-                _ => IlOrigin::Offset(raw.ilOffset),
-            },
-            native: raw.nativeStartOffset..raw.nativeEndOffset,
-        })
-    }
+answers! {
+    sys::COR_PRF_CODE_INFO => CodeRange = |raw, _| {
+        Ok(Self { start: raw.startAddress, size: raw.size })
+    };
+    sys::COR_DEBUG_IL_TO_NATIVE_MAP => IlToNative = |raw, _| Ok(Self {
+        il: match raw.ilOffset as i32 {
+            sys::NO_MAPPING => IlOrigin::NoMapping,
+            sys::PROLOG => IlOrigin::Prolog,
+            sys::EPILOG => IlOrigin::Epilog,
+            _ => IlOrigin::Offset(raw.ilOffset),
+        },
+        native: raw.nativeStartOffset..raw.nativeEndOffset,
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::{Answer, Asked};
 
     #[test]
     fn special_offsets_have_names() {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::ProfilerInfo;
 use crate::error::Result;
 use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
-use crate::native::{Answer, Asked};
+use crate::native::{Answer, Asked, answers};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -272,28 +272,14 @@ enumerators! {
     ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>;
 }
 
-impl Answer<sys::COR_PRF_FUNCTION> for (FunctionId, RejitId) {
-    fn answer(raw: sys::COR_PRF_FUNCTION, asked: &Asked<'_>) -> Result<Self> {
-        Ok((
-            Answer::answer(raw.functionId, asked)?,
-            Answer::answer(raw.reJitId, asked)?,
-        ))
-    }
-}
-
-impl Answer<sys::COR_PRF_METHOD> for (ModuleId, MethodDef) {
-    fn answer(raw: sys::COR_PRF_METHOD, asked: &Asked<'_>) -> Result<Self> {
-        Ok((
-            Answer::answer(raw.moduleId, asked)?,
-            Answer::answer(raw.methodId, asked)?,
-        ))
-    }
-}
-
-impl Answer<usize> for ObjectId<'_> {
-    fn answer(raw: usize, _: &Asked<'_>) -> Result<Self> {
-        Ok(Self::from_callback(raw))
-    }
+answers! {
+    sys::COR_PRF_FUNCTION => (FunctionId, RejitId) = |raw, asked| {
+        Ok((Answer::answer(raw.functionId, asked)?, Answer::answer(raw.reJitId, asked)?))
+    };
+    sys::COR_PRF_METHOD => (ModuleId, MethodDef) = |raw, asked| {
+        Ok((Answer::answer(raw.moduleId, asked)?, Answer::answer(raw.methodId, asked)?))
+    };
+    usize => ObjectId<'_> = |raw, _| Ok(Self::from_callback(raw));
 }
 
 #[cfg(test)]

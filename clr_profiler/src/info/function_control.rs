@@ -11,19 +11,15 @@ use crate::native::native_flags;
 use clr_profiler_sys as sys;
 use sys::Interface;
 
-bitflags::bitflags! {
+native_flags! {
     /// How a method is compiled.
-    #[doc(alias = "COR_PRF_CODEGEN_FLAGS")]
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub struct CodegenFlags: u32 {
+    CodegenFlags = COR_PRF_CODEGEN_FLAGS {
         /// Nothing is inlined into it.
-        const DISABLE_INLINING = sys::COR_PRF_CODEGEN_DISABLE_INLINING;
+        DISABLE_INLINING = COR_PRF_CODEGEN_DISABLE_INLINING,
         /// It is not optimised.
-        const DISABLE_ALL_OPTIMIZATIONS = sys::COR_PRF_CODEGEN_DISABLE_ALL_OPTIMIZATIONS;
+        DISABLE_ALL_OPTIMIZATIONS = COR_PRF_CODEGEN_DISABLE_ALL_OPTIMIZATIONS,
     }
 }
-
-native_flags!(CodegenFlags);
 
 /// Takes the new IL of a method in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters).
 ///

@@ -11,7 +11,7 @@ use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
 use crate::error::Result;
 use crate::ids::EventPipeProviderId;
-use crate::native::{Answer, Argument, Asked, as_it_is};
+use crate::native::{answers, arguments, as_it_is};
 use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
 
@@ -28,14 +28,12 @@ pub struct NonGcHeapRange {
     pub reserved: usize,
 }
 
-impl Answer<sys::COR_PRF_NONGC_HEAP_RANGE> for NonGcHeapRange {
-    fn answer(raw: sys::COR_PRF_NONGC_HEAP_RANGE, _: &Asked<'_>) -> Result<Self> {
-        Ok(Self {
-            start: raw.rangeStart,
-            size: raw.rangeLength,
-            reserved: raw.rangeLengthReserved,
-        })
-    }
+answers! {
+    sys::COR_PRF_NONGC_HEAP_RANGE => NonGcHeapRange = |raw, _| Ok(Self {
+        start: raw.rangeStart,
+        size: raw.rangeLength,
+        reserved: raw.rangeLengthReserved,
+    });
 }
 
 /// What sessions want of a provider, all of them together.
@@ -90,12 +88,8 @@ pub trait CorProfilerInfo14: Sealed {
 
 impl CorProfilerInfo14 for ProfilerInfo {}
 
-impl Argument for sys::EventPipeProviderCallback {
-    type Raw = Self;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
-        Ok(self)
-    }
+arguments! {
+    sys::EventPipeProviderCallback => Self = |callback, _| Ok(callback);
 }
 
 /// Calls that have something of their own around them.

@@ -8,8 +8,7 @@ use super::handle::Sealed;
 use super::{ModuleInfo, StringLayout};
 use crate::error::Result;
 use crate::ids::{AppDomainId, AssemblyId, ModuleId};
-use crate::native::{Answer, Asked, native_flags};
-use clr_profiler_sys as sys;
+use crate::native::{Asked, native_enums, native_flags};
 
 /// Which runtime it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,54 +42,36 @@ impl RuntimeInformation {
     }
 }
 
-/// The kind of a runtime.
-#[doc(alias = "COR_PRF_RUNTIME_TYPE")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RuntimeKind {
-    /// .NET Framework.
-    Framework,
-    /// .NET and .NET Core.
-    Core,
-    /// A value that this version of the crate does not know.
-    Unknown(u32),
-}
-
-impl Answer<u32> for RuntimeKind {
-    fn answer(raw: u32, _: &Asked<'_>) -> Result<Self> {
-        Ok(match raw {
-            sys::COR_PRF_DESKTOP_CLR => Self::Framework,
-            sys::COR_PRF_CORE_CLR => Self::Core,
-            other => Self::Unknown(other),
-        })
+native_enums! {
+    /// The kind of a runtime.
+    RuntimeKind = COR_PRF_RUNTIME_TYPE {
+        /// .NET Framework.
+        Framework = COR_PRF_DESKTOP_CLR,
+        /// .NET and .NET Core.
+        Core = COR_PRF_CORE_CLR,
     }
 }
 
-bitflags::bitflags! {
+native_flags! {
     /// What a module is.
-    #[doc(alias = "COR_PRF_MODULE_FLAGS")]
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub struct ModuleFlags: u32 {
+    ModuleFlags = COR_PRF_MODULE_FLAGS {
         /// It comes from a file.
-        const DISK = sys::COR_PRF_MODULE_DISK;
+        DISK = COR_PRF_MODULE_DISK,
         /// It has precompiled code.
-        const NGEN = sys::COR_PRF_MODULE_NGEN;
+        NGEN = COR_PRF_MODULE_NGEN,
         /// It is being built at run time.
-        const DYNAMIC = sys::COR_PRF_MODULE_DYNAMIC;
+        DYNAMIC = COR_PRF_MODULE_DYNAMIC,
         /// It can be unloaded.
-        const COLLECTIBLE = sys::COR_PRF_MODULE_COLLECTIBLE;
+        COLLECTIBLE = COR_PRF_MODULE_COLLECTIBLE,
         /// It holds nothing but resources.
-        const RESOURCE = sys::COR_PRF_MODULE_RESOURCE;
+        RESOURCE = COR_PRF_MODULE_RESOURCE,
         /// It is in memory as in its file: addresses in its headers are offsets into the file.
-        const FLAT_LAYOUT = sys::COR_PRF_MODULE_FLAT_LAYOUT;
+        FLAT_LAYOUT = COR_PRF_MODULE_FLAT_LAYOUT,
         /// It holds Windows Runtime metadata.
-        const WINDOWS_RUNTIME = sys::COR_PRF_MODULE_WINDOWS_RUNTIME;
-        // The runtime may know flags that this crate does not: they survive.
-        const _ = !0;
+        WINDOWS_RUNTIME = COR_PRF_MODULE_WINDOWS_RUNTIME,
+        _ = !0,
     }
 }
-
-native_flags!(ModuleFlags);
 
 table! { ($) __cor_profiler_info3:
     CorProfilerInfo3 = ICorProfilerInfo3 from info;
@@ -122,36 +103,21 @@ table! { ($) __cor_profiler_info3:
     fn runtime_information() -> {RuntimeInformation}
         = [in gc] GetRuntimeInformation(@instance, @kind, @major, @minor, @build, @fix,
             @{version});
+
+    /// Where length and characters are in a string object.
+    fn string_layout2() -> StringLayout = [in gc] GetStringLayout2(@length, @buffer) by layout;
+
+    /// Path, load address, assembly and flags of a module.
+    fn module_info2(module: ModuleId) -> (ModuleInfo, ModuleFlags)
+        = [steady] GetModuleInfo2(module, @base, @{name}, @assembly, @flags) by module_and_flags
+        at LOADED
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.";
 }
 
 /// What `ICorProfilerInfo3` offers: the runtime itself.
 #[doc(alias = "ICorProfilerInfo3")]
 pub trait CorProfilerInfo3: Sealed {
     __cor_profiler_info3! { calls }
-
-    /// Where length and characters are in a string object.
-    #[wraps(ICorProfilerInfo3::GetStringLayout2 [in gc])]
-    fn string_layout2(&self) -> Result<StringLayout> {
-        let (length, buffer) = self.handle().string_layout_offsets()?;
-        Ok(StringLayout {
-            buffer_length_offset: length,
-            length_offset: length,
-            buffer_offset: buffer,
-        })
-    }
-
-    /// Path, load address, assembly and flags of a module.
-    #[wraps(ICorProfilerInfo3::GetModuleInfo2 at LOADED
-        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.")]
-    fn module_info2(&self, module: ModuleId) -> Result<(ModuleInfo, ModuleFlags)> {
-        let (base_address, name, assembly, flags) = self.handle().module_facts(module)?;
-        let module = ModuleInfo {
-            base_address,
-            name,
-            assembly,
-        };
-        Ok((module, flags))
-    }
 
     /// Asks the runtime to let this profiler go.
     ///
@@ -193,20 +159,29 @@ pub trait CorProfilerInfo3: Sealed {
         let milliseconds = u32::try_from(expected.as_millis()).unwrap_or(u32::MAX);
         let info = self.handle();
         info.detach("ICorProfilerInfo3::RequestProfilerDetach", || {
-            ask!(info, ICorProfilerInfo3::RequestProfilerDetach(milliseconds))?;
-            Ok(())
+            ask!(info, ICorProfilerInfo3::RequestProfilerDetach(milliseconds)).map(drop)
         })
     }
 }
 
 impl CorProfilerInfo3 for ProfilerInfo {}
 
-/// Calls that have something of their own around them.
-impl ProfilerInfo {
-    calls! { ProfilerInfo = ICorProfilerInfo3 from info;
-    fn module_facts(module: ModuleId) -> (Option<usize>, String, Option<AssemblyId>, ModuleFlags)
-        = [steady] GetModuleInfo2(module, @base, @{name}, @assembly, @flags);
+fn layout((length, buffer): (u32, u32), _: &Asked<'_>) -> Result<StringLayout> {
+    Ok(StringLayout {
+        buffer_length_offset: length,
+        length_offset: length,
+        buffer_offset: buffer,
+    })
+}
 
-    fn string_layout_offsets() -> (u32, u32) = [in gc] GetStringLayout2(@length, @buffer);
-    }
+fn module_and_flags(
+    (base_address, name, assembly, flags): (Option<usize>, String, Option<AssemblyId>, ModuleFlags),
+    _: &Asked<'_>,
+) -> Result<(ModuleInfo, ModuleFlags)> {
+    let module = ModuleInfo {
+        base_address,
+        name,
+        assembly,
+    };
+    Ok((module, flags))
 }

@@ -4,6 +4,7 @@ use super::ProfilerInfo;
 use super::handle::Sealed;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
+use crate::native::Asked;
 use clr_profiler_sys as sys;
 
 table! { ($) __cor_profiler_info7:
@@ -14,43 +15,32 @@ table! { ($) __cor_profiler_info7:
     fn apply_metadata(module: ModuleId) -> () = ApplyMetaData(module)
         at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
+
+    /// The size in bytes of the symbols that a module has in memory; 0 where it has none there.
+    fn in_memory_symbols_length(module: ModuleId) -> u32
+        = [steady] GetInMemorySymbolsLength(module, @length) by unless_dynamic
+        none on COR_PRF_MODULE_DYNAMIC
+        with [HIGH_IN_MEMORY_SYMBOLS_UPDATED " tells when there are others."]
+        fails "`CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are built \
+               at run time.";
+
+    /// Reads symbols that a module has in memory, from an offset on into `buffer`, and says how many
+    /// bytes there were for it.
+    ///
+    /// [`in_memory_symbols`](Self::in_memory_symbols) reads all of them.
+    fn read_in_memory_symbols(module: ModuleId, offset: u32, buffer: &mut [u8]) -> usize
+        = [steady] ReadInMemorySymbols(module, offset, buffer.as_mut_ptr(),
+            u32::try_from(buffer.len()).unwrap_or(u32::MAX), @read)
+        by unless_dynamic none on COR_PRF_MODULE_DYNAMIC
+        fails "`E_INVALIDARG` where the module has none, and for an offset behind their end; \
+               `CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are built \
+               at run time.";
 }
 
 /// What `ICorProfilerInfo7` offers: metadata that is added late, and symbols in memory.
 #[doc(alias = "ICorProfilerInfo7")]
 pub trait CorProfilerInfo7: Sealed {
     __cor_profiler_info7! { calls }
-
-    /// The size in bytes of the symbols that a module has in memory; 0 where it has none there.
-    #[wraps(ICorProfilerInfo7::GetInMemorySymbolsLength
-        with "[`HIGH_IN_MEMORY_SYMBOLS_UPDATED`](crate::EventMask::HIGH_IN_MEMORY_SYMBOLS_UPDATED) \
-              tells when there are others."
-        fails "`CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are \
-               built at run time.")]
-    fn in_memory_symbols_length(&self, module: ModuleId) -> Result<u32> {
-        const CALL: &str = "ICorProfilerInfo7::GetInMemorySymbolsLength";
-        let length = self.handle().symbols_length(module)?;
-        length.ok_or_else(|| is_dynamic(CALL))
-    }
-
-    /// Reads symbols that a module has in memory, from an offset on into `buffer`, and says how many
-    /// bytes there were for it.
-    ///
-    /// [`in_memory_symbols`](Self::in_memory_symbols) reads all of them.
-    #[wraps(ICorProfilerInfo7::ReadInMemorySymbols
-        fails "`E_INVALIDARG` where the module has none, and for an offset behind their end; \
-               `CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are \
-               built at run time.")]
-    fn read_in_memory_symbols(
-        &self,
-        module: ModuleId,
-        offset: u32,
-        buffer: &mut [u8],
-    ) -> Result<usize> {
-        const CALL: &str = "ICorProfilerInfo7::ReadInMemorySymbols";
-        let read = self.handle().read_symbols(module, offset, buffer)?;
-        read.ok_or_else(|| is_dynamic(CALL))
-    }
 
     /// All symbols that a module has in memory; none where it has none there.
     ///
@@ -76,19 +66,6 @@ pub trait CorProfilerInfo7: Sealed {
 
 impl CorProfilerInfo7 for ProfilerInfo {}
 
-/// Calls that have something of their own around them.
-impl ProfilerInfo {
-    calls! { ProfilerInfo = ICorProfilerInfo7 from info;
-    fn symbols_length(module: ModuleId) -> u32
-        = [steady] GetInMemorySymbolsLength(module, @length) none on COR_PRF_MODULE_DYNAMIC;
-
-    fn read_symbols(module: ModuleId, offset: u32, buffer: &mut [u8]) -> usize
-        = [steady] ReadInMemorySymbols(
-            module, offset, buffer.as_mut_ptr(), u32::try_from(buffer.len()).unwrap_or(u32::MAX), @read)
-        none on COR_PRF_MODULE_DYNAMIC;
-    }
-}
-
-fn is_dynamic(call: &'static str) -> Error {
-    Error::call(call, Hresult(sys::CORPROF_E_MODULE_IS_DYNAMIC.0))
+fn unless_dynamic<T>(answer: Option<T>, asked: &Asked<'_>) -> Result<T> {
+    answer.ok_or_else(|| Error::call(asked.call, Hresult(sys::CORPROF_E_MODULE_IS_DYNAMIC.0)))
 }

@@ -5,6 +5,7 @@ use super::code::{CodeRange, IlToNative};
 use super::handle::Sealed;
 use crate::error::Result;
 use crate::ids::{FunctionId, RejitId};
+use crate::native::Asked;
 
 table! { ($) __cor_profiler_info9:
     CorProfilerInfo9 = ICorProfilerInfo9 from info;
@@ -18,35 +19,24 @@ table! { ($) __cor_profiler_info9:
     fn il_to_native_mapping3(start: usize) -> Vec<IlToNative>
         = GetILToNativeMapping3(start, @[entries])
         fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where no code begins there.";
+
+    /// Where the native codes of a function begin, of one of its ILs.
+    ///
+    /// There can be several: precompiled code, and one for each tier.
+    fn native_code_start_addresses(function: FunctionId, rejit: RejitId) -> Vec<usize>
+        = [steady] GetNativeCodeStartAddresses(function, rejit, @[addresses]) by compiled;
 }
 
 /// What `ICorProfilerInfo9` offers: the native code of tiers.
 #[doc(alias = "ICorProfilerInfo9")]
 pub trait CorProfilerInfo9: Sealed {
     __cor_profiler_info9! { calls }
-
-    /// Where the native codes of a function begin, of one of its ILs.
-    ///
-    /// There can be several: precompiled code, and one for each tier.
-    #[wraps(ICorProfilerInfo9::GetNativeCodeStartAddresses)]
-    fn native_code_start_addresses(
-        &self,
-        function: FunctionId,
-        rejit: RejitId,
-    ) -> Result<Vec<usize>> {
-        let mut addresses = self.handle().code_addresses(function, rejit)?;
-        // .NET Core 3.1 lists a version of the code that is not compiled yet, as null.
-        addresses.retain(|address| *address != 0);
-        Ok(addresses)
-    }
 }
 
 impl CorProfilerInfo9 for ProfilerInfo {}
 
-/// Calls that have something of their own around them.
-impl ProfilerInfo {
-    calls! { ProfilerInfo = ICorProfilerInfo9 from info;
-    fn code_addresses(function: FunctionId, rejit: RejitId) -> Vec<usize>
-        = [steady] GetNativeCodeStartAddresses(function, rejit, @[addresses]);
-    }
+fn compiled(mut addresses: Vec<usize>, _: &Asked<'_>) -> Result<Vec<usize>> {
+    // .NET Core 3.1 lists a version of the code that is not compiled yet, as null.
+    addresses.retain(|address| *address != 0);
+    Ok(addresses)
 }

@@ -5,27 +5,21 @@ use super::handle::Sealed;
 use crate::ids::{AppDomainId, ClassId, ContextId, ThreadId};
 use crate::native::native_flags;
 use clr_profiler_il::token::FieldDef;
-use clr_profiler_sys as sys;
 
-bitflags::bitflags! {
+native_flags! {
     /// What a static field belongs to; empty for fields of objects.
-    #[doc(alias = "COR_PRF_STATIC_TYPE")]
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub struct StaticKind: u32 {
+    StaticKind = COR_PRF_STATIC_TYPE {
         /// There is one for each application domain.
-        const APP_DOMAIN = sys::COR_PRF_FIELD_APP_DOMAIN_STATIC;
+        APP_DOMAIN = COR_PRF_FIELD_APP_DOMAIN_STATIC,
         /// There is one for each thread.
-        const THREAD = sys::COR_PRF_FIELD_THREAD_STATIC;
+        THREAD = COR_PRF_FIELD_THREAD_STATIC,
         /// There is one for each context (.NET Framework).
-        const CONTEXT = sys::COR_PRF_FIELD_CONTEXT_STATIC;
+        CONTEXT = COR_PRF_FIELD_CONTEXT_STATIC,
         /// It is part of the module's image.
-        const RVA = sys::COR_PRF_FIELD_RVA_STATIC;
-        // The runtime may know kinds that this crate does not: they survive.
-        const _ = !0;
+        RVA = COR_PRF_FIELD_RVA_STATIC,
+        _ = !0,
     }
 }
-
-native_flags!(StaticKind);
 
 table! { ($) __cor_profiler_info_statics:
     CorProfilerInfoStatics = ICorProfilerInfo2 from info;

@@ -117,15 +117,6 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 usize i32);
 
-/// Flags are handed over as their bits; what this crate does not know survives.
-macro_rules! native_flags {
-    ($flags:ident) => {
-        $crate::native::arguments! { $flags => u32 = |flags, _| Ok(flags.bits()); }
-        $crate::native::answers! { u32 => $flags = |bits, _| Ok(Self::from_bits_retain(bits)); }
-    };
-}
-pub(crate) use native_flags;
-
 /// Ids: zero is none, where an answer may be none.
 macro_rules! ids {
     ($($id:ident)*) => {$(

@@ -47,11 +47,13 @@ macro_rules! ask {
 
 #[macro_use]
 mod rows;
+mod constants;
 mod convert;
 mod object;
 mod read;
 mod values;
 
+pub(crate) use constants::{native_enums, native_flags};
 pub(crate) use convert::*;
 pub(crate) use object::{Com, Object, unknown, value};
 pub(crate) use read::{read_array, read_text};

@@ -21,6 +21,8 @@
 //! - `[in gc]` and `[steady]` are those of [`ask!`].
 //! - `given x = function(arguments)`: what else is handed over, or may refuse the call: a function of the
 //!   file, which gets what the method is called on, the name of the call, and arguments.
+//! - `by function`: makes what is returned of the answers and of what is [`Asked`](super::Asked): a function
+//!   of the file.
 //! - `none on`: what is returned is an `Option`, and `None` where the runtime answers so.
 //! - `at`: where it may be called from, a name of [`context!`] or a text, if not simply where the mode
 //!   says; `with`: the events that it needs, a name, a text, or names with texts behind them; `fails`: the errors, if there is more to say than that.
@@ -45,7 +47,7 @@ macro_rules! calls {
         $(#[$doc:meta])*
         $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
             -> $($answer:ty)? $({$record:ident})?
-            = $([$($mode:ident)+])? $method:ident($($native:tt)*)
+            = $([$($mode:ident)+])? $method:ident($($native:tt)*) $(by $by:ident)?
             $(given $given:ident = $make:ident($($from:ident),*))?
             $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
     )*) => {$(
@@ -55,12 +57,12 @@ macro_rules! calls {
             $(at $place)? $(with $events)? $(fails $errors)?
         )]
         $visible fn $name(&self $(, $argument: $type)*)
-            -> $crate::Result<optional!([$($none)?] $($answer)? $($record)?)>
+            -> $crate::Result<optional!([$($none)?] [$($by)?] $($answer)? $($record)?)>
         {
             call_body! {
                 self $source [$($($mode)+)?] $interface::$method
-                [$($argument $($convert)?;)*] [$($given = $make($($from),*))?] ($($native)*) [$($none)?]
-                ($($record)?)
+                [$($argument $($convert)?;)*] [$($given = $make($($from),*))?] ($($native)*)
+                [$($none)?] [$($by)?] ($($record)?)
             }
         }
     )*};
@@ -70,13 +72,12 @@ macro_rules! calls {
 macro_rules! call_body {
     (
         $this:ident $source:ident $mode:tt $interface:ident::$method:ident
-        [] [] () [$($none:ident)?] ()
+        [] [] () [$($none:ident)?] [] ()
     ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         let (native, _) = open!($source $mode $interface, $this, CALL);
         let answer = native_call!(&native, $interface::$method());
-        none!([$($none)?] answer);
-        Ok(some!([$($none)?] ()))
+        Ok(if_there!([$($none)?] answer, {}))
     }};
     (
         $this:ident $source:ident $mode:tt $interface:ident::$method:ident
@@ -86,7 +87,7 @@ macro_rules! call_body {
             $(@[$list:ident])? $(@{$text:ident})? $(~[$array:ident])? $(~{$name:ident})?
             $($value:expr)?
         ),* $(,)?)
-        [$($none:ident)?] $record:tt
+        [$($none:ident)?] [$($by:ident)?] $record:tt
     ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         $(let $given = $make($this, CALL $(, $from)*)?;)?
@@ -117,24 +118,26 @@ macro_rules! call_body {
                 $(second!($name, name), room, length)?
             ),*))
         );
-        none!([$($none)?] answer);
-        $(
-            $(let $place = $crate::native::Answer::answer($place, &asked)?;)?
-            // SAFETY: the runtime says that so many bytes stand there; they are copied at once.
-            $(let $blob = unsafe { $crate::native::blob($blob.0.cast(), $blob.1) };)?
-            // SAFETY: as above.
-            $(let $bytes = unsafe { $crate::native::blob($bytes.1.cast(), $bytes.0) };)?
-            // SAFETY: the metadata says that a constant of that type stands there.
-            $(let $constant = unsafe {
-                $crate::DefaultValue::read($constant.0, $constant.1, $constant.2)
-            };)?
-            $(let $list = $crate::native::each_answer($list, &asked)?;)?
-            $(let $array = $crate::native::each_answer($array, &asked)?;)?
-        )*
+        let value = if_there!([$($none)?] answer, {
+            $(
+                $(let $place = $crate::native::Answer::answer($place, &asked)?;)?
+                // SAFETY: the runtime says that so many bytes stand there; they are copied at once.
+                $(let $blob = unsafe { $crate::native::blob($blob.0.cast(), $blob.1) };)?
+                // SAFETY: as above.
+                $(let $bytes = unsafe { $crate::native::blob($bytes.1.cast(), $bytes.0) };)?
+                // SAFETY: the metadata says that a constant of that type stands there.
+                $(let $constant = unsafe {
+                    $crate::DefaultValue::read($constant.0, $constant.1, $constant.2)
+                };)?
+                $(let $list = $crate::native::each_answer($list, &asked)?;)?
+                $(let $array = $crate::native::each_answer($array, &asked)?;)?
+            )*
+            pack!($record $(
+                $($place)? $($blob)? $($bytes)? $($constant)? $($list)? $($text)? $($array)? $($name)?
+            )*)
+        });
         let _ = asked;
-        Ok(some!([$($none)?] pack!($record $(
-            $($place)? $($blob)? $($bytes)? $($constant)? $($list)? $($text)? $($array)? $($name)?
-        )*)))
+        given_by!([$($by)?] value, asked)
     }};
 }
 
@@ -237,45 +240,48 @@ macro_rules! second {
     };
 }
 
-/// Ends a wrapper that fails or has nothing to return.
-macro_rules! none {
-    ([] $answer:ident) => {
+/// What is returned, as an option where there may be nothing.
+macro_rules! if_there {
+    ([] $answer:ident, $value:block) => {{
         $answer?;
+        $value
+    }};
+    ([$none:ident] $answer:ident, $value:block) => {
+        if is_there!($none $answer) { Some($value) } else { None }
     };
-    ([S_FALSE] $answer:ident) => {
-        if $answer? != $crate::Hresult::S_OK {
-            return Ok(None);
-        }
+}
+
+/// Whether there is something to return.
+macro_rules! is_there {
+    (S_FALSE $answer:ident) => {
+        $answer? == $crate::Hresult::S_OK
     };
-    ([CLDB_E_RECORD_NOTFOUND] $answer:ident) => {
-        if $crate::native::found($answer)?.is_none() {
-            return Ok(None);
-        }
+    (CLDB_E_RECORD_NOTFOUND $answer:ident) => {
+        $crate::native::found($answer)?.is_some()
+    };
+    (S_FALSE_OR_RECORD_NOTFOUND $answer:ident) => {
+        $crate::native::found($answer)? == Some($crate::Hresult::S_OK)
+    };
+    (ENVVAR_NOT_FOUND $answer:ident) => {
+        $crate::native::unless($answer, $crate::native::ENVVAR_NOT_FOUND)?.is_some()
     };
     // Runtimes answer with a flag of modules, which is no failure code, instead of the code for it.
-    ([COR_PRF_MODULE_DYNAMIC] $answer:ident) => {
-        if $answer?.0 == clr_profiler_sys::COR_PRF_MODULE_DYNAMIC as i32 {
-            return Ok(None);
-        }
-    };
-    ([S_FALSE_OR_RECORD_NOTFOUND] $answer:ident) => {
-        if $crate::native::found($answer)? != Some($crate::Hresult::S_OK) {
-            return Ok(None);
-        }
+    (COR_PRF_MODULE_DYNAMIC $answer:ident) => {
+        $answer?.0 != clr_profiler_sys::COR_PRF_MODULE_DYNAMIC as i32
     };
 }
 
 macro_rules! optional {
-    ([] $answer:ty) => { $answer };
-    ([$none:ident] $answer:ty) => { Option<$answer> };
+    ([$none:ident] [] $answer:ty) => { Option<$answer> };
+    ([$($none:ident)?] [$($by:ident)?] $answer:ty) => { $answer };
 }
 
-macro_rules! some {
-    ([] $answer:expr) => {
-        $answer
+macro_rules! given_by {
+    ([] $value:ident, $asked:ident) => {
+        Ok($value)
     };
-    ([$none:ident] $answer:expr) => {
-        Some($answer)
+    ([$by:ident] $value:ident, $asked:ident) => {
+        $by($value, &$asked)
     };
 }
 
@@ -461,6 +467,7 @@ macro_rules! for_each_native_call {
         $crate::__cee_generation! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info10! { $crate::for_each_native_call, $with }
+        $crate::__cor_profiler_info11! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info12! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info14! { $crate::for_each_native_call, $with }
         $crate::__cor_profiler_info2! { $crate::for_each_native_call, $with }
@@ -510,7 +517,7 @@ macro_rules! for_each_native_call {
         $(#[$doc:meta])*
         $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
             -> $($answer:ty)? $({$record:ident})?
-            = $([$($mode:ident)+])? $method:ident($($native:tt)*)
+            = $([$($mode:ident)+])? $method:ident($($native:tt)*) $(by $by:ident)?
             $(given $given:ident = $make:ident($($from:ident),*))?
             $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
     )*) => {$(

@@ -48,14 +48,21 @@ pub(crate) fn start_or_null(bytes: &[u8]) -> *const u8 {
     }
 }
 
-/// What an optional record holds: `CLDB_E_RECORD_NOTFOUND` says that there is none.
-pub(crate) fn found<T>(answer: Result<T>) -> Result<Option<T>> {
+/// What a call gives, or nothing where it fails with this code.
+pub(crate) fn unless<T>(answer: Result<T>, code: Hresult) -> Result<Option<T>> {
     match answer {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0 => Ok(None),
-        Err(error) => Err(error),
+        Err(error) if error.hresult() == code => Ok(None),
+        answer => answer.map(Some),
     }
 }
+
+/// What an optional record holds: `CLDB_E_RECORD_NOTFOUND` says that there is none.
+pub(crate) fn found<T>(answer: Result<T>) -> Result<Option<T>> {
+    unless(answer, Hresult(sys::CLDB_E_RECORD_NOTFOUND.0))
+}
+
+/// What Windows calls ERROR_ENVVAR_NOT_FOUND, as a result code.
+pub(crate) const ENVVAR_NOT_FOUND: Hresult = Hresult(0x8007_00CB_u32 as i32);
 
 /// A copy of a blob of the metadata.
 ///

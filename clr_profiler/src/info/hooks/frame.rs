@@ -4,8 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::offset_of;
 
-use crate::error::{Hresult, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::ids::Moves;
+use crate::native::arguments;
 use clr_profiler_sys as sys;
 use sys::{COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE};
 
@@ -49,11 +50,18 @@ impl FrameInfo<'_> {
             callback: PhantomData,
         }
     }
+}
 
-    /// Whether what the frame refers to is where it was when it was delivered.
-    pub(in crate::info) fn is_in_place(self) -> bool {
-        self.delivered.is_now()
-    }
+arguments! {
+    /// Refused where what the frame refers to may have moved since it was delivered.
+    FrameInfo<'_> => usize = |frame, asked| match frame.delivered.is_now() {
+        true => Ok(frame.raw),
+        false => Err(Error::rule(
+            asked.call,
+            "since the frame was delivered a call was made during which the collector may have \
+             moved what it refers to: ask about frames first",
+        )),
+    };
 }
 
 impl fmt::Debug for FrameInfo<'_> {
@@ -225,7 +233,6 @@ impl fmt::Debug for ArgumentBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     /// A call with that many arguments, written as the runtime does.
     fn runtime(

@@ -4,31 +4,22 @@ use super::CorProfilerInfo;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::Sealed;
+use crate::native::Asked;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::MethodDef;
 
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo from info;
-    // It is part of the loaded image or of memory from the module's allocator, neither of which is
-    // freed while the module is loaded.
-    fn body(module: ModuleId, method: MethodDef) -> Vec<u8>
-        = [steady] GetILFunctionBody(module, method, @(bytes));
-
     fn set_body(module: ModuleId, method: MethodDef, start: *const u8) -> ()
         = SetILFunctionBody(module, method, start);
     }
 }
 
-pub(super) fn il_function_body(
-    info: &ProfilerInfo,
-    module: ModuleId,
-    method: MethodDef,
-) -> Result<Vec<u8>> {
-    let body = info.body(module, method)?;
+pub(super) fn whole_body(body: Vec<u8>, asked: &Asked<'_>) -> Result<Vec<u8>> {
     if body.is_empty() {
         return Err(Error::invalid(
-            "ICorProfilerInfo::GetILFunctionBody",
+            asked.call,
             "the runtime gave no method body",
         ));
     }

@@ -22,6 +22,7 @@ use crate::native::pointer;
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
 pub(super) use bodies::check_body;
+use bodies::whole_body;
 pub use malloc::MethodMalloc;
 pub use types::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, FunctionInfo, ModuleInfo,
@@ -143,6 +144,16 @@ table! { ($) __cor_profiler_info:
         fails "`CORPROF_E_DEBUGGING_DISABLED` where the runtime was started without a debugger's \
                support.";
 
+    /// The method body: header, IL and exception clauses, as the runtime has it now.
+    ///
+    /// After [`set_il_function_body`](Self::set_il_function_body) that is the new one.
+    // It is part of the loaded image or of memory from the module's allocator, neither of which is
+    // freed while the module is loaded.
+    fn il_function_body(module: ModuleId, method: MethodDef) -> Vec<u8>
+        = [steady] GetILFunctionBody(module, method, @(bytes)) by whole_body
+        fails "`CORPROF_E_FUNCTION_NOT_IL` where there is no IL: abstract methods, P/Invokes and \
+               what the runtime implements.";
+
     /// The allocator of a module's method bodies.
     ///
     /// [`set_il_function_body`](Self::set_il_function_body) takes its memory from there by itself.
@@ -198,16 +209,6 @@ pub trait CorProfilerInfo: Sealed {
         fails "Those of [`module_metadata`](Self::module_metadata).")]
     fn module_metadata_for_writing(&self, module: ModuleId) -> Result<MetadataWriter<'_>> {
         MetadataWriter::of_module(self.handle(), module)
-    }
-
-    /// The method body: header, IL and exception clauses, as the runtime has it now.
-    ///
-    /// After [`set_il_function_body`](Self::set_il_function_body) that is the new one.
-    #[wraps(ICorProfilerInfo::GetILFunctionBody
-        fails "`CORPROF_E_FUNCTION_NOT_IL` where there is no IL: abstract methods, P/Invokes \
-               and what the runtime implements.")]
-    fn il_function_body(&self, module: ModuleId, method: MethodDef) -> Result<Vec<u8>> {
-        bodies::il_function_body(self.handle(), module, method)
     }
 
     /// The method that a function is an instance of, with the metadata that names it.

@@ -11,25 +11,20 @@ use crate::error::Result;
 use crate::ids::{ModuleId, ObjectId};
 use crate::native::native_flags;
 use clr_profiler_il::token::MethodDef;
-use clr_profiler_sys as sys;
 
 pub use references::ObjectReference;
 pub use suspended::SuspendedRuntime;
 
-bitflags::bitflags! {
+native_flags! {
     /// How methods that have inlined others are compiled again.
-    #[doc(alias = "COR_PRF_REJIT_FLAGS")]
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub struct RejitFlags: u32 {
+    RejitFlags = COR_PRF_REJIT_FLAGS {
         /// The methods are not inlined any more. Runtimes ask for it.
-        const BLOCK_INLINING = sys::COR_PRF_REJIT_BLOCK_INLINING;
+        BLOCK_INLINING = COR_PRF_REJIT_BLOCK_INLINING,
         /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters) is called for the
         /// methods that have inlined them, too. Without it nobody is asked about these.
-        const INLINING_CALLBACKS = sys::COR_PRF_REJIT_INLINING_CALLBACKS;
+        INLINING_CALLBACKS = COR_PRF_REJIT_INLINING_CALLBACKS,
     }
 }
-
-native_flags!(RejitFlags);
 
 table! { ($) __cor_profiler_info10:
     CorProfilerInfo10 = ICorProfilerInfo10 from info;

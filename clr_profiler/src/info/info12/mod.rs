@@ -12,7 +12,7 @@ use crate::ids::EventPipeProviderId;
 use crate::native::{Argument, Asked, as_it_is, utf16};
 use crate::runtime::guid_of;
 use clr_profiler_sys as sys;
-use sys::{COR_PRF_EVENTPIPE_PARAM_DESC, COR_PRF_EVENTPIPE_PROVIDER_CONFIG};
+use sys::COR_PRF_EVENTPIPE_PARAM_DESC;
 
 pub use payload::{EventPayloadReader, EventValue};
 pub use types::{
@@ -22,6 +22,25 @@ pub use types::{
 
 table! { ($) __cor_profiler_info12:
     CorProfilerInfo12 = ICorProfilerInfo12 from info;
+
+    /// Starts a session: from now on events of these providers are delivered.
+    fn event_pipe_start_session(providers: &[EventPipeProviderConfig], request_rundown: bool)
+        -> EventPipeSessionId
+        = EventPipeStartSession(providers.len(), providers.as_ptr(), request_rundown, @session)
+        with HIGH_MONITOR_EVENT_PIPE
+        fails "`E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place for a \
+               session.";
+
+    /// Adds a provider to a session that runs.
+    ///
+    /// Turns on providers of that name that are made from then on. One that is there already stays as
+    /// it is, even the one that
+    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
+    /// those that are known beforehand when the session is started.
+    fn event_pipe_add_provider_to_session(
+        session: EventPipeSessionId, provider: &EventPipeProviderConfig
+    ) -> () = EventPipeAddProviderToSession(session, provider.native)
+        fails "`E_INVALIDARG` for a session that does not run.";
 
     /// Ends a session.
     fn event_pipe_stop_session(session: EventPipeSessionId) -> () = EventPipeStopSession(session)
@@ -50,53 +69,6 @@ table! { ($) __cor_profiler_info12:
 #[doc(alias = "ICorProfilerInfo12")]
 pub trait CorProfilerInfo12: Sealed {
     __cor_profiler_info12! { calls }
-
-    /// Starts a session: from now on events of these providers are delivered.
-    #[wraps(ICorProfilerInfo12::EventPipeStartSession with HIGH_MONITOR_EVENT_PIPE
-        fails "`E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place \
-               for a session.")]
-    fn event_pipe_start_session(
-        &self,
-        providers: &[EventPipeProviderConfig],
-        request_rundown: bool,
-    ) -> Result<EventPipeSessionId> {
-        let texts: Vec<_> = providers.iter().map(ConfigTexts::of).collect();
-        let configs: Vec<_> = texts.iter().map(ConfigTexts::native).collect();
-        let mut session = 0;
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo12::EventPipeStartSession(
-                configs.len() as u32,
-                configs.as_ptr(),
-                request_rundown.into(),
-                &mut session,
-            )
-        )?;
-        Ok(EventPipeSessionId(session))
-    }
-
-    /// Adds a provider to a session that runs.
-    ///
-    /// Turns on providers of that name that are made from then on. One that is there already stays as
-    /// it is, even the one that
-    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
-    /// those that are known beforehand when the session is started.
-    #[wraps(ICorProfilerInfo12::EventPipeAddProviderToSession
-        fails "`E_INVALIDARG` for a session that does not run.")]
-    fn event_pipe_add_provider_to_session(
-        &self,
-        session: EventPipeSessionId,
-        provider: &EventPipeProviderConfig,
-    ) -> Result<()> {
-        let texts = ConfigTexts::of(provider);
-        let info = self.handle();
-        ask!(
-            info,
-            ICorProfilerInfo12::EventPipeAddProviderToSession(session.0, texts.native())
-        )?;
-        Ok(())
-    }
 
     /// Defines an event of a provider that the profiler has made.
     #[wraps(ICorProfilerInfo12::EventPipeDefineEvent)]
@@ -188,33 +160,3 @@ pub trait CorProfilerInfo12: Sealed {
 }
 
 impl CorProfilerInfo12 for ProfilerInfo {}
-
-/// The texts of a provider's configuration as native code has them.
-struct ConfigTexts<'a> {
-    config: &'a EventPipeProviderConfig,
-    name: Vec<u16>,
-    filter: Option<Vec<u16>>,
-}
-
-impl<'a> ConfigTexts<'a> {
-    fn of(config: &'a EventPipeProviderConfig) -> Self {
-        Self {
-            config,
-            name: utf16(&config.name),
-            filter: config.filter.as_deref().map(utf16),
-        }
-    }
-
-    /// Good while this lives.
-    fn native(&self) -> COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
-        COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
-            providerName: self.name.as_ptr(),
-            keywords: self.config.keywords,
-            loggingLevel: self.config.level as u32,
-            filterData: self
-                .filter
-                .as_ref()
-                .map_or(std::ptr::null(), |filter| filter.as_ptr()),
-        }
-    }
-}

@@ -1,20 +1,26 @@
 //! Sessions, providers and events of EventPipe.
 
-use crate::error::Result;
 use crate::ids::EventPipeProviderId;
-use crate::native::{Argument, Asked};
+use crate::native::{List, answers, arguments, utf16};
+use clr_profiler_sys::COR_PRF_EVENTPIPE_PROVIDER_CONFIG;
 
 /// A session of EventPipe that the profiler has started.
 #[doc(alias = "EVENTPIPE_SESSION")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventPipeSessionId(pub(super) u64);
 
-impl Argument for EventPipeSessionId {
-    type Raw = u64;
+arguments! {
+    EventPipeSessionId => u64 = |session, _| Ok(session.0);
+    &EventPipeProviderConfig => Config = |config, _| Ok(Config::of(config));
+    &[EventPipeProviderConfig] => Configs = |configs, asked| {
+        let held: Vec<_> = configs.iter().map(Config::of).collect();
+        let native = List::of(asked, held.iter().map(|config| Ok(config.native)))?;
+        Ok(Configs { native, _held: held })
+    };
+}
 
-    fn to_native(self, _: &Asked<'_>) -> Result<u64> {
-        Ok(self.0)
-    }
+answers! {
+    u64 => EventPipeSessionId = |raw, _| Ok(Self(raw));
 }
 
 impl EventPipeSessionId {
@@ -75,6 +81,47 @@ impl EventPipeProviderConfig {
             level: EventLevel::Verbose,
             filter: None,
         }
+    }
+}
+
+/// The texts of a provider's configuration as native code has them, and the rest.
+pub(crate) struct Config {
+    _texts: [Vec<u16>; 2],
+    pub(super) native: COR_PRF_EVENTPIPE_PROVIDER_CONFIG,
+}
+
+impl Config {
+    fn of(config: &EventPipeProviderConfig) -> Self {
+        let name = utf16(&config.name);
+        let filter = config.filter.as_deref().map(utf16);
+        let native = COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
+            providerName: name.as_ptr(),
+            keywords: config.keywords,
+            loggingLevel: config.level as u32,
+            filterData: filter
+                .as_ref()
+                .map_or(std::ptr::null(), |filter| filter.as_ptr()),
+        };
+        Self {
+            _texts: [name, filter.unwrap_or_default()],
+            native,
+        }
+    }
+}
+
+/// Several of them.
+pub(crate) struct Configs {
+    native: List<COR_PRF_EVENTPIPE_PROVIDER_CONFIG>,
+    _held: Vec<Config>,
+}
+
+impl Configs {
+    pub(super) fn len(&self) -> u32 {
+        self.native.len()
+    }
+
+    pub(super) fn as_ptr(&self) -> *const COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
+        self.native.as_ptr()
     }
 }
 

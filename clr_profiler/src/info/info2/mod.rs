@@ -10,8 +10,9 @@ use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
 use super::hooks::FrameInfo;
 use super::{CorProfilerInfo, ProfilerInfo};
-use crate::error::{Error, Hresult, Result};
+use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, ClassId, FunctionId, ModuleId, ObjectId, ThreadId};
+use crate::native::Asked;
 use clr_profiler_il::token::{MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -102,44 +103,36 @@ table! { ($) __cor_profiler_info2:
         with "[`MONITOR_GC`](crate::EventMask::MONITOR_GC) or \
               [`HIGH_BASIC_GC`](crate::EventMask::HIGH_BASIC_GC), which make the runtime keep \
               them." fails "`E_FAIL` without those events.";
+
+    /// The method that a function is an instance of, with its generic arguments; without a frame.
+    ///
+    /// Code that several instantiations share has `System.__Canon` for those arguments that are
+    /// classes. Exact arguments are known only inside enter and leave hooks.
+    fn function_info2(function: FunctionId) -> {FunctionInfo2}
+        = [steady] GetFunctionInfo2(function, 0, @class, @module, @token, @[type_arguments])
+        fails "`E_INVALIDARG` for dynamic methods, which have no metadata.";
+
+    /// The method that a function is an instance of, with its exact generic arguments in a frame.
+    fn function_info2_in_frame(function: FunctionId, frame: FrameInfo<'_>) -> {FunctionInfo2}
+        = [steady] GetFunctionInfo2(function, frame, @class, @module, @token, @[type_arguments])
+        at "the hook, or the callback of a [stack walk](Self::do_stack_snapshot), that got the frame."
+        with "for hooks [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO)."
+        fails "Where objects may have moved since the frame was delivered; `E_INVALIDARG` for \
+               dynamic methods, and where the frame is another function's.";
+
+    /// The exception clause that is about to run on this thread, if there is one.
+    fn notified_exception_clause_info() -> Option<ExceptionClauseInfo>
+        = [steady] GetNotifiedExceptionClauseInfo(@clause) by about_to_run none on S_FALSE
+        at "`exception_search_filter_enter`, `exception_unwind_finally_enter` and \
+            `exception_catcher_enter`."
+        with MONITOR_EXCEPTIONS
+        fails "`CORPROF_E_NOT_MANAGED_THREAD` on a thread that never ran managed code.";
 }
 
 /// What `ICorProfilerInfo2` offers: generics, stacks, layouts, generations.
 #[doc(alias = "ICorProfilerInfo2")]
 pub trait CorProfilerInfo2: Sealed {
     __cor_profiler_info2! { calls }
-
-    /// The method that a function is an instance of, with its generic arguments.
-    ///
-    /// Code that several instantiations share has `System.__Canon` for those arguments that are
-    /// classes. Exact arguments are known only inside enter and leave hooks.
-    #[wraps(ICorProfilerInfo2::GetFunctionInfo2, "without a frame"
-        fails "`E_INVALIDARG` for dynamic methods, which have no metadata.")]
-    fn function_info2(&self, function: FunctionId) -> Result<FunctionInfo2> {
-        self.handle().function_info2_at(function, 0)
-    }
-
-    /// The method that a function is an instance of, with its exact generic arguments in a frame.
-    #[wraps(ICorProfilerInfo2::GetFunctionInfo2, "with a frame"
-        at "the hook, or the callback of a [stack walk](Self::do_stack_snapshot), that got the \
-            frame."
-        with "for hooks [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO)."
-        fails "Where objects may have moved since the frame was delivered; `E_INVALIDARG` for \
-               dynamic methods, and where the frame is another function's.")]
-    fn function_info2_in_frame(
-        &self,
-        function: FunctionId,
-        frame: FrameInfo<'_>,
-    ) -> Result<FunctionInfo2> {
-        if !frame.is_in_place() {
-            return Err(Error::rule(
-                "ICorProfilerInfo2::GetFunctionInfo2",
-                "since the frame was delivered a call was made during which the collector may have \
-                 moved what it refers to: ask about frames first",
-            ));
-        }
-        self.handle().function_info2_at(function, frame.raw())
-    }
 
     /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
     ///
@@ -233,31 +226,14 @@ pub trait CorProfilerInfo2: Sealed {
             data: data.addr(),
         })
     }
-
-    /// The exception clause that is about to run on this thread, if there is one.
-    #[wraps(ICorProfilerInfo2::GetNotifiedExceptionClauseInfo
-        at "`exception_search_filter_enter`, `exception_unwind_finally_enter` and \
-            `exception_catcher_enter`."
-        with MONITOR_EXCEPTIONS
-        fails "`CORPROF_E_NOT_MANAGED_THREAD` on a thread that never ran managed code.")]
-    fn notified_exception_clause_info(&self) -> Result<Option<ExceptionClauseInfo>> {
-        let mut clause = sys::COR_PRF_EX_CLAUSE_INFO::default();
-        let info = self.handle();
-        let answer = ask!(
-            steady info,
-            ICorProfilerInfo2::GetNotifiedExceptionClauseInfo(&mut clause)
-        )?;
-        let is_there = answer == Hresult::S_OK && clause.clauseType != sys::COR_PRF_CLAUSE_NONE;
-        Ok(is_there.then(|| ExceptionClauseInfo::from_native(clause)))
-    }
 }
 
 impl CorProfilerInfo2 for ProfilerInfo {}
 
-/// Calls that have something of their own around them.
-impl ProfilerInfo {
-    calls! { ProfilerInfo = ICorProfilerInfo2 from info;
-    fn function_info2_at(function: FunctionId, frame: usize) -> {FunctionInfo2}
-        = [steady] GetFunctionInfo2(function, frame, @class, @module, @token, @[type_arguments]);
-    }
+/// Runtimes say in two ways that there is none.
+fn about_to_run(
+    clause: Option<ExceptionClauseInfo>,
+    _: &Asked<'_>,
+) -> Result<Option<ExceptionClauseInfo>> {
+    Ok(clause.filter(|clause| clause.kind != ClauseKind::Unknown(sys::COR_PRF_CLAUSE_NONE)))
 }

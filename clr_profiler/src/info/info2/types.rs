@@ -1,8 +1,7 @@
 //! What the calls of `ICorProfilerInfo2` return.
 
-use crate::error::Result;
 use crate::ids::{ClassId, ModuleId};
-use crate::native::{Answer, Asked};
+use crate::native::{Answer, answers, native_enums};
 use clr_profiler_il::token::{FieldDef, MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -46,13 +45,6 @@ pub struct ClassLayout {
     pub fields: Vec<(FieldDef, u32)>,
 }
 
-/// A field and its offset.
-impl Answer<sys::COR_FIELD_OFFSET> for (FieldDef, u32) {
-    fn answer(raw: sys::COR_FIELD_OFFSET, asked: &Asked<'_>) -> Result<Self> {
-        Ok((Answer::answer(raw.ridOfField, asked)?, raw.ulOffset))
-    }
-}
-
 /// Where length and characters are in a string object: offsets in bytes from where the object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -84,35 +76,29 @@ pub struct ArrayDimension {
     pub lower_bound: i32,
 }
 
-/// A part of the managed heap that the garbage collector treats in one way.
-#[doc(alias = "COR_PRF_GC_GENERATION")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Generation {
-    /// The youngest objects.
-    Gen0,
-    /// Objects that have survived a collection.
-    Gen1,
-    /// The oldest objects.
-    Gen2,
-    /// Large objects.
-    LargeObjectHeap,
-    /// Pinned objects.
-    PinnedObjectHeap,
-    /// A value that this version of the crate does not know.
-    Unknown(u32),
-}
-
-impl Generation {
-    pub(crate) fn from_native(native: u32) -> Self {
-        match native {
-            sys::COR_PRF_GC_GEN_0 => Self::Gen0,
-            sys::COR_PRF_GC_GEN_1 => Self::Gen1,
-            sys::COR_PRF_GC_GEN_2 => Self::Gen2,
-            sys::COR_PRF_GC_LARGE_OBJECT_HEAP => Self::LargeObjectHeap,
-            sys::COR_PRF_GC_PINNED_OBJECT_HEAP => Self::PinnedObjectHeap,
-            other => Self::Unknown(other),
-        }
+native_enums! {
+    /// A part of the managed heap that the garbage collector treats in one way.
+    #[derive(PartialOrd, Ord)]
+    Generation = COR_PRF_GC_GENERATION {
+        /// The youngest objects.
+        Gen0 = COR_PRF_GC_GEN_0,
+        /// Objects that have survived a collection.
+        Gen1 = COR_PRF_GC_GEN_1,
+        /// The oldest objects.
+        Gen2 = COR_PRF_GC_GEN_2,
+        /// Large objects.
+        LargeObjectHeap = COR_PRF_GC_LARGE_OBJECT_HEAP,
+        /// Pinned objects.
+        PinnedObjectHeap = COR_PRF_GC_PINNED_OBJECT_HEAP,
+    }
+    /// What kind of clause handles an exception.
+    ClauseKind = COR_PRF_CLAUSE_TYPE {
+        /// A filter decides whether there is a handler.
+        Filter = COR_PRF_CLAUSE_FILTER,
+        /// A catch block.
+        Catch = COR_PRF_CLAUSE_CATCH,
+        /// A finally or fault block.
+        Finally = COR_PRF_CLAUSE_FINALLY,
     }
 }
 
@@ -131,37 +117,11 @@ pub struct GenerationRange {
     pub reserved: usize,
 }
 
-impl Answer<sys::COR_PRF_GC_GENERATION_RANGE> for GenerationRange {
-    fn answer(raw: sys::COR_PRF_GC_GENERATION_RANGE, _: &Asked<'_>) -> Result<Self> {
-        Ok(Self {
-            generation: Generation::from_native(raw.generation),
-            start: raw.rangeStart,
-            size: raw.rangeLength,
-            reserved: raw.rangeLengthReserved,
-        })
-    }
-}
-
 impl GenerationRange {
     /// Whether this address is in the range.
     pub fn contains(&self, address: usize) -> bool {
         address >= self.start && address - self.start < self.reserved
     }
-}
-
-/// What kind of clause handles an exception.
-#[doc(alias = "COR_PRF_CLAUSE_TYPE")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ClauseKind {
-    /// A filter decides whether there is a handler.
-    Filter,
-    /// A catch block.
-    Catch,
-    /// A finally or fault block.
-    Finally,
-    /// A value that this version of the crate does not know.
-    Unknown(u32),
 }
 
 /// The exception clause that is about to run.
@@ -179,25 +139,29 @@ pub struct ExceptionClauseInfo {
     pub shadow_stack_pointer: usize,
 }
 
-impl ExceptionClauseInfo {
-    pub(crate) fn from_native(native: sys::COR_PRF_EX_CLAUSE_INFO) -> Self {
-        Self {
-            kind: match native.clauseType {
-                sys::COR_PRF_CLAUSE_FILTER => ClauseKind::Filter,
-                sys::COR_PRF_CLAUSE_CATCH => ClauseKind::Catch,
-                sys::COR_PRF_CLAUSE_FINALLY => ClauseKind::Finally,
-                other => ClauseKind::Unknown(other),
-            },
-            program_counter: native.programCounter,
-            frame_pointer: native.framePointer,
-            shadow_stack_pointer: native.shadowStackPointer,
-        }
-    }
+answers! {
+    /// A field and its offset.
+    sys::COR_FIELD_OFFSET => (FieldDef, u32) = |raw, asked| {
+        Ok((Answer::answer(raw.ridOfField, asked)?, raw.ulOffset))
+    };
+    sys::COR_PRF_GC_GENERATION_RANGE => GenerationRange = |raw, _| Ok(Self {
+        generation: Generation::from_native(raw.generation),
+        start: raw.rangeStart,
+        size: raw.rangeLength,
+        reserved: raw.rangeLengthReserved,
+    });
+    sys::COR_PRF_EX_CLAUSE_INFO => ExceptionClauseInfo = |raw, _| Ok(Self {
+        kind: ClauseKind::from_native(raw.clauseType),
+        program_counter: raw.programCounter,
+        frame_pointer: raw.framePointer,
+        shadow_stack_pointer: raw.shadowStackPointer,
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::Asked;
 
     #[test]
     fn values_of_newer_runtimes_survive() {
@@ -207,7 +171,7 @@ mod tests {
             clauseType: 7,
             ..Default::default()
         };
-        let clause = ExceptionClauseInfo::from_native(clause);
+        let clause = ExceptionClauseInfo::answer(clause, &Asked::of("X::Y")).unwrap();
         assert_eq!(clause.kind, ClauseKind::Unknown(7));
     }
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use clr_profiler::prelude::*;
 use clr_profiler::{
-    DefinedEvent, EventDefinition, EventPipeProviderConfig, EventPipeSessionId, HandleKind,
-    MethodEnum, SnapshotOptions, StackFrame,
+    DefinedEvent, EventDefinition, HandleKind, MethodEnum, SnapshotOptions, StackFrame,
 };
 
 use super::{BODY, FUNCTION, MODULE, Row, Run, all, method, rows, show};
@@ -15,8 +14,6 @@ rows! { FIRST: Info;
     "ICorProfilerInfo::GetModuleMetaData" => |info| info.module_metadata(MODULE);
     "ICorProfilerInfo::GetTokenAndMetaDataFromFunction" =>
         |info| info.token_and_metadata_from_function(FUNCTION);
-    "ICorProfilerInfo::GetILFunctionBody" hides ["pcbMethodSize"] =>
-        |info| info.il_function_body(MODULE, method());
     "ICorProfilerInfo::SetILFunctionBody" =>
         |info| info.set_il_function_body(MODULE, method(), BODY);
     "IMethodMalloc::Alloc" =>
@@ -24,39 +21,16 @@ rows! { FIRST: Info;
 }
 
 rows! { SECOND: Info;
-    "ICorProfilerInfo2::GetFunctionInfo2" => |info| info.function_info2(FUNCTION);
     "ICorProfilerInfo2::DoStackSnapshot" => |info| frames(info);
     "ICorProfilerInfo2::DoStackSnapshot" => |info| seeded(info);
-    "ICorProfilerInfo2::GetNotifiedExceptionClauseInfo" =>
-        |info| info.notified_exception_clause_info();
-    "ICorProfilerInfo3::GetStringLayout2" => |info| info.string_layout2();
-    // Flags have names.
-    "ICorProfilerInfo3::GetModuleInfo2" hides ["pdwModuleFlags"] => |info| info.module_info2(MODULE);
     "ICorProfilerInfo3::RequestProfilerDetach" =>
         |info| info.request_profiler_detach(Duration::from_secs(1));
     "ICorProfilerInfo4::RequestRevert" => |info| info.request_revert(&[(MODULE, method())]);
 }
 
 rows! { LATER: Info;
-    "ICorProfilerInfo5::GetEventMask2" hides ["pdwEventsLow", "pdwEventsHigh"] =>
-        |info| info.event_mask2();
-    "ICorProfilerInfo7::GetInMemorySymbolsLength" => |info| info.in_memory_symbols_length(MODULE);
-    "ICorProfilerInfo7::ReadInMemorySymbols" =>
-        |info| info.read_in_memory_symbols(MODULE, 0, &mut [0; 100]);
-    "ICorProfilerInfo9::GetNativeCodeStartAddresses" =>
-        |info| info.native_code_start_addresses(FUNCTION, RejitId::ORIGINAL);
     "ICorProfilerInfo10::SuspendRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
     "ICorProfilerInfo10::ResumeRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
-    "ICorProfilerInfo11::GetEnvironmentVariable" => |info| info.environment_variable("NAME");
-    "ICorProfilerInfo11::SetEnvironmentVariable" =>
-        |info| info.set_environment_variable("NAME", Some("value"));
-    "ICorProfilerInfo12::EventPipeStartSession" =>
-        |info| info.event_pipe_start_session(&[EventPipeProviderConfig::all("provider")], false);
-    "ICorProfilerInfo12::EventPipeAddProviderToSession" =>
-        |info| info.event_pipe_add_provider_to_session(
-            SESSION,
-            &EventPipeProviderConfig::all("provider"),
-        );
     "ICorProfilerInfo12::EventPipeDefineEvent" => |info| defined_event(info);
     "ICorProfilerInfo12::EventPipeWriteEvent" => |info| defined_event(info).and_then(
         |event| info.event_pipe_write_event(&event, &[], None, None),
@@ -90,8 +64,6 @@ rows! { IN_COLLECTION: Gc;
 
 // SAFETY: the fake runtime takes any number.
 const PROVIDER: EventPipeProviderId = unsafe { EventPipeProviderId::from_raw(0x21) };
-// SAFETY: as above.
-const SESSION: EventPipeSessionId = unsafe { EventPipeSessionId::from_raw(1) };
 
 /// The same from registers on.
 fn seeded(info: &ProfilerInfo) -> Result<Vec<Option<FunctionId>>> {

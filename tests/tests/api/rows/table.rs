@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clr_profiler::prelude::*;
 use clr_profiler::{
-    AssemblySearch, ContextId, EventMethods, EventPipeSessionId, FieldOffset, IlMapEntry,
-    NewAssembly, NewAssemblyRef, PropertyMethods, RejitFlags,
+    AssemblySearch, ContextId, EventMethods, EventPipeProviderConfig, EventPipeSessionId,
+    FieldOffset, FrameInfo, IlMapEntry, NewAssembly, NewAssemblyRef, PropertyMethods, RejitFlags,
 };
 
 use super::{CLASS, FUNCTION, MODULE, Outcome, Row, Run, class, method, show, token};
@@ -15,7 +15,13 @@ use super::{CLASS, FUNCTION, MODULE, Outcome, Row, Run, class, method, show, tok
 /// names, lengths of values and lists are not shown, nor is a truth as a number.
 const HIDDEN: &[(&str, &[&str])] = &[
     ("ICorProfilerInfo::GetEventMask", &["pdwEvents"]),
+    ("ICorProfilerInfo::GetILFunctionBody", &["pcbMethodSize"]),
     ("ICorProfilerInfo2::GetStaticFieldInfo", &["pFieldInfo"]),
+    ("ICorProfilerInfo3::GetModuleInfo2", &["pdwModuleFlags"]),
+    (
+        "ICorProfilerInfo5::GetEventMask2",
+        &["pdwEventsLow", "pdwEventsHigh"],
+    ),
     ("IMetaDataImport::GetFieldProps", &["pcchValue"]),
     ("IMetaDataImport::GetMemberProps", &["pcchValue"]),
     ("IMetaDataImport::GetParamProps", &["pcchValue"]),
@@ -177,6 +183,11 @@ samples! {
     EventPipeSessionId = unsafe { EventPipeSessionId::from_raw(0xD1) };
     // SAFETY: as above.
     EventPipeProviderId = unsafe { EventPipeProviderId::from_raw(0xE1) };
+    // SAFETY: as above.
+    FrameInfo<'_> = unsafe { FrameInfo::from_raw(0xF1) };
+    &EventPipeProviderConfig = Box::leak(Box::new(EventPipeProviderConfig::all("provider")));
+    &[EventPipeProviderConfig] = vec![EventPipeProviderConfig::all("provider")].leak();
+    &mut [u8] = vec![0; 100].leak();
     RejitId = RejitId::ORIGINAL;
     RejitFlags = RejitFlags::BLOCK_INLINING;
     &[ClassId] = &[CLASS];
