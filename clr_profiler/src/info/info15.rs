@@ -1,11 +1,10 @@
 //! `ICorProfilerInfo15`.
 
-use std::any::Any;
 use std::ffi::c_void;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::handle::Sealed;
+use super::visit::Visit;
 use super::{CorProfilerInfo10, GcScope, ProfilerInfo};
 use crate::error::Result;
 use crate::ids::ObjectId;
@@ -31,77 +30,51 @@ pub trait CorProfilerInfo15: Sealed {
         &self,
         visit: impl FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
-        const CALL: &str = "ICorProfilerInfo15::EnumerateGCHeapObjects";
-        let info = self.handle();
-        info.check_version(CALL, 15)?;
-        let mut walk = Walk {
-            info,
-            visit,
-            panic: None,
-            ended: false,
-        };
-        let callback = callback_for(&walk);
-        let data = (&raw mut walk).cast();
-        let answer = match suspended() {
-            // Left to suspend itself, the runtime takes that for someone else's suspension and refuses.
-            Suspended::No => info.with_suspended_runtime(|_| {
-                ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))
-            }),
-            Suspended::ByProfiler => {
-                ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data))
-            }
-            Suspended::ForGc | Suspended::InHook | Suspended::InWalk => ask!(
-                info,
-                ICorProfilerInfo15::EnumerateGCHeapObjects(Some(callback), data)
-            ),
-        };
-        if let Some(payload) = walk.panic {
-            resume_unwind(payload);
-        }
-        answer?;
-        Ok(())
+        walk(self.handle(), visit)
     }
 }
 
 impl CorProfilerInfo15 for ProfilerInfo {}
 
-struct Walk<'info, V> {
-    info: &'info ProfilerInfo,
-    visit: V,
-    panic: Option<Box<dyn Any + Send>>,
-    ended: bool,
+fn walk<V: FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>>(
+    info: &ProfilerInfo,
+    visitor: V,
+) -> Result<()> {
+    info.check_version("ICorProfilerInfo15::EnumerateGCHeapObjects", 15)?;
+    let mut visit = Visit::new((info, visitor));
+    let (callback, data) = (Some(object::<V> as sys::ObjectCallback), visit.data());
+    let answer = match suspended() {
+        // Left to suspend itself, the runtime takes that for someone else's suspension and refuses.
+        Suspended::No => info.with_suspended_runtime(
+            |_| ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(callback, data)),
+        ),
+        Suspended::ByProfiler => {
+            ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(callback, data))
+        }
+        Suspended::ForGc | Suspended::InHook | Suspended::InWalk => {
+            ask!(
+                info,
+                ICorProfilerInfo15::EnumerateGCHeapObjects(callback, data)
+            )
+        }
+    };
+    visit.end(answer).0
 }
 
 unsafe extern "system" fn object<V: FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>>(
     object: sys::ObjectID,
     data: *mut c_void,
 ) -> BOOL {
-    // SAFETY: the runtime passes through what the walk gave it, which lives during the walk and
-    // which nobody else touches meanwhile.
-    let walk = unsafe { &mut *data.cast::<Walk<'_, V>>() };
-    // Not every runtime may heed that the walk is over.
-    if walk.ended || walk.panic.is_some() {
+    // SAFETY: the runtime passes through what the walk gave it, during its call, on one thread.
+    let visit = unsafe { Visit::<(&ProfilerInfo, V)>::of(data) };
+    if visit.is_over() {
         return BOOL::from(false);
     }
     let Some(object) = ObjectId::optional(object) else {
         return BOOL::from(true);
     };
     let before = set_suspended(Suspended::ForGc);
-    let visited = catch_unwind(AssertUnwindSafe(|| {
-        (walk.visit)(GcScope::from_callback(walk.info), object)
-    }));
+    let goes_on = visit.item(|(info, visitor)| visitor(GcScope::from_callback(info), object));
     set_suspended(before);
-    match visited {
-        Ok(ControlFlow::Continue(())) => return BOOL::from(true),
-        Ok(ControlFlow::Break(())) => walk.ended = true,
-        Err(payload) => walk.panic = Some(payload),
-    }
-    BOOL::from(false)
-}
-
-/// The callback for this visitor, which cannot be named.
-fn callback_for<V: FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>>(
-    _: &Walk<'_, V>,
-) -> sys::ObjectCallback {
-    object::<V>
+    BOOL::from(goes_on)
 }

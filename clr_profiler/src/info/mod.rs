@@ -27,6 +27,7 @@ mod names;
 mod object;
 mod profiler_info;
 mod statics;
+mod visit;
 
 use crate::runtime::handle;
 

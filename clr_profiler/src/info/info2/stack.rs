@@ -1,13 +1,12 @@
 //! Stack walks.
 
-use std::any::Any;
 use std::ffi::c_void;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{FunctionId, ThreadId};
 use crate::info::hooks::FrameInfo;
+use crate::info::visit::Visit;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 use sys::HRESULT;
@@ -46,14 +45,6 @@ const CONTEXT: usize = if cfg!(target_arch = "x86") {
     912
 };
 
-/// What the runtime passes through to `frame`.
-struct Walk<V> {
-    visit: V,
-    /// Whether `visit` ended the walk.
-    ended: bool,
-    panic: Option<Box<dyn Any + Send>>,
-}
-
 unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     function: sys::FunctionID,
     ip: usize,
@@ -62,9 +53,8 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     context: *mut u8,
     data: *mut c_void,
 ) -> HRESULT {
-    // SAFETY: the runtime passes through what `walk` gave it, which lives during the walk and
-    // which nobody else touches meanwhile.
-    let walk = unsafe { &mut *data.cast::<Walk<V>>() };
+    // SAFETY: the runtime passes through what `walk` gave it, during its call, on one thread.
+    let visit = unsafe { Visit::<V>::of(data) };
     let registers = if context.is_null() {
         &[][..]
     } else {
@@ -77,19 +67,11 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
         frame: FrameInfo::optional(frame),
         registers,
     };
-    match catch_unwind(AssertUnwindSafe(|| (walk.visit)(&frame))) {
-        Ok(ControlFlow::Continue(())) => return sys::S_OK,
-        Ok(ControlFlow::Break(())) => walk.ended = true,
-        Err(payload) => walk.panic = Some(payload),
+    if visit.item(|visitor| visitor(&frame)) {
+        sys::S_OK
+    } else {
+        sys::S_FALSE
     }
-    sys::S_FALSE
-}
-
-/// The callback for this visitor, which cannot be named.
-fn callback_for<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
-    _: &Walk<V>,
-) -> sys::StackSnapshotCallback {
-    frame::<V>
 }
 
 /// Walks a stack, from the registers `seed` on if there are any.
@@ -98,12 +80,12 @@ fn callback_for<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
 ///
 /// The registers are as
 /// [`do_stack_snapshot_with_seed`](super::CorProfilerInfo2::do_stack_snapshot_with_seed) demands.
-pub(super) unsafe fn walk(
+pub(super) unsafe fn walk<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     info: &ProfilerInfo,
     thread: Option<ThreadId>,
     options: SnapshotOptions,
     seed: Option<&[u8]>,
-    visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
+    visitor: V,
 ) -> Result<()> {
     const CALL: &str = "ICorProfilerInfo2::DoStackSnapshot";
     let mut flags = sys::COR_PRF_SNAPSHOT_DEFAULT;
@@ -134,30 +116,21 @@ pub(super) unsafe fn walk(
         Some(registers) => (copy.as_mut_ptr().cast(), registers.len() as u32),
         None => (std::ptr::null_mut(), 0),
     };
-    let mut walk = Walk {
-        visit,
-        ended: false,
-        panic: None,
-    };
-    let callback = callback_for(&walk);
+    let mut visit = Visit::new(visitor);
     let answer = ask!(
         in gc info,
         ICorProfilerInfo2::DoStackSnapshot(
             thread.map_or(0, ThreadId::raw),
-            Some(callback),
+            Some(frame::<V>),
             flags,
-            (&raw mut walk).cast(),
+            visit.data(),
             context,
             context_size,
         )
     );
-    if let Some(payload) = walk.panic {
-        resume_unwind(payload);
-    }
-    match answer {
-        Err(error) if walk.ended && is_aborted(&error) => Ok(()),
-        Err(error) => Err(error),
-        Ok(_) => Ok(()),
+    match visit.end(answer) {
+        (Err(error), true) if is_aborted(&error) => Ok(()),
+        (answer, _) => answer,
     }
 }
 
