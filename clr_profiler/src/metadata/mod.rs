@@ -28,7 +28,9 @@ pub use import::*;
 pub use import2::{
     GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeKind,
 };
-pub(crate) use names::{Instantiation, keyword, method_name, type_def_name, type_ref_name};
+pub(crate) use names::{
+    Instantiation, find_type_def, keyword, method_name, type_def_name, type_ref_name,
+};
 pub use rare::{
     AssemblySearch, CeeGen, CeeGeneration, CeeSection, CorProfilerInfoLegacy, MetadataEvents,
     MetadataFilter, MetadataHandler, MetadataValidate, MetadataWinMdImport, TokenMap,

@@ -9,6 +9,7 @@ use super::handle::Metadata;
 use super::import::{MetadataImportTypes, MethodProps};
 use super::import2::MetadataImport2;
 use crate::error::Result;
+use crate::native::found;
 use clr_profiler_il::signature::{TypeNames, TypeSpecSig};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeRef, TypeSpec, TypeToken};
 
@@ -126,6 +127,21 @@ pub(crate) fn type_ref_name(metadata: &Metadata<'_>, class: TypeRef) -> Result<S
     }
     chain.reverse();
     Ok(chain.join("+"))
+}
+
+/// A type of the module by its name, those of the types that enclose it before that.
+pub(crate) fn find_type_def<'n>(
+    metadata: &Metadata<'_>,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Result<Option<TypeDef>> {
+    let mut class = None;
+    for name in names {
+        class = found(metadata.find_type_def_by_name(name, class))?;
+        if class.is_none() {
+            break;
+        }
+    }
+    Ok(class)
 }
 
 /// `` List`1 `` is `List` with one parameter.

@@ -6,10 +6,9 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
-use crate::metadata::{Metadata, MetadataImportMembers, MetadataImportTypes, method_name};
+use crate::metadata::{MetadataImportMembers, MetadataImportTypes, find_type_def, method_name};
 use crate::runtime::ProfilerInfo;
-use clr_profiler_il::token::{MethodDef, TypeDef};
-use clr_profiler_sys as sys;
+use clr_profiler_il::token::MethodDef;
 
 /// Methods by name: `[Shop]Shop.Cart<T>+Line.Add(string, int[])`.
 ///
@@ -97,7 +96,7 @@ impl MethodName {
     /// The methods of a module that have this name, and IL.
     pub(super) fn find(&self, info: &ProfilerInfo, module: ModuleId) -> Result<Vec<MethodDef>> {
         let metadata = info.module_metadata(module)?;
-        let Some(class) = self.find_type(&metadata)? else {
+        let Some(class) = find_type_def(&metadata, self.types.iter().map(String::as_str))? else {
             return Ok(Vec::new());
         };
         if let Some(wanted) = &self.assembly {
@@ -130,20 +129,6 @@ impl MethodName {
             }
         }
         Ok(found)
-    }
-
-    fn find_type(&self, metadata: &Metadata<'_>) -> Result<Option<TypeDef>> {
-        let mut class = None;
-        for name in &self.types {
-            match metadata.find_type_def_by_name(name, class) {
-                Ok(found) => class = Some(found),
-                Err(error) if error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0 => {
-                    return Ok(None);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(class)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::error::Refused;
-use super::lookup::{Answer, Known, Lookup, Place, signature_text};
+use super::lookup::{Answer, Known, Lookup, NotFound, Place, signature_text};
 use super::resolver::MetadataResolver;
 use super::scope::Scope;
 use super::subject::Subject;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
 use crate::metadata::{
-    Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes, type_def_name,
+    Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes,
 };
 use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::signature::{MethodSpecSig, TypeSig, TypeSpecSig};
@@ -172,14 +172,11 @@ impl<'a> Looks<'a, '_> {
 
     /// What the search finds; nothing where it cannot be known.
     fn find<T>(&self, search: impl Fn(&Known, Metadata<'a>) -> Answer<T>) -> Option<T> {
-        let found = self.lookup.search(|known| match self.metadata() {
-            Some(metadata) => search(known, metadata),
-            None => Answer::Unknown,
+        let found = self.lookup.search(|known| {
+            let metadata = self.lookup.info().module_metadata(self.module)?;
+            search(known, metadata)
         });
-        match found {
-            Answer::Found(found) => Some(found),
-            Answer::Missing(_) | Answer::Unknown => None,
-        }
+        found.ok()
     }
 
     fn access(&self, name: Token) -> Access {
@@ -222,10 +219,9 @@ impl<'a> Looks<'a, '_> {
             }
             return;
         }
-        let found = self.find(|known, metadata| {
-            let place = self.lookup.type_behind(known, self.module, metadata, class);
-            place.map(|place| of_type(&place))
-        });
+        let found = self
+            .lookup
+            .in_type(self.module, class, |place| Some(of_type(place)));
         limits.extend(found.into_iter().flatten());
     }
 
@@ -260,26 +256,18 @@ impl<'a> Looks<'a, '_> {
         self.class(parent, limits);
         let found = self.find(|known, metadata| {
             if let TypeToken::Def(class) = parent {
-                let attributes = own_attributes(&metadata, token);
+                let attributes = own_attributes(&metadata, token)?;
                 let place = Place {
                     module: self.module,
                     metadata,
                     class,
                 };
-                return match attributes {
-                    Some(attributes) => Answer::Found(of_member(&place, &member.name, attributes)),
-                    None => Answer::Unknown,
-                };
+                return Ok(of_member(&place, &member.name, attributes));
             }
-            let Some(wanted) = signature_text(&metadata, &member.signature) else {
-                return Answer::Unknown;
-            };
+            let wanted = signature_text(&metadata, &member.signature).ok_or(NotFound::Unknown)?;
             let place = self
                 .lookup
-                .type_behind(known, self.module, metadata, parent);
-            let Answer::Found(place) = place else {
-                return Answer::Unknown;
-            };
+                .type_behind(known, self.module, metadata, parent)?;
             let found = self
                 .lookup
                 .member_named(known, place, &member.name, &wanted);
@@ -297,11 +285,9 @@ impl<'a> Looks<'a, '_> {
             return Some(format!("newobj calls {}, which is no constructor", member.name).into());
         }
         let parent = TypeToken::try_from(member.parent).ok()?;
-        let (name, attributes) = self.find(|known, metadata| {
-            let place = self
-                .lookup
-                .type_behind(known, self.module, metadata, parent);
-            place.map(|place| (name_of(&place), attributes_of(&place).unwrap_or(0)))
+        let (name, attributes) = self.lookup.in_type(self.module, parent, |place| {
+            let props = place.metadata.type_def_props(place.class).ok();
+            Some((place.name(), props.map_or(0, |props| props.attributes)))
         })?;
         (attributes & (ABSTRACT | INTERFACE) != 0)
             .then(|| format!("{name} is abstract: newobj makes no objects of it").into())
@@ -351,25 +337,14 @@ impl<'a> Looks<'a, '_> {
                 };
                 for _ in 0..DEPTH_LIMIT {
                     if (next.module, next.class) == from {
-                        return Answer::Found(true);
+                        return Ok(true);
                     }
-                    let base = match next.metadata.type_def_props(next.class) {
-                        Ok(props) if props.extends.is_nil() => return Answer::Found(false),
-                        Ok(props) => TypeToken::try_from(props.extends),
-                        Err(_) => return Answer::Unknown,
+                    next = match next.base()? {
+                        None => return Ok(false),
+                        Some(base) => self.lookup.known_type(known, next, base)?,
                     };
-                    let Ok(base) = base else {
-                        return Answer::Unknown;
-                    };
-                    let base = self
-                        .lookup
-                        .type_behind(known, next.module, next.metadata, base);
-                    match base {
-                        Answer::Found(place) => next = place,
-                        Answer::Missing(_) | Answer::Unknown => return Answer::Unknown,
-                    }
                 }
-                Answer::Unknown
+                Err(NotFound::Unknown)
             });
             found.unwrap_or(true)
         };
@@ -414,15 +389,6 @@ fn is_name(display: &str, simple: &str) -> bool {
     name.trim().eq_ignore_ascii_case(simple)
 }
 
-fn name_of(place: &Place<'_>) -> String {
-    type_def_name(&place.metadata, place.class, &[]).unwrap_or_default()
-}
-
-fn attributes_of(place: &Place<'_>) -> Option<u32> {
-    let props = place.metadata.type_def_props(place.class).ok()?;
-    Some(props.attributes)
-}
-
 /// The limits of a type and of those that enclose it.
 fn of_type(place: &Place<'_>) -> Vec<Limit> {
     let Place {
@@ -435,7 +401,7 @@ fn of_type(place: &Place<'_>) -> Vec<Limit> {
         };
         let outer = metadata.nested_class_props(class).ok().flatten();
         limits.extend(Whom::of_type(props.attributes).map(|to| Limit {
-            what: name_of(place),
+            what: place.name(),
             to,
             module: *module,
             class: outer.unwrap_or(class),
@@ -454,7 +420,7 @@ fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {
         _ => Whom::of_member(attributes),
     };
     to.map(|to| Limit {
-        what: format!("{}::{name}", name_of(place)),
+        what: format!("{}::{name}", place.name()),
         to,
         module: place.module,
         class: place.class,
@@ -462,10 +428,10 @@ fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {
 }
 
 /// The attributes of a method or field that the module defines.
-fn own_attributes(metadata: &Metadata<'_>, token: Token) -> Option<u32> {
+fn own_attributes(metadata: &Metadata<'_>, token: Token) -> Answer<u32> {
     if let Ok(method) = MethodDef::try_from(token) {
-        return Some(metadata.method_props(method).ok()?.attributes);
+        return Ok(metadata.method_props(method)?.attributes);
     }
-    let field = FieldDef::try_from(token).ok()?;
-    Some(metadata.field_props(field).ok()?.attributes)
+    let field = FieldDef::try_from(token).map_err(|_| NotFound::Unknown)?;
+    Ok(metadata.field_props(field)?.attributes)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::lookup::{Answer, Lookup, outermost};
+use super::lookup::{Lookup, NotFound, outermost};
 use super::primitives::primitive_name;
 use super::scope::{CORE_LIBRARY, Scope};
 use crate::error::{Error, Result};
@@ -160,19 +160,21 @@ impl<'a, 'info> Importer<'a, 'info> {
         let (mut unknown, mut missing) = (None, None);
         for (name, token) in references {
             match lookup.find_type(name, path) {
-                Answer::Found(()) => return Ok(Home::Assembly(token)),
-                Answer::Unknown => unknown = unknown.or(Some(token)),
-                Answer::Missing(problem) => missing = missing.or(Some(problem)),
+                Ok(()) => return Ok(Home::Assembly(token)),
+                Err(NotFound::Unknown) => unknown = unknown.or(Some(token)),
+                Err(NotFound::Missing(problem)) => missing = missing.or(Some(problem)),
             }
         }
         match (lookup.find_type(CORE_LIBRARY, path), unknown) {
-            (Answer::Found(()), _) => match self.assemblies()?.reference(CORE_LIBRARY) {
+            (Ok(()), _) => match self.assemblies()?.reference(CORE_LIBRARY) {
                 Some(token) => Ok(Home::Assembly(token)),
                 None => self.new_reference(CORE_LIBRARY),
             },
             (_, Some(token)) => Ok(Home::Assembly(token)),
-            (Answer::Missing(problem), None) => Err(Error::other(missing.unwrap_or(problem))),
-            (Answer::Unknown, None) => self.new_reference(CORE_LIBRARIES[0]),
+            (Err(NotFound::Missing(problem)), None) => {
+                Err(Error::other(missing.unwrap_or(problem)))
+            }
+            (Err(NotFound::Unknown), None) => self.new_reference(CORE_LIBRARIES[0]),
         }
     }
 
@@ -262,8 +264,8 @@ impl<'a, 'info> Importer<'a, 'info> {
             return Ok(());
         };
         match lookup.find_type(name, path) {
-            Answer::Missing(problem) => Err(Error::other(problem)),
-            Answer::Found(()) | Answer::Unknown => Ok(()),
+            Err(NotFound::Missing(problem)) => Err(Error::other(problem)),
+            Ok(()) | Err(NotFound::Unknown) => Ok(()),
         }
     }
 

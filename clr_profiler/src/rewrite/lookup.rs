@@ -14,12 +14,12 @@ use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::metadata::{
     AssemblyRefProps, AssemblyVersion, MemberProps, Metadata, MetadataAssemblyImport,
-    MetadataImportMembers, MetadataImportTypes, type_def_name, type_ref_name,
+    MetadataImportMembers, MetadataImportTypes, find_type_def, type_def_name, type_ref_name,
 };
+use crate::native::found;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
-use clr_profiler_il::token::{AssemblyRef, ExportedType, Token, TypeDef, TypeRef, TypeToken};
-use clr_profiler_sys as sys;
+use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeRef, TypeToken};
 
 /// How often a type is forwarded, and how long a line of ancestors is, before hostile metadata is
 /// suspected.
@@ -37,6 +37,14 @@ pub(super) struct Known {
     modules: HashMap<String, Option<ModuleId>>,
     /// How many modules have been unloaded.
     unloads: u64,
+}
+
+impl Known {
+    /// The module of an assembly, where it is the only one that is called so.
+    fn module(&self, assembly: &str) -> Answer<ModuleId> {
+        let module = self.modules.get(&assembly.to_lowercase());
+        module.copied().flatten().ok_or(NotFound::Unknown)
+    }
 }
 
 impl LoadedModules {
@@ -88,30 +96,21 @@ fn assembly_name(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
     Ok(info.assembly_info(assembly)?.name)
 }
 
-/// What has become of a search.
-pub(super) enum Answer<T> {
-    Found(T),
+/// What a search has found.
+pub(super) type Answer<T> = std::result::Result<T, NotFound>;
+
+/// Why a search has found nothing.
+pub(super) enum NotFound {
     /// It is not there; the text tells what is.
     Missing(String),
     /// It may be there.
     Unknown,
 }
 
-impl<T> Answer<T> {
-    pub(super) fn map<R>(self, map: impl FnOnce(T) -> R) -> Answer<R> {
-        match self {
-            Self::Found(found) => Answer::Found(map(found)),
-            Self::Missing(problem) => Answer::Missing(problem),
-            Self::Unknown => Answer::Unknown,
-        }
-    }
-
-    /// Why it is not there, if that is known.
-    fn missing(self) -> Option<String> {
-        match self {
-            Self::Missing(problem) => Some(problem),
-            Self::Found(_) | Self::Unknown => None,
-        }
+/// What the runtime does not tell may be there.
+impl From<Error> for NotFound {
+    fn from(_: Error) -> Self {
+        Self::Unknown
     }
 }
 
@@ -129,6 +128,22 @@ pub(super) struct Place<'a> {
     pub(super) module: ModuleId,
     pub(super) metadata: Metadata<'a>,
     pub(super) class: TypeDef,
+}
+
+impl Place<'_> {
+    /// The name of the type; none where it cannot be had.
+    pub(super) fn name(&self) -> String {
+        type_def_name(&self.metadata, self.class, &[]).unwrap_or_default()
+    }
+
+    /// What the type derives from, in terms of its module.
+    pub(super) fn base(&self) -> Answer<Option<TypeToken>> {
+        let base = self.metadata.type_def_props(self.class)?.extends;
+        match TypeToken::try_from(base) {
+            _ if base.is_nil() => Ok(None),
+            base => base.map(Some).map_err(|_| NotFound::Unknown),
+        }
+    }
 }
 
 impl<'a> Lookup<'a> {
@@ -150,37 +165,29 @@ impl<'a> Lookup<'a> {
     pub(super) fn is_loaded(self, assembly: &str) -> bool {
         let name = assembly.to_lowercase();
         let search = |known: &Known| match known.modules.contains_key(&name) {
-            true => Answer::Found(()),
-            false => Answer::Unknown,
+            true => Ok(()),
+            false => Err(NotFound::Unknown),
         };
-        matches!(self.search(search), Answer::Found(()))
+        self.search(search).is_ok()
     }
 
     /// The name of a type that a loaded assembly refers to, with the assembly in which it looks for it;
     /// the token where that cannot be had.
     pub(super) fn reference_of(self, assembly: &str, class: TypeRef) -> String {
-        let name = assembly.to_lowercase();
-        let search = |known: &Known| {
-            let module = known.modules.get(&name).copied().flatten();
-            let named = module.and_then(|module| {
-                let metadata = self.info.module_metadata(module).ok()?;
-                let (assembly, path) = assembly_and_path(&metadata, class).ok()??;
-                let AssemblyVersion {
-                    major,
-                    minor,
-                    build,
-                    revision,
-                    ..
-                } = assembly.version;
-                let name = assembly.name;
-                Some(format!("[{name} {major}.{minor}.{build}.{revision}]{path}"))
-            });
-            named.map_or(Answer::Unknown, Answer::Found)
-        };
-        match self.search(search) {
-            Answer::Found(name) => name,
-            Answer::Missing(_) | Answer::Unknown => Token::from(class).to_string(),
-        }
+        let found = self.search(|known| {
+            let metadata = self.info.module_metadata(known.module(assembly)?)?;
+            let (assembly, path) = assembly_and_path(&metadata, class)?;
+            let AssemblyVersion {
+                major,
+                minor,
+                build,
+                revision,
+                ..
+            } = assembly.version;
+            let name = assembly.name;
+            Ok(format!("[{name} {major}.{minor}.{build}.{revision}]{path}"))
+        });
+        found.unwrap_or_else(|_| Token::from(class).to_string())
     }
 
     /// Tells why a type that a module refers to has no such member, if that is so.
@@ -191,20 +198,16 @@ impl<'a> Lookup<'a> {
         name: &str,
         signature: &[u8],
     ) -> Option<String> {
-        let search = |known: &Known| {
-            let Ok(metadata) = self.info.module_metadata(module) else {
-                return Answer::Unknown;
-            };
-            let Some(wanted) = signature_text(&metadata, signature) else {
-                return Answer::Unknown;
-            };
-            match self.type_behind(known, module, metadata, parent) {
-                Answer::Found(place) => self.member_named(known, place, name, &wanted),
-                Answer::Missing(problem) => Answer::Missing(problem),
-                Answer::Unknown => Answer::Unknown,
-            }
-        };
-        self.search(search).missing()
+        let found = self.search(|known| {
+            let metadata = self.info.module_metadata(module)?;
+            let wanted = signature_text(&metadata, signature).ok_or(NotFound::Unknown)?;
+            let place = self.type_behind(known, module, metadata, parent)?;
+            self.member_named(known, place, name, &wanted)
+        });
+        match found {
+            Err(NotFound::Missing(problem)) => Some(problem),
+            Ok(_) | Err(NotFound::Unknown) => None,
+        }
     }
 
     /// What `look` sees in the type that a module names, in the module that defines it.
@@ -212,35 +215,26 @@ impl<'a> Lookup<'a> {
         self,
         module: ModuleId,
         name: TypeToken,
-        look: impl Fn(&Metadata<'_>, TypeDef) -> Option<R>,
+        look: impl Fn(&Place<'a>) -> Option<R>,
     ) -> Option<R> {
-        let search = |known: &Known| {
-            let Ok(metadata) = self.info.module_metadata(module) else {
-                return Answer::Unknown;
-            };
-            match self.type_behind(known, module, metadata, name) {
-                Answer::Found(place) => {
-                    look(&place.metadata, place.class).map_or(Answer::Unknown, Answer::Found)
-                }
-                Answer::Missing(_) | Answer::Unknown => Answer::Unknown,
-            }
-        };
-        match self.search(search) {
-            Answer::Found(seen) => Some(seen),
-            Answer::Missing(_) | Answer::Unknown => None,
-        }
+        let found = self.search(|known| {
+            let metadata = self.info.module_metadata(module)?;
+            let place = self.type_behind(known, module, metadata, name)?;
+            look(&place).ok_or(NotFound::Unknown)
+        });
+        found.ok()
     }
 
     /// Searches the modules that are known; and again among those that are loaded now, before
     /// anything is called missing.
     pub(super) fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Answer<T> {
         let found = search(&self.loaded.read());
-        if let Answer::Found(_) = found {
+        if found.is_ok() {
             return found;
         }
-        match self.loaded.refresh(self.info) {
-            Ok(true) => search(&self.loaded.read()),
-            Ok(false) | Err(_) => Answer::Unknown,
+        match self.loaded.refresh(self.info)? {
+            true => search(&self.loaded.read()),
+            false => Err(NotFound::Unknown),
         }
     }
 
@@ -248,38 +242,29 @@ impl<'a> Lookup<'a> {
     fn type_named(self, known: &Known, assembly: &str, path: &str) -> Answer<Place<'a>> {
         let mut home = assembly.to_owned();
         for _ in 0..DEPTH_LIMIT {
-            let Some(Some(module)) = known.modules.get(&home.to_lowercase()) else {
-                return Answer::Unknown;
-            };
-            let Ok(metadata) = self.info.module_metadata(*module) else {
-                return Answer::Unknown;
-            };
-            match type_path(&metadata, path) {
-                Answer::Found(class) => {
-                    let module = *module;
-                    return Answer::Found(Place {
-                        module,
-                        metadata,
-                        class,
-                    });
-                }
-                Answer::Missing(_) => {}
-                Answer::Unknown => return Answer::Unknown,
+            let module = known.module(&home)?;
+            let metadata = self.info.module_metadata(module)?;
+            if let Some(class) = find_type_def(&metadata, path.split('/'))? {
+                return Ok(Place {
+                    module,
+                    metadata,
+                    class,
+                });
             }
-            home = match forwarded(&metadata, path) {
-                Answer::Found(next) => next,
-                Answer::Missing(_) if home.eq_ignore_ascii_case(assembly) => {
-                    return Answer::Missing(format!("the assembly {assembly} has no type {path}"));
+            home = match forwarded(&metadata, path)? {
+                Some(next) => next,
+                None if home.eq_ignore_ascii_case(assembly) => {
+                    let problem = format!("the assembly {assembly} has no type {path}");
+                    return Err(NotFound::Missing(problem));
                 }
-                Answer::Missing(_) => {
-                    return Answer::Missing(format!(
+                None => {
+                    return Err(NotFound::Missing(format!(
                         "the assembly {home}, to which {assembly} forwards it, has no type {path}"
-                    ));
+                    )));
                 }
-                Answer::Unknown => return Answer::Unknown,
             };
         }
-        Answer::Unknown
+        Err(NotFound::Unknown)
     }
 
     /// The definition of a type that a module names; of an instance, the generic type.
@@ -290,30 +275,26 @@ impl<'a> Lookup<'a> {
         metadata: Metadata<'a>,
         name: TypeToken,
     ) -> Answer<Place<'a>> {
-        let class = match name {
-            TypeToken::Def(class) => {
-                return Answer::Found(Place {
-                    module,
-                    metadata,
-                    class,
-                });
+        match name {
+            TypeToken::Def(class) => Ok(Place {
+                module,
+                metadata,
+                class,
+            }),
+            TypeToken::Ref(class) => {
+                let (assembly, path) = assembly_and_path(&metadata, class)?;
+                self.type_named(known, &assembly.name, &path)
             }
-            TypeToken::Ref(class) => class,
             TypeToken::Spec(token) => {
-                let blob = metadata.type_spec_from_token(token);
-                let read = blob.ok().and_then(|blob| TypeSpecSig::parse(&blob).ok());
-                return match read.map(|read| read.type_sig) {
-                    Some(TypeSig::GenericInstance { definition, .. }) => {
+                let blob = metadata.type_spec_from_token(token)?;
+                match TypeSpecSig::parse(&blob).map(|read| read.type_sig) {
+                    Ok(TypeSig::GenericInstance { definition, .. }) => {
                         self.type_behind(known, module, metadata, definition)
                     }
                     // Arrays have members that no metadata list.
-                    _ => Answer::Unknown,
-                };
+                    _ => Err(NotFound::Unknown),
+                }
             }
-        };
-        match assembly_and_path(&metadata, class) {
-            Ok(Some((assembly, path))) => self.type_named(known, &assembly.name, &path),
-            Ok(None) | Err(_) => Answer::Unknown,
         }
     }
 
@@ -325,36 +306,21 @@ impl<'a> Lookup<'a> {
         name: &str,
         wanted: &str,
     ) -> Answer<(Place<'a>, MemberProps)> {
-        let class = type_def_name(&place.metadata, place.class, &[]).unwrap_or_default();
+        let class = place.name();
         let mut others = Vec::new();
         let mut next = place;
         for _ in 0..DEPTH_LIMIT {
-            let Ok(found) = members(&next, name) else {
-                return Answer::Unknown;
-            };
-            for (signature, props) in found {
+            for (signature, props) in members(&next, name)? {
                 if signature == wanted {
-                    return Answer::Found((next, props));
+                    return Ok((next, props));
                 }
                 others.push(signature);
             }
-            let Place {
-                module,
-                metadata,
-                class,
-            } = next;
-            let base = match metadata.type_def_props(class) {
-                Ok(props) => props.extends,
-                Err(_) => return Answer::Unknown,
-            };
-            next = match TypeToken::try_from(base) {
-                _ if base.is_nil() => break,
+            next = match next.base()? {
+                None => break,
                 // What is inherited from an instance is in terms of its arguments.
-                Err(_) | Ok(TypeToken::Spec(_)) => return Answer::Unknown,
-                Ok(base) => match self.type_behind(known, module, metadata, base) {
-                    Answer::Found(place) => place,
-                    _ => return Answer::Unknown,
-                },
+                Some(TypeToken::Spec(_)) => return Err(NotFound::Unknown),
+                Some(base) => self.known_type(known, next, base)?,
             };
         }
         let mut problem = format!("{class} has no {name} with the signature `{wanted}`");
@@ -362,25 +328,19 @@ impl<'a> Lookup<'a> {
             others.truncate(LISTED);
             let _ = write!(problem, "; it has `{}`", others.join("`, `"));
         }
-        Answer::Missing(problem)
+        Err(NotFound::Missing(problem))
     }
-}
 
-fn is_not_found(error: &Error) -> bool {
-    error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0
-}
-
-/// A type of the module, by the names of those around it and its own.
-fn type_path(metadata: &Metadata<'_>, path: &str) -> Answer<TypeDef> {
-    let mut class = None;
-    for part in path.split('/') {
-        match metadata.find_type_def_by_name(part, class) {
-            Ok(found) => class = Some(found),
-            Err(error) if is_not_found(&error) => return Answer::Missing(String::new()),
-            Err(_) => return Answer::Unknown,
-        }
+    /// The type that another one names; nothing is said of what names a type that is missing.
+    pub(super) fn known_type(
+        self,
+        known: &Known,
+        from: Place<'a>,
+        name: TypeToken,
+    ) -> Answer<Place<'a>> {
+        let found = self.type_behind(known, from.module, from.metadata, name);
+        found.map_err(|_| NotFound::Unknown)
     }
-    class.map_or(Answer::Unknown, Answer::Found)
 }
 
 /// The type that is in no other one, of a type by the names of those around it and its own.
@@ -388,30 +348,23 @@ pub(super) fn outermost(path: &str) -> &str {
     path.split('/').next().unwrap_or(path)
 }
 
-/// The assembly to which a module forwards a type; nested ones go where the outermost goes.
-fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<String> {
-    let exported: ExportedType = match metadata.find_exported_type_by_name(outermost(path), None) {
-        Ok(exported) => exported,
-        Err(error) if is_not_found(&error) => return Answer::Missing(String::new()),
-        Err(_) => return Answer::Unknown,
+/// The assembly to which a module forwards a type, if it does; nested ones go where the outermost goes.
+fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<Option<String>> {
+    let exported = metadata.find_exported_type_by_name(outermost(path), None);
+    let Some(exported) = found(exported)? else {
+        return Ok(None);
     };
-    let implementation = metadata.exported_type_props(exported);
-    let assembly = implementation.map(|props| AssemblyRef::try_from(props.implementation));
-    match assembly {
-        Ok(Ok(assembly)) => match metadata.assembly_ref_props(assembly) {
-            Ok(props) => Answer::Found(props.name),
-            Err(_) => Answer::Unknown,
-        },
-        // In another file of the assembly.
-        _ => Answer::Unknown,
-    }
+    let implementation = metadata.exported_type_props(exported)?.implementation;
+    // Else it is in another file of the assembly.
+    let assembly = AssemblyRef::try_from(implementation).map_err(|_| NotFound::Unknown)?;
+    Ok(Some(metadata.assembly_ref_props(assembly)?.name))
 }
 
 /// The assembly of a type that a module refers to, and its name there.
 fn assembly_and_path(
     metadata: &Metadata<'_>,
     class: TypeRef,
-) -> Result<Option<(AssemblyRefProps, String)>> {
+) -> Answer<(AssemblyRefProps, String)> {
     let mut path = String::new();
     let mut next = class;
     for _ in 0..DEPTH_LIMIT {
@@ -421,14 +374,11 @@ fn assembly_and_path(
         }
         path.insert_str(0, &props.name);
         if let Ok(assembly) = AssemblyRef::try_from(props.resolution_scope) {
-            return Ok(Some((metadata.assembly_ref_props(assembly)?, path)));
+            return Ok((metadata.assembly_ref_props(assembly)?, path));
         }
-        match TypeRef::try_from(props.resolution_scope) {
-            Ok(outer) => next = outer,
-            Err(_) => return Ok(None),
-        }
+        next = TypeRef::try_from(props.resolution_scope).map_err(|_| NotFound::Unknown)?;
     }
-    Ok(None)
+    Err(NotFound::Unknown)
 }
 
 /// A type's own methods and fields of that name, with their signatures.

@@ -19,8 +19,9 @@ pub(super) fn is_by_ref_like(
     if let TypeToken::Spec(_) = class {
         return None;
     }
-    Lookup::of(info).in_type(module, class, |metadata, class| {
-        let attribute = metadata.custom_attribute_by_name(class, ATTRIBUTE).ok()?;
-        Some(attribute.is_some())
+    Lookup::of(info).in_type(module, class, |place| {
+        let metadata = &place.metadata;
+        let attribute = metadata.custom_attribute_by_name(place.class, ATTRIBUTE);
+        Some(attribute.ok()?.is_some())
     })
 }

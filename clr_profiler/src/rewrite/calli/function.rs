@@ -7,16 +7,16 @@ use crate::profiler::native_call_panicked;
 use crate::runtime::catch;
 use clr_profiler_il::signature::TypeSig;
 
+/// The types of the parameters and of the result.
+pub(super) type Types = (Vec<TypeSig>, TypeSig);
+
 /// Keeps the traits to this crate.
 pub trait Sealed<Signature> {
     #[doc(hidden)]
     fn trampoline(self) -> usize;
 
     #[doc(hidden)]
-    fn params() -> Vec<TypeSig>;
-
-    #[doc(hidden)]
-    fn return_type() -> TypeSig;
+    fn types() -> Types;
 }
 
 /// Keeps the traits to this crate.
@@ -25,10 +25,7 @@ pub trait SealedPointer: Copy {
     fn address(self) -> usize;
 
     #[doc(hidden)]
-    fn params() -> Vec<TypeSig>;
-
-    #[doc(hidden)]
-    fn return_type() -> TypeSig;
+    fn types() -> Types;
 }
 
 /// A function, or a closure that captures nothing, of up to eight [`NativeValue`]s that returns one
@@ -96,12 +93,8 @@ macro_rules! functions {
                 $trampoline::<F, R, $($type),*> as extern "C" fn($($type),*) -> R as usize
             }
 
-            fn params() -> Vec<TypeSig> {
-                vec![$($type::type_sig()),*]
-            }
-
-            fn return_type() -> TypeSig {
-                R::type_sig()
+            fn types() -> Types {
+                (vec![$($type::type_sig()),*], R::type_sig())
             }
         }
 
@@ -122,12 +115,8 @@ macro_rules! functions {
                 self as usize
             }
 
-            fn params() -> Vec<TypeSig> {
-                vec![$($type::type_sig()),*]
-            }
-
-            fn return_type() -> TypeSig {
-                R::type_sig()
+            fn types() -> Types {
+                (vec![$($type::type_sig()),*], R::type_sig())
             }
         }
 

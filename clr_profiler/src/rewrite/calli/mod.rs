@@ -12,6 +12,7 @@ use super::{RewriteContext, address};
 use crate::error::{Error, Result};
 use crate::info::{CorProfilerInfo3, RuntimeKind};
 
+use function::Types;
 pub use function::{NativeFunction, NativeFunctionPointer};
 pub use value::{NativeReturn, NativeValue};
 
@@ -80,12 +81,7 @@ impl NativeCall {
                  is passed as an argument or stands in a static"
             );
         }
-        Self {
-            address: function.trampoline(),
-            params: F::params(),
-            return_type: F::return_type(),
-            is_in_transition: true,
-        }
+        Self::of(function.trampoline(), F::types())
     }
 
     /// A function of the C ABI as it is: a panic in it ends the process, as Rust does with panics
@@ -101,10 +97,14 @@ impl NativeCall {
     /// NativeCall::raw(double as extern "C" fn(i32) -> i32);
     /// ```
     pub fn raw<P: NativeFunctionPointer>(function: P) -> Self {
+        Self::of(function.address(), P::types())
+    }
+
+    fn of(address: usize, (params, return_type): Types) -> Self {
         Self {
-            address: function.address(),
-            params: P::params(),
-            return_type: P::return_type(),
+            address,
+            params,
+            return_type,
             is_in_transition: true,
         }
     }

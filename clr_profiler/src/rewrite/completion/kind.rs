@@ -5,7 +5,7 @@ use clr_profiler_il::instruction::Operand;
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::symbol::Reference;
-use clr_profiler_il::token::{AssemblyRef, MethodDef, TypeDef, TypeToken};
+use clr_profiler_il::token::{AssemblyRef, MethodDef, TypeToken};
 
 use super::{Completion, Followed, Unfollowed};
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::metadata::{
     MetadataImportTypes,
 };
 use crate::rewrite::RewriteContext;
-use crate::rewrite::lookup::Lookup;
+use crate::rewrite::lookup::{Lookup, Place};
 
 /// The implementation flag of methods whose task the runtime makes.
 const RUNTIME_ASYNC: u32 = 0x2000;
@@ -154,7 +154,8 @@ fn makes_own(cx: &RewriteContext<'_>, metadata: &Metadata<'_>, body: &MethodBody
 }
 
 /// Whether a type itself says how it is awaited.
-fn has_awaiter(metadata: &Metadata<'_>, class: TypeDef) -> Option<bool> {
-    let mut methods = metadata.methods_with_name(class, "GetAwaiter").ok()?;
+fn has_awaiter(place: &Place<'_>) -> Option<bool> {
+    let methods = place.metadata.methods_with_name(place.class, "GetAwaiter");
+    let mut methods = methods.ok()?;
     Some(methods.next().is_some())
 }
