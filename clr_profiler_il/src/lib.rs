@@ -64,6 +64,7 @@
 //! - [`signature`]: the blobs of methods, fields, locals, properties and type specifications, with
 //!   everything in them: modifiers, function pointers, generics, arrays with bounds, varargs.
 //! - [`attribute`]: the values of custom attributes.
+//! - [`assembly`]: what an assembly says of itself, from its file.
 //! - [`opcode`]: the table of all instructions.
 //! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
@@ -123,6 +124,7 @@
     )
 )]
 
+pub mod assembly;
 pub mod attribute;
 pub mod body;
 mod code;

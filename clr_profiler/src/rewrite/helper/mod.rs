@@ -1,10 +1,8 @@
 //! [`HelperAssembly`]: managed code of the profiler's own.
 
 mod component;
-mod image;
 mod loader;
 mod progress;
-mod tables;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,8 +12,9 @@ use super::lookup::Lookup;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::AssemblyReferenceProvider;
-use crate::metadata::AssemblyProps;
+use crate::metadata::{AssemblyProps, AssemblyVersion};
 use crate::runtime::ProfilerInfo;
+use clr_profiler_il::assembly::Manifest;
 
 pub use component::HelperLoader;
 use progress::{Progress, Step};
@@ -117,11 +116,24 @@ impl HelperAssembly {
             ))
         };
         let file = std::fs::read(path).map_err(|error| problem(&error))?;
-        let (props, type_refs) = image::read(&file).map_err(|error| problem(&error))?;
+        let manifest = Manifest::read(&file).map_err(|error| problem(&error))?;
+        let [major, minor, build, revision] = manifest.version;
         Ok(Self {
             path: std::path::absolute(path).map_err(|error| problem(&error))?,
-            props,
-            type_refs,
+            props: AssemblyProps {
+                name: manifest.name,
+                version: AssemblyVersion {
+                    major,
+                    minor,
+                    build,
+                    revision,
+                    culture: manifest.culture,
+                },
+                public_key: manifest.public_key,
+                hash_algorithm: manifest.hash_algorithm,
+                flags: manifest.flags,
+            },
+            type_refs: manifest.type_refs,
             progress: Progress::new(),
         })
     }

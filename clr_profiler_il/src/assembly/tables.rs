@@ -1,6 +1,7 @@
-//! The row of the manifest in the metadata tables (ECMA-335 II.22, II.24.2.6).
+//! The row of the manifest in the metadata tables (II.22, II.24.2.6).
 
-use super::image::{Bytes, Problem};
+use super::AssemblyError;
+use super::image::Bytes;
 
 /// The manifest's row; strings and blobs by their index.
 pub(super) struct AssemblyRow {
@@ -125,7 +126,7 @@ impl Widths {
 }
 
 /// The manifest's row; there is none in a module of an assembly that has several.
-pub(super) fn assembly(stream: Bytes<'_>) -> Result<Option<AssemblyRow>, Problem> {
+pub(super) fn assembly(stream: Bytes<'_>) -> Result<Option<AssemblyRow>, AssemblyError> {
     let [_, heap_sizes] = stream.u16(5)?.to_le_bytes();
     let present = stream.u64(8)?;
     let mut widths = Widths {
@@ -159,10 +160,10 @@ pub(super) fn assembly(stream: Bytes<'_>) -> Result<Option<AssemblyRow>, Problem
             row.u32(at)?
         };
         at += width;
-        Ok::<_, Problem>(index)
+        Ok::<_, AssemblyError>(index)
     };
     Ok(Some(AssemblyRow {
-        type_refs: widths.rows[TYPE_REF],
+        type_refs: widths.rows.get(TYPE_REF).copied().unwrap_or(0),
         hash_algorithm: row.u32(0)?,
         version: [row.u16(4)?, row.u16(6)?, row.u16(8)?, row.u16(10)?],
         flags: row.u32(12)?,
