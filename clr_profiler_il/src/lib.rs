@@ -72,7 +72,7 @@
 //! - [`wrap`]: code around a whole method: before, after, around its exceptions, in its place.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
-//!   become tokens.
+//!   become tokens; [`metadata`]: how they do, and what tokens mean, by the rows of a module.
 //! - [`text`]: bodies and fragments printed and assembled, as `ildasm` and `ilasm` do it, and
 //!   [`diff`](text::diff) of a body before and after an edit. [Signatures](signature#text) and
 //!   [symbols](symbol#text) have their text where they are.
@@ -134,6 +134,7 @@ pub mod fragment;
 pub mod instruction;
 mod lexer;
 mod messages;
+pub mod metadata;
 pub mod opcode;
 pub mod signature;
 pub mod stack;

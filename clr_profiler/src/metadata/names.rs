@@ -10,7 +10,7 @@ use super::import::{MetadataImportTypes, MethodProps};
 use super::import2::MetadataImport2;
 use crate::error::Result;
 use crate::native::found;
-use clr_profiler_il::signature::{TypeNames, TypeSpecSig};
+use clr_profiler_il::signature::{TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeRef, TypeSpec, TypeToken};
 
 /// How deep types may be nested before hostile metadata is suspected.
@@ -165,29 +165,10 @@ fn push_arguments(name: &mut String, arguments: &[String]) {
 
 /// The C# name of a primitive type, for types that are named by the runtime and not by a signature.
 pub(crate) fn keyword(name: &str) -> &str {
-    const KEYWORDS: &[(&str, &str)] = &[
-        ("System.Boolean", "bool"),
-        ("System.Byte", "byte"),
-        ("System.Char", "char"),
-        ("System.Double", "double"),
-        ("System.Int16", "short"),
-        ("System.Int32", "int"),
-        ("System.Int64", "long"),
-        ("System.IntPtr", "nint"),
-        ("System.Object", "object"),
-        ("System.SByte", "sbyte"),
-        ("System.Single", "float"),
-        ("System.String", "string"),
-        ("System.UInt16", "ushort"),
-        ("System.UInt32", "uint"),
-        ("System.UInt64", "ulong"),
-        ("System.UIntPtr", "nuint"),
-        ("System.Void", "void"),
-    ];
-    match KEYWORDS.iter().find(|(full, _)| *full == name) {
-        Some((_, keyword)) => keyword,
-        None => name,
-    }
+    // `typedref` is a word of IL, not of C#.
+    let primitive = TypeSig::from_primitive_class(name).filter(|it| *it != TypeSig::TypedReference);
+    let names = primitive.as_ref().and_then(TypeSig::primitive_names);
+    names.map_or(name, |(keyword, _)| keyword)
 }
 
 /// Names for what stands in a signature of this module.

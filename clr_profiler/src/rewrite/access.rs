@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::error::Refused;
 use super::lookup::{Answer, Known, Lookup, NotFound, Place, signature_text};
-use super::resolver::MetadataResolver;
 use super::scope::Scope;
+use super::store::Module;
 use super::subject::Subject;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
@@ -17,6 +17,7 @@ use crate::info::CorProfilerInfo;
 use crate::metadata::{
     Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes,
 };
+use clr_profiler_il::metadata::Tables;
 use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::signature::{MethodSpecSig, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{FieldDef, MethodDef, Token, TokenTable, TypeDef, TypeToken};
@@ -125,17 +126,16 @@ pub(super) fn check(
     used: &Used,
     subject: &Subject<'_>,
     scope: &Scope<'_>,
-    resolver: &MetadataResolver<'_, '_>,
+    remembered: &Module,
     listing: impl Fn() -> String,
 ) -> Result<()> {
-    let answers = resolver.answers();
     let looks = Looks {
         lookup: Lookup::of(subject.info),
         scope,
         module: subject.module,
     };
     let names = used.names.iter().filter_map(|&name| {
-        let access = answers.access.get(name, || looks.access(name));
+        let access = remembered.access.get(name, || looks.access(name));
         let class = subject.props.class;
         let broken = access
             .limits
@@ -144,7 +144,7 @@ pub(super) fn check(
         broken.map(|limit| format!("{} {}", limit.what, limit.to.text()))
     });
     let constructors = used.constructors.iter().filter_map(|&constructor| {
-        let made = answers
+        let made = remembered
             .made
             .get(constructor, || looks.cannot_make(constructor));
         made.map(|problem| problem.to_string())
@@ -191,7 +191,7 @@ impl<'a> Looks<'a, '_> {
     fn name(&self, name: Token, limits: &mut Vec<Limit>) {
         match name.table() {
             TokenTable::METHOD_SPEC => {
-                let Ok((generic, arguments)) = self.scope.method_spec(name) else {
+                let Some((generic, arguments)) = self.scope.method_spec(name) else {
                     return;
                 };
                 self.name(generic, limits);
@@ -213,7 +213,7 @@ impl<'a> Looks<'a, '_> {
 
     fn class(&self, class: TypeToken, limits: &mut Vec<Limit>) {
         if let TypeToken::Spec(_) = class {
-            let blob = self.scope.type_spec(class.token()).ok();
+            let blob = self.scope.type_spec(class.token());
             if let Some(read) = blob.and_then(|blob| TypeSpecSig::parse(&blob).ok()) {
                 self.signature(&read.type_sig, limits);
             }
@@ -247,7 +247,7 @@ impl<'a> Looks<'a, '_> {
     }
 
     fn member(&self, token: Token, limits: &mut Vec<Limit>) {
-        let Ok(member) = self.scope.member(token) else {
+        let Some(member) = self.scope.member(token) else {
             return;
         };
         let Ok(parent) = TypeToken::try_from(member.parent) else {
@@ -280,7 +280,7 @@ impl<'a> Looks<'a, '_> {
     fn cannot_make(&self, constructor: Token) -> Option<Arc<str>> {
         const ABSTRACT: u32 = 0x0080;
         const INTERFACE: u32 = 0x0020;
-        let member = self.scope.member(constructor).ok()?;
+        let member = self.scope.member(constructor)?;
         if member.name != ".ctor" {
             return Some(format!("newobj calls {}, which is no constructor", member.name).into());
         }

@@ -1,15 +1,17 @@
 //! The last look at a new body: what the JIT would crash on must not reach it.
 
 use std::mem::discriminant;
+use std::sync::Arc;
 
 use super::error::Refused;
-use super::resolver::MetadataResolver;
+use super::scope::Scope;
 use super::subject::Subject;
 use crate::error::{Error, Result};
 use crate::metadata::{Metadata, MetadataImport2};
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::metadata::{Known, MetadataResolver};
 use clr_profiler_il::signature::TypeSig;
-use clr_profiler_il::token::Token;
+use clr_profiler_il::token::{Token, TypeDef};
 use clr_profiler_il::verify::{MethodContext, Violation};
 
 /// How many violations an error lists.
@@ -23,7 +25,8 @@ pub(super) fn check(
     bytes: &[u8],
     before: &[u8],
     subject: &Subject<'_>,
-    resolver: &MetadataResolver<'_, '_>,
+    resolver: &MetadataResolver<'_, Scope<'_>>,
+    known: &Known<TypeDef, Arc<[u32]>>,
     body: &mut MethodBody,
 ) -> Result<()> {
     body.decode_into(bytes).map_err(Error::other)?;
@@ -32,7 +35,7 @@ pub(super) fn check(
     if let Some(effective) = subject.signature.effective_return_type(implementation) {
         signature.return_type = effective.clone();
     }
-    let references = references(subject, resolver);
+    let references = references(subject, known);
     let context = MethodContext {
         signature: &signature,
         this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
@@ -69,10 +72,9 @@ fn forgive(violations: &mut Vec<Violation>, had: &[Violation]) {
 }
 
 /// The type parameters of the method and its type that stand for reference types alone.
-fn references(subject: &Subject<'_>, resolver: &MetadataResolver<'_, '_>) -> Vec<TypeSig> {
+fn references(subject: &Subject<'_>, known: &Known<TypeDef, Arc<[u32]>>) -> Vec<TypeSig> {
     let class = subject.props.class;
-    let of_type = &resolver.answers().references;
-    let of_type = of_type.get(class, || {
+    let of_type = known.get(class, || {
         constrained(&subject.metadata, class.into()).collect()
     });
     let of_type = of_type.iter().copied().map(TypeSig::Var);

@@ -3,17 +3,17 @@
 use std::fmt;
 
 use super::import::Importer;
-use super::resolver::MetadataResolver;
 use super::scope::Scope;
 use super::store::{self, Module};
 use super::subject::Subject;
 use crate::error::Result;
 use crate::ids::ModuleId;
-use crate::metadata::MethodProps;
+use crate::metadata::{Metadata, MetadataImport2, MethodProps};
 use crate::runtime::ProfilerInfo;
+use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Resolver, TokenSource, TypeSymbol};
-use clr_profiler_il::token::{MethodDef, Token, TypeToken};
+use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
 use clr_profiler_il::wrap::MethodShape;
 
 /// The method whose body is being edited, and its module.
@@ -24,7 +24,7 @@ use clr_profiler_il::wrap::MethodShape;
 pub struct RewriteContext<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) module: &'a Module,
-    pub(super) resolver: MetadataResolver<'a, 'a>,
+    pub(super) resolver: MetadataResolver<'a, Scope<'a>>,
     pub(super) subject: &'a Subject<'a>,
     pub(super) map_offsets: bool,
 }
@@ -118,8 +118,7 @@ impl<'a> RewriteContext<'a> {
     ///
     /// What the metadata answer.
     pub fn this_type(&self) -> Result<TypeSig> {
-        self.resolver
-            .own_instance(&self.subject.metadata, self.props().class)
+        own_instance(&self.resolver, &self.subject.metadata, self.props().class)
     }
 
     /// The type that declares the method as the owner of symbols: of a generic type, the instance of
@@ -249,8 +248,33 @@ impl<'a> RewriteContext<'a> {
         import: impl FnOnce(&mut Importer<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
         let mut tokens = store::lock(&self.module.tokens);
-        import(&mut Importer::new(self.scope, &mut tokens))
+        import(&mut tokens.importer(self.scope))
     }
+}
+
+/// A type that a module defines, as its own code sees it: of a generic type, the instance of its own
+/// parameters.
+pub(super) fn own_instance(
+    resolver: &MetadataResolver<'_, Scope<'_>>,
+    metadata: &Metadata<'_>,
+    class: TypeDef,
+) -> Result<TypeSig> {
+    let mut arguments = Vec::new();
+    for (number, parameter) in (0..).zip(metadata.generic_params(class)) {
+        parameter?;
+        arguments.push(TypeSig::Var(number));
+    }
+    let is_value_type = resolver.is_in_value_type(class.into());
+    let definition = class.into();
+    Ok(match (arguments.is_empty(), is_value_type) {
+        (false, is_value_type) => TypeSig::GenericInstance {
+            is_value_type,
+            definition,
+            arguments,
+        },
+        (true, true) => TypeSig::ValueType(definition),
+        (true, false) => TypeSig::Class(definition),
+    })
 }
 
 impl fmt::Debug for RewriteContext<'_> {

@@ -5,7 +5,6 @@
 //! them, and the runtime is given them. Whatever fails on the way, the method keeps its IL.
 
 mod access;
-mod answers;
 mod boxing;
 mod calli;
 mod check;
@@ -17,8 +16,6 @@ mod helper;
 mod import;
 mod lookup;
 mod members;
-mod primitives;
-mod resolver;
 mod scope;
 mod store;
 mod subject;
@@ -37,6 +34,7 @@ use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Operand;
+use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::symbol::{Reference, Symbol, TokenSource};
 use clr_profiler_il::token::MethodDef;
@@ -53,7 +51,6 @@ pub(crate) use store::Unloads;
 
 use access::Used;
 use import::Importer;
-use resolver::MetadataResolver;
 use scope::Scope;
 use store::{Body, Module, Origins, Turn, store};
 use subject::{Subject, unnamed};
@@ -345,12 +342,12 @@ fn edited(
     } = memory;
     let scope = Scope::open(info, module)?;
     if body.locals_token().is_some() {
-        body.resolve_locals(&MetadataResolver::new(&scope, remembered))?;
+        body.resolve_locals(&MetadataResolver::new(&scope, &remembered.answers))?;
     }
     let mut context = RewriteContext {
         scope: &scope,
         module: remembered,
-        resolver: MetadataResolver::new(&scope, remembered),
+        resolver: MetadataResolver::new(&scope, &remembered.answers),
         subject,
         map_offsets: true,
     };
@@ -359,7 +356,7 @@ fn edited(
     let mut bytes = Vec::with_capacity(before.len() * 2);
     let used = {
         let mut tokens = store::lock(&remembered.tokens);
-        let mut importer = Importer::new(&scope, &mut tokens);
+        let mut importer = tokens.importer(&scope);
         body.encode_with(buffers, &mut importer, &mut bytes)
             .map_err(|error| match error {
                 EncodeError::Tokens(error) => error,
@@ -371,9 +368,16 @@ fn edited(
         }
         used
     };
-    let resolver = MetadataResolver::new(&scope, remembered);
-    check::check(&bytes, before, subject, &resolver, checked)?;
-    access::check(&used, subject, &scope, &resolver, || checked.to_string())?;
+    let resolver = MetadataResolver::new(&scope, &remembered.answers);
+    check::check(
+        &bytes,
+        before,
+        subject,
+        &resolver,
+        &remembered.references,
+        checked,
+    )?;
+    access::check(&used, subject, &scope, remembered, || checked.to_string())?;
     let map = match is_mapped && bytes != before {
         true => offset_map(body),
         false => Vec::new(),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::RewriteError;
-use super::answers::Answers;
+use super::access::Access;
 use super::import::Tokens;
 use super::lookup::LoadedModules;
 use super::subject::unnamed;
@@ -22,7 +22,8 @@ use crate::info::IlMapEntry;
 use crate::profiler::Component;
 use crate::runtime::{Owner, ProfilerInfo};
 use clr_profiler_il::edit::NotInstrumentable;
-use clr_profiler_il::token::{MethodDef, TypeToken};
+use clr_profiler_il::metadata::{Answers, Known};
+use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
 
 /// A lock whose holder may have panicked: what it guards is changed in one step each time.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -46,6 +47,12 @@ pub(super) struct Module {
     /// Whether values of these types live on the stack alone.
     pub(super) by_ref_like: Mutex<HashMap<TypeToken, bool>>,
     pub(super) answers: Answers,
+    /// Who may use what tokens name.
+    pub(super) access: Known<Token, Access>,
+    /// Why no objects can be made with them.
+    pub(super) made: Known<Token, Option<Arc<str>>>,
+    /// The numbers of a type's parameters that stand for reference types alone.
+    pub(super) references: Known<TypeDef, Arc<[u32]>>,
 }
 
 /// One method.

@@ -191,10 +191,21 @@ macro_rules! primitives {
                 }
             }
 
-            /// The C# keyword and the full name of a primitive.
-            pub(super) const fn primitive_names(&self) -> Option<(&'static str, &'static str)> {
+            /// The C# keyword of a primitive, and the full name of the type of the core library that
+            /// it is.
+            #[must_use]
+            pub const fn primitive_names(&self) -> Option<(&'static str, &'static str)> {
                 match self {
                     $(Self::$variant => Some(($keyword, $name)),)*
+                    _ => None,
+                }
+            }
+
+            /// The primitive that a type of the core library is, by the full name of the type.
+            #[must_use]
+            pub fn from_primitive_class(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)*
                     _ => None,
                 }
             }

@@ -239,28 +239,9 @@ fn join(namespace: &str, name: &str) -> FullName {
     }
 }
 
-/// The type that a signature has a code of its own for.
+/// The type that a signature has a code of its own for, as values have it.
 fn primitive(name: &str) -> Option<TypeSig> {
-    Some(match name.strip_prefix("System.")? {
-        "Boolean" => TypeSig::Bool,
-        "Char" => TypeSig::Char,
-        "SByte" => TypeSig::I1,
-        "Byte" => TypeSig::U1,
-        "Int16" => TypeSig::I2,
-        "UInt16" => TypeSig::U2,
-        "Int32" => TypeSig::I4,
-        "UInt32" => TypeSig::U4,
-        "Int64" => TypeSig::I8,
-        "UInt64" => TypeSig::U8,
-        "Single" => TypeSig::R4,
-        "Double" => TypeSig::R8,
-        "String" => TypeSig::String,
-        "TypedReference" => TypeSig::TypedReference,
-        "IntPtr" => TypeSig::NativeInt,
-        "UIntPtr" => TypeSig::NativeUint,
-        "Object" => TypeSig::Object,
-        _ => return None,
-    })
+    TypeSig::from_primitive_class(name).filter(|primitive| !primitive.is_void())
 }
 
 /// What was asked for already.

@@ -2,6 +2,7 @@
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::instruction::Operand;
+use clr_profiler_il::metadata::Tables;
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::symbol::Reference;

@@ -14,6 +14,7 @@ use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
+use clr_profiler_il::metadata::Tables;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::{MethodDef, TypeDef};

@@ -6,8 +6,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::context::own_instance;
 use super::import::Importer;
-use super::resolver::MetadataResolver;
 use super::scope::Scope;
 use super::store::{Module, lock, store};
 use super::subject::Subject;
@@ -23,6 +23,7 @@ use crate::runtime::ProfilerInfo;
 use crate::runtime::own_library;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::NotInstrumentable;
+use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef};
@@ -133,7 +134,7 @@ impl ProfilerInfo {
             NewType::Struct => "[corelib]System.ValueType",
         };
         let base = import(self, module, &remembered, |importer| {
-            if importer.has_type(name)? {
+            if importer.names().has_type(name)? {
                 return Err(Error::other(format!("the module has a type {name}")));
             }
             importer.named_type(base)
@@ -176,7 +177,8 @@ impl ProfilerInfo {
         let props = writer.type_def_props(class)?;
         let is_nested = writer.nested_class_props(class)?.is_some();
         let scope = Scope::open(self, module)?;
-        let own = MetadataResolver::new(&scope, &remembered).own_instance(&writer, class)?;
+        let resolver = MetadataResolver::new(&scope, &remembered.answers);
+        let own = own_instance(&resolver, &writer, class)?;
         let symbol = match own {
             TypeSig::Class(_) | TypeSig::ValueType(_) if !is_nested => TypeSymbol::new(&props.name),
             // By its token, and a generic one with its own parameters.
@@ -218,7 +220,7 @@ fn import<R>(
 ) -> Result<R> {
     let scope = Scope::open(info, module)?;
     let mut tokens = lock(&remembered.tokens);
-    import(&mut Importer::new(&scope, &mut tokens))
+    import(&mut tokens.importer(&scope))
 }
 
 /// A new method that has no body yet. Left like this it does no harm: the runtime takes it for one of

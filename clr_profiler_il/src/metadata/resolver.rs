@@ -1,37 +1,23 @@
-//! [`MetadataResolver`]: what stands behind the tokens of a module.
+use super::{Answers, Tables};
+use crate::signature::{FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig};
+use crate::symbol::{Reference, Resolver, Symbol, TypeKind};
+use crate::token::{Token, TokenTable, TypeToken};
 
-use super::answers::Answers;
-use super::primitives::primitive_of;
-use super::scope::Scope;
-use super::store::Module;
-use crate::error::Result;
-use crate::metadata::{Metadata, MetadataImport2};
-use clr_profiler_il::signature::{
-    FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig,
-};
-use clr_profiler_il::symbol::{Reference, Resolver, Symbol, TypeKind};
-use clr_profiler_il::token::{Token, TokenTable, TypeDef, TypeToken};
-
-/// Knows the tokens of one module; of symbols, no more than what their text says.
-pub(super) struct MetadataResolver<'a, 'info> {
-    scope: &'a Scope<'info>,
+/// Knows what stands behind the tokens of one module; of symbols, no more than what their text says.
+#[derive(Debug)]
+pub struct MetadataResolver<'a, T> {
+    tables: &'a T,
     answers: &'a Answers,
 }
 
-impl<'a, 'info> MetadataResolver<'a, 'info> {
-    /// Of the module, of which something may be known.
-    pub(super) fn new(scope: &'a Scope<'info>, module: &'a Module) -> Self {
-        let answers = &module.answers;
-        Self { scope, answers }
-    }
-
-    /// What is known of the module's tokens.
-    pub(super) fn answers(&self) -> &'a Answers {
-        self.answers
+impl<'a, T: Tables> MetadataResolver<'a, T> {
+    /// Of a module, of which something may be known.
+    pub fn new(tables: &'a T, answers: &'a Answers) -> Self {
+        Self { tables, answers }
     }
 
     fn type_spec(&self, token: Token) -> Option<TypeSig> {
-        let blob = self.scope.type_spec(token).ok()?;
+        let blob = self.tables.type_spec(token)?;
         Some(TypeSpecSig::parse(&blob).ok()?.type_sig)
     }
 
@@ -48,7 +34,7 @@ impl<'a, 'info> MetadataResolver<'a, 'info> {
 
     fn find_method(&self, token: Token) -> Option<MethodSig> {
         let (token, method_arguments) = if token.table() == TokenTable::METHOD_SPEC {
-            let (generic, blob) = self.scope.method_spec(token).ok()?;
+            let (generic, blob) = self.tables.method_spec(token)?;
             (generic, MethodSpecSig::parse(&blob).ok()?.arguments)
         } else {
             (token, Vec::new())
@@ -57,7 +43,7 @@ impl<'a, 'info> MetadataResolver<'a, 'info> {
         if !is_method {
             return None;
         }
-        let member = self.scope.member(token).ok()?;
+        let member = self.tables.member(token)?;
         let method = MethodSig::parse(&member.signature).ok()?;
         let type_arguments = self.type_arguments(member.parent);
         // Both at once: what is put in is in terms of the caller's own parameters.
@@ -71,11 +57,11 @@ impl<'a, 'info> MetadataResolver<'a, 'info> {
     }
 
     fn find_whether_value_type(&self, class: Token) -> Option<bool> {
-        let (name, base) = self.scope.type_name(class).ok()?;
+        let (name, base) = self.tables.type_name(class)?;
         if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
             return Some(false);
         }
-        let (base, _) = self.scope.type_name(base).ok()?;
+        let (base, _) = self.tables.type_name(base)?;
         // `System.Enum` derives from `System.ValueType` and is a class.
         Some(match base.as_str() {
             "System.Enum" => true,
@@ -96,8 +82,8 @@ impl<'a, 'info> MetadataResolver<'a, 'info> {
         }
         let class = TypeToken::try_from(token).ok()?;
         if let TypeToken::Def(_) = class {
-            let primitive = primitive_of(&self.scope.type_name(token).ok()?.0);
-            if primitive.is_some() && self.scope.is_core_library() {
+            let primitive = TypeSig::from_primitive_class(&self.tables.type_name(token)?.0);
+            if primitive.is_some() && self.tables.is_core_library() {
                 return primitive;
             }
             return Some(if self.is_value_type(token)? {
@@ -107,37 +93,17 @@ impl<'a, 'info> MetadataResolver<'a, 'info> {
             });
         }
         // Whether a type of another module is a value type is not known here.
-        primitive_of(&self.scope.type_name(token).ok()?.0)
+        TypeSig::from_primitive_class(&self.tables.type_name(token)?.0)
     }
 
-    /// A type that the module defines, as its own code sees it: of a generic type, the instance of its
-    /// own parameters.
-    pub(super) fn own_instance(&self, metadata: &Metadata<'_>, class: TypeDef) -> Result<TypeSig> {
-        let mut arguments = Vec::new();
-        for (number, parameter) in (0..).zip(metadata.generic_params(class)) {
-            parameter?;
-            arguments.push(TypeSig::Var(number));
-        }
-        let is_value_type = self.is_in_value_type(class.into());
-        let definition = class.into();
-        Ok(match (arguments.is_empty(), is_value_type) {
-            (false, is_value_type) => TypeSig::GenericInstance {
-                is_value_type,
-                definition,
-                arguments,
-            },
-            (true, true) => TypeSig::ValueType(definition),
-            (true, false) => TypeSig::Class(definition),
-        })
-    }
-
-    /// Whether the type that declares a method is a value type: then its constructors call none.
-    pub(super) fn is_in_value_type(&self, class: Token) -> bool {
+    /// Whether a type that the module defines is known to be a value type: then its constructors call
+    /// none.
+    pub fn is_in_value_type(&self, class: Token) -> bool {
         self.is_value_type(class).unwrap_or(false)
     }
 }
 
-impl Resolver for MetadataResolver<'_, '_> {
+impl<T: Tables> Resolver for MetadataResolver<'_, T> {
     fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
         match method {
             Reference::Token(token) => {
@@ -151,9 +117,7 @@ impl Resolver for MetadataResolver<'_, '_> {
 
     fn signature(&self, signature: Reference<'_>) -> Option<MethodSig> {
         match signature {
-            Reference::Token(token) => {
-                MethodSig::parse(&self.scope.stand_alone_sig(token).ok()?).ok()
-            }
+            Reference::Token(token) => MethodSig::parse(&self.tables.stand_alone_sig(token)?).ok(),
             Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
             Reference::Symbol(_) => None,
         }
@@ -164,7 +128,7 @@ impl Resolver for MetadataResolver<'_, '_> {
             return None;
         };
         self.answers.fields.get(token, || {
-            let member = self.scope.member(token).ok()?;
+            let member = self.tables.member(token)?;
             let field = FieldSig::parse(&member.signature).ok()?;
             let arguments = self.type_arguments(member.parent);
             Some(field.substitute(&arguments).field_type)
@@ -184,11 +148,11 @@ impl Resolver for MetadataResolver<'_, '_> {
             return None;
         };
         self.answers.kinds.get(name, || {
-            let (_, base) = self.scope.type_name(class.into()).ok()?;
+            let (_, base) = self.tables.type_name(class.into())?;
             if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
                 return Some(TypeKind::Class);
             }
-            let (base, _) = self.scope.type_name(base).ok()?;
+            let (base, _) = self.tables.type_name(base)?;
             match base.as_str() {
                 // The type of the values is not looked up.
                 "System.Enum" => None,
@@ -204,10 +168,10 @@ impl Resolver for MetadataResolver<'_, '_> {
         };
         self.answers.owners.get(token, || {
             let generic = match token.table() {
-                TokenTable::METHOD_SPEC => self.scope.method_spec(token).ok()?.0,
+                TokenTable::METHOD_SPEC => self.tables.method_spec(token)?.0,
                 _ => token,
             };
-            self.type_of(self.scope.member(generic).ok()?.parent)
+            self.type_of(self.tables.member(generic)?.parent)
         })
     }
 
@@ -219,8 +183,8 @@ impl Resolver for MetadataResolver<'_, '_> {
                 let constructors = &self.answers.constructors;
                 is_method
                     && constructors.get(token, || {
-                        let member = self.scope.member(token);
-                        member.is_ok_and(|member| member.name == ".ctor")
+                        let member = self.tables.member(token);
+                        member.is_some_and(|member| member.name == ".ctor")
                     })
             }
             Reference::Symbol(Symbol::Method(method)) => &*method.name == ".ctor",
@@ -229,6 +193,6 @@ impl Resolver for MetadataResolver<'_, '_> {
     }
 
     fn locals(&self, token: Token) -> Option<LocalsSig> {
-        LocalsSig::parse(&self.scope.stand_alone_sig(token).ok()?).ok()
+        LocalsSig::parse(&self.tables.stand_alone_sig(token)?).ok()
     }
 }

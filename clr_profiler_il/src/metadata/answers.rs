@@ -1,24 +1,21 @@
-//! What was found out about the tokens of a module.
-
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::access::Access;
-use super::store::lock;
-use clr_profiler_il::signature::{MethodSig, TypeSig};
-use clr_profiler_il::symbol::TypeKind;
-use clr_profiler_il::token::{Token, TypeDef, TypeToken};
+use crate::signature::{MethodSig, TypeSig};
+use crate::symbol::TypeKind;
+use crate::token::{Token, TypeToken};
 
 /// How many answers of a kind are kept: all methods of a large module refer to some ten thousand.
 const LIMIT: usize = 8192;
 
-/// What the metadata of a module say of its tokens: methods name the same ones again and again, and
-/// each question is several calls of the runtime. `None` is an answer as well.
+/// What was found out about the tokens of a module, for all of its methods: they name the same ones
+/// again and again. `None` is an answer as well.
 ///
 /// A token never comes to mean something else. What is added to the metadata has new ones.
-#[derive(Default)]
-pub(super) struct Answers {
+#[derive(Debug, Default)]
+pub struct Answers {
     pub(super) methods: Known<Token, Option<MethodSig>>,
     /// The types of fields.
     pub(super) fields: Known<Token, Option<TypeSig>>,
@@ -29,16 +26,17 @@ pub(super) struct Answers {
     /// Whether they are value types.
     pub(super) values: Known<Token, Option<bool>>,
     pub(super) constructors: Known<Token, bool>,
-    /// Who may use what they name.
-    pub(super) access: Known<Token, Access>,
-    /// Why no objects can be made with them.
-    pub(super) made: Known<Token, Option<Arc<str>>>,
-    /// The numbers of a type's parameters that stand for reference types alone.
-    pub(super) references: Known<TypeDef, Arc<[u32]>>,
 }
 
-/// Answers of one kind.
-pub(super) struct Known<K, V>(Mutex<HashMap<K, V>>);
+/// Answers of one kind, which any thread can ask for; some thousands are kept.
+pub struct Known<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Known<K, V> {
+    /// What is kept: changed in one step each time, so a panic has left it whole.
+    fn kept(&self) -> MutexGuard<'_, HashMap<K, V>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl<K, V> Default for Known<K, V> {
     fn default() -> Self {
@@ -48,18 +46,24 @@ impl<K, V> Default for Known<K, V> {
 
 impl<K: Copy + Eq + Hash, V: Clone> Known<K, V> {
     /// What is known, or what `ask` finds out.
-    pub(super) fn get(&self, key: K, ask: impl FnOnce() -> V) -> V {
-        if let Some(known) = lock(&self.0).get(&key) {
+    pub fn get(&self, key: K, ask: impl FnOnce() -> V) -> V {
+        if let Some(known) = self.kept().get(&key) {
             return known.clone();
         }
-        // Not under the lock: the runtime is asked, and other questions come up.
+        // Not under the lock: other questions come up.
         let answer = ask();
-        let mut known = lock(&self.0);
+        let mut known = self.kept();
         if known.len() >= LIMIT {
             known.clear();
         }
         known.insert(key, answer.clone());
         answer
+    }
+}
+
+impl<K, V> fmt::Debug for Known<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Known({})", self.kept().len())
     }
 }
 
@@ -80,6 +84,6 @@ mod tests {
         }
         assert_eq!(asked, LIMIT);
         known.get(LIMIT, || None);
-        assert_eq!(lock(&known.0).len(), 1);
+        assert_eq!(known.kept().len(), 1);
     }
 }

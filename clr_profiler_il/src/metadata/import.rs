@@ -1,0 +1,332 @@
+use std::collections::HashMap;
+use std::error::Error;
+
+use super::{Home, Names};
+use crate::lexer::TextError;
+use crate::messages::messages;
+use crate::signature::{
+    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TokenNames, TypeKind, TypeSig,
+    TypeSpecSig, TypeTokens,
+};
+use crate::symbol::{FieldSymbol, MethodSymbol, Symbol, TokenSource, TypeSymbol};
+use crate::token::{Token, TypeDef, TypeToken};
+
+messages! {
+    /// Why there is no token for a symbol, but for what the embedder says.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum ImportError {
+        /// A text that cannot be read.
+        Text(error: TextError) => "{error}";
+        /// A signature that cannot be written: nothing else checks it before the JIT does.
+        Signature(error: SignatureError) => "{error}";
+        /// A type without an assembly that the module does not define.
+        NoType {
+            /// Its name, without those of the types around it.
+            name: String,
+            /// The whole name.
+            whole: String,
+        } => "the module defines no type {name} (of {whole}); one of another assembly is named \
+              [Assembly]Namespace.Type";
+        /// A name without parts.
+        NoName(name: String) => "{name} names no type";
+        /// A member that a type of the module does not have itself.
+        NoMember(name: String) =>
+            "the type is the module's own, and has no {name} with this signature";
+        /// What was wrong, with the symbol.
+        NoToken {
+            /// The symbol in text.
+            symbol: String,
+            /// Why there is no token for it.
+            problem: String,
+        } => "there is no token for {symbol}: {problem}";
+    }
+}
+
+impl Error for ImportError {}
+
+impl From<TextError> for ImportError {
+    fn from(error: TextError) -> Self {
+        Self::Text(error)
+    }
+}
+
+impl From<SignatureError> for ImportError {
+    fn from(error: SignatureError) -> Self {
+        Self::Signature(error)
+    }
+}
+
+/// What stands for the core library, whichever name a module refers to it by.
+const CORE_LIBRARY: &str = "corelib";
+
+/// The tokens that one module was asked for.
+#[derive(Debug, Default)]
+pub struct Tokens {
+    types: HashMap<Box<str>, TypeToken>,
+    symbols: HashMap<Symbol, Token>,
+    stand_alone: HashMap<Vec<u8>, Token>,
+    type_specs: HashMap<Vec<u8>, TypeToken>,
+    method_specs: HashMap<(Token, Vec<u8>), Token>,
+}
+
+/// Finds the tokens of symbols, and of types in terms of the module.
+#[derive(Debug)]
+pub struct Importer<'a, N> {
+    names: N,
+    tokens: &'a mut Tokens,
+}
+
+impl<'a, N: Names> Importer<'a, N> {
+    /// For a module that was asked for these tokens.
+    pub fn new(names: N, tokens: &'a mut Tokens) -> Self {
+        Self { names, tokens }
+    }
+
+    /// The metadata of the module.
+    pub fn names(&mut self) -> &mut N {
+        &mut self.names
+    }
+
+    /// The token of `[Assembly]Namespace.Type/Nested`; without an assembly, a type of this module.
+    ///
+    /// # Errors
+    ///
+    /// That there is none.
+    pub fn named_type(&mut self, name: &str) -> Result<TypeToken, N::Error> {
+        if let Some(token) = self.tokens.types.get(name) {
+            return Ok(*token);
+        }
+        let (home, path) = match name.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((assembly, path)) => (self.names.home(assembly, path)?, path),
+            None => (Home::Here, name),
+        };
+        let mut token: Option<TypeToken> = None;
+        for part in path.split('/') {
+            token = Some(match (home, token) {
+                (Home::Here, Some(TypeToken::Def(outer))) => {
+                    self.own_type(name, part, Some(outer))?
+                }
+                (Home::Here, _) => self.own_type(name, part, None)?,
+                (Home::Assembly(assembly), outer) => {
+                    let scope = outer.map_or(assembly, TypeToken::token);
+                    self.names.type_ref(scope, part, (assembly, path))?
+                }
+            });
+        }
+        let token = token.ok_or_else(|| ImportError::NoName(name.to_owned()))?;
+        self.tokens.types.insert(name.into(), token);
+        Ok(token)
+    }
+
+    fn own_type(
+        &self,
+        whole: &str,
+        name: &str,
+        outer: Option<TypeDef>,
+    ) -> Result<TypeToken, N::Error> {
+        let found = self.names.type_def(name, outer)?;
+        let missing = || ImportError::NoType {
+            name: name.to_owned(),
+            whole: whole.to_owned(),
+        };
+        Ok(found.ok_or_else(missing)?.into())
+    }
+
+    /// The token of a member of a type with that signature, which is in terms of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a text or a signature, or what the metadata answer.
+    pub fn member_of(
+        &mut self,
+        class: TypeSig,
+        name: &str,
+        signature: &MethodSig,
+    ) -> Result<Token, N::Error> {
+        let parent = self.operand_of(class)?;
+        self.member(parent, name, &blob(signature.to_bytes())?)
+    }
+
+    /// The token of a generic method with arguments.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a text or a signature, or what the metadata answer.
+    pub fn instance(&mut self, method: Token, arguments: Vec<TypeSig>) -> Result<Token, N::Error> {
+        let arguments = blob(MethodSpecSig { arguments }.to_bytes())?;
+        if let Some(token) = self.tokens.method_specs.get(&(method, arguments.clone())) {
+            return Ok(*token);
+        }
+        let token = self.names.method_spec(method, &arguments)?;
+        self.tokens.method_specs.insert((method, arguments), token);
+        Ok(token)
+    }
+
+    /// The token of a type by its name, or by the token itself (`0x02000005`).
+    fn named_or_numbered(&mut self, name: &str, kind: TypeKind) -> Result<TypeToken, N::Error> {
+        match TokenNames.type_token(name, kind) {
+            Some(token) => Ok(token),
+            None => self.named_type(name),
+        }
+    }
+
+    /// Reads a text, finding the tokens of the types that it names.
+    fn read<T>(
+        &mut self,
+        read: impl FnOnce(&mut dyn FnMut(&str, TypeKind) -> Option<TypeToken>) -> Result<T, TextError>,
+    ) -> Result<T, N::Error> {
+        let mut failed = None;
+        let read = read(&mut |name, kind| match self.named_or_numbered(name, kind) {
+            Ok(token) => Some(token),
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(read.map_err(ImportError::Text)?),
+        }
+    }
+
+    /// The type that a text means.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a text or a signature, or what the metadata answer.
+    pub fn type_sig(&mut self, text: &str) -> Result<TypeSig, N::Error> {
+        self.read(|mut tokens| TypeSig::parse_text(text, &mut tokens))
+    }
+
+    /// The signature of a method in terms of the module.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a text or a signature, or what the metadata answer.
+    pub fn method_sig(&mut self, method: &MethodSymbol) -> Result<MethodSig, N::Error> {
+        self.read(|mut tokens| method.sig(&mut tokens))
+    }
+
+    /// The token that type operands and parents of members have for a type.
+    fn type_operand(&mut self, name: &TypeSymbol) -> Result<TypeToken, N::Error> {
+        if !name.is_specification() {
+            return self.named_type(&name.name);
+        }
+        let read = self.type_sig(&name.name)?;
+        self.operand_of(read)
+    }
+
+    /// The token that type operands and parents of members have for a type in terms of the module: of a
+    /// primitive, the type of the core library.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a text or a signature, or what the metadata answer.
+    pub fn operand_of(&mut self, read: TypeSig) -> Result<TypeToken, N::Error> {
+        if let TypeSig::Class(token) | TypeSig::ValueType(token) = read {
+            return Ok(token);
+        }
+        if let Some((_, name)) = read.primitive_names() {
+            return self.named_type(&format!("[{CORE_LIBRARY}]{name}"));
+        }
+        let blob = blob(TypeSpecSig { type_sig: read }.to_bytes())?;
+        if let Some(token) = self.tokens.type_specs.get(&blob) {
+            return Ok(*token);
+        }
+        let token = self.names.type_spec(&blob)?;
+        self.tokens.type_specs.insert(blob, token);
+        Ok(token)
+    }
+
+    /// A member of a type: the definition where the module has it, else a reference.
+    fn member(
+        &mut self,
+        parent: TypeToken,
+        name: &str,
+        signature: &[u8],
+    ) -> Result<Token, N::Error> {
+        let TypeToken::Def(class) = parent else {
+            return self.names.member_ref(parent, name, signature);
+        };
+        let found = self.names.member_def(class, name, signature)?;
+        Ok(found.ok_or_else(|| ImportError::NoMember(name.to_owned()))?)
+    }
+
+    /// The token of a symbol, asked for once.
+    fn remembered(
+        &mut self,
+        symbol: Symbol,
+        get: impl FnOnce(&mut Self) -> Result<Token, N::Error>,
+    ) -> Result<Token, N::Error> {
+        if let Some(token) = self.tokens.symbols.get(&symbol) {
+            return Ok(*token);
+        }
+        let token = get(self).map_err(|error| ImportError::NoToken {
+            symbol: symbol.to_string(),
+            problem: error.to_string(),
+        })?;
+        self.tokens.symbols.insert(symbol, token);
+        Ok(token)
+    }
+
+    fn stand_alone(&mut self, blob: Vec<u8>) -> Result<Token, N::Error> {
+        if let Some(token) = self.tokens.stand_alone.get(&blob) {
+            return Ok(*token);
+        }
+        let token = self.names.stand_alone_sig(&blob)?;
+        self.tokens.stand_alone.insert(blob, token);
+        Ok(token)
+    }
+}
+
+/// A signature that can be read back, for nothing else checks it before the JIT does.
+fn blob(written: Result<Vec<u8>, SignatureError>) -> Result<Vec<u8>, ImportError> {
+    written.map_err(ImportError::Signature)
+}
+
+impl<N: Names> TokenSource for Importer<'_, N> {
+    type Error = N::Error;
+
+    fn method(&mut self, method: &MethodSymbol) -> Result<Token, N::Error> {
+        self.remembered(Symbol::Method(method.clone()), |importer| {
+            let parent = importer.type_operand(&method.owner)?;
+            let signature = blob(importer.method_sig(method)?.to_bytes())?;
+            let token = importer.member(parent, &method.name, &signature)?;
+            if method.type_arguments.is_empty() {
+                return Ok(token);
+            }
+            let arguments = importer.read(|mut tokens| method.argument_sigs(&mut tokens))?;
+            importer.instance(token, arguments)
+        })
+    }
+
+    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, N::Error> {
+        self.remembered(Symbol::Type(name.clone()), |importer| {
+            Ok(importer.type_operand(name)?.token())
+        })
+    }
+
+    fn field(&mut self, field: &FieldSymbol) -> Result<Token, N::Error> {
+        self.remembered(Symbol::Field(field.clone()), |importer| {
+            let parent = importer.type_operand(&field.owner)?;
+            let field_type = importer.type_sig(&field.field_type)?;
+            let signature = blob(FieldSig { field_type }.to_bytes())?;
+            importer.member(parent, &field.name, &signature)
+        })
+    }
+
+    fn user_string(&mut self, text: &str) -> Result<Token, N::Error> {
+        self.remembered(Symbol::String(text.into()), |importer| {
+            importer.names.user_string(text)
+        })
+    }
+
+    fn signature(&mut self, signature: &MethodSig) -> Result<Token, N::Error> {
+        self.stand_alone(blob(signature.to_bytes())?)
+    }
+
+    fn locals(&mut self, locals: &LocalsSig) -> Result<Token, N::Error> {
+        self.stand_alone(blob(locals.to_bytes())?)
+    }
+}
