@@ -39,6 +39,7 @@
 //!
 //! [`MethodSymbol::new`] takes any text; [`MethodSymbol::check`] tells whether it can be read.
 
+mod path;
 mod shape;
 mod text;
 mod tokens;
@@ -48,6 +49,7 @@ use std::fmt;
 use crate::signature::{MethodSig, TokenNames};
 use crate::token::Token;
 
+pub use path::{MethodPath, MethodPathError};
 pub use shape::CallShape;
 pub(crate) use text::{field_symbol, method_symbol, type_symbol};
 pub use tokens::{NoTokens, Resolver, TokenSource, TypeKind, UnresolvedSymbol};
