@@ -70,6 +70,7 @@
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
 //!   whether a JIT would take it.
 //! - [`wrap`]: code around a whole method: before, after, around its exceptions, in its place.
+//! - [`boxing`]: arguments and results as objects, and back.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
 //!   become tokens; [`metadata`]: how they do, and what tokens mean, by the rows of a module.
@@ -127,6 +128,7 @@
 pub mod assembly;
 pub mod attribute;
 pub mod body;
+pub mod boxing;
 mod code;
 pub mod edit;
 mod flow;

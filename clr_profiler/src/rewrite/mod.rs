@@ -39,8 +39,8 @@ use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::symbol::{Reference, Symbol, TokenSource};
 use clr_profiler_il::token::MethodDef;
 
-pub use boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
 pub use calli::{NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue};
+pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
 pub use completion::{Completion, Followed, Unfollowed};
 pub use context::RewriteContext;
 pub use error::RewriteError;

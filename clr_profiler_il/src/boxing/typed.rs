@@ -1,13 +1,9 @@
 //! [`TypedArguments`]: arguments as they are, for generic methods of a helper.
 
-use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::signature::{TokenNames, TypeSig};
-use clr_profiler_il::symbol::{MethodSymbol, TypeSymbol};
-
-use super::plan::Plan;
-use super::{Argument, Boxing};
-use crate::error::{Error, Result};
-use crate::rewrite::RewriteContext;
+use super::{Argument, Boxer, Boxing, BoxingError, MethodTypes, Plan};
+use crate::fragment::Fragment;
+use crate::signature::{TokenNames, TypeSig};
+use crate::symbol::{MethodSymbol, TypeSymbol};
 
 /// Code that loads all arguments without making objects of them, and their types, which are what a
 /// generic method of a helper is instantiated with.
@@ -31,25 +27,6 @@ impl TypedArguments {
     ///
     /// A helper has an overload for each number of values, and so the method whose arguments are more
     /// than it has overloads for goes another way.
-    /// [`arguments_array`](RewriteContext::arguments_array) is one.
-    ///
-    /// ```
-    /// # use clr_profiler::prelude::*;
-    /// use clr_profiler::il::fragment::Fragment;
-    ///
-    /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
-    /// // In C#: `static void Enter<T0, T1>(string method, T0 first, T1 second)` and others.
-    /// info.method(function)?.rewrite(|body, cx| {
-    ///     let arguments = cx.typed_arguments()?;
-    ///     let enter = arguments.method("[Helper]Logger", "Enter", "void", &["string"]);
-    ///     let mut code = Fragment::new();
-    ///     code.ldstr(cx.full_name()).append(&arguments.code).call(&enter);
-    ///     body.prologue(&code)?;
-    ///     Ok(())
-    /// })?;
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn method(&self, owner: &str, name: &str, returns: &str, first: &[&str]) -> MethodSymbol {
         let mut params: Vec<String> = first.iter().map(|&text| text.to_owned()).collect();
         params.extend((0..self.types.len()).map(|number| format!("!!{number}")));
@@ -62,19 +39,15 @@ impl TypedArguments {
     }
 }
 
-impl RewriteContext<'_> {
+impl<T: MethodTypes> Boxer<'_, T> {
     /// Code that loads all arguments as they are, without `this`: numbers and structs are copied
-    /// instead of boxed.
-    ///
-    /// Of an argument by reference, what it points to comes as an object, as of
-    /// [`box_argument`](Self::box_argument); an unmanaged pointer comes as a native integer. In the place
-    /// of what no generic method can take, null comes: [`TypedArguments::boxing`] says why.
+    /// instead of boxed. What no generic method can take comes as [`argument`](Self::argument) has it.
     ///
     /// # Errors
     ///
     /// What the metadata answer.
-    pub fn typed_arguments(&mut self) -> Result<TypedArguments> {
-        let params = self.signature().params.len();
+    pub fn typed(&mut self) -> Result<TypedArguments, T::Error> {
+        let params = self.0.signature().params.len();
         let first = usize::from(self.has_implicit_this());
         let mut typed = TypedArguments {
             code: Fragment::new(),
@@ -82,8 +55,8 @@ impl RewriteContext<'_> {
             boxing: Vec::with_capacity(params),
         };
         for number in first..first + params {
-            let number = u16::try_from(number).map_err(Error::other)?;
-            let Argument::Param(param) = self.argument(number)? else {
+            let number = u16::try_from(number).map_err(|_| BoxingError::TooMany)?;
+            let Argument::Param(param) = self.parameter(number)? else {
                 continue;
             };
             let (of, boxing) = self.load_typed(&mut typed.code, number, param.unmodified())?;
@@ -98,9 +71,9 @@ impl RewriteContext<'_> {
         code: &mut Fragment,
         number: u16,
         param: &TypeSig,
-    ) -> Result<(TypeSig, Boxing)> {
+    ) -> Result<(TypeSig, Boxing), T::Error> {
         if let TypeSig::ByRef(_) = param {
-            let boxed = self.box_argument(number)?;
+            let boxed = self.argument(number)?;
             code.append(&boxed.code);
             return Ok((TypeSig::Object, boxed.boxing));
         }

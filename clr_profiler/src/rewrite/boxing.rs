@@ -1,0 +1,203 @@
+//! Arguments and results as objects, and back: the parts of [`RewriteContext`] about boxing.
+
+use super::lookup::Lookup;
+use super::{RewriteContext, store};
+use crate::error::{Error, Result};
+use crate::info::CorProfilerInfo;
+use crate::metadata::{MetadataImport2, MetadataImportAttributes};
+use clr_profiler_il::boxing::{
+    Boxed, BoxedArguments, Boxer, BoxingError, MethodTypes, TypedArguments,
+};
+use clr_profiler_il::fragment::Fragment;
+use clr_profiler_il::signature::{MethodSig, TypeSig};
+use clr_profiler_il::token::{Token, TypeToken};
+
+/// Values as objects.
+impl RewriteContext<'_> {
+    /// Code that loads an argument as an object. `this` is argument 0 of an instance method.
+    ///
+    /// Of an argument by reference, the object is what it points to. Where there can be no object,
+    /// the code loads null, and [`Boxed::boxing`] says why.
+    ///
+    /// # Errors
+    ///
+    /// That there is no such argument; what the metadata answer.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::il::fragment::Fragment;
+    /// use clr_profiler::il::symbol::MethodSymbol;
+    ///
+    /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+    /// let write = MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (object)");
+    /// info.method(function)?.rewrite(|body, cx| {
+    ///     let first = cx.box_argument(0)?;
+    ///     body.prologue(Fragment::new().append(&first.code).call(&write))?;
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn box_argument(&mut self, number: u16) -> Result<Boxed> {
+        Boxer::new(self).argument(number)
+    }
+
+    /// Code that loads `this` as an object: a copy where it is a value type, and in a constructor of
+    /// one, of what is there by then. `None` for a static method.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn box_this(&mut self) -> Result<Option<Boxed>> {
+        if !self.signature().has_this {
+            return Ok(None);
+        }
+        self.box_argument(0).map(Some)
+    }
+
+    /// Code that makes an object of the value on the top of the stack, in the place of it.
+    ///
+    /// `value` is a type in terms of the method's module: of a parameter or the
+    /// [result](Self::return_type) of the method, or from [`type_sig`](Self::type_sig). Where there
+    /// can be no object, the value is dropped for null. Of `void` there is no value to drop.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn box_value(&mut self, value: &TypeSig) -> Result<Boxed> {
+        Boxer::new(self).value(value)
+    }
+
+    /// Code that loads an `object[]` of all arguments, without `this`.
+    ///
+    /// Storing into the array is code of the core library on newer runtimes. In that library's own
+    /// methods it may never come back: there, use [`box_argument`](Self::box_argument), and leave out
+    /// `System.Runtime.*`, by which newer runtimes box.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    pub fn arguments_array(&mut self) -> Result<BoxedArguments> {
+        Boxer::new(self).array()
+    }
+
+    /// Code that takes an object from the stack and leaves a value of a type in its place: the way
+    /// back of [`box_value`](Self::box_value).
+    ///
+    /// In the program, an object of another type throws `InvalidCastException`, and null for a value
+    /// type `NullReferenceException`.
+    ///
+    /// # Errors
+    ///
+    /// That an object cannot become such a value: by-reference, `void`, a type that lives on the stack
+    /// alone or may do so. What the metadata answer.
+    pub fn unbox_value(&mut self, value: &TypeSig) -> Result<Fragment> {
+        Boxer::new(self).unbox(value)
+    }
+
+    /// Code that stores an object in an argument: `object` loads it. Of an argument by reference,
+    /// what it points to is replaced.
+    ///
+    /// As for [`unbox_value`](Self::unbox_value), the object must be of the right type.
+    ///
+    /// # Errors
+    ///
+    /// That there is no such argument, or that it is `this`; else as of
+    /// [`unbox_value`](Self::unbox_value).
+    pub fn store_argument(&mut self, number: u16, object: &Fragment) -> Result<Fragment> {
+        Boxer::new(self).store(number, object)
+    }
+
+    /// Code that loads all arguments as they are, without `this`: numbers and structs are copied
+    /// instead of boxed.
+    ///
+    /// Of an argument by reference, what it points to comes as an object, as of
+    /// [`box_argument`](Self::box_argument); an unmanaged pointer comes as a native integer. In the place
+    /// of what no generic method can take, null comes: [`TypedArguments::boxing`] says why.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answer.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::il::fragment::Fragment;
+    ///
+    /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+    /// // In C#: `static void Enter<T0, T1>(string method, T0 first, T1 second)` and others.
+    /// info.method(function)?.rewrite(|body, cx| {
+    ///     let arguments = cx.typed_arguments()?;
+    ///     let enter = arguments.method("[Helper]Logger", "Enter", "void", &["string"]);
+    ///     let mut code = Fragment::new();
+    ///     code.ldstr(cx.full_name()).append(&arguments.code).call(&enter);
+    ///     body.prologue(&code)?;
+    ///     Ok(())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn typed_arguments(&mut self) -> Result<TypedArguments> {
+        Boxer::new(self).typed()
+    }
+}
+
+impl From<BoxingError> for Error {
+    fn from(error: BoxingError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl MethodTypes for RewriteContext<'_> {
+    type Error = Error;
+
+    fn signature(&self) -> &MethodSig {
+        self.signature()
+    }
+
+    fn this_type(&self) -> Result<TypeSig> {
+        self.this_type()
+    }
+
+    fn operand(&mut self, type_sig: &TypeSig) -> Result<TypeToken> {
+        self.type_operand(type_sig)
+    }
+
+    /// The type's own module says so by an attribute (`ref struct`), so a reference is followed there.
+    fn is_by_ref_like(&self, class: TypeToken) -> Option<bool> {
+        const ATTRIBUTE: &str = "System.Runtime.CompilerServices.IsByRefLikeAttribute";
+        if let TypeToken::Spec(_) = class {
+            return None;
+        }
+        if let Some(known) = store::lock(&self.module.by_ref_like).get(&class) {
+            return Some(*known);
+        }
+        // What cannot be told now may be known when another module has been loaded.
+        let found = Lookup::of(self.info()).in_type(self.module(), class, |place| {
+            let metadata = &place.metadata;
+            let attribute = metadata.custom_attribute_by_name(place.class, ATTRIBUTE);
+            Some(attribute.ok()?.is_some())
+        })?;
+        store::lock(&self.module.by_ref_like).insert(class, found);
+        Some(found)
+    }
+
+    fn allows_by_ref_like(&self, parameter: &TypeSig) -> Result<bool> {
+        /// `gpAllowByRefLike`.
+        const ALLOWS_BY_REF_LIKE: u32 = 0x0020;
+        let (owner, number): (Token, u32) = match *parameter {
+            TypeSig::Var(number) => (self.props().class.into(), number),
+            TypeSig::MVar(number) => (self.token().into(), number),
+            _ => return Ok(false),
+        };
+        let metadata = self.info().module_metadata(self.module())?;
+        for parameter in metadata.generic_params(owner) {
+            let parameter = metadata.generic_param_props(parameter?)?;
+            if parameter.number == number {
+                return Ok(parameter.attributes & ALLOWS_BY_REF_LIKE != 0);
+            }
+        }
+        Err(Error::other(format!(
+            "there is no type parameter {number} of {owner}"
+        )))
+    }
+}
