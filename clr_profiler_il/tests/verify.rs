@@ -3,7 +3,8 @@
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::opcode::{Opcode, OperandKind};
-use clr_profiler_il::verify::Rule;
+use clr_profiler_il::signature::{MethodSig, TypeSig};
+use clr_profiler_il::verify::{MethodContext, Rule};
 
 /// A fat body with small clauses: kind, try, handler, filter.
 fn body(code: &[u8], clauses: &[(u8, [u8; 4], u8)]) -> MethodBody {
@@ -291,4 +292,31 @@ fn names_of_operands() {
     fragment.ldstr("text").newarr("A").pop().pop().ret();
     built.append(&fragment).unwrap();
     assert_eq!(built.verify_structure(), []);
+}
+
+#[test]
+fn what_was_wrong_before_is_not_asked_of_the_new_body() {
+    let changes = |code: &[u8], original: &[u8]| {
+        let signature = MethodSig::new(TypeSig::Void, Vec::new());
+        let context = MethodContext::new(&signature);
+        let original = [&[(original.len() as u8) << 2 | 2], original].concat();
+        body(code, &[])
+            .verify_changes(&original, &context, &())
+            .len()
+    };
+    // `pop; ret`, behind `nop`.
+    assert_eq!(changes(&[0x26, 0x2a], &[0x2a]), 1);
+    assert_eq!(changes(&[0x00, 0x26, 0x2a], &[0x26, 0x2a]), 0);
+    // And with `ldloc.0` of a body without locals.
+    let new = [0x06, 0x26, 0x26, 0x2a];
+    let all = changes(&new, &[0x2a]);
+    let left = changes(&new, &[0x26, 0x2a]);
+    assert!(0 < left && left < all, "{left} of {all}");
+    // A new method has no original.
+    let signature = MethodSig::new(TypeSig::Void, Vec::new());
+    let context = MethodContext::new(&signature);
+    assert_eq!(
+        body(&new, &[]).verify_changes(&[], &context, &()).len(),
+        all
+    );
 }

@@ -1,6 +1,5 @@
 //! The last look at a new body: what the JIT would crash on must not reach it.
 
-use std::mem::discriminant;
 use std::sync::Arc;
 
 use super::error::Refused;
@@ -12,7 +11,7 @@ use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::metadata::{Known, MetadataResolver};
 use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::token::{Token, TypeDef};
-use clr_profiler_il::verify::{MethodContext, Violation};
+use clr_profiler_il::verify::MethodContext;
 
 /// How many violations an error lists.
 const LISTED: usize = 3;
@@ -41,14 +40,7 @@ pub(super) fn check(
         this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
         references: &references,
     };
-    let mut violations = body.verify(&context, resolver);
-    if violations.is_empty() {
-        return Ok(());
-    }
-    let original = MethodBody::decode(before);
-    let had = original.map(|original| original.verify(&context, resolver));
-    let had = had.unwrap_or_default();
-    forgive(&mut violations, &had);
+    let violations = body.verify_changes(before, &context, resolver);
     if violations.is_empty() {
         return Ok(());
     }
@@ -61,14 +53,6 @@ pub(super) fn check(
             .join("; "),
         listing: body.to_string(),
     }))
-}
-
-/// Drops violations of rules that were broken before, wherever: code moves, and so do its depths.
-fn forgive(violations: &mut Vec<Violation>, had: &[Violation]) {
-    violations.retain(|found| {
-        let rule = discriminant(&found.rule);
-        had.iter().all(|had| discriminant(&had.rule) != rule)
-    });
 }
 
 /// The type parameters of the method and its type that stand for reference types alone.
@@ -94,34 +78,4 @@ fn constrained(metadata: &Metadata<'_>, owner: Token) -> impl Iterator<Item = u3
         let props = metadata.generic_param_props(parameter).ok()?;
         (props.attributes & REFERENCE_TYPE != 0).then_some(props.number)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clr_profiler_il::signature::MethodSig;
-
-    fn violations(code: &[u8]) -> Vec<Violation> {
-        let header = (code.len() as u8) << 2 | 2;
-        let body = MethodBody::decode(&[&[header], code].concat()).unwrap();
-        let signature = MethodSig::new(TypeSig::Void, vec![]);
-        body.verify(&MethodContext::new(&signature), &())
-    }
-
-    #[test]
-    fn what_was_wrong_before_is_not_asked_of_the_new_body() {
-        // `pop; ret`; the same behind `nop`; and with `ldloc.0` of a body without locals.
-        let had = violations(&[0x26, 0x2a]);
-        assert_eq!(had.len(), 1);
-        let mut same = violations(&[0x00, 0x26, 0x2a]);
-        assert_eq!(same.len(), 1);
-        forgive(&mut same, &had);
-        assert_eq!(same, []);
-        let new = violations(&[0x06, 0x26, 0x26, 0x2a]);
-        let mut left = new.clone();
-        forgive(&mut left, &had);
-        assert!(!left.is_empty() && left.len() < new.len(), "{new:?}");
-        forgive(&mut left, &[]);
-        assert!(!left.is_empty());
-    }
 }

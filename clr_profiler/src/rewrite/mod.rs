@@ -26,12 +26,12 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::events::EventMask;
-use crate::ids::{FunctionId, ModuleId};
+use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo7, FunctionControl, IlMapEntry, Method};
 use crate::profiler::{has_components, name_of};
 use crate::runtime::{ProfilerInfo, owner};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
-use clr_profiler_il::edit::NotInstrumentable;
+use clr_profiler_il::edit::{NotInstrumentable, OffsetPair};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Operand;
 use clr_profiler_il::metadata::MetadataResolver;
@@ -203,7 +203,10 @@ impl Method<'_> {
         let set = |new: &NewBody, is_changed: bool| {
             if is_changed {
                 info.set_il_function_body(module, method, &new.bytes)?;
-                set_map(info, self.function(), new);
+                if let Some(map) = new.entries() {
+                    // Debuggers may do without: the body counts.
+                    let _ = info.set_il_instrumented_code_map(self.function(), true, &map);
+                }
             }
             Ok(())
         };
@@ -248,8 +251,8 @@ impl FunctionControl<'_> {
         // Also where the body is the method's own: it may be in the place of another one.
         let set = |new: &NewBody, _is_changed: bool| {
             self.set_il_function_body(&new.bytes)?;
-            if !new.map.is_empty() {
-                self.set_il_instrumented_code_map(&new.map)?;
+            if let Some(map) = new.entries() {
+                self.set_il_instrumented_code_map(&map)?;
             }
             Ok(())
         };
@@ -279,7 +282,7 @@ impl FunctionControl<'_> {
 struct NewBody {
     bytes: Vec<u8>,
     /// Empty if it is not wanted, or says nothing.
-    map: Vec<IlMapEntry>,
+    map: Vec<OffsetPair>,
 }
 
 /// Edits the body of a method, checks it and sets it.
@@ -379,7 +382,7 @@ fn edited(
     )?;
     access::check(&used, subject, &scope, remembered, || checked.to_string())?;
     let map = match is_mapped && bytes != before {
-        true => offset_map(body),
+        true => body.instrumented_code_map(),
         false => Vec::new(),
     };
     Ok(NewBody { bytes, map })
@@ -423,21 +426,15 @@ fn address(address: usize) -> Fragment {
     code
 }
 
-fn offset_map(body: &MethodBody) -> Vec<IlMapEntry> {
-    let pairs = body.instrumented_code_map().into_iter();
-    pairs
-        .map(|pair| IlMapEntry {
+impl NewBody {
+    /// The map as the runtime takes it, unless there is nothing to tell.
+    fn entries(&self) -> Option<Vec<IlMapEntry>> {
+        let entries = self.map.iter().map(|pair| IlMapEntry {
             old_offset: pair.old,
             new_offset: pair.new,
             is_accurate: pair.is_exact,
-        })
-        .collect()
-}
-
-/// Debuggers may do without: the body counts.
-fn set_map(info: &ProfilerInfo, function: FunctionId, new: &NewBody) {
-    if !new.map.is_empty() {
-        let _ = info.set_il_instrumented_code_map(function, true, &new.map);
+        });
+        (!self.map.is_empty()).then(|| entries.collect())
     }
 }
 

@@ -18,10 +18,9 @@ use crate::callbacks::CallbackSet;
 use crate::error::Result;
 use crate::events::EventMask;
 use crate::ids::ModuleId;
-use crate::info::IlMapEntry;
 use crate::profiler::Component;
 use crate::runtime::{Owner, ProfilerInfo};
-use clr_profiler_il::edit::NotInstrumentable;
+use clr_profiler_il::edit::{NotInstrumentable, OffsetPair};
 use clr_profiler_il::metadata::{Answers, Known};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
 
@@ -96,7 +95,7 @@ pub(super) enum Origins {
     #[default]
     Same,
     /// In the places that the map tells.
-    Mapped(Arc<[IlMapEntry]>),
+    Mapped(Arc<[OffsetPair]>),
     /// Nobody may know.
     Hidden,
 }
@@ -117,7 +116,7 @@ fn latest<'a>(edits: impl DoubleEndedIterator<Item = &'a Edit>) -> Option<Body> 
 
 impl Origins {
     /// As a map; empty where nothing is to be said.
-    pub(super) fn map(&self) -> Vec<IlMapEntry> {
+    pub(super) fn map(&self) -> Vec<OffsetPair> {
         match self {
             Self::Mapped(map) => map.to_vec(),
             Self::Same | Self::Hidden => Vec::new(),
@@ -126,26 +125,11 @@ impl Origins {
 
     /// The map of a body that was made of the one that these are the origins of, by the map between
     /// the two.
-    pub(super) fn followed_by(&self, map: Vec<IlMapEntry>) -> Vec<IlMapEntry> {
+    pub(super) fn followed_by(&self, map: Vec<OffsetPair>) -> Vec<OffsetPair> {
         match self {
             Self::Same => map,
             Self::Hidden => Vec::new(),
-            Self::Mapped(before) => {
-                // In the order of the new offsets.
-                let own = |middle: u32| {
-                    let place = before.partition_point(|own| own.new_offset < middle);
-                    before.get(place).filter(|own| own.new_offset == middle)
-                };
-                let entries = map.iter().filter_map(|entry| {
-                    let own = own(entry.old_offset)?;
-                    Some(IlMapEntry {
-                        old_offset: own.old_offset,
-                        new_offset: entry.new_offset,
-                        is_accurate: own.is_accurate && entry.is_accurate,
-                    })
-                });
-                entries.collect()
-            }
+            Self::Mapped(before) => OffsetPair::composed(before, &map),
         }
     }
 }
@@ -476,35 +460,6 @@ mod tests {
             (body_for(second), body_for(Owner::PROFILER)),
             (Ok(3), Ok(2))
         );
-    }
-
-    #[test]
-    fn origins_follow_from_edit_to_edit() {
-        let map = |entries: &[(u32, u32, bool)]| -> Vec<IlMapEntry> {
-            let entries = entries.iter().map(|(old, new, exact)| IlMapEntry {
-                old_offset: *old,
-                new_offset: *new,
-                is_accurate: *exact,
-            });
-            entries.collect()
-        };
-        // Five bytes are put before all, and three before the second instruction.
-        let first = map(&[(0, 0, false), (0, 5, true), (2, 7, true)]);
-        let second = map(&[
-            (0, 0, true),
-            (1, 1, true),
-            (5, 5, true),
-            (7, 7, false),
-            (7, 10, true),
-        ]);
-        assert_eq!(Origins::Same.followed_by(second.clone()), second);
-        let mapped = Origins::Mapped(first.into());
-        // What was inserted is not the instruction that it leads to.
-        assert_eq!(
-            mapped.followed_by(second.clone()),
-            map(&[(0, 0, false), (0, 5, true), (2, 7, false), (2, 10, true)])
-        );
-        assert_eq!(Origins::Hidden.followed_by(second), []);
     }
 
     #[test]

@@ -17,6 +17,25 @@ pub struct OffsetPair {
     pub is_exact: bool,
 }
 
+impl OffsetPair {
+    /// The map of a body that was edited twice, by the map of the first edit and that of the second,
+    /// each in the order of new offsets. What the first has inserted is left out.
+    #[must_use]
+    pub fn composed(first: &[Self], second: &[Self]) -> Vec<Self> {
+        let entries = second.iter().filter_map(|pair| {
+            // Of several pairs with one new offset, the first stands for it.
+            let place = first.partition_point(|own| own.new < pair.old);
+            let own = first.get(place).filter(|own| own.new == pair.old)?;
+            Some(Self {
+                old: own.old,
+                new: pair.new,
+                is_exact: own.is_exact && pair.is_exact,
+            })
+        });
+        entries.collect()
+    }
+}
+
 impl MethodBody {
     /// Puts code before everything. Branches back to the first instruction do not run it again, and
     /// it lies in no region that begins there.
@@ -164,5 +183,35 @@ impl MethodBody {
             map.push(pair(new, true));
         }
         map
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_follow_from_edit_to_edit() {
+        let map = |pairs: &[(u32, u32, bool)]| -> Vec<OffsetPair> {
+            let pairs = pairs.iter();
+            pairs
+                .map(|&(old, new, is_exact)| OffsetPair { old, new, is_exact })
+                .collect()
+        };
+        // Five bytes are put before all, and three before the second instruction.
+        let first = map(&[(0, 0, false), (0, 5, true), (2, 7, true)]);
+        let second = map(&[
+            (0, 0, true),
+            (1, 1, true),
+            (5, 5, true),
+            (7, 7, false),
+            (7, 10, true),
+        ]);
+        // What was inserted is not the instruction that it leads to.
+        assert_eq!(
+            OffsetPair::composed(&first, &second),
+            map(&[(0, 0, false), (0, 5, true), (2, 7, false), (2, 10, true)])
+        );
+        assert_eq!(OffsetPair::composed(&[], &second), []);
     }
 }

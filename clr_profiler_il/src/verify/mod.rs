@@ -47,6 +47,8 @@ mod stack;
 mod transfers;
 mod values;
 
+use std::mem::discriminant;
+
 use crate::body::MethodBody;
 use crate::code::END;
 use crate::flow::{Fault, Ranks, Regions};
@@ -80,6 +82,28 @@ impl MethodBody {
             of_values.sort_by_key(|violation| violation.instruction.map(rank));
         }
         found
+    }
+
+    /// What the body breaks that the original did not: of a rule that the original (its bytes; none for a
+    /// new method) breaks as well, wherever, nothing is said. Code moves, and so do its depths.
+    #[must_use]
+    pub fn verify_changes(
+        &self,
+        original: &[u8],
+        method: &MethodContext<'_>,
+        resolver: &impl Resolver,
+    ) -> Vec<Violation> {
+        let mut violations = self.verify(method, resolver);
+        if !violations.is_empty()
+            && let Ok(original) = MethodBody::decode(original)
+        {
+            let had = original.verify(method, resolver);
+            violations.retain(|found| {
+                let rule = discriminant(&found.rule);
+                had.iter().all(|had| discriminant(&had.rule) != rule)
+            });
+        }
+        violations
     }
 
     /// Looks for violations of the rules of [`Rule`] that are about the structure; in the order of
