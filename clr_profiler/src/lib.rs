@@ -127,8 +127,8 @@ pub use clr_profiler_macros::{component, profiler};
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use events::EventMask;
 pub use heap::{
-    ClassTotals, Dominators, Elements, HeapClass, HeapGraph, HeapPath, HeapRecorder, HeapReference,
-    HeapRoot, PlaceName, ReferencePlace,
+    Elements, HeapClass, HeapGraph, HeapObject, HeapRecorder, HeapReference, HeapRoot,
+    ReferencePlace,
 };
 pub use hooks::{
     CallHooks, CallHooksWithInfo, CallStack, Ended, EnterCall, HookFailure, HookKinds,

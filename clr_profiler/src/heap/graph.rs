@@ -1,6 +1,7 @@
 //! [`HeapGraph`]: objects and what they refer to.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use super::record::{Chunks, Places, Record};
 use crate::callbacks::payload::RootFlags;
@@ -13,16 +14,18 @@ pub(super) const UNIT: usize = size_of::<usize>();
 
 /// The place of a reference that is in no place of its object.
 pub(super) const NO_PLACE: u32 = u32::MAX;
+
 /// The objects of a managed heap and what they refer to, as they were at the end of a collection.
 ///
-/// An object is a number from 0 on, in the order in which the runtime walked the heap; it says nothing
-/// about addresses, which the next collection may change. The graph takes 12 bytes an object and 8 a
+/// Objects are numbered from 0 on, in the order in which the runtime walked the heap; a number says
+/// nothing about addresses, which the next collection may change. The graph takes 12 bytes an object and 8 a
 /// reference; while it is made, up to twice that.
 ///
-/// From [`HeapRecorder::record`](super::HeapRecorder::record).
+/// From [`HeapRecorder::record`](super::HeapRecorder::record). The crate `clr_profiler_tools` finds
+/// dominators and paths in it.
 #[derive(Clone, Debug)]
 pub struct HeapGraph {
-    pub(super) classes: Vec<HeapClass>,
+    classes: Vec<HeapClass>,
     class_of: Chunks<u32>,
     units: Chunks<u32>,
     /// Where the references of each object begin; one more in the end.
@@ -35,6 +38,16 @@ pub struct HeapGraph {
     /// The functions on whose behalf stacks hold objects.
     functions: HashMap<usize, String>,
     lost: u64,
+}
+
+/// An object of a [`HeapGraph`].
+///
+/// From [`HeapGraph::object`] and [`HeapGraph::objects`].
+#[derive(Clone, Copy)]
+pub struct HeapObject<'a> {
+    graph: &'a HeapGraph,
+    /// Less than the graph's length.
+    number: u32,
 }
 
 /// A type of objects in a [`HeapGraph`].
@@ -92,7 +105,7 @@ pub struct HeapReference {
     pub place: ReferencePlace,
 }
 
-/// Where a reference is: see [`HeapGraph::place_name`].
+/// Where a reference is. `clr_profiler_tools::heap::PlaceName` gives it a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReferencePlace {
@@ -103,42 +116,6 @@ pub enum ReferencePlace {
     /// In the runtime: an object refers to what its type was loaded with. Or not known (before .NET
     /// Core 3.0).
     Unknown,
-}
-
-/// The name of a place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PlaceName<'a> {
-    /// A field; not zero is how many bytes into it the reference is, where its type is a structure.
-    Field(&'a str, u32),
-    /// An element of an array, of several dimensions in the order in which they are in memory, and
-    /// how many bytes into it.
-    Element(u64, u32),
-    /// The value that a conditional weak table attaches.
-    WeakTable,
-    /// The place has no name.
-    Unknown,
-}
-
-impl std::fmt::Display for PlaceName<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let within = match self {
-            PlaceName::Field(name, within) => {
-                f.write_str(name)?;
-                *within
-            }
-            PlaceName::Element(index, within) => {
-                write!(f, "[{index}]")?;
-                *within
-            }
-            PlaceName::WeakTable => return f.write_str("(weak table)"),
-            PlaceName::Unknown => return f.write_str("(runtime)"),
-        };
-        match within {
-            0 => Ok(()),
-            within => write!(f, "+{within}"),
-        }
-    }
 }
 
 impl HeapGraph {
@@ -169,84 +146,20 @@ impl HeapGraph {
         &self.classes
     }
 
-    /// The type of an object, as an index of [`classes`](Self::classes).
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
-    pub fn class_index(&self, object: u32) -> usize {
-        known(self.class_of.get(object as usize)) as usize
+    /// An object by its number; none if the graph does not have so many.
+    pub fn object(&self, number: u32) -> Option<HeapObject<'_>> {
+        (number < self.len()).then_some(HeapObject {
+            graph: self,
+            number,
+        })
     }
 
-    /// The type of an object.
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
-    pub fn class(&self, object: u32) -> &HeapClass {
-        &self.classes[self.class_index(object)]
-    }
-
-    /// The bytes that an object takes, its header and what it is rounded up by included.
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
-    pub fn size(&self, object: u32) -> u64 {
-        u64::from(known(self.units.get(object as usize))) * UNIT as u64
-    }
-
-    /// What an object refers to.
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
-    pub fn references(&self, object: u32) -> impl Iterator<Item = HeapReference> + '_ {
-        let own = self.range(object);
-        let own = own.filter_map(|index| self.references.get(index));
-        let own = own.map(|reference| HeapReference {
-            target: (reference >> 32) as u32,
-            place: match reference as u32 {
-                NO_PLACE => ReferencePlace::Unknown,
-                place => ReferencePlace::Offset(u64::from(place) * UNIT as u64),
-            },
-        });
-        let attached = self.attached(object).iter();
-        own.chain(attached.map(|(_, value)| HeapReference {
-            target: *value,
-            place: ReferencePlace::WeakTable,
-        }))
-    }
-
-    /// What an object refers to, by the number of the reference.
-    pub(super) fn target(&self, object: u32, number: u32) -> Option<u32> {
-        let own = self.range(object);
-        let index = own.start + number as usize;
-        if index < own.end {
-            return self.references.get(index).map(|found| (found >> 32) as u32);
-        }
-        let attached = self.attached(object).get(index - own.end);
-        attached.map(|(_, value)| *value)
-    }
-
-    /// The objects that an object refers to.
-    pub(super) fn targets(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
-        (0..).map_while(move |number| self.target(object, number))
-    }
-
-    fn range(&self, object: u32) -> std::ops::Range<usize> {
-        let object = object as usize;
-        let [start, end] = [object, object + 1].map(|index| known(self.first.get(index)) as usize);
-        start..end
-    }
-
-    fn attached(&self, object: u32) -> &[(u32, u32)] {
-        if self.attached.is_empty() {
-            return &[];
-        }
-        let start = self.attached.partition_point(|(key, _)| *key < object);
-        let end = self.attached.partition_point(|(key, _)| *key <= object);
-        &self.attached[start..end]
+    /// The objects by rising number.
+    pub fn objects(&self) -> impl ExactSizeIterator<Item = HeapObject<'_>> {
+        (0..self.len()).map(|number| HeapObject {
+            graph: self,
+            number,
+        })
     }
 
     /// The roots, in the order of the runtime, also those that keep nothing.
@@ -261,37 +174,6 @@ impl HeapGraph {
             return None;
         }
         self.functions.get(&root.id).map(String::as_str)
-    }
-
-    /// The field or element at a place of an object.
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
-    pub fn place_name(&self, object: u32, place: ReferencePlace) -> PlaceName<'_> {
-        let offset = match place {
-            ReferencePlace::Offset(offset) => offset,
-            ReferencePlace::WeakTable => return PlaceName::WeakTable,
-            ReferencePlace::Unknown => return PlaceName::Unknown,
-        };
-        let class = self.class(object);
-        if let Some(elements) = class.elements {
-            let size = u64::from(elements.size.max(1));
-            return match offset.checked_sub(u64::from(elements.offset)) {
-                Some(offset) => PlaceName::Element(offset / size, (offset % size) as u32),
-                None => PlaceName::Unknown,
-            };
-        }
-        let after = class
-            .fields
-            .partition_point(|(start, _)| u64::from(*start) <= offset);
-        match after
-            .checked_sub(1)
-            .and_then(|field| class.fields.get(field))
-        {
-            Some((start, name)) => PlaceName::Field(name, (offset - u64::from(*start)) as u32),
-            None => PlaceName::Unknown,
-        }
     }
 
     /// Makes numbers of the addresses of a record.
@@ -376,14 +258,77 @@ impl HeapGraph {
     }
 }
 
+impl<'a> HeapObject<'a> {
+    /// The object's number in the graph.
+    pub fn number(self) -> u32 {
+        self.number
+    }
+
+    /// Its type, as an index of [`HeapGraph::classes`].
+    pub fn class_index(self) -> usize {
+        self.graph.class_of.get(self.index()).unwrap_or_default() as usize
+    }
+
+    /// Its type.
+    pub fn class(self) -> &'a HeapClass {
+        &self.graph.classes[self.class_index()]
+    }
+
+    /// The bytes that it takes, its header and padding included.
+    pub fn size(self) -> u64 {
+        u64::from(self.graph.units.get(self.index()).unwrap_or_default()) * UNIT as u64
+    }
+
+    /// Its references: those in its memory, then the values that weak tables attach to it.
+    pub fn references(self) -> impl Iterator<Item = HeapReference> + 'a {
+        (0..).map_while(move |number| self.reference(number))
+    }
+
+    /// One of its [`references`](Self::references), by its number from 0 on.
+    pub fn reference(self, number: u32) -> Option<HeapReference> {
+        let first = |object| self.graph.first.get(object).unwrap_or_default() as usize;
+        let (index, end) = (
+            first(self.index()) + number as usize,
+            first(self.index() + 1),
+        );
+        if index >= end {
+            let (_, value) = self.attached().get(index - end)?;
+            return Some(HeapReference {
+                target: *value,
+                place: ReferencePlace::WeakTable,
+            });
+        }
+        let reference = self.graph.references.get(index)?;
+        Some(HeapReference {
+            target: (reference >> 32) as u32,
+            place: match reference as u32 {
+                NO_PLACE => ReferencePlace::Unknown,
+                place => ReferencePlace::Offset(u64::from(place) * UNIT as u64),
+            },
+        })
+    }
+
+    fn index(self) -> usize {
+        self.number as usize
+    }
+
+    fn attached(self) -> &'a [(u32, u32)] {
+        let attached = &self.graph.attached;
+        let start = attached.partition_point(|(key, _)| *key < self.number);
+        let end = attached.partition_point(|(key, _)| *key <= self.number);
+        &attached[start..end]
+    }
+}
+
+impl fmt::Debug for HeapObject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HeapObject").field(&self.number).finish()
+    }
+}
+
 /// The record ends within an object.
 fn unfinished() -> Error {
     Error::other("the record of the heap has fewer references than its objects")
-}
-
-/// What is at an index that whoever asks has got from the graph.
-fn known<T>(found: Option<T>) -> T {
-    found.expect("the graph has no object of that number")
 }
 
 /// Finds objects by their addresses.

@@ -1,8 +1,6 @@
 //! [`HeapRecorder`]: what is on the managed heap, and why.
 
-mod dominators;
 mod graph;
-mod path;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -25,11 +23,9 @@ use crate::profiler::{Component, needed_without};
 use crate::runtime::{ProfilerInfo, owner};
 use clr_profiler_macros::component;
 
-pub use dominators::{ClassTotals, Dominators};
 pub use graph::{
-    Elements, HeapClass, HeapGraph, HeapReference, HeapRoot, PlaceName, ReferencePlace,
+    Elements, HeapClass, HeapGraph, HeapObject, HeapReference, HeapRoot, ReferencePlace,
 };
-pub use path::HeapPath;
 
 use graph::UNIT;
 use record::Record;
@@ -60,8 +56,8 @@ use record::Record;
 ///     /// On a thread of the profiler's own.
 ///     fn strings(&self, info: &ProfilerInfo) -> Result<u64> {
 ///         let graph = self.heap.record(info)?;
-///         let strings = (0..graph.len()).filter(|object| graph.class(*object).name == "string");
-///         Ok(strings.map(|string| graph.size(string)).sum())
+///         let strings = graph.objects().filter(|object| object.class().name == "string");
+///         Ok(strings.map(|string| string.size()).sum())
 ///     }
 /// }
 ///

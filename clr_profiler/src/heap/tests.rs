@@ -1,10 +1,9 @@
-//! Graphs made by hand, and dominators by definition.
+//! Graphs of records made by hand.
 
 use std::collections::HashMap;
 
-use super::graph::{HeapClass, HeapGraph, HeapRoot, PlaceName, ReferencePlace};
+use super::graph::{HeapClass, HeapGraph, HeapRoot, ReferencePlace};
 use super::record::Record;
-use super::{ClassTotals, Elements};
 use crate::callbacks::payload::RootFlags;
 use crate::callbacks::reasons::RootKind;
 use crate::ids::ClassId;
@@ -64,7 +63,13 @@ impl Heap<'_> {
 }
 
 fn targets(graph: &HeapGraph, object: u32) -> Vec<u32> {
-    graph.references(object).map(|r| r.target).collect()
+    let references = graph.object(object).unwrap().references();
+    references.map(|reference| reference.target).collect()
+}
+
+fn places(graph: &HeapGraph, object: u32) -> Vec<ReferencePlace> {
+    let references = graph.object(object).unwrap().references();
+    references.map(|reference| reference.place).collect()
 }
 
 #[test]
@@ -83,176 +88,15 @@ fn references_are_those_that_were_recorded() {
     assert_eq!(targets(&graph, 3), [3]);
     assert_eq!(graph.lost_references(), 3);
     assert_eq!(graph.roots().len(), 1);
-    assert_eq!(graph.class(2).name, "Class0");
-    assert_eq!(graph.size(3), 32);
-    let places: Vec<_> = graph.references(0).map(|r| r.place).collect();
-    assert_eq!(
-        places,
-        [ReferencePlace::Offset(8), ReferencePlace::Offset(16)]
-    );
-    let weak: Vec<_> = graph.references(1).map(|r| r.place).collect();
-    assert_eq!(weak, [ReferencePlace::WeakTable; 2]);
-}
-
-#[test]
-fn places_have_the_names_of_fields_and_elements() {
-    let mut graph = Heap {
-        objects: &[(0, 3), (1, 9)],
-        references: &[],
-        held: &[],
-        weak: &[],
-    }
-    .graph();
-    graph.classes[1].elements = Some(Elements {
-        offset: 16,
-        size: 24,
-    });
-    let name = |object, offset| graph.place_name(object, ReferencePlace::Offset(offset));
-    assert_eq!(name(0, 8), PlaceName::Field("first", 0));
-    assert_eq!(name(0, 16), PlaceName::Field("first", 8));
-    assert_eq!(name(0, 24).to_string(), "third");
-    assert_eq!(name(0, 0), PlaceName::Unknown);
-    assert_eq!(name(1, 16 + 24 * 2 + 8).to_string(), "[2]+8");
-    assert_eq!(name(1, 8), PlaceName::Unknown);
-}
-
-#[test]
-fn a_shortest_path_is_found() {
-    let graph = Heap {
-        objects: &[(0, 3), (1, 3), (1, 3), (2, 3), (3, 3)],
-        references: &[(0, 1), (1, 2), (2, 3), (0, 3), (3, 0)],
-        held: &[0],
-        weak: &[],
-    }
-    .graph();
-    let path = graph.path_to(|object| graph.class(object).name == "Class2");
-    let path = path.unwrap();
-    assert_eq!((path.root.object, path.object), (0, 3));
-    assert_eq!(path.steps, [(0, ReferencePlace::Offset(16))]);
-    assert_eq!(graph.path_to(|object| object == 0).unwrap().steps, []);
-    assert_eq!(graph.path_to(|object| object == 4), None);
-}
-
-#[test]
-fn a_type_keeps_what_goes_with_it() {
-    // A list of three of the same type, the last of which keeps another one; one more is not held.
-    let graph = Heap {
-        objects: &[(0, 3), (0, 3), (0, 3), (1, 10), (1, 20)],
-        references: &[(0, 1), (1, 2), (2, 3), (4, 3)],
-        held: &[0],
-        weak: &[],
-    }
-    .graph();
-    let dominators = graph.dominators();
-    assert_eq!(dominators.retained(0), 8 * 19);
-    assert_eq!(dominators.immediate(3), Some(2));
-    assert_eq!(dominators.immediate(0), None);
-    assert!(dominators.is_reached(0) && !dominators.is_reached(4));
-    let totals = |count, size, retained| ClassTotals {
-        count,
-        size,
-        retained,
-    };
-    assert_eq!(
-        dominators.by_class(&graph),
-        [totals(3, 72, 8 * 19), totals(2, 240, 240)]
-    );
-}
-
-/// What cannot be reached any more without the object, itself included.
-fn lost_without(graph: &HeapGraph, without: Option<u32>) -> Vec<bool> {
-    let mut is_reached = vec![false; graph.len() as usize];
-    let mut queue: Vec<u32> = graph.roots().iter().map(|root| root.object).collect();
-    while let Some(object) = queue.pop() {
-        if Some(object) != without && !std::mem::replace(&mut is_reached[object as usize], true) {
-            queue.extend(targets(graph, object));
-        }
-    }
-    is_reached.iter().map(|is_reached| !is_reached).collect()
-}
-
-#[test]
-fn dominators_are_what_they_are_by_definition() {
-    let mut seed = 1_u64;
-    let mut random = |end: usize| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        (seed >> 20) as usize % end
-    };
-    for round in 0..300 {
-        let count = 1 + random(40);
-        let objects: Vec<_> = (0..count).map(|_| (random(4), 3 + random(9))).collect();
-        let edges = random(count * 3 + 1);
-        let references: Vec<_> = (0..edges).map(|_| (random(count), random(count))).collect();
-        let held: Vec<_> = (0..random(4)).map(|_| random(count)).collect();
-        let heap = Heap {
-            objects: &objects,
-            references: &references,
-            held: &held,
-            weak: &[],
-        };
-        let graph = heap.graph();
-        let dominators = graph.dominators();
-        let never = lost_without(&graph, None);
-        let mut by_class = vec![0; graph.classes().len()];
-        for object in 0..graph.len() {
-            let is_reached = !never[object as usize];
-            assert_eq!(dominators.is_reached(object), is_reached, "round {round}");
-            if !is_reached {
-                by_class[graph.class_index(object)] += graph.size(object);
-                continue;
-            }
-            let lost = lost_without(&graph, Some(object));
-            let gone = (0..graph.len()).filter(|o| lost[*o as usize] && !never[*o as usize]);
-            let retained: u64 = gone.clone().map(|object| graph.size(object)).sum();
-            assert_eq!(dominators.retained(object), retained, "round {round}");
-            for other in gone {
-                let above = std::iter::successors(Some(other), |o| dominators.immediate(*o));
-                assert!(above.into_iter().any(|above| above == object));
-            }
-            let above = std::iter::successors(dominators.immediate(object), |object| {
-                dominators.immediate(*object)
-            });
-            let class = graph.class_index(object);
-            if above.into_iter().all(|o| graph.class_index(o) != class) {
-                by_class[class] += retained;
-            }
-        }
-        let totals = dominators.by_class(&graph);
-        let retained: Vec<u64> = totals.iter().map(|total| total.retained).collect();
-        assert_eq!(retained, by_class, "round {round}");
-    }
-}
-
-/// As often as it takes where a simpler way takes steps without end: two chains side by side.
-#[test]
-fn long_chains_take_no_time() {
-    const LENGTH: usize = 200_000;
-    let mut record = Record::default();
-    let place = |object: usize| 0x1000 + object * 64;
-    for object in 0..LENGTH * 2 {
-        let next = (object % LENGTH + 1 < LENGTH).then_some(object + 1);
-        let beside = (object < LENGTH).then_some(object + LENGTH);
-        let mut count = 0;
-        for target in next.into_iter().chain(beside) {
-            record.refer(place(target), 1);
-            count += 1;
-        }
-        record.object(place(object), ClassId::from_runtime(1), 24, count);
-    }
-    let root = HeapRoot {
-        object: 0,
-        kind: RootKind::Stack,
-        flags: RootFlags::empty(),
-        id: 0,
-    };
-    record.roots.push((place(0), root));
-    let graph = HeapGraph::build(record, Vec::new(), HashMap::new()).unwrap();
-    let dominators = graph.dominators();
-    assert_eq!(dominators.retained(0), 24 * 2 * LENGTH as u64);
-    assert_eq!(dominators.immediate(LENGTH as u32 + 5), Some(0));
-    assert_eq!(dominators.immediate(5), Some(4));
+    assert_eq!(graph.object(2).unwrap().class().name, "Class0");
+    assert_eq!(graph.object(3).unwrap().size(), 32);
+    let offsets = [8, 16].map(ReferencePlace::Offset);
+    assert_eq!(places(&graph, 0), offsets);
+    assert_eq!(places(&graph, 1), [ReferencePlace::WeakTable; 2]);
+    let numbers = graph.objects().map(|object| object.number());
+    assert!(numbers.eq(0..4));
+    assert!(graph.object(4).is_none());
+    assert_eq!(graph.object(1).unwrap().reference(2), None);
 }
 
 /// Counts what a thread has allocated, now and at most.

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use clr_profiler::{HeapGraph, PlaceName, RootKind};
+use clr_profiler::{HeapGraph, RootKind};
+use clr_profiler_tools::heap::PlaceName;
 
 /// What a node and an edge consist of, with the names of the kinds that are used by number below.
 const META: &str = r#"{"node_fields":["type","name","id","self_size","edge_count","trace_node_id","detachedness"],"node_types":[["hidden","array","string","object","code","closure","regexp","number","native","synthetic","concatenated string","sliced string","symbol","bigint"],"string","number","number","number","number","number"],"edge_fields":["type","name_or_index","to_node"],"edge_types":[["context","element","property","internal","hidden","shortcut","weak"],"string_or_number","node"],"trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],"trace_node_fields":["id","function_info_index","count","size","children"],"sample_fields":["timestamp_us","last_assigned_id"],"location_fields":["object_index","script_id","line","column"]}"#;
@@ -115,10 +116,11 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
     }
     let classes = graph.classes().iter();
     let classes: Vec<u32> = classes.map(|class| strings.number(&class.name)).collect();
-    for object in 0..graph.len() {
-        let name = classes[graph.class_index(object)];
-        let (size, edges) = (graph.size(object), graph.references(object).count());
-        node(OBJECT, name, FIRST_OBJECT + object as usize, size, edges)?;
+    for object in graph.objects() {
+        let name = classes[object.class_index()];
+        let index = FIRST_OBJECT + object.number() as usize;
+        let edges = object.references().count();
+        node(OBJECT, name, index, object.size(), edges)?;
     }
 
     writeln!(file, "],\n\"edges\":[")?;
@@ -149,9 +151,9 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
             }
         }
     }
-    for object in 0..graph.len() {
-        for reference in graph.references(object) {
-            let place = graph.place_name(object, reference.place);
+    for object in graph.objects() {
+        for reference in object.references() {
+            let place = PlaceName::of(object.class(), reference.place);
             let (kind, name) = match &place {
                 PlaceName::Element(index, _) => (ELEMENT, *index),
                 PlaceName::Field(name, 0) => (PROPERTY, u64::from(strings.number(name))),

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clr_profiler::{HeapGraph, HeapRoot, RootFlags, RootKind};
+use clr_profiler_tools::heap::{Dominators, HeapPath};
 
 /// The rows of the table.
 const ROWS: usize = 40;
@@ -15,8 +16,8 @@ pub(crate) fn write(
     took: Duration,
     file: &mut dyn Write,
 ) -> io::Result<()> {
-    let dominators = graph.dominators();
-    let totals = dominators.by_class(graph);
+    let dominators = Dominators::of(graph);
+    let totals = dominators.by_class();
     let mut rows: Vec<_> = totals.iter().zip(graph.classes()).collect();
     rows.sort_by(|(left, one), (right, other)| {
         let order = right.retained.cmp(&left.retained);
@@ -38,8 +39,9 @@ pub(crate) fn write(
         writeln!(file, "...")?;
     }
     let size: u64 = totals.iter().map(|total| total.size).sum();
-    let lost = (0..graph.len()).filter(|object| !dominators.is_reached(*object));
-    let lost: u64 = lost.map(|object| graph.size(object)).sum();
+    let lost = graph.objects();
+    let lost = lost.filter(|object| !dominators.is_reached(object.number()));
+    let lost: u64 = lost.map(|object| object.size()).sum();
     let weak = graph.roots().iter().filter(|root| !root.is_strong());
     writeln!(
         file,
@@ -72,21 +74,23 @@ fn write_path(graph: &HeapGraph, name: &str, file: &mut dyn Write) -> io::Result
     if !graph.classes().iter().any(|class| class.name == name) {
         return writeln!(file, "there is no object of the type {name}");
     }
-    let Some(path) = graph.path_to(|object| graph.class(object).name == name) else {
+    let class = |object| {
+        graph
+            .object(object)
+            .map_or("", |object| &object.class().name)
+    };
+    let Some(path) = HeapPath::shortest(graph, |object| class(object) == name) else {
         return writeln!(file, "no root keeps an object of the type {name}");
     };
-    writeln!(file, "{}", root_name(graph, &path.root))?;
-    let objects = path.steps.iter().map(|(object, _)| *object);
-    let mut places = path.steps.iter();
-    let mut at = String::new();
-    for object in objects.chain([path.object]) {
-        writeln!(file, "  {at}{}", graph.class(object).name)?;
-        at = match places.next() {
-            Some((object, place)) => format!("{}: ", graph.place_name(*object, *place)),
-            None => String::new(),
-        };
+    if let Some(root) = graph.roots().get(path.root) {
+        writeln!(file, "{}", root_name(graph, root))?;
     }
-    Ok(())
+    let mut at = String::new();
+    for step in &path.steps {
+        writeln!(file, "  {at}{}", class(step.object))?;
+        at = format!("{}: ", step.place_name(graph));
+    }
+    writeln!(file, "  {at}{}", class(path.object))
 }
 
 fn root_name(graph: &HeapGraph, root: &HeapRoot) -> String {

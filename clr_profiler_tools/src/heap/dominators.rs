@@ -1,6 +1,6 @@
 //! What would go if an object went.
 
-use super::graph::HeapGraph;
+use super::ObjectGraph;
 
 /// No object: not reached, or kept by several roots.
 const NONE: u32 = u32::MAX;
@@ -8,10 +8,23 @@ const NONE: u32 = u32::MAX;
 /// Which object keeps which: an object dominates another if every path from the roots to the other
 /// one leads through it.
 ///
-/// From [`HeapGraph::dominators`]. Takes 12 bytes an object; while it is made, some 40, and 4 a
-/// reference.
+/// Takes 12 bytes an object; while it is made, some 40, and 4 a reference.
+///
+/// ```
+/// use clr_profiler::HeapGraph;
+/// use clr_profiler_tools::heap::Dominators;
+///
+/// /// The types whose objects keep at least a megabyte.
+/// fn keepers(graph: &HeapGraph) -> Vec<&str> {
+///     let totals = Dominators::of(graph).by_class();
+///     let of_classes = totals.iter().zip(graph.classes());
+///     let large = of_classes.filter(|(total, _)| total.retained >= 1 << 20);
+///     large.map(|(_, class)| class.name.as_str()).collect()
+/// }
+/// ```
 #[derive(Clone, Debug)]
-pub struct Dominators {
+pub struct Dominators<'a, G> {
+    graph: &'a G,
     /// The nearest object that dominates it; `len` where there is none, `NONE` if it is not reached.
     nearest: Vec<u32>,
     retained: Vec<u64>,
@@ -29,41 +42,63 @@ pub struct ClassTotals {
     pub retained: u64,
 }
 
-impl Dominators {
-    /// Whether a root keeps the object, directly or through others.
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
-    pub fn is_reached(&self, object: u32) -> bool {
-        self.nearest[object as usize] != NONE
+impl<'a, G: ObjectGraph> Dominators<'a, G> {
+    /// Finds out which object keeps which, as Lengauer and Tarjan do: the time grows hardly faster
+    /// than the graph.
+    pub fn of(graph: &'a G) -> Self {
+        let mut search = Search::of(graph);
+        let predecessors = Predecessors::of(graph, &search);
+        search.run(&predecessors);
+        drop(predecessors);
+        let Search {
+            order, dominator, ..
+        } = search;
+        let count = graph.object_count();
+        let mut nearest = vec![NONE; count as usize];
+        let mut retained: Vec<u64> = (0..count).map(|object| graph.size(object)).collect();
+        // Children have higher numbers than who dominates them.
+        for number in (1..order.len()).rev() {
+            let object = order[number];
+            match dominator[number] {
+                0 => nearest[object as usize] = count,
+                above => {
+                    let above = order[above as usize];
+                    nearest[object as usize] = above;
+                    retained[above as usize] += retained[object as usize];
+                }
+            }
+        }
+        Self {
+            graph,
+            nearest,
+            retained,
+        }
     }
 
-    /// The nearest object that dominates it; none if roots keep it in several ways, or if it is not
-    /// reached.
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
+    /// Whether a root keeps the object, directly or through others.
+    pub fn is_reached(&self, object: u32) -> bool {
+        let nearest = self.nearest.get(object as usize);
+        nearest.is_some_and(|nearest| *nearest != NONE)
+    }
+
+    /// The nearest object that dominates it; none if roots keep it in several ways, if it is not
+    /// reached, or if there is no such object.
     pub fn immediate(&self, object: u32) -> Option<u32> {
-        let nearest = self.nearest[object as usize];
+        let nearest = *self.nearest.get(object as usize)?;
         ((nearest as usize) < self.nearest.len()).then_some(nearest)
     }
 
     /// The bytes that would go with an object: its own, and those of all that it dominates. Its own
-    /// where no root keeps it.
-    ///
-    /// # Panics
-    ///
-    /// There is no such object.
-    pub fn retained(&self, object: u32) -> u64 {
-        self.retained[object as usize]
+    /// where no root keeps it; none if there is no such object.
+    pub fn retained(&self, object: u32) -> Option<u64> {
+        self.retained.get(object as usize).copied()
     }
 
     /// Totals for each of the graph's classes, in their order.
-    pub fn by_class(&self, graph: &HeapGraph) -> Vec<ClassTotals> {
-        let mut totals = vec![ClassTotals::default(); graph.classes().len()];
-        for object in 0..graph.len() {
+    pub fn by_class(&self) -> Vec<ClassTotals> {
+        let graph = self.graph;
+        let mut totals = vec![ClassTotals::default(); graph.class_count()];
+        for object in 0..graph.object_count() {
             let total = &mut totals[graph.class_index(object)];
             total.count += 1;
             total.size += graph.size(object);
@@ -79,7 +114,7 @@ impl Dominators {
         while (object as usize) < self.nearest.len() {
             let class = graph.class_index(object);
             if above[class] == 0 {
-                totals[class].retained += self.retained(object);
+                totals[class].retained += self.retained[object as usize];
             }
             above[class] += 1;
             if first_child[object as usize] != NONE {
@@ -117,42 +152,6 @@ impl Dominators {
     }
 }
 
-impl HeapGraph {
-    /// Finds out which object keeps which, as Lengauer and Tarjan do: the time grows hardly faster
-    /// than the graph.
-    pub fn dominators(&self) -> Dominators {
-        let mut search = Search::of(self);
-        let predecessors = Predecessors::of(self, &search);
-        search.run(&predecessors);
-        drop(predecessors);
-        let Search {
-            order, dominator, ..
-        } = search;
-        let count = self.len() as usize;
-        let mut nearest = vec![NONE; count];
-        let mut retained: Vec<u64> = (0..self.len()).map(|object| self.size(object)).collect();
-        // Children have higher numbers than who dominates them.
-        for number in (1..order.len()).rev() {
-            let object = order[number];
-            match dominator[number] {
-                0 => nearest[object as usize] = count as u32,
-                above => {
-                    let above = order[above as usize];
-                    nearest[object as usize] = above;
-                    retained[above as usize] += retained[object as usize];
-                }
-            }
-        }
-        Dominators { nearest, retained }
-    }
-
-    /// The objects that strong roots hold.
-    pub(super) fn held(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
-        let strong = self.roots().iter().filter(|root| root.is_strong());
-        strong.map(|root| root.object)
-    }
-}
-
 /// A depth-first search and what is computed from it. Everything is by the number that the search
 /// gives; 0 stands for all roots together.
 struct Search {
@@ -165,12 +164,12 @@ struct Search {
 }
 
 impl Search {
-    fn of(graph: &HeapGraph) -> Self {
-        let mut numbers = vec![NONE; graph.len() as usize];
+    fn of(graph: &impl ObjectGraph) -> Self {
+        let mut numbers = vec![NONE; graph.object_count() as usize];
         let (mut order, mut parent) = (vec![NONE], vec![0]);
         // Which number is being looked at, and the next of its references.
         let mut path: Vec<(u32, u32)> = Vec::new();
-        for held in graph.held() {
+        for (_, held) in graph.strong_roots() {
             let mut step = Some((held, 0));
             loop {
                 if let Some((object, from)) = step.take()
@@ -286,7 +285,7 @@ struct Predecessors {
 }
 
 impl Predecessors {
-    fn of(graph: &HeapGraph, search: &Search) -> Self {
+    fn of(graph: &impl ObjectGraph, search: &Search) -> Self {
         let mut first = vec![0_u32; search.order.len() + 1];
         each(graph, search, |_, to| first[to as usize + 1] += 1);
         for number in 1..first.len() {
@@ -312,8 +311,8 @@ impl Predecessors {
 }
 
 /// Each reference between numbers.
-fn each(graph: &HeapGraph, search: &Search, mut visit: impl FnMut(u32, u32)) {
-    for object in graph.held() {
+fn each(graph: &impl ObjectGraph, search: &Search, mut visit: impl FnMut(u32, u32)) {
+    for (_, object) in graph.strong_roots() {
         visit(0, search.numbers[object as usize]);
     }
     for (number, object) in search.order.iter().enumerate().skip(1) {
