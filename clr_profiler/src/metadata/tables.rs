@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::handle::{Metadata, Sealed};
-use crate::error::{Error, Hresult, Result};
+use crate::error::{Error, Result};
 use crate::native::any_token;
 use crate::native::{blob, cast, utf8};
 use clr_profiler_il::token::Token;
@@ -312,51 +312,17 @@ fn stored(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::
 /// no storage of its own.
 #[doc(alias = "IMetaDataTables2")]
 pub trait MetadataTables2: Sealed {
+    calls! { MetadataTables2 = IMetaDataTables2 from stored;
     /// A copy of the whole metadata, as it was before anything was changed.
-    ///
-    /// Wraps `IMetaDataTables2::GetMetaDataStorage`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Metadata of a loaded module, about which the runtime is not asked; what other metadata answers.
-    #[doc(alias = "GetMetaDataStorage")]
-    fn metadata_storage(&self) -> Result<Vec<u8>> {
-        let tables = stored(self, "IMetaDataTables2::GetMetaDataStorage")?;
-        let (mut start, mut length) = (std::ptr::null(), 0);
-        native_call!(
-            &tables,
-            IMetaDataTables2::GetMetaDataStorage(&mut start, &mut length)
-        )?;
-        // SAFETY: the metadata says that it stands there, and how long it is.
-        Ok(unsafe { blob(start.cast(), length) })
-    }
+    fn metadata_storage() -> Vec<u8> = GetMetaDataStorage(@(bytes))
+        fails "Metadata of a loaded module, about which the runtime is not asked; what other \
+               metadata answers.";
 
     /// Name and content of a stream, counted from 0; `None` behind the last.
-    ///
-    /// Wraps `IMetaDataTables2::GetMetaDataStreamInfo`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// Metadata of a loaded module, about which the runtime is not asked; what other metadata answers.
-    #[doc(alias = "GetMetaDataStreamInfo")]
-    fn metadata_stream(&self, index: u32) -> Result<Option<MetadataStream>> {
-        let tables = stored(self, "IMetaDataTables2::GetMetaDataStreamInfo")?;
-        let (mut name, mut start, mut length) = (std::ptr::null(), std::ptr::null(), 0);
-        let answer = native_call!(
-            &tables,
-            IMetaDataTables2::GetMetaDataStreamInfo(index, &mut name, &mut start, &mut length)
-        );
-        match answer {
-            Ok(Hresult::S_OK) => Ok(Some(MetadataStream {
-                // SAFETY: names of streams end with a zero.
-                name: unsafe { utf8(name) },
-                // SAFETY: the metadata says that its stream stands there, and how long it is.
-                content: unsafe { blob(start.cast(), length) },
-            })),
-            Ok(_) => Ok(None),
-            Err(error) if error.hresult().0 == sys::E_INVALIDARG.0 => Ok(None),
-            Err(error) => Err(error),
-        }
+    fn metadata_stream(index: u32) -> {MetadataStream}
+        = GetMetaDataStreamInfo(index, @name, @(content)) none on S_FALSE_OR_INVALIDARG
+        fails "Metadata of a loaded module, about which the runtime is not asked; what other \
+               metadata answers.";
     }
 }
 

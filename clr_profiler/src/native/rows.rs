@@ -15,7 +15,8 @@
 //!   is named behind `as`; what is handed over are its expressions.
 //! - `@answer` is a place for an answer, `@(blob)` one for a pointer and a length, `~(blob)` for a length
 //!   and a pointer, `@[list]` and `@{text}` stand for capacity, count and buffer, `~[list]` and `~{text}`
-//!   for buffer, capacity and count; `@<constant>` for type, value and length. Each goes through
+//!   for buffer, capacity and count; `@<constant>` for type, value and length; `@*place: Type` for a place
+//!   that has to be prepared, by a method of that name. Each goes through
 //!   [`Answer`](super::Answer).
 //! - The answers are what is returned: one, a tuple, or `{Record}` with fields of their names.
 //! - `[in gc]` and `[steady]` are those of [`ask!`].
@@ -85,7 +86,7 @@ macro_rules! call_body {
         ($(
             $(@$place:ident)? $(@($blob:ident))? $(~($bytes:ident))? $(@<$constant:ident>)?
             $(@[$list:ident])? $(@{$text:ident})? $(~[$array:ident])? $(~{$name:ident})?
-            $($value:expr)?
+            $(@*$prepared:ident: $prepare:ident)? $($value:expr)?
         ),* $(,)?)
         [$($none:ident)?] [$($by:ident)?] $record:tt
     ) => {{
@@ -102,6 +103,7 @@ macro_rules! call_body {
             $(let mut $text = String::new();)?
             $(let mut $array = Vec::new();)?
             $(let mut $name = String::new();)?
+            $(let mut $prepared = $prepare::default();)?
         )*
         let answer = buffered!(
             [$($([$list])? $({$text})? $([$array])? $({$name})?)*]
@@ -116,6 +118,7 @@ macro_rules! call_body {
                 $(room, length, second!($text, name))?
                 $(second!($array, buffer), capacity, count)?
                 $(second!($name, name), room, length)?
+                $($prepared.place())?
             ),*))
         );
         let value = if_there!([$($none)?] answer, {
@@ -131,9 +134,11 @@ macro_rules! call_body {
                 };)?
                 $(let $list = $crate::native::each_answer($list, &asked)?;)?
                 $(let $array = $crate::native::each_answer($array, &asked)?;)?
+                $(let $prepared = $crate::native::Answer::answer($prepared, &asked)?;)?
             )*
             pack!($record $(
                 $($place)? $($blob)? $($bytes)? $($constant)? $($list)? $($text)? $($array)? $($name)?
+                $($prepared)?
             )*)
         });
         let _ = asked;
@@ -177,8 +182,12 @@ macro_rules! open {
         $this.framework_only($call)?;
         ($this.native(), $crate::native::Asked::of($call))
     }};
+    // By a function of the file of this name.
     (filter [] $interface:ident, $this:ident, $call:ident) => {
         (filter($this, $call)?, $crate::native::Asked::of($call))
+    };
+    (stored [] $interface:ident, $this:ident, $call:ident) => {
+        (stored($this, $call)?, $crate::native::Asked::of($call))
     };
 }
 
@@ -261,6 +270,10 @@ macro_rules! is_there {
     };
     (S_FALSE_OR_RECORD_NOTFOUND $answer:ident) => {
         $crate::native::found($answer)? == Some($crate::Hresult::S_OK)
+    };
+    (S_FALSE_OR_INVALIDARG $answer:ident) => {
+        $crate::native::unless($answer, $crate::Hresult(clr_profiler_sys::E_INVALIDARG.0))?
+            == Some($crate::Hresult::S_OK)
     };
     (ENVVAR_NOT_FOUND $answer:ident) => {
         $crate::native::unless($answer, $crate::native::ENVVAR_NOT_FOUND)?.is_some()

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use crate::error::Result;
-use crate::native::{Argument, Asked, Blob, Text, wide};
+use crate::native::{Answer, Argument, Asked, Blob, Text, wide};
 use clr_profiler_sys as sys;
 
 /// Version and culture of an assembly.
@@ -135,15 +135,17 @@ pub(crate) struct NativeVersion {
     native: sys::ASSEMBLYMETADATA,
 }
 
-impl NativeVersion {
-    /// To be read into.
-    pub(super) fn empty() -> Self {
+/// To be read into.
+impl Default for NativeVersion {
+    fn default() -> Self {
         Self {
             culture: vec![0; 256],
             native: Self::native(&AssemblyVersion::default()),
         }
     }
+}
 
+impl NativeVersion {
     /// To be written.
     pub(super) fn of(call: &'static str, version: &AssemblyVersion) -> Result<Self> {
         let mut native = Self::native(version);
@@ -183,17 +185,20 @@ impl NativeVersion {
     pub(super) fn as_ptr(&self) -> *const sys::ASSEMBLYMETADATA {
         &self.native
     }
+}
 
-    /// What was read, which is cut where the culture is longer than any.
-    pub(super) fn version(&self) -> AssemblyVersion {
-        let end = self.culture.iter().position(|unit| *unit == 0);
-        let culture = self.culture.get(..end.unwrap_or(0)).unwrap_or_default();
-        AssemblyVersion {
-            major: self.native.usMajorVersion,
-            minor: self.native.usMinorVersion,
-            build: self.native.usBuildNumber,
-            revision: self.native.usRevisionNumber,
+/// The culture is truncated where it is longer than any.
+impl Answer<NativeVersion> for AssemblyVersion {
+    fn answer(raw: NativeVersion, _: &Asked<'_>) -> Result<Self> {
+        let NativeVersion { culture, native } = raw;
+        let end = culture.iter().position(|unit| *unit == 0);
+        let culture = culture.get(..end.unwrap_or(0)).unwrap_or_default();
+        Ok(Self {
+            major: native.usMajorVersion,
+            minor: native.usMinorVersion,
+            build: native.usBuildNumber,
+            revision: native.usRevisionNumber,
             culture: String::from_utf16_lossy(culture),
-        }
+        })
     }
 }

@@ -4,8 +4,7 @@ use super::identity::{AssemblyProps, AssemblyRefProps, NativeVersion};
 use crate::error::Result;
 use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
-use crate::native::{blob, cast, wide};
-use crate::native::{read_array, read_text};
+use crate::native::{cast, read_array, wide};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
@@ -49,14 +48,6 @@ pub struct ManifestResourceProps {
     pub offset: u32,
     /// Its attributes: `CorManifestResourceFlags`, ECMA-335 II.23.1.9.
     pub flags: u32,
-}
-
-/// The interface of the manifest.
-fn assembly(
-    metadata: &(impl Sealed + ?Sized),
-    call: &'static str,
-) -> Result<sys::IMetaDataAssemblyImport> {
-    cast(metadata.import(), call)
 }
 
 table! { ($) __metadata_assembly_import:
@@ -116,85 +107,16 @@ pub trait MetadataAssemblyImport: Sealed {
     __metadata_assembly_import! { calls }
     __metadata_assembly_import_enumerations! { enumerations }
 
+    calls! { MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
     /// Name, version, key and attributes of the assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::GetAssemblyProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
-    #[doc(alias = "GetAssemblyProps")]
-    fn assembly_props(&self, token: Assembly) -> Result<AssemblyProps> {
-        let import = assembly(self, "IMetaDataAssemblyImport::GetAssemblyProps")?;
-        let (mut key, mut key_length) = (std::ptr::null(), 0);
-        let (mut hash_algorithm, mut flags) = (0, 0);
-        let mut version = NativeVersion::empty();
-        let name = read_text(|capacity, length, buffer| {
-            native_call!(
-                &import,
-                IMetaDataAssemblyImport::GetAssemblyProps(
-                    token.raw(),
-                    &mut key,
-                    &mut key_length,
-                    &mut hash_algorithm,
-                    buffer,
-                    capacity,
-                    length,
-                    version.place(),
-                    &mut flags,
-                )
-            )
-        })?;
-        Ok(AssemblyProps {
-            name,
-            version: version.version(),
-            // SAFETY: the metadata says that its blob of that length stands there.
-            public_key: unsafe { blob(key.cast(), key_length) },
-            hash_algorithm,
-            flags,
-        })
-    }
+    fn assembly_props(token: Assembly) -> {AssemblyProps}
+        = GetAssemblyProps(token, @(public_key), @hash_algorithm, ~{name}, @*version: NativeVersion,
+            @flags) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
 
     /// Name, version, key and attributes of a reference to an assembly.
-    ///
-    /// Wraps `IMetaDataAssemblyImport::GetAssemblyRefProps`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// `CLDB_E_RECORD_NOTFOUND` where there is no such item.
-    #[doc(alias = "GetAssemblyRefProps")]
-    fn assembly_ref_props(&self, token: AssemblyRef) -> Result<AssemblyRefProps> {
-        let import = assembly(self, "IMetaDataAssemblyImport::GetAssemblyRefProps")?;
-        let (mut key, mut key_length) = (std::ptr::null(), 0);
-        let (mut hash, mut hash_length) = (std::ptr::null(), 0);
-        let mut flags = 0;
-        let mut version = NativeVersion::empty();
-        let name = read_text(|capacity, length, buffer| {
-            native_call!(
-                &import,
-                IMetaDataAssemblyImport::GetAssemblyRefProps(
-                    token.raw(),
-                    &mut key,
-                    &mut key_length,
-                    buffer,
-                    capacity,
-                    length,
-                    version.place(),
-                    &mut hash,
-                    &mut hash_length,
-                    &mut flags,
-                )
-            )
-        })?;
-        Ok(AssemblyRefProps {
-            name,
-            version: version.version(),
-            // SAFETY: the metadata says that its blob of that length stands there.
-            public_key_or_token: unsafe { blob(key.cast(), key_length) },
-            // SAFETY: as above.
-            hash: unsafe { blob(hash.cast(), hash_length) },
-            flags,
-        })
+    fn assembly_ref_props(token: AssemblyRef) -> {AssemblyRefProps}
+        = GetAssemblyRefProps(token, @(public_key_or_token), ~{name}, @*version: NativeVersion,
+            @(hash), @flags) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
     }
 
     /// The assemblies of this name that the runtime would find from these folders.
@@ -214,7 +136,7 @@ pub trait MetadataAssemblyImport: Sealed {
         name: &str,
     ) -> Result<Vec<Metadata<'_>>> {
         const CALL: &str = "IMetaDataAssemblyImport::FindAssembliesByName";
-        let import = assembly(self, CALL)?;
+        let import: sys::IMetaDataAssemblyImport = cast(self.import(), CALL)?;
         let base = application_base.map(|path| wide(CALL, path)).transpose()?;
         let bin = private_bin.map(|path| wide(CALL, path)).transpose()?;
         let name = wide(CALL, name)?;
