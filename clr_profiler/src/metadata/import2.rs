@@ -1,10 +1,8 @@
 //! `IMetaDataImport2`.
 
 use super::handle::{Metadata, Sealed};
-use crate::error::{Error, Result};
 use crate::metadata::enumerate::Source;
 use crate::native::into_token;
-use clr_profiler_il::signature::MethodSpecSig;
 use clr_profiler_il::token::{GenericParam, GenericParamConstraint, MethodSpec, Token};
 
 /// A generic parameter of a type or a method.
@@ -39,18 +37,6 @@ pub struct MethodSpecProps {
     pub parent: Token,
     /// The arguments as the metadata encodes them; [`signature`](Self::signature) decodes them.
     pub signature_blob: Vec<u8>,
-}
-
-impl MethodSpecProps {
-    /// The arguments.
-    ///
-    /// # Errors
-    ///
-    /// Where they break a rule of ECMA-335 II.23.2: which one, and where.
-    pub fn signature(&self) -> Result<MethodSpecSig> {
-        MethodSpecSig::parse(&self.signature_blob)
-            .map_err(|error| Error::invalid("the signature of the instantiation", error))
-    }
 }
 
 /// For which processors an image is.

@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 
+use super::import::{FieldProps, MemberProps, MemberRefProps, MethodProps, PropertyProps};
+use super::import2::MethodSpecProps;
 use crate::error::{Error, Result};
 use crate::native::{Asked, Blob};
 use clr_profiler_il::signature::{
     FieldSig, MemberRefSig, MethodSig, MethodSpecSig, PropertySig, StandAloneSig, TypeSpecSig,
 };
+
+use sealed::Signature;
 
 /// A signature of the kind `S` to be handed over: a reference to the value, or to the bytes.
 ///
@@ -70,50 +74,63 @@ pub(crate) fn wanted<'s, S>(
 }
 
 mod sealed {
+    use crate::error::Result;
+
     #[doc(hidden)]
     pub trait Sealed {}
+
+    /// A kind of signature.
+    #[doc(hidden)]
+    pub trait Signature: Sized {
+        fn encode(&self, call: &'static str) -> Result<Vec<u8>>;
+
+        /// Refuses bytes that are not a signature of this kind.
+        fn check(call: &'static str, bytes: &[u8]) -> Result<()>;
+    }
 }
 
 impl sealed::Sealed for &[u8] {}
 impl sealed::Sealed for &Vec<u8> {}
 impl<const N: usize> sealed::Sealed for &[u8; N] {}
+impl<S: Signature> sealed::Sealed for &S {}
+
+impl<S: Signature> AsSignature<S> for &S {
+    fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
+        self.encode(call).map(Cow::Owned)
+    }
+}
+
+impl<S: Signature> AsSignature<S> for &[u8] {
+    fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
+        S::check(call, self)?;
+        Ok(Cow::Borrowed(self))
+    }
+}
+
+impl<S: Signature> AsSignature<S> for &Vec<u8> {
+    fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
+        S::check(call, self)?;
+        Ok(Cow::Borrowed(self))
+    }
+}
+
+impl<S: Signature, const N: usize> AsSignature<S> for &[u8; N] {
+    fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
+        S::check(call, *self)?;
+        Ok(Cow::Borrowed(*self))
+    }
+}
 
 macro_rules! signatures {
     ($($signature:ident)*) => {$(
-        impl sealed::Sealed for &$signature {}
-
-        impl AsSignature<$signature> for &$signature {
-            fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
-                self.to_bytes()
-                    .map(Cow::Owned)
-                    .map_err(|error| Error::invalid(call, error))
+        impl Signature for $signature {
+            fn encode(&self, call: &'static str) -> Result<Vec<u8>> {
+                self.to_bytes().map_err(|error| Error::invalid(call, error))
             }
-        }
 
-        impl AsSignature<$signature> for &[u8] {
-            fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
-                match $signature::parse(self) {
-                    Ok(_) => Ok(Cow::Borrowed(self)),
-                    Err(error) => Err(Error::invalid(call, error)),
-                }
-            }
-        }
-
-        impl AsSignature<$signature> for &Vec<u8> {
-            fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
-                match $signature::parse(self) {
-                    Ok(_) => Ok(Cow::Borrowed(self.as_slice())),
-                    Err(error) => Err(Error::invalid(call, error)),
-                }
-            }
-        }
-
-        impl<const N: usize> AsSignature<$signature> for &[u8; N] {
-            fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>> {
-                match $signature::parse(*self) {
-                    Ok(_) => Ok(Cow::Borrowed(self.as_slice())),
-                    Err(error) => Err(Error::invalid(call, error)),
-                }
+            fn check(call: &'static str, bytes: &[u8]) -> Result<()> {
+                let parsed = $signature::parse(bytes).map(drop);
+                parsed.map_err(|error| Error::invalid(call, error))
             }
         }
     )*};
@@ -121,6 +138,32 @@ macro_rules! signatures {
 
 signatures! {
     FieldSig MemberRefSig MethodSig MethodSpecSig PropertySig StandAloneSig TypeSpecSig
+}
+
+/// What has a `signature_blob` also decodes it.
+macro_rules! decoded {
+    ($($props:ident: $signature:ident = $name:literal;)*) => {$(
+        impl $props {
+            /// The signature.
+            ///
+            /// # Errors
+            ///
+            /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
+            pub fn signature(&self) -> Result<$signature> {
+                $signature::parse(&self.signature_blob)
+                    .map_err(|error| Error::invalid($name, error))
+            }
+        }
+    )*};
+}
+
+decoded! {
+    MethodProps: MethodSig = "the signature of the method";
+    FieldProps: FieldSig = "the signature of the field";
+    MemberProps: MemberRefSig = "the signature of the member";
+    MemberRefProps: MemberRefSig = "the signature of the member";
+    PropertyProps: PropertySig = "the signature of the property";
+    MethodSpecProps: MethodSpecSig = "the signature of the instantiation";
 }
 
 #[cfg(test)]

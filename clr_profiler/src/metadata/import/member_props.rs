@@ -1,8 +1,6 @@
 //! What the metadata tells of methods, fields and parameters.
 
-use crate::error::{Error, Result};
 use crate::metadata::value::DefaultValue;
-use clr_profiler_il::signature::{FieldSig, MemberRefSig, MethodSig};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef};
 
 /// A method that a module defines.
@@ -23,18 +21,6 @@ pub struct MethodProps {
     pub implementation: u32,
 }
 
-impl MethodProps {
-    /// The signature.
-    ///
-    /// # Errors
-    ///
-    /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
-    pub fn signature(&self) -> Result<MethodSig> {
-        MethodSig::parse(&self.signature_blob)
-            .map_err(|error| Error::invalid("the signature of the method", error))
-    }
-}
-
 /// A field that a module defines.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -49,18 +35,6 @@ pub struct FieldProps {
     pub signature_blob: Vec<u8>,
     /// The value of a literal.
     pub value: Option<DefaultValue>,
-}
-
-impl FieldProps {
-    /// The signature.
-    ///
-    /// # Errors
-    ///
-    /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
-    pub fn signature(&self) -> Result<FieldSig> {
-        FieldSig::parse(&self.signature_blob)
-            .map_err(|error| Error::invalid("the signature of the field", error))
-    }
 }
 
 /// A method or field that a module defines.
@@ -94,23 +68,6 @@ pub struct MemberRefProps {
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
 }
-
-macro_rules! member_signature {
-    ($($name:ident)*) => {$(
-        impl $name {
-            /// The signature: of a method or of a field.
-            ///
-            /// # Errors
-            ///
-            /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
-            pub fn signature(&self) -> Result<MemberRefSig> {
-                MemberRefSig::parse(&self.signature_blob)
-                    .map_err(|error| Error::invalid("the signature of the member", error))
-            }
-        }
-    )*};
-}
-member_signature!(MemberProps MemberRefProps);
 
 /// A parameter of a method that a module defines.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,9 @@
 //! `IMetaDataImport`: properties and events, and the methods behind them.
 
-use crate::error::{Error, Result};
 use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::metadata::value::DefaultValue;
 use crate::native::any_token;
-use clr_profiler_il::signature::PropertySig;
 use clr_profiler_il::token::{Event, MethodDef, Property, Token, TypeDef};
 
 /// A property of a type.
@@ -28,18 +26,6 @@ pub struct PropertyProps {
     pub getter: Option<MethodDef>,
     /// Other methods that belong to it.
     pub others: Vec<MethodDef>,
-}
-
-impl PropertyProps {
-    /// The signature.
-    ///
-    /// # Errors
-    ///
-    /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
-    pub fn signature(&self) -> Result<PropertySig> {
-        PropertySig::parse(&self.signature_blob)
-            .map_err(|error| Error::invalid("the signature of the property", error))
-    }
 }
 
 /// An event of a type.
