@@ -3,15 +3,14 @@
 use super::assembly::MetadataAssemblyImport;
 use super::handle::Metadata;
 use super::import::{MetadataImportAttributes, MetadataImportMembers, MetadataImportTypes};
+use super::names::nested_names;
 use crate::error::{Error, Result};
 use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType, Value};
 use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
-use clr_profiler_il::token::{MemberRef, MethodDef, Token, TypeDef, TypeRef, TypeToken};
+use clr_profiler_il::token::{CustomAttribute, MemberRef, MethodDef, Token, TypeDef, TypeToken};
 
 /// In the attributes of a field: it is static.
 const STATIC: u32 = 0x10;
-/// How deep types are nested, at most.
-const DEEPEST: usize = 64;
 
 impl Metadata<'_> {
     /// The arguments of an item's custom attribute, by the full name of its type; the first one where
@@ -56,19 +55,10 @@ impl Metadata<'_> {
         type_name: &str,
         mut elsewhere: impl FnMut(&str) -> Option<TypeSig>,
     ) -> Result<Option<AttributeValue>> {
-        for attribute in self.custom_attributes(Some(owner.into()), None) {
-            let props = self.custom_attribute_props(attribute?)?;
-            let (class, signature) = self.constructor(props.constructor)?;
-            let (name, arguments) = self.attribute_type(class)?;
-            if name != type_name {
-                continue;
-            }
-            let mut parameters = signature.params;
-            for parameter in &mut parameters {
-                substitute(parameter, &arguments);
-            }
+        for attribute in self.attributes_of(owner.into(), type_name) {
+            let (value, parameters) = attribute?;
             let mut failed = None;
-            let value = AttributeValue::decode(&props.value, &parameters, |of| {
+            let value = AttributeValue::decode(&value, &parameters, |of| {
                 let found = self.underlying(of, &mut elsewhere);
                 found.unwrap_or_else(|error| {
                     failed = Some(error);
@@ -91,19 +81,39 @@ impl Metadata<'_> {
         type_name: &str,
     ) -> Result<Vec<String>> {
         let mut texts = Vec::new();
-        for attribute in self.custom_attributes(Some(owner.into()), None) {
-            let props = self.custom_attribute_props(attribute?)?;
-            let (class, signature) = self.constructor(props.constructor)?;
-            if self.attribute_type(class)?.0 != type_name {
-                continue;
-            }
-            let value = AttributeValue::decode(&props.value, &signature.params, |_| None);
+        for attribute in self.attributes_of(owner.into(), type_name) {
+            let (value, parameters) = attribute?;
+            let value = AttributeValue::decode(&value, &parameters, |_| None);
             let value = value.map_err(|error| self.explained(type_name, &error))?;
             if let Some(Value::String(Some(text))) = value.fixed.into_iter().next() {
                 texts.push(text);
             }
         }
         Ok(texts)
+    }
+
+    /// The values of an item's attributes of the type with this name, with the types of their
+    /// constructors' parameters.
+    fn attributes_of(
+        &self,
+        owner: Token,
+        type_name: &str,
+    ) -> impl Iterator<Item = Result<(Vec<u8>, Vec<TypeSig>)>> {
+        let value = move |attribute: Result<CustomAttribute>| {
+            let props = self.custom_attribute_props(attribute?)?;
+            let (class, signature) = self.constructor(props.constructor)?;
+            let (name, arguments) = self.attribute_type(class)?;
+            if name != type_name {
+                return Ok(None);
+            }
+            let mut parameters = signature.params;
+            for parameter in &mut parameters {
+                substitute(parameter, &arguments);
+            }
+            Ok(Some((props.value, parameters)))
+        };
+        let attributes = self.custom_attributes(Some(owner), None);
+        attributes.filter_map(move |attribute| value(attribute).transpose())
     }
 
     fn explained(
@@ -165,29 +175,7 @@ impl Metadata<'_> {
 
     /// The full name of a type, as reflection writes it.
     fn class_name(&self, class: TypeToken) -> Result<String> {
-        let mut parts = Vec::new();
-        let mut next = Some(class);
-        while let Some(class) = next
-            && parts.len() < DEEPEST
-        {
-            let name;
-            (name, next) = match class {
-                TypeToken::Def(class) => (
-                    self.type_def_props(class)?.name,
-                    self.nested_class_props(class)?.map(TypeToken::Def),
-                ),
-                TypeToken::Ref(class) => {
-                    let props = self.type_ref_props(class)?;
-                    let outer = TypeRef::try_from(props.resolution_scope).ok();
-                    let outer = outer.filter(|outer| !outer.is_nil());
-                    (props.name, outer.map(TypeToken::Ref))
-                }
-                TypeToken::Spec(class) => (Token::from(class).to_string(), None),
-            };
-            parts.push(name);
-        }
-        parts.reverse();
-        Ok(parts.join("+"))
+        Ok(nested_names(self, class)?.join("+"))
     }
 
     /// The type of an enumeration's values.

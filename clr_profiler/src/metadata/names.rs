@@ -90,17 +90,9 @@ pub(crate) fn type_def_name(
     class: TypeDef,
     arguments: &[String],
 ) -> Result<String> {
-    let mut chain = vec![metadata.type_def_props(class)?.name];
-    let mut inner = class;
-    while let Some(outer) = metadata.nested_class_props(inner)?
-        && chain.len() < NESTING_LIMIT
-    {
-        chain.push(metadata.type_def_props(outer)?.name);
-        inner = outer;
-    }
     let mut arguments = arguments;
     let mut name = String::new();
-    for part in chain.iter().rev() {
+    for part in &nested_names(metadata, class.into())? {
         if !name.is_empty() {
             name.push('+');
         }
@@ -115,18 +107,36 @@ pub(crate) fn type_def_name(
 
 /// The name of a type of another module, with its namespace and the types around it.
 pub(crate) fn type_ref_name(metadata: &Metadata<'_>, class: TypeRef) -> Result<String> {
-    let mut chain = Vec::new();
-    let mut next = class;
-    while chain.len() < NESTING_LIMIT {
-        let props = metadata.type_ref_props(next)?;
-        chain.push(split_arity(&props.name).0.to_owned());
-        match TypeRef::try_from(props.resolution_scope) {
-            Ok(outer) if !props.resolution_scope.is_nil() => next = outer,
-            _ => break,
-        }
+    let names = nested_names(metadata, class.into())?;
+    let bare: Vec<_> = names.iter().map(|name| split_arity(name).0).collect();
+    Ok(bare.join("+"))
+}
+
+/// The names of a type and of the types around it, outermost first, as metadata has them.
+pub(super) fn nested_names(metadata: &Metadata<'_>, class: TypeToken) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut next = Some(class);
+    while let Some(class) = next
+        && names.len() < NESTING_LIMIT
+    {
+        let name;
+        (name, next) = match class {
+            TypeToken::Def(class) => (
+                metadata.type_def_props(class)?.name,
+                metadata.nested_class_props(class)?.map(TypeToken::Def),
+            ),
+            TypeToken::Ref(class) => {
+                let props = metadata.type_ref_props(class)?;
+                let outer = TypeRef::try_from(props.resolution_scope).ok();
+                let outer = outer.filter(|outer| !outer.is_nil());
+                (props.name, outer.map(TypeToken::Ref))
+            }
+            TypeToken::Spec(class) => (Token::from(class).to_string(), None),
+        };
+        names.push(name);
     }
-    chain.reverse();
-    Ok(chain.join("+"))
+    names.reverse();
+    Ok(names)
 }
 
 /// A type of the module by its name, those of the types that enclose it before that.
