@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::handle::{MetadataWriter, SealedWriter};
 use super::signature::AsSignature;
-use super::stream::OutStream;
+use super::stream::{to_memory, to_stream};
 use crate::error::Result;
 use crate::metadata::signature::checked;
 use crate::native::any_token;
@@ -73,12 +73,9 @@ pub trait MetadataEmit2: SealedWriter {
     /// What the metadata answers, and what `out` does.
     #[doc(alias = "SaveDeltaToStream")]
     fn save_delta_to_stream(&self, out: &mut dyn Write) -> Result<()> {
-        let stream = OutStream::new();
-        native_call!(
-            self.emit(),
-            IMetaDataEmit2::SaveDeltaToStream(stream.as_raw(), 0)
-        )?;
-        Ok(out.write_all(&stream.take())?)
+        to_stream(out, |stream| {
+            native_call!(self.emit(), IMetaDataEmit2::SaveDeltaToStream(stream, 0))
+        })
     }
 
     /// The changes since the metadata was opened, as a file of metadata.
@@ -90,13 +87,9 @@ pub trait MetadataEmit2: SealedWriter {
     /// What the metadata answers.
     #[doc(alias = "SaveDeltaToMemory")]
     fn save_delta_to_memory(&self) -> Result<Vec<u8>> {
-        let size = self.delta_save_size(sys::cssAccurate)?;
-        let mut bytes = vec![0u8; size as usize];
-        native_call!(
-            self.emit(),
-            IMetaDataEmit2::SaveDeltaToMemory(bytes.as_mut_ptr().cast(), size)
-        )?;
-        Ok(bytes)
+        to_memory(self.delta_save_size(sys::cssAccurate)?, |start, size| {
+            native_call!(self.emit(), IMetaDataEmit2::SaveDeltaToMemory(start, size))
+        })
     }
 }
 

@@ -1,8 +1,11 @@
-//! [`OutStream`]: an `IStream` that keeps what is written to it.
+//! Where metadata is saved to: an `IStream` that keeps what is written to it, and memory.
 
 use std::ffi::c_void;
+use std::io::Write;
+use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::error::{Hresult, Result};
 use crate::native::{Com, Object, unknown, value};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
@@ -14,30 +17,26 @@ const IID_ISTREAM: GUID = GUID::from_u128(0x0000000C_0000_0000_C000_000000000046
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
-/// The stream that metadata is saved to: it only takes what is written, from front to back.
-pub(super) struct OutStream {
-    written: Written,
-    object: Option<Object<Written>>,
+/// What a call writes to a stream, which only takes what is written, from front to back: `out` gets
+/// it when all is there.
+pub(super) fn to_stream(
+    out: &mut dyn Write,
+    save: impl FnOnce(*mut c_void) -> Result<Hresult>,
+) -> Result<()> {
+    let written = Written::default();
+    let stream = Object::new(written.clone(), &IID_ISTREAM);
+    save(stream.as_ref().map_or(null_mut(), Object::as_raw))?;
+    Ok(out.write_all(&written.lock())?)
 }
 
-impl OutStream {
-    pub(super) fn new() -> Self {
-        let written = Written::default();
-        Self {
-            object: Object::new(written.clone(), &IID_ISTREAM),
-            written,
-        }
-    }
-
-    pub(super) fn as_raw(&self) -> *mut c_void {
-        let object = self.object.as_ref();
-        object.map_or(std::ptr::null_mut(), Object::as_raw)
-    }
-
-    /// What was written.
-    pub(super) fn take(self) -> Vec<u8> {
-        std::mem::take(&mut self.written.lock())
-    }
+/// What a call writes to memory of so many bytes.
+pub(super) fn to_memory(
+    size: u32,
+    save: impl FnOnce(*mut c_void, u32) -> Result<Hresult>,
+) -> Result<Vec<u8>> {
+    let mut bytes = vec![0u8; size as usize];
+    save(bytes.as_mut_ptr().cast(), size)?;
+    Ok(bytes)
 }
 
 impl Written {

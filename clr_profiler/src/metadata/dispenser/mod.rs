@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::handle::{Metadata, MetadataWriter};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::native::{Argument, Asked, length};
 use crate::runtime::{ProfilerInfo, Reach};
 use clr_profiler_sys as sys;
@@ -118,26 +118,20 @@ impl Sealed for Dispenser {
     }
 }
 
-/// What a call of a dispenser gave as metadata.
+/// The metadata that a call of a dispenser gives as an `IMetaDataImport2`. It has a storage unless it is
+/// made anew.
 fn scope<'m>(
     dispenser: &(impl Sealed + ?Sized),
     call: &'static str,
-    raw: *mut c_void,
+    has_storage: bool,
+    open: impl FnOnce(*mut *mut c_void) -> Result<Hresult>,
 ) -> Result<Metadata<'m>> {
-    // SAFETY: every caller has asked for this interface and gives the reference away.
+    let mut raw = std::ptr::null_mut();
+    open(&mut raw)?;
+    // SAFETY: every caller asks for this interface and gives the reference away.
     let mut metadata = unsafe { Metadata::from_raw(call, raw) }?;
     metadata.locks_itself = dispenser.thread_safe().load(Ordering::Relaxed);
-    Ok(metadata)
-}
-
-/// What a call of a dispenser gave as metadata that has a storage.
-fn stored<'m>(
-    dispenser: &(impl Sealed + ?Sized),
-    call: &'static str,
-    raw: *mut c_void,
-) -> Result<Metadata<'m>> {
-    let mut metadata = scope(dispenser, call, raw)?;
-    metadata.has_storage = true;
+    metadata.has_storage = has_storage;
     Ok(metadata)
 }
 
@@ -159,17 +153,18 @@ pub trait MetadataDispenser: Sealed {
     #[doc(alias = "DefineScope")]
     fn define_scope(&self) -> Result<MetadataWriter<'static>> {
         const CALL: &str = "IMetaDataDispenser::DefineScope";
-        let mut raw = std::ptr::null_mut();
-        native_call!(
-            self.native(),
-            IMetaDataDispenser::DefineScope(
-                &sys::CLSID_CorMetaDataRuntime,
-                0,
-                &sys::IMetaDataImport2::IID,
-                &mut raw,
+        let new = scope(self, CALL, false, |metadata| {
+            native_call!(
+                self.native(),
+                IMetaDataDispenser::DefineScope(
+                    &sys::CLSID_CorMetaDataRuntime,
+                    0,
+                    &sys::IMetaDataImport2::IID,
+                    metadata,
+                )
             )
-        )?;
-        scope(self, CALL, raw)?.into_writer(CALL)
+        });
+        new?.into_writer(CALL)
     }
 
     /// Opens the metadata of a file, for reading.
@@ -205,19 +200,19 @@ pub trait MetadataDispenser: Sealed {
     #[doc(alias = "OpenScopeOnMemory")]
     fn open_scope_on_memory(&self, data: &[u8]) -> Result<Metadata<'static>> {
         const CALL: &str = "IMetaDataDispenser::OpenScopeOnMemory";
-        let mut raw = std::ptr::null_mut();
-        native_call!(
-            self.native(),
-            IMetaDataDispenser::OpenScopeOnMemory(
-                data.as_ptr().cast(),
-                length(CALL, data)?,
-                // Without the copy the metadata would outlive `data`.
-                sys::ofRead | sys::ofCopyMemory,
-                &sys::IMetaDataImport2::IID,
-                &mut raw,
+        scope(self, CALL, true, |metadata| {
+            native_call!(
+                self.native(),
+                IMetaDataDispenser::OpenScopeOnMemory(
+                    data.as_ptr().cast(),
+                    length(CALL, data)?,
+                    // Without the copy the metadata would outlive `data`.
+                    sys::ofRead | sys::ofCopyMemory,
+                    &sys::IMetaDataImport2::IID,
+                    metadata,
+                )
             )
-        )?;
-        stored(self, CALL, raw)
+        })
     }
 }
 
@@ -226,10 +221,11 @@ impl MetadataDispenser for Dispenser {}
 fn open(dispenser: &(impl Sealed + ?Sized), file: &Path, flags: u32) -> Result<Metadata<'static>> {
     const CALL: &str = "IMetaDataDispenser::OpenScope";
     let file = file.to_native(&Asked::of(CALL))?;
-    let mut raw = std::ptr::null_mut();
-    native_call!(
-        dispenser.native(),
-        IMetaDataDispenser::OpenScope(file.as_ptr(), flags, &sys::IMetaDataImport2::IID, &mut raw,)
-    )?;
-    stored(dispenser, CALL, raw)
+    scope(dispenser, CALL, true, |metadata| {
+        let iid = &sys::IMetaDataImport2::IID;
+        native_call!(
+            dispenser.native(),
+            IMetaDataDispenser::OpenScope(file.as_ptr(), flags, iid, metadata)
+        )
+    })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::metadata::handle::{Metadata, MetadataWriter, SealedWriter};
 use crate::metadata::rare::MetadataHandler;
-use crate::metadata::stream::OutStream;
+use crate::metadata::stream::{to_memory, to_stream};
 use crate::native::any_token;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
@@ -73,9 +73,9 @@ pub trait MetadataEmitScope: SealedWriter {
     /// What the metadata answers, and what `out` does.
     #[doc(alias = "SaveToStream")]
     fn save_to_stream(&self, out: &mut dyn Write) -> Result<()> {
-        let stream = OutStream::new();
-        native_call!(self.emit(), IMetaDataEmit::SaveToStream(stream.as_raw(), 0))?;
-        Ok(out.write_all(&stream.take())?)
+        to_stream(out, |stream| {
+            native_call!(self.emit(), IMetaDataEmit::SaveToStream(stream, 0))
+        })
     }
 
     /// The metadata, as a file of metadata.
@@ -87,13 +87,9 @@ pub trait MetadataEmitScope: SealedWriter {
     /// What the metadata answers.
     #[doc(alias = "SaveToMemory")]
     fn save_to_memory(&self) -> Result<Vec<u8>> {
-        let size = self.save_size(sys::cssAccurate)?;
-        let mut bytes = vec![0u8; size as usize];
-        native_call!(
-            self.emit(),
-            IMetaDataEmit::SaveToMemory(bytes.as_mut_ptr().cast(), size)
-        )?;
-        Ok(bytes)
+        to_memory(self.save_size(sys::cssAccurate)?, |start, size| {
+            native_call!(self.emit(), IMetaDataEmit::SaveToMemory(start, size))
+        })
     }
 }
 
