@@ -78,6 +78,8 @@ extern crate clr_profiler_macros;
 // the only ones that may hold `unsafe`.
 
 // What native code and users name.
+#[macro_use]
+mod debug;
 mod error;
 mod events;
 #[allow(unsafe_code, reason = "declares the constructors that take any number")]

@@ -1,12 +1,12 @@
 //! [`Worker`]: a thread of a component of the library.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo4;
-use crate::runtime::{ProfilerInfo, may_wait};
+use crate::runtime::{ProfilerInfo, lock, may_wait};
 
 /// How long a runtime that has only begun to start is left alone.
 const EARLY: Duration = Duration::from_millis(1);
@@ -32,25 +32,21 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) fn is_set(&self) -> bool {
-        *self.lock()
+        *lock(&self.is_set)
     }
 
     /// Waits so long; `true` as soon as the thread is to end.
     pub(crate) fn wait(&self, patience: Duration) -> bool {
         let (is_set, _) = self
             .changed
-            .wait_timeout_while(self.lock(), patience, |is_set| !*is_set)
+            .wait_timeout_while(lock(&self.is_set), patience, |is_set| !*is_set)
             .unwrap_or_else(PoisonError::into_inner);
         *is_set
     }
 
     fn set(&self) {
-        *self.lock() = true;
+        *lock(&self.is_set) = true;
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -105,7 +101,7 @@ impl Worker {
             ));
         }
         // Held until the thread has ended, so that whoever stops it meanwhile waits, too.
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = lock(&self.thread);
         match thread.take().map(JoinHandle::join) {
             None => Ok(()),
             Some(Ok(ended)) => ended,

@@ -6,9 +6,8 @@ mod record;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::callbacks::payload::{GenerationSet, Roots, WeakTableElements};
 use crate::callbacks::reasons::{GcReason, RootKind};
@@ -20,7 +19,7 @@ use crate::info::{
     reference_fields,
 };
 use crate::profiler::{Component, needed_without};
-use crate::runtime::{ProfilerInfo, owner};
+use crate::runtime::{ProfilerInfo, lock, owner};
 use clr_profiler_macros::component;
 
 pub use graph::{
@@ -29,6 +28,8 @@ pub use graph::{
 
 use graph::UNIT;
 use record::Record;
+
+opaque! { HeapRecorder }
 
 /// Records all objects of the managed heap and what they refer to, when it is asked to.
 ///
@@ -208,16 +209,6 @@ impl Component for HeapRecorder {
         drop(lock(&self.naming));
         Ok(())
     }
-}
-
-impl fmt::Debug for HeapRecorder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeapRecorder").finish_non_exhaustive()
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// With the events that a record is made of.

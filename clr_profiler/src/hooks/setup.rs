@@ -1,6 +1,6 @@
 //! [`Setup::hooks`] and [`Setup::hooks_with_info`].
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::state::shut_down;
 use super::{CallHooks, CallHooksWithInfo, HookedFunctions, fast, with_info};
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::events::EventMask;
 use crate::ids::FunctionId;
 use crate::profiler::{Component, Setup};
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock};
 
 /// What hands hooks to the runtime once it knows the events.
 type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()> + Send>;
@@ -23,7 +23,7 @@ impl Component for Hooks {
     }
 
     fn start(&self, info: &ProfilerInfo) -> Result<()> {
-        let set = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let set = lock(&self.0).take();
         match set {
             Some(set) => set(info, info.events()?).inspect_err(|_| shut_down(info)),
             None => Ok(()),

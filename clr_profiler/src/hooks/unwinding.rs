@@ -1,6 +1,5 @@
 //! [`Unwinding`]: tells the stacks of calls which calls exceptions end.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +10,8 @@ use crate::info::CorProfilerInfo3;
 use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
 use crate::tracing::{ExceptionEvent, ExceptionEvents};
+
+opaque! { Unwinding }
 
 /// What an exception does to the calls of the thread on which this is told: to be given to
 /// [`CallStack::unwind`](crate::CallStack::unwind).
@@ -119,11 +120,5 @@ impl Component for Unwinding {
         _thrown: ObjectId<'_>,
     ) -> Result<()> {
         self.tell(UnwindStep::Caught)
-    }
-}
-
-impl fmt::Debug for Unwinding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unwinding").finish_non_exhaustive()
     }
 }

@@ -1,7 +1,6 @@
 //! [`Metadata`] and [`MetadataWriter`]: the handles to the metadata of one module.
 
 use std::ffi::c_void;
-use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -12,6 +11,8 @@ use crate::native::{Answer, Argument, Asked, cast};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 use sys::Interface;
+
+opaque! { Metadata<'_>, MetadataWriter<'_> }
 
 /// The metadata of a module: its types, methods and references, each named by a token.
 ///
@@ -123,12 +124,6 @@ impl Argument for &Metadata<'_> {
     }
 }
 
-impl fmt::Debug for Metadata<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Metadata")
-    }
-}
-
 /// The metadata of a module, to be added to and changed.
 ///
 /// Its methods come from the traits [`MetadataEmit`](crate::MetadataEmit),
@@ -156,12 +151,6 @@ impl<'info> Deref for MetadataWriter<'info> {
 
     fn deref(&self) -> &Metadata<'info> {
         &self.metadata
-    }
-}
-
-impl fmt::Debug for MetadataWriter<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MetadataWriter")
     }
 }
 

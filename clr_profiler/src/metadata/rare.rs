@@ -2,7 +2,6 @@
 //! is missing.
 
 use std::ffi::{CString, c_void};
-use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -17,6 +16,8 @@ use crate::runtime::{catch, utf16_string};
 use clr_profiler_il::token::{Token, TypeRef};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
+
+opaque! { MetadataHandler, CeeGen<'_>, TokenMap }
 
 table! { ($) __cor_profiler_info_legacy:
     CorProfilerInfoLegacy = ICorProfilerInfo from info;
@@ -456,24 +457,6 @@ told! {
     IMetaDataError::OnError(error: HRESULT, token: u32)
         = |events, error, token| events.error(Hresult(error.0), Token::new(token));
     IHostFilter::MarkToken(token: u32) = |events, token| events.token_marked(Token::new(token));
-}
-
-impl fmt::Debug for MetadataHandler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MetadataHandler")
-    }
-}
-
-impl fmt::Debug for CeeGen<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CeeGen")
-    }
-}
-
-impl fmt::Debug for TokenMap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TokenMap")
-    }
 }
 
 #[cfg(test)]

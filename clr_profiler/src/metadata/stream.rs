@@ -3,10 +3,11 @@
 use std::ffi::c_void;
 use std::io::Write;
 use std::ptr::null_mut;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::error::{Hresult, Result};
 use crate::native::{Com, Object, unknown, value};
+use crate::runtime::lock;
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
@@ -26,7 +27,7 @@ pub(super) fn to_stream(
     let written = Written::default();
     let stream = Object::new(written.clone(), &IID_ISTREAM);
     save(stream.as_ref().map_or(null_mut(), Object::as_raw))?;
-    Ok(out.write_all(&written.lock())?)
+    Ok(out.write_all(&lock(&written.0))?)
 }
 
 /// What a call writes to memory of so many bytes.
@@ -37,12 +38,6 @@ pub(super) fn to_memory(
     let mut bytes = vec![0u8; size as usize];
     save(bytes.as_mut_ptr().cast(), size)?;
     Ok(bytes)
-}
-
-impl Written {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 // SAFETY: the vtable begins with `unknown`, and its functions take the value of the object.
@@ -104,7 +99,7 @@ unsafe extern "system" fn write(
     unsafe {
         if length != 0 {
             let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
-            value::<Written>(this).lock().extend_from_slice(bytes);
+            lock(&value::<Written>(this).0).extend_from_slice(bytes);
         }
         if let Some(written) = written.as_mut() {
             *written = length;

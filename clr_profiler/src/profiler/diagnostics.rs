@@ -9,9 +9,10 @@ use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::failure::{Failure, FailureCause, FailurePlace};
+use crate::runtime::lock;
 
 /// The environment variable.
 const VARIABLE: &str = "CLR_PROFILER_DIAGNOSTICS";
@@ -79,7 +80,7 @@ pub(super) fn failure(failure: &Failure) {
         },
         retired: failure.retired(),
     };
-    let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counts = lock(&COUNTS);
     if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == kind) {
         *count += 1;
         return;
@@ -91,7 +92,7 @@ pub(super) fn failure(failure: &Failure) {
 
 /// Writes how often each kind came, if any came more than once.
 pub(crate) fn counts() {
-    let counts = std::mem::take(&mut *COUNTS.lock().unwrap_or_else(PoisonError::into_inner));
+    let counts = std::mem::take(&mut *lock(&COUNTS));
     if counts.iter().all(|(_, count)| *count == 1) {
         return;
     }

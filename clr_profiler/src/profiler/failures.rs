@@ -1,11 +1,11 @@
 //! Where failures of the profiler's code are told: to its hook, or else to the diagnostics.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::diagnostics;
 use super::failure::{Failure, FailureCause, FailurePlace};
 use super::setup::FailureHook;
-use crate::runtime::catch;
+use crate::runtime::{catch, lock};
 
 /// The hooks of the profilers that run: rewritten code does not tell whose function it calls.
 static RUNNING: Mutex<Vec<FailureHook>> = Mutex::new(Vec::new());
@@ -33,7 +33,7 @@ pub(crate) fn native_call_panicked(message: String) {
         component: None,
     };
     // A hook runs without the lock: it is user code.
-    let hooks = running().clone();
+    let hooks = lock(&RUNNING).clone();
     if hooks.is_empty() {
         diagnostics::failure(&failure);
     }
@@ -46,18 +46,14 @@ pub(crate) fn native_call_panicked(message: String) {
 
 /// The profiler of this hook runs from now on.
 pub(crate) fn started(hook: Option<&FailureHook>) {
-    running().extend(hook.cloned());
+    lock(&RUNNING).extend(hook.cloned());
 }
 
 /// It does not run any more.
 pub(crate) fn stopped(hook: Option<&FailureHook>) {
     if let Some(hook) = hook {
-        running().retain(|running| !Arc::ptr_eq(running, hook));
+        lock(&RUNNING).retain(|running| !Arc::ptr_eq(running, hook));
     }
-}
-
-fn running() -> std::sync::MutexGuard<'static, Vec<FailureHook>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ mod start_gate;
 mod suspensions;
 mod thread_state;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub(crate) use convert::{guid_of, slice, utf16_string, uuid, uuid_of};
 pub use handle::ProfilerInfo;
 pub(crate) use handle::{Reach, Sealed};
@@ -21,3 +23,8 @@ pub(crate) use thread_state::{
     Mark, Owner, Suspended, ThreadState, in_hook, in_walk, may_wait, objects_stay, outside_of_hook,
     owned_by, owner, set_suspended, suspended,
 };
+
+/// Locks what is whole at any time: the panic of another holder has left nothing half-done.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

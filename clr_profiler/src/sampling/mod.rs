@@ -6,14 +6,14 @@ mod pace;
 mod walk;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{FunctionId, ModuleId, ThreadId};
 use crate::profiler::{Component, Setup};
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::{Stop, Worker, is_early};
 
 use clr_profiler_macros::component;
@@ -358,8 +358,4 @@ impl Sampling<'_> {
         totals.longest = totals.longest.max(stop.stopped);
         Ok(stop.stopped)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

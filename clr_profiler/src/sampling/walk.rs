@@ -5,13 +5,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use super::{SampledFrame, SamplerOptions, clock, lock};
+use super::{SampledFrame, SamplerOptions, clock};
 use crate::error::{Error, Result};
 use crate::ids::ThreadId;
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo10, SnapshotOptions, SuspendedRuntime,
 };
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock};
 
 /// How many threads and frames there is room for before the first stop.
 const THREADS: usize = 64;

@@ -1,7 +1,5 @@
 //! [`AllocationTicks`]: sampled allocations by the runtime's own tracing.
 
-use std::fmt;
-
 use super::RuntimeProvider;
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
@@ -10,6 +8,8 @@ use crate::info::{EventLevel, EventPayloadReader};
 use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_macros::component;
+
+opaque! { AllocationTicks }
 
 /// The keyword of the garbage collector's events.
 const KEYWORD: u64 = 1;
@@ -92,12 +92,6 @@ impl Component for AllocationTicks {
             return Ok(());
         }
         read(event.payload).map_or(Ok(()), |tick| (self.tell)(info, tick))
-    }
-}
-
-impl fmt::Debug for AllocationTicks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AllocationTicks").finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,5 @@
 //! [`ExceptionEvents`]: exceptions by the runtime's own tracing.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::RuntimeProvider;
@@ -13,6 +12,8 @@ use crate::info::{CorProfilerInfo3, EventLevel, EventPayloadReader};
 use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_macros::component;
+
+opaque! { ExceptionEvents }
 
 /// The keyword of the runtime's events of exceptions.
 const KEYWORD: u64 = 0x8000;
@@ -163,12 +164,6 @@ impl Component for ExceptionEvents {
             return Ok(());
         }
         read(event.id, event.payload).map_or(Ok(()), |event| (self.tell)(info, event))
-    }
-}
-
-impl fmt::Debug for ExceptionEvents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExceptionEvents").finish_non_exhaustive()
     }
 }
 

@@ -4,12 +4,12 @@ mod allocations;
 mod exceptions;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
 use crate::info::{CorProfilerInfo12, EventLevel, EventPipeProviderConfig};
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock};
 
 pub use allocations::{AllocationTick, AllocationTicks};
 pub use exceptions::{ExceptionEvent, ExceptionEvents, ThrownException};
@@ -24,8 +24,7 @@ struct Session(Mutex<Option<(u64, EventLevel)>>);
 impl Session {
     /// What is wanted until the session has started.
     fn wanted(info: &ProfilerInfo) -> MutexGuard<'_, Option<(u64, EventLevel)>> {
-        let wanted = &info.extension::<Self>().0;
-        wanted.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&info.extension::<Self>().0)
     }
 }
 

@@ -4,7 +4,6 @@ mod extended;
 mod library;
 
 use std::ffi::c_void;
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,6 +15,8 @@ use clr_profiler_sys as sys;
 use sys::Interface;
 
 pub use extended::{DispenserOption, MetadataDispenserEx};
+
+opaque! { Dispenser }
 
 /// Opens and creates metadata.
 ///
@@ -74,12 +75,6 @@ impl ProfilerInfo {
             is_framework,
             is_thread_safe: AtomicBool::new(false),
         })
-    }
-}
-
-impl fmt::Debug for Dispenser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Dispenser")
     }
 }
 
