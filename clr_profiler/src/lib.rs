@@ -133,8 +133,8 @@ pub use heap::{
     ReferencePlace,
 };
 pub use hooks::{
-    CallHooks, CallHooksWithInfo, CallStack, Ended, EnterCall, HookFailure, HookKinds,
-    HookedFunction, HookedFunctions, LeaveCall, UnwindStep, Unwinding,
+    CallHooks, CallHooksWithInfo, EnterCall, HookFailure, HookKinds, HookedFunction,
+    HookedFunctions, LeaveCall, UnwindStep, Unwinding,
 };
 pub use ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId,

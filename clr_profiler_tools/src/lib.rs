@@ -2,4 +2,5 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod calls;
 pub mod heap;

@@ -62,7 +62,7 @@ pub unsafe trait CallHooks: Send + Sync + 'static {
     }
 
     /// A function returns. One that an exception leaves does not: see
-    /// [`CallStack`](crate::CallStack).
+    /// [`Unwinding`](crate::Unwinding).
     #[inline]
     fn leave(&self, function: &'static HookedFunction<Self::Function>) {
         let _ = function;

@@ -1,7 +1,6 @@
 //! Enter, leave and tailcall hooks as a component: [`CallHooks`], the code that the runtime calls,
 //! and what is kept for each function.
 
-mod call_stack;
 mod fast;
 mod functions;
 mod setup;
@@ -10,7 +9,6 @@ mod stubs;
 mod unwinding;
 mod with_info;
 
-pub use call_stack::{CallStack, Ended};
 pub use fast::{CallHooks, HookKinds};
 pub use functions::{HookedFunction, HookedFunctions};
 pub use state::HookFailure;

@@ -1,4 +1,4 @@
-//! [`Unwinding`]: tells the stacks of calls which calls exceptions end.
+//! [`Unwinding`]: tells which calls exceptions end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::tracing::{ExceptionEvent, ExceptionEvents};
 opaque! { Unwinding }
 
 /// What an exception does to the calls of the thread on which this is told: to be given to
-/// [`CallStack::unwind`](crate::CallStack::unwind).
+/// `CallStack::unwind` of the crate `clr_profiler_tools`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnwindStep {
@@ -28,7 +28,8 @@ pub enum UnwindStep {
     Handle(FunctionId),
 }
 
-/// Tells the [stacks of calls](crate::CallStack) which calls exceptions end.
+/// Tells which calls exceptions end. A function that an exception leaves has no leave hook: `CallStack` of
+/// the crate `clr_profiler_tools` pairs hooks with what is told here.
 ///
 /// By the callbacks of exceptions, or by [`ExceptionEvents`] on runtimes that [lose
 /// exceptions](crate::RuntimeInformation::loses_exceptions) which are monitored. Its closure is called on
@@ -38,15 +39,15 @@ pub enum UnwindStep {
 /// use std::cell::RefCell;
 ///
 /// use clr_profiler::prelude::*;
-/// use clr_profiler::{CallStack, Unwinding};
+/// use clr_profiler::{UnwindStep, Unwinding};
 ///
 /// thread_local! {
-///     static CALLS: RefCell<CallStack<()>> = const { RefCell::new(CallStack::new()) };
+///     static STEPS: RefCell<Vec<UnwindStep>> = const { RefCell::new(Vec::new()) };
 /// }
 ///
 /// # fn initialize(setup: &mut Setup) -> Result<()> {
 /// setup.attach(Unwinding::new(|step| {
-///     CALLS.with_borrow_mut(|calls| drop(calls.unwind(step)));
+///     STEPS.with_borrow_mut(|steps| steps.push(step));
 /// }))?;
 /// # Ok(())
 /// # }

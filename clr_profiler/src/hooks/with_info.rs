@@ -50,7 +50,7 @@ pub trait CallHooksWithInfo: Send + Sync + 'static {
     }
 
     /// A function returns. One that an exception leaves does not: see
-    /// [`CallStack`](crate::CallStack).
+    /// [`Unwinding`](crate::Unwinding).
     ///
     /// # Errors
     ///

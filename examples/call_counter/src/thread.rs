@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use clr_profiler::{CallHooks, CallStack, FunctionId, HookedFunction, UnwindStep};
+use clr_profiler::{CallHooks, FunctionId, HookedFunction, UnwindStep};
+use clr_profiler_tools::calls::CallStack;
 use stacks::{Live, Local, Node, Stacks};
 
 use crate::clock::Clock;

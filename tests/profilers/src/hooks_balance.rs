@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooks, CallStack, HookedFunction, HookedFunctions, UnwindStep};
+use clr_profiler::{CallHooks, HookedFunction, HookedFunctions, UnwindStep};
+use clr_profiler_tools::calls::CallStack;
 
 use crate::hooks_fast::make_tail_calls;
 use crate::log;

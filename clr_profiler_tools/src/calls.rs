@@ -1,7 +1,6 @@
-//! [`CallStack`]: which calls of a thread are under way, exceptions and tail calls included.
+//! The calls of a thread that are under way, exceptions and tail calls included: [`CallStack`].
 
-use super::unwinding::UnwindStep;
-use crate::ids::FunctionId;
+use clr_profiler::{FunctionId, UnwindStep};
 
 /// The calls of one thread that are under way, outermost first; each with a value of yours, such as
 /// the time at which it began.
@@ -11,14 +10,15 @@ use crate::ids::FunctionId;
 ///
 /// - the enter hook by [`enter`](Self::enter), the leave and the tailcall hook by
 ///   [`leave`](Self::leave);
-/// - exceptions by [`unwind`](Self::unwind), with what [`Unwinding`](crate::Unwinding) tells.
+/// - exceptions by [`unwind`](Self::unwind), with what [`Unwinding`](clr_profiler::Unwinding) tells.
 ///
 /// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
 /// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,
 /// several where the runtime did not tell of all.
 ///
 /// ```
-/// use clr_profiler::{CallStack, FunctionId, UnwindStep};
+/// use clr_profiler::{FunctionId, UnwindStep};
+/// use clr_profiler_tools::calls::CallStack;
 ///
 /// # // SAFETY: no runtime is asked about them.
 /// # let [outer, inner] = unsafe { [FunctionId::from_raw(1), FunctionId::from_raw(2)] };
@@ -33,14 +33,14 @@ use crate::ids::FunctionId;
 /// assert!(stack.is_empty());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct CallStack<T> {
-    calls: Vec<(FunctionId, T)>,
+pub struct CallStack<T, F = FunctionId> {
+    calls: Vec<(F, T)>,
     /// The functions that exceptions are about to leave, the newest exception last, with how many
     /// calls were under way.
-    unwinding: Vec<(FunctionId, usize)>,
+    unwinding: Vec<(F, usize)>,
 }
 
-impl<T> CallStack<T> {
+impl<T, F: Copy + PartialEq> CallStack<T, F> {
     /// A thread that calls nothing yet.
     pub const fn new() -> Self {
         Self {
@@ -68,43 +68,32 @@ impl<T> CallStack<T> {
     }
 
     /// The calls that are under way, outermost first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (FunctionId, &T)> + ExactSizeIterator {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (F, &T)> + ExactSizeIterator {
         self.calls
             .iter()
             .map(|(function, value)| (*function, value))
     }
 
     /// The innermost call.
-    pub fn last_mut(&mut self) -> Option<(FunctionId, &mut T)> {
+    pub fn last_mut(&mut self) -> Option<(F, &mut T)> {
         let (function, value) = self.calls.last_mut()?;
         Some((*function, value))
     }
 
     /// A function begins.
     #[inline]
-    pub fn enter(&mut self, function: FunctionId, value: T) {
+    pub fn enter(&mut self, function: F, value: T) {
         self.calls.push((function, value));
     }
 
     /// A function returns, or ends in a tail call.
     #[inline]
-    pub fn leave(&mut self, function: FunctionId) -> Ended<'_, T> {
+    pub fn leave(&mut self, function: F) -> Ended<'_, T, F> {
         self.end(function)
     }
 
-    /// An exception has got as far as this step tells.
-    pub fn unwind(&mut self, step: UnwindStep) -> Ended<'_, T> {
-        match step {
-            UnwindStep::Enter(function) => self.unwind_enter(function),
-            UnwindStep::Caught => self.caught(),
-            UnwindStep::Leave => return self.unwind_leave(),
-            UnwindStep::Handle(function) => return self.handle(function),
-        }
-        self.end_from(self.calls.len())
-    }
-
     /// An exception is about to leave a function, or to be caught in it.
-    fn unwind_enter(&mut self, function: FunctionId) {
+    fn unwind_enter(&mut self, function: F) {
         self.forget_ended();
         let place = (function, self.calls.len());
         // An exception that left a `finally` took the place of the one before, which was about to
@@ -121,7 +110,7 @@ impl<T> CallStack<T> {
     }
 
     /// The exception has left the function of the last [`unwind_enter`](Self::unwind_enter).
-    fn unwind_leave(&mut self) -> Ended<'_, T> {
+    fn unwind_leave(&mut self) -> Ended<'_, T, F> {
         self.forget_ended();
         let function = self.unwinding.pop().map(|(function, _)| function);
         match function {
@@ -131,7 +120,7 @@ impl<T> CallStack<T> {
     }
 
     /// A handler of a function runs: the calls within its innermost call have ended.
-    fn handle(&mut self, function: FunctionId) -> Ended<'_, T> {
+    fn handle(&mut self, function: F) -> Ended<'_, T, F> {
         let place = self.place(function);
         let within = place.map_or(self.calls.len(), |place| place + 1);
         self.end_from(within)
@@ -142,7 +131,7 @@ impl<T> CallStack<T> {
     /// A function that an exception has left can so be found by where its stack frame was: one that
     /// begins in the same place, or further up, is not called by it.
     #[inline]
-    pub fn end_while(&mut self, mut is_over: impl FnMut(FunctionId, &T) -> bool) -> Ended<'_, T> {
+    pub fn end_while(&mut self, mut is_over: impl FnMut(F, &T) -> bool) -> Ended<'_, T, F> {
         let over = self.calls.iter().rev();
         let over = over.take_while(|(function, value)| is_over(*function, value));
         let left = self.calls.len() - over.count();
@@ -160,18 +149,18 @@ impl<T> CallStack<T> {
     }
 
     /// Ends the innermost call of a function, with all within it.
-    fn end(&mut self, function: FunctionId) -> Ended<'_, T> {
+    fn end(&mut self, function: F) -> Ended<'_, T, F> {
         let place = self.place(function).unwrap_or(self.calls.len());
         self.end_from(place)
     }
 
     /// Where the innermost call of a function is.
-    fn place(&self, function: FunctionId) -> Option<usize> {
+    fn place(&self, function: F) -> Option<usize> {
         let mut calls = self.calls.iter();
         calls.rposition(|(called, _)| *called == function)
     }
 
-    fn end_from(&mut self, place: usize) -> Ended<'_, T> {
+    fn end_from(&mut self, place: usize) -> Ended<'_, T, F> {
         Ended {
             calls: &mut self.calls,
             left: place,
@@ -179,16 +168,31 @@ impl<T> CallStack<T> {
     }
 }
 
+impl<T> CallStack<T> {
+    /// An exception has got as far as this step tells.
+    pub fn unwind(&mut self, step: UnwindStep) -> Ended<'_, T> {
+        match step {
+            UnwindStep::Enter(function) => self.unwind_enter(function),
+            UnwindStep::Caught => self.caught(),
+            UnwindStep::Leave => return self.unwind_leave(),
+            UnwindStep::Handle(function) => return self.handle(function),
+            // No other step ends a call.
+            _ => {}
+        }
+        self.end_from(self.calls.len())
+    }
+}
+
 /// Calls that have ended, innermost first. What is not asked for is ended as well.
 #[derive(Debug)]
-pub struct Ended<'stack, T> {
-    calls: &'stack mut Vec<(FunctionId, T)>,
+pub struct Ended<'stack, T, F = FunctionId> {
+    calls: &'stack mut Vec<(F, T)>,
     /// How many calls stay.
     left: usize,
 }
 
-impl<T> Iterator for Ended<'_, T> {
-    type Item = (FunctionId, T);
+impl<T, F> Iterator for Ended<'_, T, F> {
+    type Item = (F, T);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -200,7 +204,7 @@ impl<T> Iterator for Ended<'_, T> {
     }
 }
 
-impl<T> Drop for Ended<'_, T> {
+impl<T, F> Drop for Ended<'_, T, F> {
     fn drop(&mut self) {
         self.calls.truncate(self.left);
     }
@@ -210,17 +214,17 @@ impl<T> Drop for Ended<'_, T> {
 mod tests {
     use super::*;
 
-    const A: FunctionId = FunctionId::from_runtime(1);
-    const B: FunctionId = FunctionId::from_runtime(2);
-    const C: FunctionId = FunctionId::from_runtime(3);
+    const A: char = 'A';
+    const B: char = 'B';
+    const C: char = 'C';
 
-    fn stack(of: &[FunctionId]) -> CallStack<()> {
+    fn stack(of: &[char]) -> CallStack<(), char> {
         let mut stack = CallStack::new();
         of.iter().for_each(|function| stack.enter(*function, ()));
         stack
     }
 
-    fn functions(stack: &CallStack<()>) -> Vec<FunctionId> {
+    fn functions(stack: &CallStack<(), char>) -> Vec<char> {
         stack.iter().map(|(function, ())| function).collect()
     }
 
