@@ -26,6 +26,18 @@ bitflags::bitflags! {
     }
 }
 
+impl HookKinds {
+    /// The hooks that are wanted of the enter, leave and tailcall hook.
+    pub(super) fn of<T>(self, [enter, leave, tailcall]: [T; 3]) -> [Option<T>; 3] {
+        let wanted = |kind, hook| self.contains(kind).then_some(hook);
+        [
+            wanted(Self::ENTER, enter),
+            wanted(Self::LEAVE, leave),
+            wanted(Self::TAILCALL, tailcall),
+        ]
+    }
+}
+
 /// What happens when a function begins and ends: see [`Setup::hooks`](crate::Setup::hooks).
 ///
 /// Each method is called on the thread that runs the function, as part of the function. Nothing is
@@ -83,26 +95,21 @@ pub unsafe trait CallHooks: Send + Sync + 'static {
     }
 }
 
-/// What trampolines get.
-struct State<H> {
-    hooks: H,
-}
-
 /// Runs a hook; a panic of it ends here.
 #[inline]
 fn run<H: CallHooks>(
     number: usize,
     hook: impl FnOnce(&'static H, &'static HookedFunction<H::Function>),
 ) {
-    // SAFETY: the runtime got the stubs for `H` after a `State<H>` was activated.
-    let Some(state) = (unsafe { state::active::<State<H>>() }) else {
+    // SAFETY: the runtime got the stubs for `H` after an `H` was activated.
+    let Some(hooks) = (unsafe { state::active::<H>() }) else {
         return;
     };
     // SAFETY: the mapper hands out numbers of this type's functions, and nothing else.
     let function = unsafe { function_of::<H::Function>(number) };
     // What a hook leaves behind broken is its own.
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(&state.hooks, function))) {
-        panicked(&state.hooks, payload);
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(hooks, function))) {
+        panicked(hooks, payload);
     }
 }
 
@@ -151,22 +158,16 @@ pub(super) fn install<H: CallHooks>(
     }
     let (enter, leave, tailcall) = stubs::stubs::<H>()
         .ok_or_else(|| Error::rule(CALL, "there are no fast hooks for this processor"))?;
-    let state = state::activate(CALL, info, State { hooks })?;
+    let hooks = state::activate(CALL, info, hooks)?;
     let filter =
         move |info: &ProfilerInfo, function| Ok(filter(info, function)?.map(|data| (data, None)));
-    set_mapper(info, filter, functions, |failure| {
-        report(&state.hooks, failure)
-    })?;
+    set_mapper(info, filter, functions, |failure| report(hooks, failure))?;
     // SAFETY: the stubs keep all registers that have to be kept and do not unwind; what they call
     // is sound in any function, as `CallHooks` demands, and gets numbers of functions only: the
     // mapper was set before, and whoever owns the hooks owns the mapper.
     unsafe {
-        set_hooks3(
-            info,
-            H::KINDS.contains(HookKinds::ENTER).then_some(enter),
-            H::KINDS.contains(HookKinds::LEAVE).then_some(leave),
-            H::KINDS.contains(HookKinds::TAILCALL).then_some(tailcall),
-        )
+        let [enter, leave, tailcall] = H::KINDS.of([enter, leave, tailcall]);
+        set_hooks3(info, enter, leave, tailcall)
     }
 }
 

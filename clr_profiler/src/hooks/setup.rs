@@ -36,17 +36,20 @@ impl Component for Hooks {
     }
 }
 
-/// Has hooks set when the profiler starts.
-fn add(
+/// Has hooks set when the profiler starts, with these functions.
+fn add<T: Send + Sync + 'static>(
     setup: &mut Setup,
     call: &'static str,
     events: EventMask,
-    set: impl FnOnce(&ProfilerInfo, EventMask) -> Result<()> + Send + 'static,
-) -> Result<()> {
+    set: impl FnOnce(&ProfilerInfo, EventMask, HookedFunctions<T>) -> Result<()> + Send + 'static,
+) -> Result<HookedFunctions<T>> {
     setup.own_hooks(call)?;
     setup.add_events(events);
-    setup.attach(Hooks(Mutex::new(Some(Box::new(set)))))?;
-    Ok(())
+    let functions = HookedFunctions::new();
+    let kept = functions.clone();
+    let set: SetHooks = Box::new(move |info, events| set(info, events, kept));
+    setup.attach(Hooks(Mutex::new(Some(set))))?;
+    Ok(functions)
 }
 
 impl Setup {
@@ -105,15 +108,12 @@ impl Setup {
         H: CallHooks,
         F: Fn(&ProfilerInfo, FunctionId) -> Result<Option<H::Function>> + Send + Sync + 'static,
     {
-        let functions = HookedFunctions::new();
-        let answer = functions.clone();
         add(
             self,
             "Setup::hooks",
             EventMask::MONITOR_ENTERLEAVE,
-            move |info, events| fast::install(info, events, hooks, filter, functions),
-        )?;
-        Ok(answer)
+            move |info, events, functions| fast::install(info, events, hooks, filter, functions),
+        )
     }
 
     /// Has hooks called when functions begin and end, with arguments and returned values.
@@ -174,16 +174,13 @@ impl Setup {
         H: CallHooksWithInfo,
         F: Fn(&ProfilerInfo, FunctionId) -> Result<Option<H::Function>> + Send + Sync + 'static,
     {
-        let functions = HookedFunctions::new();
-        let answer = functions.clone();
         add(
             self,
             "Setup::hooks_with_info",
             EventMask::MONITOR_ENTERLEAVE
                 | EventMask::ENABLE_FUNCTION_ARGS
                 | EventMask::ENABLE_FUNCTION_RETVAL,
-            move |info, _| with_info::install(info, hooks, filter, functions),
-        )?;
-        Ok(answer)
+            move |info, _, functions| with_info::install(info, hooks, filter, functions),
+        )
     }
 }

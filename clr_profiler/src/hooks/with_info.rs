@@ -289,15 +289,11 @@ pub(super) fn install<H: CallHooksWithInfo>(
     filter: impl Fn(&ProfilerInfo, FunctionId) -> Result<Option<H::Function>> + Send + Sync + 'static,
     functions: HookedFunctions<H::Function>,
 ) -> Result<()> {
-    let info_too = info.clone();
-    let state = state::activate(
-        CALL,
-        info,
-        State {
-            hooks,
-            info: info_too,
-        },
-    )?;
+    let state = State {
+        hooks,
+        info: info.clone(),
+    };
+    let state = state::activate(CALL, info, state)?;
     let described = move |info: &ProfilerInfo, function| match filter(info, function)? {
         Some(data) => {
             let shape = Shape::of(info, function)
@@ -318,13 +314,7 @@ pub(super) fn install<H: CallHooksWithInfo>(
     // function on any thread: what they run is marked, so that calls are refused that the runtime
     // cannot answer there. They get numbers of functions only, as the mapper was set before.
     unsafe {
-        set_hooks3_with_info(
-            info,
-            H::KINDS.contains(HookKinds::ENTER).then_some(enter),
-            H::KINDS.contains(HookKinds::LEAVE).then_some(left::<H>),
-            H::KINDS
-                .contains(HookKinds::TAILCALL)
-                .then_some(tail_called::<H>),
-        )
+        let [enter, leave, tailcall] = H::KINDS.of([enter, left::<H>, tail_called::<H>]);
+        set_hooks3_with_info(info, enter, leave, tailcall)
     }
 }
