@@ -2,6 +2,7 @@
 
 use super::ProfilerInfo;
 use super::code::{CodeRange, IlToNative};
+use super::code_lookup::find_code;
 use super::enumerate::{FunctionEnum, ThreadEnum};
 use super::handle::Sealed;
 use crate::error::{Hresult, Result};
@@ -52,7 +53,7 @@ table! { ($) __cor_profiler_info4:
     /// With several tiers it is that of one of them:
     /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) tells for each.
     fn il_to_native_mapping2(function: FunctionId, rejit: RejitId) -> Vec<IlToNative>
-        = GetILToNativeMapping2(function, rejit, @[entries])
+        = GetILToNativeMapping2(function, rejit, @[entries]) given _found = found(function, rejit)
         fails "`CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.";
 
     /// Where the native code of a function is, of one of its ILs.
@@ -93,6 +94,24 @@ pub trait CorProfilerInfo4: Sealed {
 }
 
 impl CorProfilerInfo4 for ProfilerInfo {}
+
+fn found(
+    info: &(impl Sealed + ?Sized),
+    call: &'static str,
+    function: FunctionId,
+    rejit: RejitId,
+) -> Result<()> {
+    let info = info.handle();
+    find_code(info, call, || {
+        let (id, rejit, mut count) = (function.raw(), rejit.raw(), 0);
+        let none = std::ptr::null_mut();
+        ask!(
+            info,
+            ICorProfilerInfo4::GetILToNativeMapping2(id, rejit, 0, &mut count, none)
+        )?;
+        Ok(())
+    })
+}
 
 /// Calls that have something of their own around them.
 impl ProfilerInfo {

@@ -2,6 +2,7 @@
 
 use super::ProfilerInfo;
 use super::code::{CodeRange, IlToNative};
+use super::code_lookup::find_code;
 use super::handle::Sealed;
 use crate::error::Result;
 use crate::ids::{FunctionId, RejitId};
@@ -17,7 +18,7 @@ table! { ($) __cor_profiler_info9:
 
     /// Which IL the native code came from that begins at this address.
     fn il_to_native_mapping3(start: usize) -> Vec<IlToNative>
-        = GetILToNativeMapping3(start, @[entries])
+        = GetILToNativeMapping3(start, @[entries]) given _found = found(start)
         fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where no code begins there.";
 
     /// Where the native codes of a function begin, of one of its ILs.
@@ -34,6 +35,18 @@ pub trait CorProfilerInfo9: Sealed {
 }
 
 impl CorProfilerInfo9 for ProfilerInfo {}
+
+fn found(info: &(impl Sealed + ?Sized), call: &'static str, start: usize) -> Result<()> {
+    let info = info.handle();
+    find_code(info, call, || {
+        let (mut count, none) = (0, std::ptr::null_mut());
+        ask!(
+            info,
+            ICorProfilerInfo9::GetILToNativeMapping3(start, 0, &mut count, none)
+        )?;
+        Ok(())
+    })
+}
 
 fn compiled(mut addresses: Vec<usize>, _: &Asked<'_>) -> Result<Vec<usize>> {
     // .NET Core 3.1 lists a version of the code that is not compiled yet, as null.

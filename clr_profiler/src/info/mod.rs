@@ -3,6 +3,7 @@
 
 mod assembly_references;
 mod code;
+mod code_lookup;
 mod enumerate;
 mod function_control;
 mod gc_scope;

@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 
 use super::ProfilerInfo;
 use super::code::{CodeRange, IlMapEntry, IlToNative};
+use super::code_lookup::find_code;
 use super::handle::Sealed;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
@@ -62,7 +63,7 @@ table! { ($) __cor_profiler_info:
     /// Of several tiers it is that of one of them:
     /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) tells for each.
     fn il_to_native_mapping(function: FunctionId) -> Vec<IlToNative>
-        = GetILToNativeMapping(function, @[entries])
+        = GetILToNativeMapping(function, @[entries]) given _found = found(function)
         fails "`CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.";
 
     /// The method that a function is an instance of. [`ProfilerInfo::method`] builds on it.
@@ -236,6 +237,18 @@ pub trait CorProfilerInfo: Sealed {
 }
 
 impl CorProfilerInfo for ProfilerInfo {}
+
+fn found(info: &(impl Sealed + ?Sized), call: &'static str, function: FunctionId) -> Result<()> {
+    let info = info.handle();
+    find_code(info, call, || {
+        let (mut count, none) = (0, std::ptr::null_mut());
+        ask!(
+            info,
+            ICorProfilerInfo::GetILToNativeMapping(function.raw(), 0, &mut count, none)
+        )?;
+        Ok(())
+    })
+}
 
 /// Refuses events that this call cannot set.
 fn low_events(info: &(impl Sealed + ?Sized), call: &'static str, events: EventMask) -> Result<()> {
