@@ -258,76 +258,43 @@ pub(crate) fn check(call: &'static str, hresult: sys::HRESULT) -> Result<Hresult
 }
 
 /// What a person can do about a result code, where the code alone does not say it.
-fn hint(hresult: Hresult) -> Option<&'static str> {
-    HINTS
-        .iter()
-        .find(|(code, _)| code.0 == hresult.0)
-        .map(|(_, hint)| *hint)
+macro_rules! hints {
+    ($($code:ident => $hint:literal,)*) => {
+        fn hint(hresult: Hresult) -> Option<&'static str> {
+            match sys::HRESULT(hresult.0) {
+                $(sys::$code => Some($hint),)*
+                _ => None,
+            }
+        }
+    };
 }
 
-const HINTS: &[(sys::HRESULT, &str)] = &[
-    (
-        sys::E_INVALIDARG,
+hints! {
+    E_INVALIDARG =>
         "an id or a token that this runtime does not know, or flags that do not go together",
-    ),
-    (
-        sys::CORPROF_E_FUNCTION_NOT_COMPILED,
+    CORPROF_E_FUNCTION_NOT_COMPILED =>
         "the function has not been compiled yet: ask after its compilation has finished",
-    ),
-    (
-        sys::CORPROF_E_DATAINCOMPLETE,
-        "the runtime is still loading what was asked for: ask again later",
-    ),
-    (
-        sys::CORPROF_E_FUNCTION_NOT_IL,
+    CORPROF_E_DATAINCOMPLETE => "the runtime is still loading what was asked for: ask again later",
+    CORPROF_E_FUNCTION_NOT_IL =>
         "the method has no IL: it is abstract, a P/Invoke or implemented by the runtime",
-    ),
-    (
-        sys::CORPROF_E_NOT_MANAGED_THREAD,
-        "call this from a thread that runs managed code",
-    ),
-    (
-        sys::CORPROF_E_CALL_ONLY_FROM_INIT,
-        "only `initialize` may do this",
-    ),
-    (
-        sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE,
-        "not from this callback: make the call from a thread of the profiler's own, or from a callback that allows it",
-    ),
-    (
-        sys::CORPROF_E_ASYNCHRONOUS_UNSAFE,
+    CORPROF_E_NOT_MANAGED_THREAD => "call this from a thread that runs managed code",
+    CORPROF_E_CALL_ONLY_FROM_INIT => "only `initialize` may do this",
+    CORPROF_E_UNSUPPORTED_CALL_SEQUENCE =>
+        "not from this callback: make the call from a thread of the profiler's own, or from a \
+         callback that allows it",
+    CORPROF_E_ASYNCHRONOUS_UNSAFE =>
         "the runtime cannot do this at this moment: call from a callback",
-    ),
-    (
-        sys::CORPROF_E_PROFILER_DETACHING,
-        "the profiler is being detached",
-    ),
-    (
-        sys::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER,
+    CORPROF_E_PROFILER_DETACHING => "the profiler is being detached",
+    CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER =>
         "a profiler that was attached to a running program may not do this: load it at start-up",
-    ),
-    (
-        sys::CORPROF_E_IMMUTABLE_FLAGS_SET,
-        "events that are fixed after `initialize` prevent this",
-    ),
-    (
-        sys::CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE,
+    CORPROF_E_IMMUTABLE_FLAGS_SET => "events that are fixed after `initialize` prevent this",
+    CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE =>
         "concurrent garbage collection runs already, and MONITOR_GC needs it off: ask for it in \
          `initialize`, or for HIGH_BASIC_GC instead",
-    ),
-    (
-        sys::CORPROF_E_REJIT_NOT_ENABLED,
-        "add EventMask::ENABLE_REJIT in `initialize`",
-    ),
-    (
-        sys::CORPROF_E_MODULE_IS_DYNAMIC,
-        "the module is being built at run time and has no file layout",
-    ),
-    (
-        sys::CLDB_E_RECORD_NOTFOUND,
-        "the metadata has no such record",
-    ),
-];
+    CORPROF_E_REJIT_NOT_ENABLED => "add EventMask::ENABLE_REJIT in `initialize`",
+    CORPROF_E_MODULE_IS_DYNAMIC => "the module is being built at run time and has no file layout",
+    CLDB_E_RECORD_NOTFOUND => "the metadata has no such record",
+}
 
 fn first_runtime_with(info: u8) -> &'static str {
     match info {

@@ -1,15 +1,11 @@
 //! [`FunctionControl`]: the answer to the runtime's question for the IL of a ReJIT.
 
-use std::ffi::c_void;
-use std::fmt;
-use std::marker::PhantomData;
-
 use super::code::IlMapEntry;
+use super::handed::handed;
 use super::info1::check_body;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::native::native_flags;
 use clr_profiler_sys as sys;
-use sys::Interface;
 
 native_flags! {
     /// How a method is compiled.
@@ -21,13 +17,9 @@ native_flags! {
     }
 }
 
-/// Takes the new IL of a method in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters).
-///
-/// Wraps `ICorProfilerFunctionControl`.
-#[doc(alias = "ICorProfilerFunctionControl")]
-pub struct FunctionControl<'callback> {
-    native: sys::ICorProfilerFunctionControl,
-    callback: PhantomData<&'callback ()>,
+handed! {
+    /// Takes the new IL of a method in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters).
+    FunctionControl = ICorProfilerFunctionControl of "ICorProfilerCallback4::GetReJITParameters";
 }
 
 table! { ($) __function_control:
@@ -43,40 +35,17 @@ table! { ($) __function_control:
 }
 
 impl FunctionControl<'_> {
-    /// # Safety
-    ///
-    /// `native` is null or an `ICorProfilerFunctionControl` that lives during the callback.
-    pub(crate) unsafe fn from_callback(native: *mut c_void) -> Result<Self> {
-        // SAFETY: as the caller promises.
-        let native = unsafe { sys::ICorProfilerFunctionControl::from_raw_borrowed(&native) };
-        match native {
-            Some(native) => Ok(Self {
-                native: native.clone(),
-                callback: PhantomData,
-            }),
-            None => Err(Error::invalid(
-                "ICorProfilerCallback4::GetReJITParameters",
-                "the runtime passed no ICorProfilerFunctionControl",
-            )),
-        }
-    }
-
     /// Sets the new method body; the runtime copies it.
-    ///
-    /// Wraps `ICorProfilerFunctionControl::SetILFunctionBody`.
-    ///
-    /// # Errors
-    ///
-    /// An error of its own where the bytes are not one whole method body, and what the runtime
-    /// answers.
-    #[doc(alias = "SetILFunctionBody")]
+    #[wraps(ICorProfilerFunctionControl::SetILFunctionBody at REJIT_PARAMETERS
+        fails "An error of its own where the bytes are not one whole method body, and what the \
+               runtime answers.")]
     pub fn set_il_function_body(&self, body: &[u8]) -> Result<()> {
         check_body("ICorProfilerFunctionControl::SetILFunctionBody", body)?;
         native_call!(
             &self.native,
             ICorProfilerFunctionControl::SetILFunctionBody(body.len() as u32, body.as_ptr())
-        )?;
-        Ok(())
+        )
+        .map(drop)
     }
 
     fn native(&self) -> &sys::ICorProfilerFunctionControl {
@@ -84,10 +53,4 @@ impl FunctionControl<'_> {
     }
 
     __function_control! { calls }
-}
-
-impl fmt::Debug for FunctionControl<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FunctionControl")
-    }
 }

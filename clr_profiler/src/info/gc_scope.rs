@@ -1,6 +1,5 @@
 //! [`GcScope`]: what can be asked while the runtime is suspended.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
@@ -138,8 +137,4 @@ impl GcScope {
     }
 }
 
-impl fmt::Debug for GcScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GcScope")
-    }
-}
+opaque!(GcScope);

@@ -7,6 +7,7 @@ mod code_lookup;
 mod enumerate;
 mod function_control;
 mod gc_scope;
+mod handed;
 mod hooks;
 mod info1;
 mod info10;

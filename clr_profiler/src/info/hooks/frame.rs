@@ -64,11 +64,7 @@ arguments! {
     };
 }
 
-impl fmt::Debug for FrameInfo<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FrameInfo")
-    }
-}
+opaque!(FrameInfo<'_>);
 
 /// What a hook of the third generation gets to ask about its call with.
 #[doc(alias = "COR_PRF_ELT_INFO")]
@@ -224,11 +220,7 @@ impl Default for ArgumentBuffer {
     }
 }
 
-impl fmt::Debug for ArgumentBuffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ArgumentBuffer")
-    }
-}
+opaque!(ArgumentBuffer);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! [`MethodMalloc`]: memory for method bodies.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
@@ -56,8 +55,4 @@ impl<'info> MethodMalloc<'info> {
     }
 }
 
-impl fmt::Debug for MethodMalloc<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MethodMalloc")
-    }
-}
+opaque!(MethodMalloc<'_>);

@@ -1,6 +1,5 @@
 //! [`SuspendedRuntime`]: no managed thread runs while it lives.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
@@ -64,11 +63,7 @@ impl SuspendedRuntime<'_> {
     }
 }
 
-impl fmt::Debug for SuspendedRuntime<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SuspendedRuntime")
-    }
-}
+opaque!(SuspendedRuntime<'_>);
 
 /// Resumes the runtime, also when the closure panics.
 struct Resume<'info> {

@@ -1,0 +1,46 @@
+//! What the runtime hands into a callback, to be called during that.
+
+/// Declares one a row: its interface, and the callback that it comes with.
+///
+/// ```text
+/// /// Takes the new IL of a method.
+/// FunctionControl = ICorProfilerFunctionControl of "ICorProfilerCallback4::GetReJITParameters";
+/// ```
+macro_rules! handed {
+    ($(#[$doc:meta])* $name:ident = $native:ident of $callback:literal;) => {
+        $(#[$doc])*
+        ///
+        #[doc = concat!("Wraps `", stringify!($native), "`.")]
+        #[clr_profiler_macros::native($native)]
+        pub struct $name<'callback> {
+            native: clr_profiler_sys::$native,
+            callback: std::marker::PhantomData<&'callback ()>,
+        }
+
+        impl $name<'_> {
+            /// # Safety
+            ///
+            /// `native` is null or such an interface, which lives during the callback.
+            pub(crate) unsafe fn from_callback(
+                native: *mut std::ffi::c_void,
+            ) -> $crate::Result<Self> {
+                use clr_profiler_sys::Interface;
+
+                // SAFETY: as the caller promises.
+                match unsafe { clr_profiler_sys::$native::from_raw_borrowed(&native) } {
+                    Some(native) => Ok(Self {
+                        native: native.clone(),
+                        callback: std::marker::PhantomData,
+                    }),
+                    None => Err($crate::Error::invalid(
+                        $callback,
+                        concat!("the runtime passed no ", stringify!($native)),
+                    )),
+                }
+            }
+        }
+
+        opaque!($name<'_>);
+    };
+}
+pub(super) use handed;
