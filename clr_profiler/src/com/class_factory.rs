@@ -1,12 +1,13 @@
 //! What the library exports: the runtime asks it for a class, and the class for an object.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use uuid::Uuid;
 
 use super::lifecycle::ProfilerClass;
 use super::object::{OBJECTS, Object};
+use crate::native::{self, Com, unknown, value};
 use crate::profiler;
 use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
@@ -57,32 +58,41 @@ static FACTORIES: AtomicU32 = AtomicU32::new(0);
 /// How many times the library is locked, for [`can_unload_now`].
 static LOCKS: AtomicU32 = AtomicU32::new(0);
 
-/// A COM object: the vtable pointer comes first.
-#[repr(C)]
-struct Factory {
-    vtable: &'static IClassFactory_Vtbl,
-    references: AtomicU32,
-    class: Class,
+/// What a class factory makes; it is counted while it is there.
+struct Factory(Class);
+
+impl Factory {
+    fn new(class: Class) -> Self {
+        FACTORIES.fetch_add(1, Ordering::Relaxed);
+        Self(class)
+    }
+}
+
+impl Clone for Factory {
+    fn clone(&self) -> Self {
+        Self::new(self.0)
+    }
+}
+
+impl Drop for Factory {
+    fn drop(&mut self) {
+        FACTORIES.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 static FACTORY: IClassFactory_Vtbl = IClassFactory_Vtbl {
-    base__: IUnknown_Vtbl {
-        QueryInterface: query_interface,
-        AddRef: add_ref,
-        Release: release,
-    },
+    base__: unknown::<Factory>(),
     CreateInstance: create_instance,
     LockServer: lock_server,
 };
 
-/// The factory behind the `this` of a native call.
-///
-/// # Safety
-///
-/// `this` came from [`get_class_object`] and a reference to it is held for `'a`.
-unsafe fn factory<'a>(this: *mut c_void) -> &'a Factory {
-    // SAFETY: it was made of a `Box<Factory>`, which lives while references to it are held.
-    unsafe { &*this.cast::<Factory>() }
+// SAFETY: the vtable is that of class factories, with functions for them.
+unsafe impl Com for Factory {
+    fn vtable(iid: &GUID) -> Option<*const IUnknown_Vtbl> {
+        [IUnknown::IID, IClassFactory::IID]
+            .contains(iid)
+            .then_some(&FACTORY.base__)
+    }
 }
 
 /// The place for an interface, if there is one, with null in it: whatever the answer will be, the
@@ -98,48 +108,6 @@ pub(super) unsafe fn cleared<'a>(out: *mut *mut c_void) -> Option<&'a mut *mut c
     Some(out)
 }
 
-unsafe extern "system" fn query_interface(
-    this: *mut c_void,
-    iid: *const GUID,
-    out: *mut *mut c_void,
-) -> HRESULT {
-    // SAFETY: COM's rules: both are null or valid.
-    let (iid, out) = unsafe { (iid.as_ref(), cleared(out)) };
-    let (Some(iid), Some(out)) = (iid, out) else {
-        return sys::E_POINTER;
-    };
-    if *iid != IUnknown::IID && *iid != IClassFactory::IID {
-        return sys::E_NOINTERFACE;
-    }
-    // SAFETY: the caller holds a reference.
-    unsafe { add_ref(this) };
-    *out = this;
-    sys::S_OK
-}
-
-unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: the caller holds a reference.
-    unsafe { factory(this) }
-        .references
-        .fetch_add(1, Ordering::Relaxed)
-        + 1
-}
-
-unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: the caller holds the reference that it gives up.
-    let left = unsafe { factory(this) }
-        .references
-        .fetch_sub(1, Ordering::Release)
-        - 1;
-    if left == 0 {
-        fence(Ordering::Acquire);
-        // SAFETY: that was the last reference; `get_class_object` made it of a `Box`.
-        drop(unsafe { Box::from_raw(this.cast::<Factory>()) });
-        FACTORIES.fetch_sub(1, Ordering::Relaxed);
-    }
-    left
-}
-
 unsafe extern "system" fn create_instance(
     this: *mut c_void,
     outer: *mut c_void,
@@ -152,7 +120,7 @@ unsafe extern "system" fn create_instance(
         return sys::CLASS_E_NOAGGREGATION;
     }
     // SAFETY: the caller holds a reference to the factory.
-    let class = unsafe { factory(this) }.class;
+    let Factory(class) = unsafe { value::<Factory>(this) };
     let object = (class.create)();
     // SAFETY: the object is new and we own its one reference; the other two are as COM says.
     let answer = unsafe { (class.query)(object, iid, out) };
@@ -189,7 +157,7 @@ pub unsafe fn get_class_object(
 ) -> i32 {
     // SAFETY: as the caller promises.
     let (clsid, slot) = unsafe { (clsid.cast::<GUID>().as_ref(), cleared(out)) };
-    let (Some(clsid), Some(_)) = (clsid, slot) else {
+    let (Some(clsid), Some(slot)) = (clsid, slot) else {
         return sys::E_POINTER.0;
     };
     let clsid = uuid_of(clsid);
@@ -197,18 +165,17 @@ pub unsafe fn get_class_object(
         tell_unknown(&clsid, classes);
         return sys::CLASS_E_CLASSNOTAVAILABLE.0;
     };
-    FACTORIES.fetch_add(1, Ordering::Relaxed);
-    let factory: *mut c_void = Box::into_raw(Box::new(Factory {
-        vtable: &FACTORY,
-        references: AtomicU32::new(1),
-        class: *class,
-    }))
-    .cast();
-    // SAFETY: the factory is new and we own its one reference; `iid` and `out` are as promised.
-    let answer = unsafe { query_interface(factory, iid.cast(), out) };
-    // SAFETY: ours is given up: either the caller has one now, or nobody.
-    unsafe { release(factory) };
-    answer.0
+    // SAFETY: null or a GUID, as the caller promises.
+    let Some(iid) = (unsafe { iid.cast::<GUID>().as_ref() }) else {
+        return sys::E_POINTER.0;
+    };
+    let Some(factory) = native::Object::new(Factory::new(*class), iid) else {
+        return sys::E_NOINTERFACE.0;
+    };
+    // The reference goes to the caller.
+    *slot = factory.as_raw();
+    std::mem::forget(factory);
+    sys::S_OK.0
 }
 
 /// Nothing else tells that the class id is a wrong one.

@@ -90,6 +90,11 @@ impl EltInfo {
 pub struct MemoryRange<'hook>(COR_PRF_FUNCTION_ARGUMENT_RANGE, PhantomData<&'hook ()>);
 
 impl MemoryRange<'_> {
+    /// The range that the runtime tells of, if it does.
+    pub(super) fn optional(range: COR_PRF_FUNCTION_ARGUMENT_RANGE) -> Option<Self> {
+        (range.startAddress != 0).then_some(Self(range, PhantomData))
+    }
+
     /// The address at which it begins.
     pub fn start(&self) -> usize {
         self.0.startAddress
@@ -118,15 +123,6 @@ pub struct EnterInfo<'hook> {
     pub arguments: &'hook [MemoryRange<'hook>],
 }
 
-impl<'hook> EnterInfo<'hook> {
-    pub(super) fn new(
-        frame: Option<FrameInfo<'hook>>,
-        arguments: &'hook [MemoryRange<'hook>],
-    ) -> Self {
-        Self { frame, arguments }
-    }
-}
-
 /// Frame and returned value of a call that ends.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -135,19 +131,6 @@ pub struct LeaveInfo<'hook> {
     pub frame: Option<FrameInfo<'hook>>,
     /// Where the returned value is, if it was asked for and there is one.
     pub value: Option<MemoryRange<'hook>>,
-}
-
-impl<'hook> LeaveInfo<'hook> {
-    pub(super) fn new(
-        frame: Option<FrameInfo<'hook>>,
-        value: COR_PRF_FUNCTION_ARGUMENT_RANGE,
-    ) -> Self {
-        let has_value = value.startAddress != 0;
-        Self {
-            frame,
-            value: has_value.then_some(MemoryRange(value, PhantomData)),
-        }
-    }
 }
 
 /// Takes the places of a call's arguments; to be used again for other calls.

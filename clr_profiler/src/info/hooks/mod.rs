@@ -228,7 +228,10 @@ pub trait CorProfilerInfoHooks: Sealed {
                 )
             )
         })?;
-        Ok(EnterInfo::new(FrameInfo::optional(frame), ranges))
+        Ok(EnterInfo {
+            frame: FrameInfo::optional(frame),
+            arguments: ranges,
+        })
     }
 
     /// Frame and returned value of a call, in its leave hook.
@@ -261,7 +264,10 @@ pub trait CorProfilerInfoHooks: Sealed {
                 function.raw(), elt.raw(), &mut frame, &mut value,
             )
         )?;
-        Ok(LeaveInfo::new(FrameInfo::optional(frame), value))
+        Ok(LeaveInfo {
+            frame: FrameInfo::optional(frame),
+            value: MemoryRange::optional(value),
+        })
     }
 
     /// The frame of a function that ends in a tail call, in its tailcall hook.
