@@ -14,10 +14,10 @@ use crate::runtime::guid_of;
 use clr_profiler_sys as sys;
 use sys::COR_PRF_EVENTPIPE_PARAM_DESC;
 
-pub use payload::{EventPayloadReader, EventValue};
+pub use payload::{EventPayloadReader, EventType, EventValue};
 pub use types::{
     DefinedEvent, EventDefinition, EventLevel, EventParameter, EventPipeProviderConfig,
-    EventPipeSessionId, EventType,
+    EventPipeSessionId,
 };
 
 table! { ($) __cor_profiler_info12:

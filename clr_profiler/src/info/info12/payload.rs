@@ -2,96 +2,92 @@
 
 use uuid::Uuid;
 
-use super::types::{EventParameter, EventType};
+use super::types::EventParameter;
 
-/// A value of an event's parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum EventValue<'a> {
-    /// A truth value.
-    Boolean(bool),
-    /// A unit of UTF-16.
-    Char(u16),
-    /// 8 bits, signed.
-    SByte(i8),
-    /// 8 bits.
-    Byte(u8),
-    /// 16 bits, signed.
-    Int16(i16),
-    /// 16 bits.
-    UInt16(u16),
-    /// 32 bits, signed.
-    Int32(i32),
-    /// 32 bits.
-    UInt32(u32),
-    /// 64 bits, signed.
-    Int64(i64),
-    /// 64 bits.
-    UInt64(u64),
-    /// 32 bits, with a point.
-    Single(f32),
-    /// 64 bits, with a point.
-    Double(f64),
-    /// A `System.Decimal`, as it is in memory.
-    Decimal([u8; 16]),
-    /// A time: tenths of a microsecond since the beginning of 1601, UTC.
-    DateTime(i64),
-    /// A GUID.
-    Guid(Uuid),
-    /// A text. What follows a zero in it is lost.
-    String(&'a str),
-    /// Several values of one type.
-    Array(&'a [EventValue<'a>]),
-}
+/// The types of parameters that are of one size: the number that native code has for each, the type of
+/// its values, and their bytes.
+macro_rules! event_types {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident($type:ty) = $number:literal |$value:ident| $bytes:expr;
+    )*) => {
+        /// The type of an event's parameter.
+        #[doc(alias = "COR_PRF_EVENTPIPE_PARAM_TYPE")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u32)]
+        #[allow(missing_docs, reason = "they are those of .NET")]
+        pub enum EventType {
+            $($name = $number,)*
+            String = 0x12,
+        }
 
-impl EventValue<'_> {
-    fn type_of(&self) -> Option<EventType> {
-        Some(match self {
-            Self::Boolean(_) => EventType::Boolean,
-            Self::Char(_) => EventType::Char,
-            Self::SByte(_) => EventType::SByte,
-            Self::Byte(_) => EventType::Byte,
-            Self::Int16(_) => EventType::Int16,
-            Self::UInt16(_) => EventType::UInt16,
-            Self::Int32(_) => EventType::Int32,
-            Self::UInt32(_) => EventType::UInt32,
-            Self::Int64(_) => EventType::Int64,
-            Self::UInt64(_) => EventType::UInt64,
-            Self::Single(_) => EventType::Single,
-            Self::Double(_) => EventType::Double,
-            Self::Decimal(_) => EventType::Decimal,
-            Self::DateTime(_) => EventType::DateTime,
-            Self::Guid(_) => EventType::Guid,
-            Self::String(_) => EventType::String,
-            Self::Array(_) => return None,
-        })
-    }
+        /// A value of an event's parameter.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum EventValue<'a> {
+            $($(#[$doc])* $name($type),)*
+            /// A text. What follows a zero in it is lost.
+            String(&'a str),
+            /// Several values of one type.
+            Array(&'a [EventValue<'a>]),
+        }
 
-    fn write(&self, out: &mut Vec<u8>) {
-        match *self {
-            // As wide as a BOOL.
-            Self::Boolean(value) => out.extend(u32::from(value).to_le_bytes()),
-            Self::Char(value) | Self::UInt16(value) => out.extend(value.to_le_bytes()),
-            Self::SByte(value) => out.extend(value.to_le_bytes()),
-            Self::Byte(value) => out.push(value),
-            Self::Int16(value) => out.extend(value.to_le_bytes()),
-            Self::Int32(value) => out.extend(value.to_le_bytes()),
-            Self::UInt32(value) => out.extend(value.to_le_bytes()),
-            Self::Int64(value) | Self::DateTime(value) => out.extend(value.to_le_bytes()),
-            Self::UInt64(value) => out.extend(value.to_le_bytes()),
-            Self::Single(value) => out.extend(value.to_le_bytes()),
-            Self::Double(value) => out.extend(value.to_le_bytes()),
-            Self::Decimal(value) => out.extend(value),
-            Self::Guid(value) => out.extend(value.to_bytes_le()),
-            Self::String(value) => {
-                let text = value.split('\0').next().unwrap_or_default();
-                out.extend(text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes));
+        impl EventValue<'_> {
+            fn type_of(&self) -> Option<EventType> {
+                match self {
+                    $(Self::$name(_) => Some(EventType::$name),)*
+                    Self::String(_) => Some(EventType::String),
+                    Self::Array(_) => None,
+                }
             }
-            Self::Array(values) => {
-                out.extend((values.len() as u16).to_le_bytes());
-                values.iter().for_each(|value| value.write(out));
+
+            fn write(&self, out: &mut Vec<u8>) {
+                match *self {
+                    $(Self::$name($value) => out.extend($bytes),)*
+                    Self::String(value) => {
+                        let text = value.split('\0').next().unwrap_or_default();
+                        out.extend(text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes));
+                    }
+                    Self::Array(values) => {
+                        out.extend((values.len() as u16).to_le_bytes());
+                        values.iter().for_each(|value| value.write(out));
+                    }
+                }
             }
         }
-    }
+    };
+}
+
+event_types! {
+    /// A truth value, as wide as a BOOL.
+    Boolean(bool) = 0x3 |value| u32::from(value).to_le_bytes();
+    /// A unit of UTF-16.
+    Char(u16) = 0x4 |value| value.to_le_bytes();
+    /// 8 bits, signed.
+    SByte(i8) = 0x5 |value| value.to_le_bytes();
+    /// 8 bits.
+    Byte(u8) = 0x6 |value| value.to_le_bytes();
+    /// 16 bits, signed.
+    Int16(i16) = 0x7 |value| value.to_le_bytes();
+    /// 16 bits.
+    UInt16(u16) = 0x8 |value| value.to_le_bytes();
+    /// 32 bits, signed.
+    Int32(i32) = 0x9 |value| value.to_le_bytes();
+    /// 32 bits.
+    UInt32(u32) = 0xa |value| value.to_le_bytes();
+    /// 64 bits, signed.
+    Int64(i64) = 0xb |value| value.to_le_bytes();
+    /// 64 bits.
+    UInt64(u64) = 0xc |value| value.to_le_bytes();
+    /// 32 bits, with a point.
+    Single(f32) = 0xd |value| value.to_le_bytes();
+    /// 64 bits, with a point.
+    Double(f64) = 0xe |value| value.to_le_bytes();
+    /// A `System.Decimal`, as it is in memory.
+    Decimal([u8; 16]) = 0xf |value| value;
+    /// A time: tenths of a microsecond since the beginning of 1601, UTC.
+    DateTime(i64) = 0x10 |value| value.to_le_bytes();
+    /// A GUID.
+    Guid(Uuid) = 0x11 |value| value.to_bytes_le();
 }
 
 /// The payload of an event, or what is wrong with the values for it.

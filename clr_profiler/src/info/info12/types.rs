@@ -1,5 +1,6 @@
 //! Sessions, providers and events of EventPipe.
 
+use super::payload::EventType;
 use crate::ids::EventPipeProviderId;
 use crate::native::{List, answers, arguments, utf16};
 use clr_profiler_sys::COR_PRF_EVENTPIPE_PROVIDER_CONFIG;
@@ -123,30 +124,6 @@ impl Configs {
     pub(super) fn as_ptr(&self) -> *const COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
         self.native.as_ptr()
     }
-}
-
-/// The type of an event's parameter.
-#[doc(alias = "COR_PRF_EVENTPIPE_PARAM_TYPE")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-#[allow(missing_docs, reason = "they are those of .NET")]
-pub enum EventType {
-    Boolean = 0x3,
-    Char = 0x4,
-    SByte = 0x5,
-    Byte = 0x6,
-    Int16 = 0x7,
-    UInt16 = 0x8,
-    Int32 = 0x9,
-    UInt32 = 0xa,
-    Int64 = 0xb,
-    UInt64 = 0xc,
-    Single = 0xd,
-    Double = 0xe,
-    Decimal = 0xf,
-    DateTime = 0x10,
-    Guid = 0x11,
-    String = 0x12,
 }
 
 /// A parameter of an event.

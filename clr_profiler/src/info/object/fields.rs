@@ -101,23 +101,7 @@ pub(super) fn kind_of_class(info: &ProfilerInfo, class: ClassId) -> Result<Kind>
         Some(module) => type_def_name(&info.module_metadata(module)?, facts.token, &[])?,
         None => String::new(),
     };
-    Ok(match name.as_str() {
-        "System.Boolean" => Kind::Bool,
-        "System.Char" => Kind::Char,
-        "System.SByte" => Kind::I1,
-        "System.Byte" => Kind::U1,
-        "System.Int16" => Kind::I2,
-        "System.UInt16" => Kind::U2,
-        "System.Int32" => Kind::I4,
-        "System.UInt32" => Kind::U4,
-        "System.Int64" => Kind::I8,
-        "System.UInt64" => Kind::U8,
-        "System.Single" => Kind::R4,
-        "System.Double" => Kind::R8,
-        "System.IntPtr" => Kind::NativeInt,
-        "System.UIntPtr" => Kind::NativeUint,
-        _ => Kind::Struct(Some(class)),
-    })
+    Ok(Kind::of_name(&name, class))
 }
 
 /// Name and type of a field.
