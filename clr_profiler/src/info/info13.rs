@@ -46,8 +46,7 @@ impl ObjectHandle {
 
     fn destroy(&self) -> Result<()> {
         let info = &self.info;
-        ask!(info, ICorProfilerInfo13::DestroyHandle(self.raw))?;
-        Ok(())
+        ask!(info, ICorProfilerInfo13::DestroyHandle(self.raw)).map(drop)
     }
 }
 

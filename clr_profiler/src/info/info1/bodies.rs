@@ -1,16 +1,22 @@
-//! Method bodies: the calls behind the methods.
+//! Method bodies, and the calls behind the methods.
 
 use super::CorProfilerInfo;
 use crate::error::{Error, Result};
-use crate::ids::ModuleId;
+use crate::ids::{FunctionId, ModuleId};
 use crate::info::Sealed;
+use crate::metadata::Metadata;
 use crate::native::Asked;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::MethodDef;
+use clr_profiler_sys::Interface;
 
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo from info;
+    pub(super) fn metadata_and_token(function: FunctionId) -> (Metadata<'_>, MethodDef)
+        = [steady] GetTokenAndMetaDataFromFunction(
+            function, &clr_profiler_sys::IMetaDataImport2::IID, @metadata, @token);
+
     fn set_body(module: ModuleId, method: MethodDef, start: *const u8) -> ()
         = SetILFunctionBody(module, method, start);
     }
@@ -24,15 +30,6 @@ pub(super) fn whole_body(body: Vec<u8>, asked: &Asked<'_>) -> Result<Vec<u8>> {
         ));
     }
     Ok(body)
-}
-
-pub(super) fn set_il_function_body(
-    info: &ProfilerInfo,
-    module: ModuleId,
-    method: MethodDef,
-    body: &[u8],
-) -> Result<()> {
-    BodyMemory::of(info, module, body)?.set(info, method)
 }
 
 /// A method body in memory of its module: all that can fail for want of memory is behind it.

@@ -2,7 +2,6 @@
 
 mod bodies;
 mod malloc;
-mod modules;
 mod types;
 
 pub(crate) use bodies::BodyMemory;
@@ -219,7 +218,11 @@ pub trait CorProfilerInfo: Sealed {
         &self,
         function: FunctionId,
     ) -> Result<(MethodDef, Metadata<'_>)> {
-        modules::token_and_metadata_from_function(self.handle(), function)
+        let info = self.handle();
+        // That is the metadata of the module, which the handle below has for all of its versions.
+        let (_, token) = info.metadata_and_token(function)?;
+        let module = info.function_info(function)?.module;
+        Ok((token, info.module_metadata(module)?))
     }
 
     /// Replaces the method body: header, IL and exception clauses, in the form of ECMA-335 II.25.4.
@@ -232,7 +235,8 @@ pub trait CorProfilerInfo: Sealed {
         fails "An error of its own where the bytes are not one whole method body: the runtime \
                would read past their end. What the instructions do is not checked here.")]
     fn set_il_function_body(&self, module: ModuleId, method: MethodDef, body: &[u8]) -> Result<()> {
-        bodies::set_il_function_body(self.handle(), module, method, body)
+        let info = self.handle();
+        BodyMemory::of(info, module, body)?.set(info, method)
     }
 }
 

@@ -154,8 +154,8 @@ pub trait CorProfilerInfo12: Sealed {
                 activity.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
                 related.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
             )
-        )?;
-        Ok(())
+        )
+        .map(drop)
     }
 }
 

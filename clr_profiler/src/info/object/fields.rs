@@ -1,6 +1,7 @@
 //! The fields of types, by name.
 
-use super::value::Kind;
+use super::region::Region;
+use super::value::{Kind, Value};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo2};
@@ -15,6 +16,13 @@ pub(super) struct FieldPlace {
     pub(super) name: String,
     pub(super) offset: usize,
     pub(super) kind: Kind,
+}
+
+impl FieldPlace {
+    /// The value of the field in the region of an object or a structure.
+    pub(super) fn read<'a>(&self, info: &'a ProfilerInfo, of: Region<'a>) -> Result<Value<'a>> {
+        self.kind.read(info, of.part(self.offset, None)?)
+    }
 }
 
 /// The fields that a type itself declares.

@@ -6,6 +6,7 @@ mod shape;
 mod value;
 
 use std::fmt;
+use std::iter::successors;
 
 use super::handle::OBJECTS_MOVE;
 use super::{
@@ -27,17 +28,14 @@ pub use value::{StructValue, Value};
 pub(crate) fn reference_fields(info: &ProfilerInfo, class: ClassId) -> Result<Vec<(u32, String)>> {
     let boxed = info.box_class_layout(class).unwrap_or(0);
     let mut fields = Vec::new();
-    let mut declaring = Some(class);
-    for _ in 0..INHERITANCE_LIMIT {
-        let Some(class) = declaring else { break };
-        for place in instance_fields(info, class)? {
+    for declaring in bases(info, class) {
+        for place in instance_fields(info, declaring?)? {
             if matches!(place.kind, Kind::Reference | Kind::Struct(_)) {
                 // Objects are smaller than that.
                 let offset = u32::try_from(place.offset).unwrap_or(u32::MAX);
                 fields.push((offset.saturating_add(boxed), place.name));
             }
         }
-        declaring = info.class_id_info2(class)?.parent;
         if boxed != 0 {
             // The types above have none.
             break;
@@ -46,8 +44,14 @@ pub(crate) fn reference_fields(info: &ProfilerInfo, class: ClassId) -> Result<Ve
     Ok(fields)
 }
 
-/// How far up the types are followed that one derives from.
-const INHERITANCE_LIMIT: usize = 100;
+/// A type, and those that it derives from; 100 of them at most.
+fn bases(info: &ProfilerInfo, class: ClassId) -> impl Iterator<Item = Result<ClassId>> + '_ {
+    let parent = |class: &Result<ClassId>| {
+        let facts = info.class_id_info2(*class.as_ref().ok()?);
+        facts.map(|facts| facts.parent).transpose()
+    };
+    successors(Some(Ok(class)), parent).take(100)
+}
 
 /// An object, to be read.
 ///
@@ -157,15 +161,11 @@ impl<'a> Object<'a> {
     ///
     /// What the runtime and the metadata answer.
     pub fn field(&self, name: &str) -> Result<Option<Value<'a>>> {
-        let mut class = Some(self.class);
-        for _ in 0..INHERITANCE_LIMIT {
-            let Some(declaring) = class else { break };
-            let places = instance_fields(self.info, declaring)?;
+        for declaring in bases(self.info, self.class) {
+            let places = instance_fields(self.info, declaring?)?;
             if let Some(place) = places.into_iter().find(|place| place.name == name) {
-                let region = self.region.part(place.offset, None)?;
-                return place.kind.read(self.info, region).map(Some);
+                return place.read(self.info, self.region).map(Some);
             }
-            class = self.info.class_id_info2(declaring)?.parent;
         }
         Ok(None)
     }
@@ -179,14 +179,11 @@ impl<'a> Object<'a> {
     /// What the runtime and the metadata answer.
     pub fn fields(&self) -> Result<Vec<(String, Value<'a>)>> {
         let mut fields = Vec::new();
-        let mut class = Some(self.class);
-        for _ in 0..INHERITANCE_LIMIT {
-            let Some(declaring) = class else { break };
-            for place in instance_fields(self.info, declaring)? {
-                let region = self.region.part(place.offset, None)?;
-                fields.push((place.name, place.kind.read(self.info, region)?));
+        for declaring in bases(self.info, self.class) {
+            for place in instance_fields(self.info, declaring?)? {
+                let value = place.read(self.info, self.region)?;
+                fields.push((place.name, value));
             }
-            class = self.info.class_id_info2(declaring)?.parent;
         }
         Ok(fields)
     }

@@ -166,9 +166,7 @@ impl<'a> StructValue<'a> {
     pub fn fields(&self) -> Result<Vec<(String, Value<'a>)>> {
         let mut fields = Vec::new();
         for place in self.places()? {
-            let value = place
-                .kind
-                .read(self.info, self.region.part(place.offset, None)?)?;
+            let value = place.read(self.info, self.region)?;
             fields.push((place.name, value));
         }
         Ok(fields)
@@ -183,8 +181,7 @@ impl<'a> StructValue<'a> {
         let Some(place) = self.places()?.into_iter().find(|place| place.name == name) else {
             return Ok(None);
         };
-        let region = self.region.part(place.offset, None)?;
-        place.kind.read(self.info, region).map(Some)
+        place.read(self.info, self.region).map(Some)
     }
 
     /// What it holds where its only field is no structure: `int` and the like in a box, an
@@ -196,8 +193,7 @@ impl<'a> StructValue<'a> {
     pub fn single(&self) -> Result<Option<Value<'a>>> {
         match self.places()?.as_slice() {
             [place] if !matches!(place.kind, Kind::Struct(_)) => {
-                let region = self.region.part(place.offset, None)?;
-                place.kind.read(self.info, region).map(Some)
+                place.read(self.info, self.region).map(Some)
             }
             _ => Ok(None),
         }
