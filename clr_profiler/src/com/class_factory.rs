@@ -20,8 +20,8 @@ use sys::{
 pub struct Class {
     clsid: Uuid,
     create: fn() -> *mut c_void,
-    query: unsafe fn(*mut c_void, *const GUID, *mut *mut c_void) -> HRESULT,
-    release: unsafe fn(*mut c_void) -> u32,
+    query: unsafe extern "system" fn(*mut c_void, *const GUID, *mut *mut c_void) -> HRESULT,
+    release: unsafe extern "system" fn(*mut c_void) -> u32,
 }
 
 impl Class {

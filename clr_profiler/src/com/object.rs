@@ -96,8 +96,15 @@ impl<P: ProfilerClass> Object<P> {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8
     }
 
-    pub(super) fn add_reference(&self) -> u32 {
-        self.references.fetch_add(1, Ordering::Relaxed) + 1
+    /// Takes another reference.
+    ///
+    /// # Safety
+    ///
+    /// As for [`from_raw`](Self::from_raw).
+    pub(super) unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
+        // SAFETY: as the caller promises.
+        let object = unsafe { Self::from_raw(this) };
+        object.references.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Gives one reference back; the last one ends the object.
@@ -109,7 +116,7 @@ impl<P: ProfilerClass> Object<P> {
     /// # Safety
     ///
     /// As for [`from_raw`](Self::from_raw), and the caller gives up the reference.
-    pub(super) unsafe fn release(this: *mut c_void) -> u32 {
+    pub(super) unsafe extern "system" fn release(this: *mut c_void) -> u32 {
         // SAFETY: the caller still holds the reference.
         let object = unsafe { Self::from_raw(this) };
         let left = object.references.fetch_sub(1, Ordering::Release) - 1;
@@ -139,20 +146,21 @@ impl<P: ProfilerClass> Object<P> {
     ///
     /// As for [`from_raw`](Self::from_raw); `iid` and `out` are null or point to a GUID and to
     /// space for a pointer.
-    pub(super) unsafe fn query(
+    pub(super) unsafe extern "system" fn query(
         this: *mut c_void,
         iid: *const GUID,
         out: *mut *mut c_void,
     ) -> HRESULT {
         // SAFETY: as the caller promises.
-        let (object, iid, out) = unsafe { (Self::from_raw(this), iid.as_ref(), cleared(out)) };
+        let (iid, out) = unsafe { (iid.as_ref(), cleared(out)) };
         let (Some(iid), Some(out)) = (iid, out) else {
             return sys::E_POINTER;
         };
         if !vtable::has_interface(iid) {
             return sys::E_NOINTERFACE;
         }
-        object.add_reference();
+        // SAFETY: as the caller promises.
+        unsafe { Self::add_ref(this) };
         *out = this;
         sys::S_OK
     }

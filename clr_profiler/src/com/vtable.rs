@@ -29,26 +29,6 @@ use uuid::Uuid;
 /// The vtables of the callback object of `P`.
 pub(super) struct Vtables<P>(PhantomData<P>);
 
-unsafe extern "system" fn query_interface<P: ProfilerClass>(
-    this: *mut c_void,
-    iid: *const GUID,
-    out: *mut *mut c_void,
-) -> HRESULT {
-    // SAFETY: whoever calls through the vtable of an object holds a reference to it, and passes
-    // pointers as COM says.
-    unsafe { Object::<P>::query(this, iid, out) }
-}
-
-unsafe extern "system" fn add_ref<P: ProfilerClass>(this: *mut c_void) -> u32 {
-    // SAFETY: whoever calls through the vtable of an object holds a reference to it.
-    unsafe { Object::<P>::from_raw(this) }.add_reference()
-}
-
-unsafe extern "system" fn release<P: ProfilerClass>(this: *mut c_void) -> u32 {
-    // SAFETY: the caller holds a reference, and gives it up with this call.
-    unsafe { Object::<P>::release(this) }
-}
-
 macro_rules! context {
     (info) => {
         ProfilerInfo
@@ -114,9 +94,9 @@ macro_rules! define_vtables {
         #[allow(non_upper_case_globals, reason = "each is named like the interface whose vtable it is")]
         impl<P: ProfilerClass> Vtables<P> {
             const IUnknown: IUnknown_Vtbl = IUnknown_Vtbl {
-                QueryInterface: query_interface::<P>,
-                AddRef: add_ref::<P>,
-                Release: release::<P>,
+                QueryInterface: Object::<P>::query,
+                AddRef: Object::<P>::add_ref,
+                Release: Object::<P>::release,
             };
 
             $(
