@@ -221,35 +221,26 @@ mod tests {
     #[test]
     fn every_native_callback_is_in_the_table() {
         use clr_profiler_sys::*;
-        let natives: Vec<String> = [
-            (ICorProfilerCallback::NAME, ICorProfilerCallback::METHODS),
-            (ICorProfilerCallback2::NAME, ICorProfilerCallback2::METHODS),
-            (ICorProfilerCallback3::NAME, ICorProfilerCallback3::METHODS),
-            (ICorProfilerCallback4::NAME, ICorProfilerCallback4::METHODS),
-            (ICorProfilerCallback5::NAME, ICorProfilerCallback5::METHODS),
-            (ICorProfilerCallback6::NAME, ICorProfilerCallback6::METHODS),
-            (ICorProfilerCallback7::NAME, ICorProfilerCallback7::METHODS),
-            (ICorProfilerCallback8::NAME, ICorProfilerCallback8::METHODS),
-            (ICorProfilerCallback9::NAME, ICorProfilerCallback9::METHODS),
-            (
-                ICorProfilerCallback10::NAME,
-                ICorProfilerCallback10::METHODS,
-            ),
-            (
-                ICorProfilerCallback11::NAME,
-                ICorProfilerCallback11::METHODS,
-            ),
-        ]
-        .iter()
-        .flat_map(|(name, methods)| methods.iter().map(move |m| format!("{name}::{}", m.name)))
-        .collect();
+        macro_rules! names {
+            ($($interface:ident)*) => {
+                [$(($interface::NAME, $interface::METHODS)),*]
+            };
+        }
+        let interfaces = names! {
+            ICorProfilerCallback ICorProfilerCallback2 ICorProfilerCallback3 ICorProfilerCallback4
+            ICorProfilerCallback5 ICorProfilerCallback6 ICorProfilerCallback7 ICorProfilerCallback8
+            ICorProfilerCallback9 ICorProfilerCallback10 ICorProfilerCallback11
+        };
+        let mut natives: Vec<String> = interfaces
+            .iter()
+            .flat_map(|(name, methods)| methods.iter().map(move |m| format!("{name}::{}", m.name)))
+            .collect();
         let mut table: Vec<_> = Callback::ALL
             .iter()
             .map(|c| c.native_name().to_owned())
             .collect();
-        let mut natives_sorted = natives.clone();
-        natives_sorted.sort();
+        natives.sort();
         table.sort();
-        assert_eq!(table, natives_sorted);
+        assert_eq!(table, natives);
     }
 }

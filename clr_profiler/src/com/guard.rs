@@ -13,7 +13,7 @@ use super::object::{Live, Object, Phase};
 use crate::callbacks::Callback;
 use crate::error::Result;
 use crate::info::GcScope;
-use crate::profiler::{Attached, Component, Failure, FailureCause, FailurePlace, tell};
+use crate::profiler::{Attached, Component, Failure, FailureCause, tell};
 use crate::runtime::{Mark, Owner, ProfilerInfo, Suspended, ThreadState, catch, suspended};
 
 /// What a callback may ask the runtime.
@@ -201,10 +201,9 @@ pub(super) fn failed<P>(
     tell(
         live.on_failure.as_ref(),
         Failure {
-            place: FailurePlace::Callback(callback),
-            cause,
             retired,
             component: component.map(|attached| Arc::clone(attached.name())),
+            ..Failure::in_callback(callback, cause)
         },
     );
 }

@@ -10,7 +10,7 @@ use super::object::{Live, Object, Phase};
 use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
 use crate::events::Loaded;
-use crate::profiler::{self, Failure, FailureCause, FailurePlace, Profiler, Setup};
+use crate::profiler::{self, Failure, FailureCause, Profiler, Setup};
 use crate::rewrite::Unloads;
 use crate::runtime::{ProfilerInfo, catch, slice};
 use clr_profiler_sys as sys;
@@ -90,12 +90,7 @@ fn start<P: ProfilerClass>(
         FailureCause::Panic(_) => sys::E_FAIL,
     };
     if answer != sys::CORPROF_E_PROFILER_CANCEL_ACTIVATION {
-        let failure = Failure {
-            place: FailurePlace::Callback(callback),
-            cause,
-            retired: false,
-            component: None,
-        };
+        let failure = Failure::in_callback(callback, cause);
         let hook = match object.live.get() {
             Some(live) => live.on_failure.as_ref(),
             None => setup.as_ref().and_then(|setup| setup.on_failure.as_ref()),
@@ -162,12 +157,7 @@ fn try_start<P: ProfilerClass>(
         })
         .inspect(|()| info.open_unless_attached());
     if let (Some(error), Some(live)) = (left_out, object.live.get()) {
-        let failure = Failure {
-            place: FailurePlace::Callback(Callback::ExceptionThrown),
-            cause: FailureCause::Error(error),
-            retired: false,
-            component: None,
-        };
+        let failure = Failure::in_callback(Callback::ExceptionThrown, FailureCause::Error(error));
         let _ = catch(|| profiler::write(&failure));
         if live.on_failure.is_some() {
             profiler::tell(live.on_failure.as_ref(), failure);

@@ -41,6 +41,16 @@ pub enum FailureCause {
 }
 
 impl Failure {
+    /// Of the profiler itself, which goes on getting callbacks.
+    pub(crate) fn in_callback(callback: Callback, cause: FailureCause) -> Self {
+        Self {
+            place: FailurePlace::Callback(callback),
+            cause,
+            retired: false,
+            component: None,
+        }
+    }
+
     /// The code that failed.
     pub fn place(&self) -> FailurePlace {
         self.place

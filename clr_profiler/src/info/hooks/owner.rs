@@ -24,21 +24,16 @@ static OWNER: Mutex<Option<Owner>> = Mutex::new(None);
 /// Where they have an owner already.
 pub(crate) fn claim_hooks(call: &'static str) -> Result<()> {
     let mut owner = OWNER.lock().unwrap_or_else(PoisonError::into_inner);
-    match *owner {
-        None => {
-            *owner = Some(Owner::Setup);
-            Ok(())
-        }
-        Some(Owner::Setup) => Err(Error::rule(
-            call,
-            "this library has set hooks already; a process has one set of them",
-        )),
-        Some(Owner::Author) => Err(Error::rule(
-            call,
+    let rule = match owner.replace(Owner::Setup) {
+        None => return Ok(()),
+        Some(Owner::Setup) => "this library has set hooks already; a process has one set of them",
+        Some(Owner::Author) => {
+            *owner = Some(Owner::Author);
             "hooks or a mapper were set on `ProfilerInfo` before: hooks and the mapper of their ids \
-             have one owner, so set both there, or both by `Setup`",
-        )),
-    }
+             have one owner, so set both there, or both by `Setup`"
+        }
+    };
+    Err(Error::rule(call, rule))
 }
 
 /// Makes a call that sets hooks or the mapper for the profiler's author.
