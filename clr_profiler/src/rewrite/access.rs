@@ -311,15 +311,10 @@ impl<'a> Looks<'a, '_> {
         is_allowed || (!is_here && self.ignores_checks(limit.module))
     }
 
-    /// A type and those that enclose it.
+    /// A type of the module and those that enclose it.
     fn around(&self, class: TypeDef) -> Vec<TypeDef> {
-        let Some(metadata) = self.metadata() else {
-            return Vec::new();
-        };
-        let outer = |class: &TypeDef| metadata.nested_class_props(*class).ok().flatten();
-        std::iter::successors(Some(class), outer)
-            .take(DEPTH_LIMIT)
-            .collect()
+        let metadata = self.metadata();
+        metadata.map_or_else(Vec::new, |metadata| around(&metadata, class))
     }
 
     fn is_within(&self, class: TypeDef, outer: TypeDef) -> bool {
@@ -351,14 +346,18 @@ impl<'a> Looks<'a, '_> {
         self.around(class).into_iter().any(derives)
     }
 
+    /// The assemblies that the assembly of a module names in attributes of its own.
+    fn named_by(&self, module: ModuleId, attribute: &str) -> Option<Vec<String>> {
+        let metadata = self.lookup.info().module_metadata(module).ok()?;
+        let assembly = metadata.assembly_from_scope().ok()??;
+        metadata.attribute_texts(assembly, attribute).ok()
+    }
+
     /// Whether an assembly shows its internals to this one; so it may where that is not known.
     fn is_friend(&self, of: ModuleId) -> bool {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.InternalsVisibleToAttribute";
         let own = self.scope.own_assembly().ok().flatten();
-        let named = self.lookup.info().module_metadata(of).ok().and_then(|of| {
-            let assembly = of.assembly_from_scope().ok()??;
-            of.attribute_texts(assembly, ATTRIBUTE).ok()
-        });
+        let named = self.named_by(of, ATTRIBUTE);
         match (own, named) {
             (Some(own), Some(named)) => named.iter().any(|name| is_name(name, &own)),
             _ => true,
@@ -368,13 +367,10 @@ impl<'a> Looks<'a, '_> {
     /// Whether this assembly says that access to another one is not to be checked.
     fn ignores_checks(&self, of: ModuleId) -> bool {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.IgnoresAccessChecksToAttribute";
-        let ignored = self.metadata().and_then(|metadata| {
-            let assembly = metadata.assembly_from_scope().ok()??;
-            metadata.attribute_texts(assembly, ATTRIBUTE).ok()
-        });
+        let ignored = self.named_by(self.module, ATTRIBUTE);
         let other = self.lookup.info().module_metadata(of).ok().and_then(|of| {
             let assembly = of.assembly_from_scope().ok()??;
-            Some(of.assembly_props(assembly).ok()?.name)
+            of.assembly_name(assembly).ok()
         });
         match (ignored, other) {
             (Some(ignored), Some(other)) => ignored.iter().any(|name| is_name(name, &other)),
@@ -389,29 +385,28 @@ fn is_name(display: &str, simple: &str) -> bool {
     name.trim().eq_ignore_ascii_case(simple)
 }
 
+/// A type and those that enclose it, from the inside out.
+fn around(metadata: &Metadata<'_>, class: TypeDef) -> Vec<TypeDef> {
+    let outer = |class: &TypeDef| metadata.nested_class_props(*class).ok().flatten();
+    let all = std::iter::successors(Some(class), outer);
+    all.take(DEPTH_LIMIT).collect()
+}
+
 /// The limits of a type and of those that enclose it.
 fn of_type(place: &Place<'_>) -> Vec<Limit> {
-    let Place {
-        module, metadata, ..
-    } = place;
-    let (mut limits, mut class) = (Vec::new(), place.class);
-    for _ in 0..DEPTH_LIMIT {
-        let Ok(props) = metadata.type_def_props(class) else {
-            break;
-        };
-        let outer = metadata.nested_class_props(class).ok().flatten();
-        limits.extend(Whom::of_type(props.attributes).map(|to| Limit {
+    let metadata = &place.metadata;
+    let all = around(metadata, place.class);
+    let outer = all.iter().skip(1).chain(all.last());
+    let limits = all.iter().zip(outer).map_while(|(&class, &outer)| {
+        let props = metadata.type_def_props(class).ok()?;
+        Some(Whom::of_type(props.attributes).map(|to| Limit {
             what: place.name(),
             to,
-            module: *module,
-            class: outer.unwrap_or(class),
-        }));
-        match outer {
-            Some(outer) => class = outer,
-            None => break,
-        }
-    }
-    limits
+            module: place.module,
+            class: outer,
+        }))
+    });
+    limits.flatten().collect()
 }
 
 fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {

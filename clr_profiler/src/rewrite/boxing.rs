@@ -5,9 +5,7 @@ use super::{RewriteContext, store};
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{MetadataImport2, MetadataImportAttributes};
-use clr_profiler_il::boxing::{
-    Boxed, BoxedArguments, Boxer, BoxingError, MethodTypes, TypedArguments,
-};
+use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxer, MethodTypes, TypedArguments};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::token::{Token, TypeToken};
@@ -138,12 +136,6 @@ impl RewriteContext<'_> {
     /// ```
     pub fn typed_arguments(&mut self) -> Result<TypedArguments> {
         Boxer::new(self).typed()
-    }
-}
-
-impl From<BoxingError> for Error {
-    fn from(error: BoxingError) -> Self {
-        Self::other(error)
     }
 }
 

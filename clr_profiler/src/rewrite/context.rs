@@ -259,22 +259,9 @@ pub(super) fn own_instance(
     metadata: &Metadata<'_>,
     class: TypeDef,
 ) -> Result<TypeSig> {
-    let mut arguments = Vec::new();
-    for (number, parameter) in (0..).zip(metadata.generic_params(class)) {
-        parameter?;
-        arguments.push(TypeSig::Var(number));
-    }
-    let is_value_type = resolver.is_in_value_type(class.into());
-    let definition = class.into();
-    Ok(match (arguments.is_empty(), is_value_type) {
-        (false, is_value_type) => TypeSig::GenericInstance {
-            is_value_type,
-            definition,
-            arguments,
-        },
-        (true, true) => TypeSig::ValueType(definition),
-        (true, false) => TypeSig::Class(definition),
-    })
+    let mut parameters = metadata.generic_params(class);
+    let count = parameters.try_fold(0, |count, parameter| parameter.map(|_| count + 1))?;
+    Ok(resolver.own_instance(class, count))
 }
 
 impl fmt::Debug for RewriteContext<'_> {

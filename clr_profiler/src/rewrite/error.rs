@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
+use clr_profiler_il::boxing::BoxingError;
 use clr_profiler_il::edit::{EditError, NotInstrumentable};
+use clr_profiler_il::metadata::ImportError;
 
 /// Why a method was not rewritten; it runs with the IL that it had.
 ///
@@ -125,21 +127,21 @@ impl fmt::Debug for Refused {
 
 impl std::error::Error for Refused {}
 
-/// What an edit of a body refuses, for `?` in the code that edits.
-impl From<EditError> for Error {
-    fn from(error: EditError) -> Self {
-        Self::other(error)
-    }
+/// Has `?` take what the parts of a rewrite refuse, in the code that edits too.
+macro_rules! refusals {
+    ($($refusal:ty),*) => {$(
+        impl From<$refusal> for Error {
+            fn from(refusal: $refusal) -> Self {
+                Self::other(refusal)
+            }
+        }
+    )*};
 }
 
-impl From<NotInstrumentable> for Error {
-    fn from(reason: NotInstrumentable) -> Self {
-        Self::other(reason)
-    }
-}
-
-impl From<RewriteError> for Error {
-    fn from(error: RewriteError) -> Self {
-        Self::other(error)
-    }
-}
+refusals!(
+    EditError,
+    NotInstrumentable,
+    BoxingError,
+    ImportError,
+    RewriteError
+);

@@ -10,7 +10,7 @@ use crate::metadata::{
     NewAssemblyRef,
 };
 use crate::native;
-use clr_profiler_il::metadata::{self, Home, ImportError, Names};
+use clr_profiler_il::metadata::{self, Home, Names};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
 /// What the core library may be called: it is one and the same, whichever a module refers to.
@@ -209,12 +209,6 @@ impl ModuleNames<'_, '_> {
     /// Whether the module defines a type of that name, in no other.
     pub(super) fn has_type(&self, name: &str) -> Result<bool> {
         Ok(self.type_def(name, None)?.is_some())
-    }
-}
-
-impl From<ImportError> for Error {
-    fn from(error: ImportError) -> Self {
-        Self::other(error)
     }
 }
 

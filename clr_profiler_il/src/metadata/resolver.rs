@@ -1,7 +1,7 @@
 use super::{Answers, Tables};
 use crate::signature::{FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig};
 use crate::symbol::{Reference, Resolver, Symbol, TypeKind};
-use crate::token::{Token, TokenTable, TypeToken};
+use crate::token::{Token, TokenTable, TypeDef, TypeToken};
 
 /// Knows what stands behind the tokens of one module; of symbols, no more than what their text says.
 #[derive(Debug)]
@@ -94,6 +94,22 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
         }
         // Whether a type of another module is a value type is not known here.
         TypeSig::from_primitive_class(&self.tables.type_name(token)?.0)
+    }
+
+    /// A type that the module defines, as its own code sees it: of a generic type, the instance of its
+    /// own parameters, of which there are so many.
+    pub fn own_instance(&self, class: TypeDef, parameters: u32) -> TypeSig {
+        let is_value_type = self.is_in_value_type(class.into());
+        let definition = class.into();
+        match (parameters, is_value_type) {
+            (0, true) => TypeSig::ValueType(definition),
+            (0, false) => TypeSig::Class(definition),
+            (count, is_value_type) => TypeSig::GenericInstance {
+                is_value_type,
+                definition,
+                arguments: (0..count).map(TypeSig::Var).collect(),
+            },
+        }
     }
 
     /// Whether a type that the module defines is known to be a value type: then its constructors call

@@ -293,5 +293,13 @@ fn a_type_is_what_it_derives_from() {
     ];
     assert_eq!(sigs, expected.map(Some));
     assert!(resolver.is_in_value_type(point.token()));
+    let pair = TypeSig::GenericInstance {
+        is_value_type: true,
+        definition: point,
+        arguments: vec![TypeSig::Var(0), TypeSig::Var(1)],
+    };
+    let own = TypeDef::from_row(2).unwrap();
+    assert_eq!(resolver.own_instance(own, 2), pair);
+    assert_eq!(resolver.own_instance(own, 0), TypeSig::ValueType(point));
     assert!(!resolver.is_in_value_type(class(9).token()));
 }

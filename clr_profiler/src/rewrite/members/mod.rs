@@ -126,9 +126,7 @@ impl ProfilerInfo {
         kind: NewType,
         build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
     ) -> Result<R> {
-        refuse_dynamic(self, module, "ProfilerInfo::define_type")?;
-        keep_seeing_unloads(self)?;
-        let remembered = store(self).module(module);
+        let remembered = remembered(self, module, "ProfilerInfo::define_type")?;
         let base = match kind {
             NewType::Static | NewType::Class => "[corelib]System.Object",
             NewType::Struct => "[corelib]System.ValueType",
@@ -170,9 +168,7 @@ impl ProfilerInfo {
         class: TypeDef,
         build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
     ) -> Result<R> {
-        refuse_dynamic(self, module, "ProfilerInfo::extend_type")?;
-        keep_seeing_unloads(self)?;
-        let remembered = store(self).module(module);
+        let remembered = remembered(self, module, "ProfilerInfo::extend_type")?;
         let writer = self.module_metadata_for_writing(module)?;
         let props = writer.type_def_props(class)?;
         let is_nested = writer.nested_class_props(class)?.is_some();
@@ -198,9 +194,9 @@ impl ProfilerInfo {
     }
 }
 
-/// Refuses a module that the program builds at run time: the runtime takes its types from the program
-/// alone, and the metadata of it change under the hands of both.
-fn refuse_dynamic(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Result<()> {
+/// What is remembered of a module. One that the program builds at run time is refused: the runtime takes
+/// its types from the program alone, and the metadata of it change under the hands of both.
+fn remembered(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Result<Arc<Module>> {
     let (_, flags) = info.module_info2(module)?;
     if flags.contains(ModuleFlags::DYNAMIC) {
         return Err(Error::rule_with_code(
@@ -209,7 +205,8 @@ fn refuse_dynamic(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> 
             sys::CORPROF_E_MODULE_IS_DYNAMIC,
         ));
     }
-    Ok(())
+    keep_seeing_unloads(info)?;
+    Ok(store(info).module(module))
 }
 
 fn import<R>(
@@ -243,10 +240,9 @@ impl<'a> Unfinished<'a> {
         attributes: u32,
         signature: &MethodSig,
     ) -> Result<Self> {
-        let harmless = attributes & !SPECIAL;
-        let implementation = Self::INTERNAL_CALL;
+        let (class, harmless) = (Some(class), attributes & !SPECIAL);
         let method =
-            writer.define_method(Some(class), name, harmless, signature, 0, implementation)?;
+            writer.define_method(class, name, harmless, signature, 0, Self::INTERNAL_CALL)?;
         Ok(Self {
             writer,
             method,
@@ -385,7 +381,10 @@ impl TypeBuilder<'_> {
         }
         let attributes = method_attributes(name, &signature) | PINVOKE;
         let library = self.writer.define_module_ref(library)?;
-        let method = self.define(name, attributes, &signature, PRESERVE_SIG)?;
+        let class = Some(self.class);
+        let method =
+            self.writer
+                .define_method(class, name, attributes, &signature, 0, PRESERVE_SIG)?;
         self.writer
             .define_pinvoke_map(method, NO_MANGLE_CDECL, function, library)?;
         Ok(symbol)
@@ -407,18 +406,6 @@ impl TypeBuilder<'_> {
             signature: signature.into(),
             type_arguments: Vec::new(),
         }
-    }
-
-    fn define(
-        &self,
-        name: &str,
-        attributes: u32,
-        signature: &MethodSig,
-        implementation: u32,
-    ) -> Result<MethodDef> {
-        let class = Some(self.class);
-        self.writer
-            .define_method(class, name, attributes, signature, 0, implementation)
     }
 
     fn import<R>(&self, read: impl FnOnce(&mut Importer<'_, '_>) -> Result<R>) -> Result<R> {
