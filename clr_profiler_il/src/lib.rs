@@ -65,6 +65,7 @@
 //!   everything in them: modifiers, function pointers, generics, arrays with bounds, varargs.
 //! - [`attribute`]: the values of custom attributes.
 //! - [`assembly`]: what an assembly says of itself, from its file.
+//! - [`access`]: who may use what is not public.
 //! - [`opcode`]: the table of all instructions.
 //! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
@@ -125,6 +126,7 @@
     )
 )]
 
+pub mod access;
 pub mod assembly;
 pub mod attribute;
 pub mod body;

@@ -17,33 +17,13 @@ use crate::info::CorProfilerInfo;
 use crate::metadata::{
     Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes,
 };
+use clr_profiler_il::access::{self, Restriction};
 use clr_profiler_il::metadata::Tables;
-use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::signature::{MethodSpecSig, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{FieldDef, MethodDef, Token, TokenTable, TypeDef, TypeToken};
 
 /// How many types enclose each other, or derive from each other, before hostile metadata is suspected.
 const DEPTH_LIMIT: usize = 64;
-/// `tdVisibilityMask` and `mdMemberAccessMask`.
-const VISIBILITY: u32 = 0x0007;
-
-/// Whether the JIT asks for access to what an instruction names: to members, and to types of which it
-/// makes or takes objects.
-pub(super) const fn is_checked(opcode: Opcode) -> bool {
-    match opcode {
-        Opcode::Box
-        | Opcode::Newarr
-        | Opcode::Castclass
-        | Opcode::Isinst
-        | Opcode::Unbox
-        | Opcode::UnboxAny
-        | Opcode::Mkrefany => true,
-        _ => matches!(
-            opcode.operand_kind(),
-            OperandKind::Method | OperandKind::Field
-        ),
-    }
-}
 
 /// What inserted code uses.
 #[derive(Debug, Default)]
@@ -64,61 +44,10 @@ pub(super) struct Access {
 #[derive(Clone, Debug)]
 struct Limit {
     what: String,
-    to: Whom,
+    to: Restriction,
     /// The type that declares it, or that encloses it, in the module that defines it.
     module: ModuleId,
     class: TypeDef,
-}
-
-/// Who may use what is not public.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whom {
-    Nobody,
-    Module,
-    Type,
-    FamilyInAssembly,
-    Assembly,
-    Family,
-    FamilyOrAssembly,
-}
-
-impl Whom {
-    /// Of a member, by its attributes (II.23.1.5, II.23.1.10).
-    fn of_member(attributes: u32) -> Option<Self> {
-        Some(match attributes & VISIBILITY {
-            0 => Self::Module,
-            1 => Self::Type,
-            2 => Self::FamilyInAssembly,
-            3 => Self::Assembly,
-            4 => Self::Family,
-            5 => Self::FamilyOrAssembly,
-            _ => return None,
-        })
-    }
-
-    /// Of a type, by its attributes (II.23.1.15): those of a nested one are about the enclosing type.
-    fn of_type(attributes: u32) -> Option<Self> {
-        Some(match attributes & VISIBILITY {
-            0 | 5 => Self::Assembly,
-            3 => Self::Type,
-            4 => Self::Family,
-            6 => Self::FamilyInAssembly,
-            7 => Self::FamilyOrAssembly,
-            _ => return None,
-        })
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Nobody => "is a type initialiser, which the runtime alone calls",
-            Self::Module => "is for its module alone",
-            Self::Type => "is private",
-            Self::FamilyInAssembly => "is private protected",
-            Self::Assembly => "is internal",
-            Self::Family => "is protected",
-            Self::FamilyOrAssembly => "is protected internal",
-        }
-    }
 }
 
 /// Refuses what code of the method may not use.
@@ -141,7 +70,7 @@ pub(super) fn check(
             .limits
             .iter()
             .find(|limit| !looks.allows(limit, class));
-        broken.map(|limit| format!("{} {}", limit.what, limit.to.text()))
+        broken.map(|limit| format!("{} {}", limit.what, limit.to))
     });
     let constructors = used.constructors.iter().filter_map(|&constructor| {
         let made = remembered
@@ -295,20 +224,12 @@ impl<'a> Looks<'a, '_> {
 
     /// Whether code of a type of this module may use what is limited so.
     fn allows(&self, limit: &Limit, class: TypeDef) -> bool {
-        let is_here = limit.module == self.module;
-        let is_inside = || is_here && self.is_within(class, limit.class);
-        let is_friend = || is_here || self.is_friend(limit.module);
-        let is_family = || is_inside() || self.derives(class, (limit.module, limit.class));
-        let is_allowed = match limit.to {
-            Whom::Nobody => return false,
-            Whom::Module => is_here,
-            Whom::Type => is_inside(),
-            Whom::FamilyInAssembly => is_friend() && is_family(),
-            Whom::Assembly => is_friend(),
-            Whom::Family => is_family(),
-            Whom::FamilyOrAssembly => is_friend() || is_family(),
-        };
-        is_allowed || (!is_here && self.ignores_checks(limit.module))
+        let looks = self;
+        limit.to.admits(&Standpoint {
+            looks,
+            class,
+            limit,
+        })
     }
 
     /// A type of the module and those that enclose it.
@@ -379,6 +300,36 @@ impl<'a> Looks<'a, '_> {
     }
 }
 
+/// Code of a type of this module, which would use what is limited.
+struct Standpoint<'a, 'info> {
+    looks: &'a Looks<'a, 'info>,
+    class: TypeDef,
+    limit: &'a Limit,
+}
+
+impl access::Standpoint for Standpoint<'_, '_> {
+    fn is_in_module(&self) -> bool {
+        self.limit.module == self.looks.module
+    }
+
+    fn is_in_type(&self) -> bool {
+        self.is_in_module() && self.looks.is_within(self.class, self.limit.class)
+    }
+
+    fn is_in_assembly(&self) -> bool {
+        self.is_in_module() || self.looks.is_friend(self.limit.module)
+    }
+
+    fn is_derived(&self) -> bool {
+        let from = (self.limit.module, self.limit.class);
+        self.looks.derives(self.class, from)
+    }
+
+    fn ignores_checks(&self) -> bool {
+        !self.is_in_module() && self.looks.ignores_checks(self.limit.module)
+    }
+}
+
 /// Whether the display name of an assembly is of one with this simple name.
 fn is_name(display: &str, simple: &str) -> bool {
     let name = display.split(',').next().unwrap_or_default();
@@ -399,7 +350,7 @@ fn of_type(place: &Place<'_>) -> Vec<Limit> {
     let outer = all.iter().skip(1).chain(all.last());
     let limits = all.iter().zip(outer).map_while(|(&class, &outer)| {
         let props = metadata.type_def_props(class).ok()?;
-        Some(Whom::of_type(props.attributes).map(|to| Limit {
+        Some(Restriction::of_type(props.attributes).map(|to| Limit {
             what: place.name(),
             to,
             module: place.module,
@@ -410,10 +361,7 @@ fn of_type(place: &Place<'_>) -> Vec<Limit> {
 }
 
 fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {
-    let to = match name {
-        ".cctor" => Some(Whom::Nobody),
-        _ => Whom::of_member(attributes),
-    };
+    let to = Restriction::of_member(name, attributes);
     to.map(|to| Limit {
         what: format!("{}::{name}", place.name()),
         to,

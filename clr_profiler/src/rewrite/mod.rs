@@ -396,7 +396,7 @@ fn used(body: &MethodBody, importer: &mut Importer<'_, '_>) -> Result<Used> {
         let Operand::Reference(reference) = instruction.operand() else {
             continue;
         };
-        if !access::is_checked(opcode) {
+        if !opcode.checks_access() {
             continue;
         }
         let token = match reference {

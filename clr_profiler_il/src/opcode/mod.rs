@@ -170,6 +170,25 @@ impl Opcode {
         matches!(self.flow(), Flow::Prefix)
     }
 
+    /// Whether the JIT asks for access to what an instruction names: to members, and to types of which
+    /// it makes or takes objects. See [`Restriction`](crate::access::Restriction).
+    #[must_use]
+    pub const fn checks_access(self) -> bool {
+        match self {
+            Self::Box
+            | Self::Newarr
+            | Self::Castclass
+            | Self::Isinst
+            | Self::Unbox
+            | Self::UnboxAny
+            | Self::Mkrefany => true,
+            _ => matches!(
+                self.operand_kind(),
+                OperandKind::Method | OperandKind::Field
+            ),
+        }
+    }
+
     /// Whether it leaves the method for good: `ret` or `jmp`.
     #[inline]
     pub(crate) const fn is_exit(self) -> bool {
