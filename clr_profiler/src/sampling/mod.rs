@@ -111,6 +111,19 @@ pub struct SamplerTotals {
     pub longest: Duration,
 }
 
+impl SamplerTotals {
+    fn add(&mut self, stop: &Self) {
+        self.stops += stop.stops;
+        self.samples += stop.samples;
+        self.truncated += stop.truncated;
+        self.failed_walks += stop.failed_walks;
+        self.postponed += stop.postponed;
+        self.stopped += stop.stopped;
+        self.suspending += stop.suspending;
+        self.longest = self.longest.max(stop.longest);
+    }
+}
+
 /// Samples the stacks of all managed threads, on a thread of its own.
 ///
 /// For each sample it stops the program: it suspends the threads, copies the frames of their stacks,
@@ -333,9 +346,7 @@ impl Sampling<'_> {
             return Ok(Duration::ZERO);
         }
         let (stop, delivery) = self.stacks.walk(self.info, &self.shared.delivery)?;
-        let mut samples = 0;
         for (thread, frames) in self.stacks.walked() {
-            samples += 1;
             let sample = Sample {
                 thread: thread.id,
                 os_thread: thread.os_thread,
@@ -347,15 +358,7 @@ impl Sampling<'_> {
             (self.deliver)(self.info, &sample);
         }
         drop(delivery);
-        let mut totals = lock(&self.shared.totals);
-        totals.stops += 1;
-        totals.samples += samples;
-        totals.truncated += stop.truncated;
-        totals.failed_walks += stop.failed;
-        totals.postponed += stop.postponed;
-        totals.stopped += stop.stopped;
-        totals.suspending += stop.suspending;
-        totals.longest = totals.longest.max(stop.stopped);
+        lock(&self.shared.totals).add(&stop);
         Ok(stop.stopped)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use super::{SampledFrame, SamplerOptions, clock};
+use super::{SampledFrame, SamplerOptions, SamplerTotals, clock};
 use crate::error::{Error, Result};
 use crate::ids::ThreadId;
 use crate::info::{
@@ -57,21 +57,6 @@ pub(super) struct Thread {
     frames: Range<usize>,
 }
 
-/// How long a stop took, and what it had to leave.
-#[derive(Default)]
-pub(super) struct Stop {
-    /// Until all threads were suspended.
-    pub(super) suspending: Duration,
-    /// From the request until the threads were resumed.
-    pub(super) stopped: Duration,
-    /// Stacks that could not be walked.
-    pub(super) failed: u64,
-    /// Stacks that were truncated.
-    pub(super) truncated: u64,
-    /// Threads that there was no time for.
-    pub(super) postponed: u64,
-}
-
 impl Stacks {
     pub(super) fn new(options: &SamplerOptions) -> Self {
         Self {
@@ -110,21 +95,24 @@ impl Stacks {
         &mut self,
         info: &ProfilerInfo,
         delivery: &'a Mutex<()>,
-    ) -> Result<(Stop, MutexGuard<'a, ()>)> {
+    ) -> Result<(SamplerTotals, MutexGuard<'a, ()>)> {
         self.threads.clear();
         self.frames.clear();
         self.all.clear();
         self.stops += 1;
-        let mut stop = Stop::default();
+        let mut stop = SamplerTotals {
+            stops: 1,
+            ..SamplerTotals::default()
+        };
         let begun = Instant::now();
         let delivery = info.with_suspended_runtime(|suspended| {
-            let suspending = begun.elapsed();
-            stop.suspending = suspending;
+            stop.suspending = begun.elapsed();
             self.walk_threads(info, suspended, &mut stop)?;
             // Whoever waits for the delivery holds it only for a moment.
             Ok(lock(delivery))
         })?;
         stop.stopped = begun.elapsed();
+        stop.longest = stop.stopped;
         self.last = begun;
         if self.stops.is_multiple_of(1024) {
             let stops = self.stops;
@@ -148,7 +136,7 @@ impl Stacks {
         &mut self,
         info: &ProfilerInfo,
         suspended: &SuspendedRuntime<'_>,
-        stop: &mut Stop,
+        stop: &mut SamplerTotals,
     ) -> Result<()> {
         let begun = Instant::now();
         // Among the threads that there are while none can begin or end.
@@ -178,7 +166,7 @@ impl Stacks {
         info: &ProfilerInfo,
         thread: ThreadId,
         begun: Instant,
-        stop: &mut Stop,
+        stop: &mut SamplerTotals,
     ) -> Result<()> {
         let Ok(os_thread) = info.thread_info(thread) else {
             return Ok(());
@@ -194,11 +182,12 @@ impl Stacks {
                     return Err(error);
                 }
                 // It uses its time somewhere, such as in the runtime's own code.
-                stop.failed += 1;
+                stop.failed_walks += 1;
                 (0..0, false)
             }
         };
         stop.truncated += u64::from(is_truncated);
+        stop.samples += 1;
         self.threads.push(Thread {
             id: thread,
             os_thread,

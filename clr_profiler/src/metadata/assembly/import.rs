@@ -4,7 +4,7 @@ use super::identity::{AssemblyProps, AssemblyRefProps, NativeVersion};
 use crate::error::Result;
 use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
-use crate::native::{cast, read_array, wide};
+use crate::native::{Argument, Asked, cast, read_array};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
@@ -137,18 +137,17 @@ pub trait MetadataAssemblyImport: Sealed {
     ) -> Result<Vec<Metadata<'_>>> {
         const CALL: &str = "IMetaDataAssemblyImport::FindAssembliesByName";
         let import: sys::IMetaDataAssemblyImport = cast(self.import(), CALL)?;
-        let base = application_base.map(|path| wide(CALL, path)).transpose()?;
-        let bin = private_bin.map(|path| wide(CALL, path)).transpose()?;
-        let name = wide(CALL, name)?;
-        let start =
-            |path: &Option<Vec<u16>>| path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr());
+        let asked = Asked::of(CALL);
+        let base = application_base.to_native(&asked)?;
+        let bin = private_bin.to_native(&asked)?;
+        let name = name.to_native(&asked)?;
         // As references, so that those of a buffer that was too small are given back.
         let found = read_array(|capacity, count, buffer: *mut Option<sys::IUnknown>| {
             native_call!(
                 &import,
                 IMetaDataAssemblyImport::FindAssembliesByName(
-                    start(&base),
-                    start(&bin),
+                    base.as_ptr(),
+                    bin.as_ptr(),
                     name.as_ptr(),
                     buffer.cast(),
                     capacity,
