@@ -55,23 +55,23 @@ impl Metadata<'_> {
         type_name: &str,
         mut elsewhere: impl FnMut(&str) -> Option<TypeSig>,
     ) -> Result<Option<AttributeValue>> {
-        for attribute in self.attributes_of(owner.into(), type_name) {
-            let (value, parameters) = attribute?;
-            let mut failed = None;
-            let value = AttributeValue::decode(&value, &parameters, |of| {
-                let found = self.underlying(of, &mut elsewhere);
-                found.unwrap_or_else(|error| {
-                    failed = Some(error);
-                    None
-                })
-            });
-            return match (value, failed) {
-                (_, Some(error)) => Err(error),
-                (Ok(value), None) => Ok(Some(value)),
-                (Err(error), None) => Err(self.explained(type_name, &error)),
-            };
+        let Some(attribute) = self.attributes_of(owner.into(), type_name).next() else {
+            return Ok(None);
+        };
+        let (value, parameters) = attribute?;
+        let mut failed = None;
+        let value = AttributeValue::decode(&value, &parameters, |of| {
+            let found = self.underlying(of, &mut elsewhere);
+            found.unwrap_or_else(|error| {
+                failed = Some(error);
+                None
+            })
+        });
+        match (value, failed) {
+            (_, Some(error)) => Err(error),
+            (Ok(value), None) => Ok(Some(value)),
+            (Err(error), None) => Err(self.explained(type_name, &error)),
         }
-        Ok(None)
     }
 
     /// The first arguments of all attributes of a type, which are texts.
