@@ -137,4 +137,4 @@ impl GcScope {
     }
 }
 
-opaque!(GcScope);
+opaque! { GcScope }

@@ -40,7 +40,7 @@ macro_rules! handed {
             }
         }
 
-        opaque!($name<'_>);
+        opaque! { $name<'_> }
     };
 }
 pub(super) use handed;

@@ -45,17 +45,6 @@ macro_rules! ask {
     };
 }
 
-/// Shows types by their names alone: what is in them says nothing to a person.
-macro_rules! opaque {
-    ($($name:ident $(<$life:lifetime>)?)*) => {$(
-        impl std::fmt::Debug for $name $(<$life>)? {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(stringify!($name))
-            }
-        }
-    )*};
-}
-
 #[macro_use]
 mod rows;
 mod constants;

@@ -64,7 +64,7 @@ arguments! {
     };
 }
 
-opaque!(FrameInfo<'_>);
+opaque! { FrameInfo<'_> }
 
 /// What a hook of the third generation gets to ask about its call with.
 #[doc(alias = "COR_PRF_ELT_INFO")]
@@ -203,7 +203,7 @@ impl Default for ArgumentBuffer {
     }
 }
 
-opaque!(ArgumentBuffer);
+opaque! { ArgumentBuffer }
 
 #[cfg(test)]
 mod tests {

@@ -55,4 +55,4 @@ impl<'info> MethodMalloc<'info> {
     }
 }
 
-opaque!(MethodMalloc<'_>);
+opaque! { MethodMalloc<'_> }

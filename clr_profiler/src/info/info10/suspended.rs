@@ -63,7 +63,7 @@ impl SuspendedRuntime<'_> {
     }
 }
 
-opaque!(SuspendedRuntime<'_>);
+opaque! { SuspendedRuntime<'_> }
 
 /// Resumes the runtime, also when the closure panics.
 struct Resume<'info> {
