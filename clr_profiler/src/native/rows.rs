@@ -308,7 +308,7 @@ macro_rules! pack {
 /// follow the method.
 macro_rules! wrapped {
     (
-        $interface:ident::$method:ident $(, $how:literal)? $([$($mode:ident)*])? $(from $source:ident)?
+        $interface:ident::$method:ident $(, $how:literal)? $([$($mode:ident)*])? $(from $source:tt)?
         $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?
     ) => {
         concat!(
@@ -368,7 +368,10 @@ macro_rules! events {
 
 /// The section "Errors".
 macro_rules! errors {
-    ($($source:ident)? $errors:literal) => {
+    ($errors:literal) => {
+        $errors
+    };
+    ($source:tt $errors:literal) => {
         $errors
     };
     () => {
@@ -380,13 +383,13 @@ macro_rules! errors {
     (native) => {
         "What the runtime answers."
     };
-    (import_item) => {
+    ((items of import)) => {
         "What the metadata answers, as an item."
     };
-    (named_item) => {
+    ((items of named)) => {
         "A name that cannot be passed; what the metadata answers, as an item."
     };
-    (beside_item) => {
+    ((items of beside_import)) => {
         "Where the metadata has no such interface; what it answers, as an item."
     };
     (beside_import) => {
@@ -407,56 +410,41 @@ macro_rules! enumerations {
         fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),*) -> $item:ty
             = $method:ident($($value:expr),*);
     )*) => {$(
-        enumeration! { $source
-            $interface::$method($($value),*) [$($argument: ($type) $($convert)?;)*]
-            ($(#[$doc])*)
-            fn $name -> $item
+        $(#[$doc])*
+        #[wraps($interface::$method from (items of $source))]
+        fn $name(&self $(, $argument: $type)*) -> enumerated!($source $item) {
+            enumeration! { $source self [$($argument $($convert)?;)*]
+                $interface::$method($($value),*) }
         }
     )*};
 }
 
+macro_rules! enumerated {
+    (import $item:ty) => { $crate::MetadataIter<'_, $item> };
+    ($source:ident $item:ty) => { $crate::Result<$crate::MetadataIter<'_, $item>> };
+}
+
 macro_rules! enumeration {
-    (import $interface:ident::$method:ident($($value:expr),*)
-        [$($argument:ident: ($type:ty) $($convert:ident)?;)*]
-        ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
-    ) => {
-        $(#[$attribute])*
-        #[wraps($interface::$method from import_item)]
-        fn $name(&self $(, $argument: $type)*) -> $crate::MetadataIter<'_, $item> {
-            let import = self.import();
-            $($(let $argument = $convert($argument);)?)*
-            enumeration!(@iter import, Source::Import(import),
-                $interface::$method($($value),*) [$($argument)*])
-        }
-    };
-    (named $interface:ident::$method:ident($($value:expr),*)
-        [$($argument:ident: ($type:ty) $($convert:ident)?;)*]
-        ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
-    ) => {
-        $(#[$attribute])*
-        #[wraps($interface::$method from named_item)]
-        fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
-            const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-            let import = self.import();
-            let asked = $crate::native::Asked::of(CALL);
-            $(let $argument = to_native!(asked, $argument $($convert)?);)*
-            Ok(enumeration!(@iter import, Source::Import(import),
-                $interface::$method($($value),*) []))
-        }
-    };
-    (beside_import $interface:ident::$method:ident($($value:expr),*)
-        [$($argument:ident: ($type:ty) $($convert:ident)?;)*]
-        ($(#[$attribute:meta])*) fn $name:ident -> $item:ty
-    ) => {
-        $(#[$attribute])*
-        #[wraps($interface::$method from beside_item)]
-        fn $name(&self $(, $argument: $type)*) -> $crate::Result<$crate::MetadataIter<'_, $item>> {
-            const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-            let object: clr_profiler_sys::$interface = $crate::native::cast(self.import(), CALL)?;
-            Ok(enumeration!(@iter object.clone(), Source::Assembly(object),
-                $interface::$method($($value),*) [$($argument)*]))
-        }
-    };
+    (import $this:ident [$($argument:ident $($convert:ident)?;)*] $($call:tt)*) => {{
+        let import = $this.import();
+        $($(let $argument = $convert($argument);)?)*
+        enumeration!(@iter import, Source::Import(import), $($call)* [$($argument)*])
+    }};
+    (named $this:ident [$($argument:ident $($convert:ident)?;)*]
+        $interface:ident::$method:ident $values:tt
+    ) => {{
+        let import = $this.import();
+        let asked =
+            $crate::native::Asked::of(concat!(stringify!($interface), "::", stringify!($method)));
+        $(let $argument = to_native!(asked, $argument $($convert)?);)*
+        Ok(enumeration!(@iter import, Source::Import(import), $interface::$method $values []))
+    }};
+    (beside_import $this:ident [$($argument:ident;)*] $interface:ident::$method:ident $values:tt) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        let object: clr_profiler_sys::$interface = $crate::native::cast($this.import(), CALL)?;
+        Ok(enumeration!(@iter object.clone(), Source::Assembly(object),
+            $interface::$method $values [$($argument)*]))
+    }};
     (@iter $object:expr, $source:expr, $interface:ident::$method:ident($($value:expr),*)
         [$($argument:ident)*]
     ) => {{
