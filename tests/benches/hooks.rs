@@ -47,7 +47,7 @@ mod measure {
 
     const CALLS: u64 = 100_000_000;
     /// The library of the hooks that do next to nothing, and of `call_counter`, with their class ids.
-    const FAST: (&str, &str) = ("scenario_profilers", "Measures");
+    const FAST: (&str, &str) = ("scenarios", "Measures");
     const COUNTER: (&str, &str) = ("call_counter", "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57");
 
     pub(super) fn run(runs: usize) -> Result<()> {

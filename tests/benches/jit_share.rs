@@ -124,7 +124,7 @@ struct Figures {
 }
 
 fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) -> Result<Figures> {
-    let library = find_library("scenario_profilers")?;
+    let library = find_library("scenarios")?;
     let mut launch = runtime.launch(&profilee("Compiles"), &["3000"]);
     for prefix in ["COMPlus", "DOTNET"] {
         for (name, value) in settings.iter().chain(&[("ReadyToRun", "0")]) {

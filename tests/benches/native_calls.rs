@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 }
 
 fn run(runtime: &Runtime, rounds: u32) -> Result<()> {
-    let library = find_library("scenario_profilers")?;
+    let library = find_library("scenarios")?;
     let library = ProfilerLibrary::new(library, clsid("TimesCalls"))?;
     let unprofiled = medians(runtime, rounds, None)?;
     let profiled = medians(runtime, rounds, Some(library))?;

@@ -49,7 +49,7 @@ mod measure {
         let log = std::env::temp_dir().join(format!("startup-{}", std::process::id()));
         let profilers = [
             ("no profiler", None),
-            ("null profiler", Some(("scenario_profilers", "Null"))),
+            ("null profiler", Some(("scenarios", "Null"))),
             (
                 "jit_logger",
                 Some(("jit_logger", "DF63A541-5A33-4611-8829-F4E495985EE3")),

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A profiled program is `profilees/NAME.dll`, built from the source beside it. A profiler of a
-//! scenario lives in the package `scenario_profilers`, which has one library for all of them, goes by the name
+//! scenario is in the package `scenarios`, which has one library for all of them, goes by the name
 //! of its type, and writes what it wants to be asserted into the file that `SCENARIO_LOG` names.
 
 /// The code of the README.
@@ -23,8 +23,6 @@ struct Readme;
 #[doc = include_str!("../../clr_profiler/README.md")]
 struct ApiReadme;
 
-#[path = "../profilers/src/class_id.rs"]
-mod class_id;
 #[cfg(target_os = "linux")]
 pub mod coverage;
 mod example;
@@ -35,9 +33,8 @@ mod running;
 mod runtimes;
 mod scenario;
 
-pub use class_id::class_id;
 pub use example::{Example, Folder};
 pub use process::{Finished, STRESS};
 pub use running::Running;
 pub use runtimes::{Runtime, runtimes};
-pub use scenario::{Scenario, Started, clsid, profilee};
+pub use scenario::{Scenario, Started, clsid, name_of, profilee};

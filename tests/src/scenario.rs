@@ -1,5 +1,6 @@
 //! A scenario: a program, a profiler, and what is asserted of them on each runtime.
 
+use std::any::type_name;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
+use clr_profiler::__private::ProfilerClass;
 use clr_profiler_launcher::{Clsid, ProfilerLibrary, find_library_beside};
 
 use crate::process::PATIENCE;
-use crate::{Finished, Running, Runtime, class_id, recorder, runtimes};
+use crate::{Finished, Running, Runtime, recorder, runtimes};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
 ///
@@ -26,8 +28,14 @@ pub fn profilee(name: &str) -> PathBuf {
 
 /// The class id of a profiler: of one of the scenarios by the name of its type, or the text of another's.
 pub fn clsid(profiler: &str) -> Clsid {
-    let by_name = || Clsid::from_u128(class_id(profiler));
+    let by_name = || Clsid::from_u128(scenario_support::clsid(profiler).as_u128());
     profiler.parse().unwrap_or_else(|_| by_name())
+}
+
+/// The name of a profiler of the scenarios: that of its type.
+pub fn name_of<P: ProfilerClass>() -> &'static str {
+    let path = type_name::<P>();
+    path.rsplit("::").next().unwrap_or(path)
 }
 
 /// A program to run, without or with a profiler.
@@ -55,7 +63,7 @@ impl Scenario {
             program,
             arguments: Vec::new(),
             variables: Vec::new(),
-            library: "scenario_profilers".to_owned(),
+            library: "scenarios".to_owned(),
             profiler: None,
             notification_profilers: Vec::new(),
             startup_hooks: Vec::new(),
@@ -77,7 +85,13 @@ impl Scenario {
         self
     }
 
-    /// A profiler: one of the scenarios by the name of its type, another by its class id.
+    /// A profiler of this scenario.
+    #[must_use]
+    pub fn profiled_by<P: ProfilerClass>(self) -> Self {
+        self.profiler(name_of::<P>())
+    }
+
+    /// A profiler: one of any scenario by the name of its type, another by its class id.
     #[must_use]
     pub fn profiler(mut self, name: &str) -> Self {
         self.profiler = Some(name.to_owned());

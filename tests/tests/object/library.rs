@@ -12,7 +12,6 @@ use std::{env, fs, process, ptr, thread};
 
 use clr_profiler_launcher::find_library_beside;
 use clr_profiler_sys as sys;
-use clr_profiler_tests::class_id;
 use sys::{
     GUID, HRESULT, IClassFactory, ICorProfilerCallback11, IUnknown, IUnknown_Vtbl, Interface,
 };
@@ -31,7 +30,7 @@ pub(crate) const REENTERS: GUID = clsid("Reenters");
 pub(crate) const HOOK_PANICS: GUID = clsid("HookPanics");
 
 const fn clsid(name: &str) -> GUID {
-    GUID::from_u128(class_id(name))
+    GUID::from_u128(scenario_support::clsid(name).as_u128())
 }
 
 type GetClassObject =
@@ -220,7 +219,7 @@ fn temporary(kind: &str) -> PathBuf {
 }
 
 fn built() -> PathBuf {
-    find_library_beside(env::current_exe().unwrap(), "scenario_profilers").unwrap()
+    find_library_beside(env::current_exe().unwrap(), "scenarios").unwrap()
 }
 
 /// The functions that every interface has.

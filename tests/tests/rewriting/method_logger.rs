@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes};
+use clr_profiler_tests::{Example, Finished, Folder, Scenario, profilee, runtimes};
 
 use crate::sample;
 
@@ -174,4 +174,29 @@ fn without_the_helper_the_program_runs_as_it_is() {
         logged.stderr
     );
     assert_eq!(logged.log, "");
+}
+
+#[test]
+fn calls_are_counted_where_types_can_be_added() {
+    let folder = Folder::new();
+    let il = folder.path("il");
+    let calls = folder.path("calls");
+    let scenario = Scenario::new("Dynamic")
+        .library("method_logger")
+        .profiler("35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF")
+        .env("METHOD_LOGGER_OUTPUT", calls.to_str().unwrap())
+        .env("METHOD_LOGGER_IL", il.to_str().unwrap())
+        .env("METHOD_LOGGER_COUNT", "1");
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.stdout, plain.stdout);
+        assert_eq!(profiled.status, plain.status);
+        // Before .NET 9, no metadata can be added to what the program builds: one method is refused.
+        let refused = "method_logger: 1 refused: Sums.Add(int, int)";
+        let stderr = &profiled.stderr;
+        assert!(stderr.is_empty() || stderr.starts_with(refused), "{stderr}");
+        let said = fs::read_to_string(&il).unwrap();
+        assert!(said.contains("calls of Built are not counted: "), "{said}");
+        let logged = fs::read_to_string(&calls).unwrap();
+        assert!(logged.contains("> #1 Dynamic.Program.Main()"), "{logged}");
+    });
 }

@@ -1,0 +1,303 @@
+//! How long methods take to be rewritten, and how long the runtime then compiles them.
+
+mod answers;
+
+use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use clr_profiler::RewriteContext;
+use clr_profiler::il::body::{EncodeBuffers, MethodBody};
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::signature::TypeSig;
+use clr_profiler::il::symbol::{NoTokens, Reference};
+use clr_profiler::il::verify::MethodContext;
+use clr_profiler::prelude::*;
+use scenario_support::{clsid, log};
+
+use answers::{Recorder, Replay};
+
+/// Puts a prologue and an epilogue that do nothing into every method that is compiled.
+///
+/// All times are those that the thread was running. With `MEMORY=again` what is measured happens in
+/// memory that the thread had used for the method before. Of every other method the parts are measured,
+/// of the others the whole, with and without a map of the offsets in turn: what is measured first is known
+/// when it is asked for again.
+pub(crate) struct JitShare {
+    again: bool,
+    /// What is measured of the next method.
+    turn: AtomicU32,
+    sums: Mutex<Sums>,
+    /// What it takes to look at the clock.
+    look: Duration,
+    code: Fragment,
+}
+
+#[derive(Default)]
+struct Sums {
+    /// Those that were rewritten and compiled.
+    methods: u32,
+    refused: u32,
+    /// Those of which the parts were measured, and those of which the whole was, without and with a map.
+    in_parts: u32,
+    whole: u32,
+    mapped: u32,
+    bytes: usize,
+    /// Decoding, editing and encoding.
+    edit: Duration,
+    /// Decoding what was written and checking it, when all is known of what it refers to.
+    check: Duration,
+    /// What the check takes more when it asks the metadata.
+    asking: Duration,
+    /// Of the others, `Method::rewrite` from its beginning to its end: all of that, and the calls of the
+    /// runtime that read and set the body. Without a map of the offsets, and with one.
+    rewrite: Duration,
+    rewrite_mapped: Duration,
+    /// From the end of the callback before the compilation to the one behind it.
+    compilation: Duration,
+}
+
+/// What one method took.
+struct Took {
+    edit: Duration,
+    check: Duration,
+    asking: Duration,
+}
+
+/// What a thread can use for method after method.
+struct Memory {
+    body: MethodBody,
+    buffers: EncodeBuffers,
+    out: Vec<u8>,
+}
+
+/// A compilation that goes on. Another one may begin on the same thread before it ends.
+struct Compilation {
+    entered: Duration,
+    began: Duration,
+    /// What others took that began later.
+    nested: Duration,
+    is_rewritten: bool,
+}
+
+thread_local! {
+    static MEMORY: Cell<Option<Memory>> = const { Cell::new(None) };
+    static COMPILATIONS: RefCell<Vec<Compilation>> = const { RefCell::new(Vec::new()) };
+}
+
+#[profiler(clsid = clsid("JitShare"))]
+impl Profiler for JitShare {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        let looks = (0..1000).map(|_| {
+            let first = now();
+            now().saturating_sub(first)
+        });
+        Ok(Self {
+            again: std::env::var_os("MEMORY").is_some_and(|memory| memory == "again"),
+            turn: AtomicU32::new(0),
+            sums: Mutex::default(),
+            look: looks.min().unwrap_or_default(),
+            code: Fragment::new().ldc_i4(7).pop().clone(),
+        })
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let entered = now();
+        let is_rewritten = self.rewrite(info, function);
+        COMPILATIONS.with_borrow_mut(|compilations| {
+            compilations.push(Compilation {
+                entered,
+                began: now(),
+                nested: Duration::ZERO,
+                is_rewritten: matches!(is_rewritten, Ok(true)),
+            });
+        });
+        is_rewritten.map(drop)
+    }
+
+    fn jit_compilation_finished(
+        &self,
+        _info: &ProfilerInfo,
+        _function: FunctionId,
+        _status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let ended = now();
+        let ended_one = COMPILATIONS.with_borrow_mut(|compilations| {
+            let ended_one = compilations.pop();
+            if let (Some(one), Some(outer)) = (&ended_one, compilations.last_mut()) {
+                outer.nested += ended.saturating_sub(one.entered);
+            }
+            ended_one
+        });
+        if let Some(one) = ended_one.filter(|one| one.is_rewritten) {
+            let mut sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
+            sums.methods += 1;
+            sums.compilation += self.between(one.began, ended).saturating_sub(one.nested);
+        }
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        let sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
+        log::line(format_args!(
+            "sums {} {} {} {} {} {} {} {} {} {} {} {}",
+            sums.methods,
+            sums.refused,
+            sums.in_parts,
+            sums.whole,
+            sums.mapped,
+            sums.bytes,
+            sums.edit.as_nanos(),
+            sums.check.as_nanos(),
+            sums.asking.as_nanos(),
+            sums.rewrite.as_nanos(),
+            sums.rewrite_mapped.as_nanos(),
+            sums.compilation.as_nanos(),
+        ));
+        Ok(())
+    }
+}
+
+impl JitShare {
+    /// Whether the method was rewritten now and not before.
+    fn rewrite(&self, info: &ProfilerInfo, function: FunctionId) -> Result<bool> {
+        // What has no token has no body in a module.
+        let Ok(method) = info.method(function) else {
+            return Ok(false);
+        };
+        let bytes = method.il_body()?;
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let (in_parts, is_mapped) = (turn.is_multiple_of(2), turn % 4 == 1);
+        let mut took = None;
+        let began = now();
+        let rewritten = method.rewrite(|body, cx| {
+            if in_parts {
+                took = Some(self.measure(&bytes, cx)?);
+            }
+            cx.map_offsets(is_mapped);
+            self.edit(body)
+        });
+        let rewrite = self.between(began, now());
+        let mut sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
+        match rewritten {
+            Ok(rewritten) if rewritten.is_first() => {
+                sums.bytes += bytes.len();
+                if let Some(took) = took {
+                    sums.in_parts += 1;
+                    sums.edit += took.edit;
+                    sums.check += took.check;
+                    sums.asking += took.asking;
+                } else if is_mapped {
+                    sums.mapped += 1;
+                    sums.rewrite_mapped += rewrite;
+                } else {
+                    sums.whole += 1;
+                    sums.rewrite += rewrite;
+                }
+                Ok(true)
+            }
+            Ok(_) => Ok(false),
+            Err(_) => {
+                sums.refused += 1;
+                Ok(false)
+            }
+        }
+    }
+
+    fn edit(&self, body: &mut MethodBody) -> Result<()> {
+        body.prologue(&self.code).map_err(Error::other)?;
+        body.before_ret(&self.code).map_err(Error::other)
+    }
+
+    /// Does what `Method::rewrite` does with the body.
+    fn measure(&self, bytes: &[u8], cx: &RewriteContext<'_>) -> Result<Took> {
+        let mut memory = MEMORY.take().filter(|_| self.again);
+        let began = now();
+        let Memory { body, buffers, out } = memory.get_or_insert_with(|| Memory {
+            body: MethodBody::new(),
+            buffers: EncodeBuffers::new(),
+            out: Vec::with_capacity(bytes.len() * 2),
+        });
+        body.decode_into(bytes).map_err(Error::other)?;
+        self.edit(body)?;
+        out.clear();
+        let encoded = body.encode_with(buffers, &mut NoTokens, out);
+        let edited = now();
+        encoded.map_err(|error| Error::other(error.to_string()))?;
+
+        let class = Reference::Token(cx.props().class.into());
+        let context = MethodContext {
+            this_is_pointer: matches!(cx.resolver().type_sig(class), Some(TypeSig::ValueType(_))),
+            ..MethodContext::new(cx.signature())
+        };
+        let recorder = Recorder::new(cx.resolver());
+        self.forget(body);
+        let asked = now();
+        let recorded = check(body, out, &context, &recorder)?;
+        let asked = self.between(asked, now());
+        let replay = Replay::new(recorder);
+        self.forget(body);
+        let checked = now();
+        let replayed = check(body, out, &context, &replay)?;
+        let checked = self.between(checked, now());
+        if replayed != recorded {
+            return Err(Error::other("the answers were not those of before"));
+        }
+        MEMORY.set(memory);
+        Ok(Took {
+            edit: self.between(began, edited),
+            check: checked,
+            asking: asked.saturating_sub(checked),
+        })
+    }
+
+    /// Leaves the body without memory unless it is to be used again.
+    fn forget(&self, body: &mut MethodBody) {
+        if !self.again {
+            *body = MethodBody::new();
+        }
+    }
+
+    /// Without the look at the clock.
+    fn between(&self, began: Duration, ended: Duration) -> Duration {
+        ended.saturating_sub(began).saturating_sub(self.look)
+    }
+}
+
+/// The number of violations.
+fn check(
+    body: &mut MethodBody,
+    bytes: &[u8],
+    context: &MethodContext<'_>,
+    resolver: &impl clr_profiler::il::symbol::Resolver,
+) -> Result<usize> {
+    body.decode_into(bytes).map_err(Error::other)?;
+    Ok(body.verify(context, resolver).len())
+}
+
+/// How long this thread has been running.
+#[cfg(unix)]
+fn now() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is to a local.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+/// What time it is, counted from the first look.
+#[cfg(not(unix))]
+fn now() -> Duration {
+    static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    FIRST.get_or_init(std::time::Instant::now).elapsed()
+}

@@ -1,0 +1,17 @@
+//! The profilers of the scenarios: each does one thing and says so in the scenario's log.
+//!
+//! A scenario is a file or a folder in `tests`, with its profilers and the tests that run programs under
+//! them: the file of a test, and a module of this library. Here are the profilers of several scenarios.
+
+mod contexts;
+mod every_callback;
+mod flag_rules;
+mod hooks_bench;
+mod jit_share;
+mod load_paths;
+mod native_calls_bench;
+mod start;
+
+use clr_profiler::prelude::*;
+
+include!(concat!(env!("OUT_DIR"), "/profilers.rs"));

@@ -1,0 +1,329 @@
+//! Profilers that are attached to a program that runs already, and that leave it.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use clr_profiler_launcher::{Attach, Error};
+use clr_profiler_tests::{Runtime, Scenario, Started, runtimes};
+
+const WATCHES: &str = "Watches";
+const WATCHES_ALLOCATIONS: &str = "WatchesAllocations";
+const DETACHES: &str = "Detaches";
+const CANNOT_DETACH: &str = "CannotDetach";
+
+fn waits() -> Scenario {
+    Scenario::new("Waits")
+}
+
+/// Starts the program on each runtime, up to its first line.
+fn on_each_runtime(scenario: &Scenario, test: impl Fn(&Runtime, Started)) {
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let mut program = scenario.start(runtime);
+        assert_eq!(program.line(), "ready");
+        test(runtime, program);
+    }
+}
+
+fn attach(process: u32, profiler: &str, data: &[u8]) -> Result<(), Error> {
+    Attach::new(process)
+        .profiler(waits().profiler_library(profiler))
+        .client_data(data)
+        .send()
+}
+
+/// The code with which the attach was refused.
+fn refusal(answer: Result<(), Error>) -> u32 {
+    match answer {
+        Err(Error::AttachRefused { hresult, .. }) => hresult as u32,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The program does what it does without a profiler; gives the log.
+fn ends_well(mut program: Started) -> String {
+    assert_eq!(program.ask("work 7"), "worked 777");
+    assert_eq!(program.ask("end"), "ending");
+    let finished = program.finish();
+    assert_eq!(finished.status.code(), Some(5), "{}", finished.log);
+    assert_eq!(finished.stderr, "", "{}", finished.log);
+    finished.log
+}
+
+fn has(log: &str, line: &str) -> bool {
+    log.lines().any(|logged| logged == line)
+}
+
+/// What the profiler makes of its data.
+fn sum(data: &[u8]) -> u32 {
+    data.iter().fold(0, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(u32::from(*byte))
+    })
+}
+
+#[test]
+fn an_attached_profiler_gets_its_data_and_events() {
+    // What fits into one message besides the path of the library.
+    let path = waits().profiler_library(WATCHES).path().to_owned();
+    let units = path.to_str().unwrap().encode_utf16().count() + 1;
+    let most = 65_535 - 20 - 4 - 16 - 4 - 2 * units - 4;
+    let long: Vec<u8> = (0..most).map(|n| (n % 251) as u8).collect();
+    for data in [&b""[..], b"\x07", &long] {
+        on_each_runtime(&waits(), |_, mut program| {
+            assert_eq!(program.ask("work 1"), "worked 111");
+            attach(program.id(), WATCHES, data).unwrap();
+            let attached = format!("attached, {} bytes, {}", data.len(), sum(data));
+            // It is not before this that `attach` returns.
+            let log = program.log();
+            let mut lines = log.lines();
+            assert_eq!(lines.next(), Some(&attached[..]));
+            let complete = "complete, 2 modules or more, ";
+            assert!(lines.any(|line| line.starts_with(complete)), "{log}");
+            assert_eq!(program.ask("work 2"), "worked 222");
+            let log = ends_well(program);
+            assert!(has(&log, "compiling Waits.Program.Work2()"), "{log}");
+            assert!(log.ends_with("\nshutdown\n"), "{log}");
+            // What was before cannot be told.
+            assert!(!log.contains("Work1()"), "{log}");
+        });
+    }
+}
+
+#[test]
+fn more_data_than_a_message_holds_is_refused() {
+    let error = attach(std::process::id(), WATCHES, &[0; 1 << 20]).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        matches!(error, Error::ClientDataTooLong { .. }),
+        "{error:?}"
+    );
+    assert!(
+        text.starts_with("The 1048576 bytes of client data"),
+        "{text}"
+    );
+}
+
+#[test]
+fn no_event_comes_before_the_start_is_over() {
+    on_each_runtime(&waits(), |_, mut program| {
+        assert_eq!(program.ask("busy"), "busy");
+        attach(program.id(), WATCHES, b"early").unwrap();
+        assert_eq!(program.ask("calm"), "calm");
+        let log = ends_well(program);
+        assert!(!has(&log, "a callback before the start was over"), "{log}");
+        assert!(log.contains("\ncomplete, "), "{log}");
+    });
+}
+
+#[test]
+fn events_that_an_attached_profiler_cannot_have_are_named() {
+    on_each_runtime(&waits(), |_, program| {
+        let answer = attach(program.id(), WATCHES_ALLOCATIONS, b"");
+        let text = answer.as_ref().unwrap_err().to_string();
+        assert!(text.contains("such as object allocations"), "{text}");
+        assert_eq!(refusal(answer), 0x8013_136F);
+        let log = program.log();
+        let reason = "cannot have MONITOR_OBJECT_ALLOCATED, ENABLE_OBJECT_ALLOCATED;";
+        assert!(log.starts_with("clr_profiler: the profiler {"), "{log}");
+        assert!(log.contains(reason), "{log}");
+        // Another one can be attached all the same.
+        attach(program.id(), WATCHES, b"").unwrap();
+        let log = ends_well(program);
+        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
+        assert!(!has(&log, "an allocation"), "{log}");
+    });
+}
+
+#[test]
+fn every_flag_is_refused_to_an_attached_profiler_as_the_runtime_would() {
+    let scenario = waits().env("COMPlus_gcConcurrent", "0");
+    on_each_runtime(&scenario, |_, program| {
+        attach(program.id(), WATCHES, b"flags").unwrap();
+        let log = ends_well(program);
+        let flags: Vec<&str> = log
+            .lines()
+            .filter(|line| line.starts_with("attaching "))
+            .collect();
+        assert_eq!(flags.len(), 1, "{log}");
+        assert!(flags[0].starts_with("attaching refused: "), "{log}");
+    });
+}
+
+#[test]
+fn a_profiler_that_fails_to_start_leaves_the_program_alone() {
+    on_each_runtime(&waits(), |_, program| {
+        for (data, code, reason) in [
+            (&b"fail"[..], 0x8000_4005, "failed: the licence has run out"),
+            (b"panic", 0x8000_4005, "panicked: no such luck (at "),
+            (b"cancel", 0x8013_1375, ""),
+        ] {
+            let before = program.log().len();
+            assert_eq!(refusal(attach(program.id(), WATCHES, data)), code);
+            let log = program.log();
+            let new = &log[before..];
+            let said = format!("initialize_for_attach {reason}");
+            assert_eq!(new.contains(&said), !reason.is_empty(), "{new}");
+        }
+        // Its thread lives on, and is refused.
+        program.until_logged("asked Ok(())");
+        attach(program.id(), WATCHES, b"").unwrap();
+        let log = ends_well(program);
+        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
+    });
+}
+
+#[test]
+fn a_second_profiler_is_refused() {
+    on_each_runtime(&waits().profiler(WATCHES), |_, program| {
+        let answer = attach(program.id(), DETACHES, b"");
+        let text = answer.as_ref().unwrap_err().to_string();
+        assert!(text.contains("a profiler is loaded already"), "{text}");
+        assert_eq!(refusal(answer), 0x8013_136A);
+        let log = ends_well(program);
+        assert!(log.starts_with("loaded at the start\n"), "{log}");
+        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
+    });
+}
+
+/// Has the profiler detach, from its first event to its last sign of life.
+fn detach(program: &mut Started) {
+    let process = program.id();
+    attach(process, DETACHES, b"").unwrap();
+    assert_eq!(program.ask("work 1"), "worked 111");
+    assert_eq!(program.ask("busy"), "busy");
+    program.until_logged("dropped");
+    assert_eq!(program.ask("calm"), "calm");
+    program.until("both threads", |log| {
+        log.lines()
+            .filter(|line| line.starts_with("asked "))
+            .count()
+            == 2
+    });
+    let log = program.log();
+    for (line, count) in [
+        // In `initialize` it is too early.
+        ("early Err(", 1),
+        ("detach Ok(())", 1),
+        ("again Err(", 1),
+        ("detached, Err(", 1),
+        ("dropped", 1),
+        // The profiler's own threads were refused to the end, and were not harmed.
+        ("asked Ok(())", 2),
+        ("at last Err(Rule {", 2),
+    ] {
+        let found = log.lines().filter(|logged| logged.starts_with(line));
+        assert_eq!(found.count(), count, "{line}: {log}");
+    }
+    assert!(log.contains("hresult: CORPROF_E_PROFILER_NOT_YET_INITIALIZED"));
+    assert!(log.contains("hresult: CORPROF_E_PROFILER_DETACHING"));
+    assert!(log.find("\ndetached") < log.find("\ndropped"), "{log}");
+    assert!(is_loaded(program));
+}
+
+/// Whether the library of the profilers is in the program's memory.
+fn is_loaded(program: &Started) -> bool {
+    let maps = fs::read_to_string(format!("/proc/{}/maps", program.id())).unwrap();
+    maps.contains("libscenarios")
+}
+
+#[test]
+fn the_library_stays_when_the_profiler_goes() {
+    on_each_runtime(&waits(), |_, program| {
+        assert!(!is_loaded(&program));
+        assert_eq!(
+            refusal(attach(program.id(), WATCHES, b"cancel")),
+            0x8013_1375
+        );
+        // The runtime unloads it; but threads of the profiler might still run in it.
+        assert!(is_loaded(&program));
+        ends_well(program);
+    });
+}
+
+#[test]
+fn a_profiler_detaches_and_another_attaches() {
+    on_each_runtime(&waits(), |_, mut program| {
+        detach(&mut program);
+        attach(program.id(), WATCHES, b"again").unwrap();
+        let log = ends_well(program);
+        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
+    });
+}
+
+#[test]
+fn the_same_profiler_attaches_and_detaches_again_and_again() {
+    on_each_runtime(&waits(), |_, mut program| {
+        for _ in 0..3 {
+            attach(program.id(), DETACHES, b"").unwrap();
+            let dropped = |log: &str| log.lines().filter(|l| *l == "dropped").count();
+            let before = dropped(&program.log());
+            for _ in 0..3 {
+                assert_eq!(program.ask("work 1"), "worked 111");
+            }
+            program.until("another drop", |log| dropped(log) > before);
+        }
+        ends_well(program);
+    });
+}
+
+#[test]
+fn a_profiler_that_was_loaded_at_the_start_detaches_too() {
+    on_each_runtime(&waits().profiler(DETACHES), |_, mut program| {
+        for _ in 0..3 {
+            assert_eq!(program.ask("work 1"), "worked 111");
+        }
+        program.until_logged("dropped");
+        let log = ends_well(program);
+        assert!(has(&log, "detach Ok(())"), "{log}");
+    });
+}
+
+#[test]
+fn detaching_is_refused_after_what_cannot_be_undone() {
+    for (immutable, code) in [
+        ("1", "CORPROF_E_IMMUTABLE_FLAGS_SET"),
+        ("", "CORPROF_E_IRREVERSIBLE_INSTRUMENTATION_PRESENT"),
+    ] {
+        let mut scenario = waits().profiler(CANNOT_DETACH);
+        if !immutable.is_empty() {
+            scenario = scenario.env("SCENARIO_IMMUTABLE", immutable);
+        }
+        on_each_runtime(&scenario, |_, mut program| {
+            assert_eq!(program.ask("work 0"), "worked 0");
+            let log = ends_well(program);
+            assert!(
+                log.contains(&format!("RequestProfilerDetach failed with {code} (0x")),
+                "{log}"
+            );
+            assert!(has(&log, "still there"), "{log}");
+        });
+    }
+}
+
+#[test]
+fn a_program_that_stands_still_is_given_up() {
+    on_each_runtime(&waits(), |_, program| {
+        signal("-STOP", program.id());
+        let error = Attach::new(program.id())
+            .profiler(waits().profiler_library(WATCHES))
+            .timeout(Duration::from_millis(200))
+            .send()
+            .unwrap_err();
+        assert!(matches!(error, Error::NoAnswer { .. }), "{error:?}");
+        signal("-CONT", program.id());
+        // The request was taken all the same.
+        program.until("the attached profiler", |log| log.contains("complete, "));
+        ends_well(program);
+    });
+}
+
+fn signal(signal: &str, process: u32) {
+    let status = Command::new("kill")
+        .args([signal, &process.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}

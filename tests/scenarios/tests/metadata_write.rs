@@ -1,0 +1,192 @@
+//! What a profiler adds to the metadata of a module is what it reads there afterwards.
+
+use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig, TypeSpecSig};
+use clr_profiler::prelude::*;
+use clr_profiler::{NewAssemblyRef, PropertyMethods};
+use scenario_support::{clsid, log};
+
+/// Adds a type with all kinds of members to the module `Metadata`.
+pub(crate) struct WritesMetadata;
+
+#[profiler(clsid = clsid("WritesMetadata"))]
+impl Profiler for WritesMetadata {
+    fn initialize(_: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        Ok(Self)
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        _: Hresult,
+    ) -> Result<()> {
+        if info.module_info(module)?.name.ends_with("Metadata.dll") {
+            let writer = info.module_metadata_for_writing(module)?;
+            definitions(&writer)?;
+            references(&writer)?;
+            let size = writer.save_size(0)? as usize;
+            let saved = writer.save_to_memory()?;
+            let mut streamed = Vec::new();
+            writer.save_to_stream(&mut streamed)?;
+            log::line(format_args!(
+                "saved {} {}",
+                saved.len() == size,
+                streamed.len() == size
+            ));
+            let again = info.metadata_dispenser()?.open_scope_on_memory(&saved)?;
+            log::line(format_args!(
+                "read again {}",
+                again.find_type_def_by_name("Added.Thing", None).is_ok()
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
+    let base = writer.find_type_def_by_name("Shop.Program", None)?;
+    let extends =
+        TypeToken::try_from(writer.type_def_props(base)?.extends).map_err(Error::other)?;
+    let class = writer.define_type_def("Added.Thing", 0x0010_0001, Some(extends), &[])?;
+    let props = writer.type_def_props(class)?;
+    log::line(format_args!("type {} {:#x}", props.name, props.attributes));
+    let text = FieldSig {
+        field_type: TypeSig::String,
+    };
+    let value = DefaultValue::String("fünf".to_owned());
+    let field = writer.define_field(Some(class), "Text", 0x8056, &text, Some(&value))?;
+    let props = writer.field_props(field)?;
+    log::line(format_args!(
+        "field {} {:?} {}",
+        props.name,
+        props.value,
+        props.signature()? == text
+    ));
+    let signature = MethodSig::new(TypeSig::String, vec![TypeSig::I4]);
+    let method = writer.define_method(Some(class), "Say", 0x16, &signature, 0, 0)?;
+    let props = writer.method_props(method)?;
+    log::line(format_args!(
+        "method {} {} {}",
+        props.name,
+        props.class == class,
+        props.signature()? == signature
+    ));
+    let cut = writer.define_method(Some(class), "Cut", 0x16, &[0x00, 0x02, 0x01], 0, 0);
+    log::line(format_args!("cut {}", cut.is_err()));
+    let parameter = writer.define_param(method, 1, "times", 0x1010, Some(&DefaultValue::I4(3)))?;
+    let props = writer.param_props(parameter)?;
+    log::line(format_args!("parameter {} {:?}", props.name, props.value));
+    let methods = PropertyMethods {
+        getter: Some(method),
+        ..PropertyMethods::default()
+    };
+    let property = writer.define_property(class, "Said", 0, &[0x08, 0x00, 0x0e], None, &methods)?;
+    writer.set_property_props(property, Some(0x200), None, &PropertyMethods::default())?;
+    let props = writer.property_props(property)?;
+    log::line(format_args!(
+        "property {} {:#x} {} {}",
+        props.name,
+        props.attributes,
+        props.getter == Some(method),
+        props.setter.is_none()
+    ));
+    let generic = writer.define_generic_param(method, 0, 4, "TAdded", &[])?;
+    log::line(format_args!(
+        "generic {}",
+        writer.generic_param_props(generic)?.name
+    ));
+    Ok(())
+}
+
+fn references(writer: &MetadataWriter<'_>) -> Result<()> {
+    let assembly = writer.define_assembly_ref(&NewAssemblyRef {
+        name: "Some.Library",
+        version: clr_profiler::AssemblyVersion {
+            major: 3,
+            revision: 9,
+            ..Default::default()
+        },
+        public_key_or_token: &[1, 2, 3, 4, 5, 6, 7, 8],
+        ..NewAssemblyRef::default()
+    })?;
+    let props = writer.assembly_ref_props(assembly)?;
+    log::line(format_args!(
+        "assembly {} {}.{} {:?}",
+        props.name, props.version.major, props.version.revision, props.public_key_or_token
+    ));
+    let class = writer.define_type_ref_by_name(assembly, "Some.Generic`1")?;
+    let found = writer.find_type_ref(assembly, "Some.Generic`1")?;
+    log::line(format_args!("type reference {}", found == class));
+    let spec = TypeSpecSig {
+        type_sig: TypeSig::GenericInstance {
+            is_value_type: false,
+            definition: class.into(),
+            arguments: vec![TypeSig::I4],
+        },
+    };
+    let token = writer.token_from_type_spec(&spec)?;
+    log::line(format_args!(
+        "composed {}",
+        writer.type_spec(token)? == spec
+    ));
+    let mut signature = MethodSig::new(TypeSig::Void, vec![TypeSig::MVar(0)]);
+    signature.generic_parameter_count = 1;
+    let member = writer.define_member_ref(token, "Do", &MemberRefSig::Method(signature))?;
+    let props = writer.member_ref_props(member)?;
+    log::line(format_args!(
+        "member {} {}",
+        props.name,
+        props.parent == token.into()
+    ));
+    let instance = writer.define_method_spec(member, &[0x0a, 0x01, 0x0e])?;
+    let props = writer.method_spec_props(instance)?;
+    log::line(format_args!(
+        "instance {:?} {}",
+        props.signature()?.arguments,
+        props.parent == member.into()
+    ));
+    let text = writer.define_user_string_utf16(&[0x41, 0xD800, 0, 0x42])?;
+    log::line(format_args!("text {:?}", writer.user_string_utf16(text)?));
+    let empty = writer.define_user_string("")?;
+    log::line(format_args!("empty {:?}", writer.user_string(empty)?));
+    let locals = writer.token_from_sig(&[0x07, 0x01, 0x08])?;
+    log::line(format_args!("locals {:?}", writer.sig_from_token(locals)?));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clr_profiler_tests::Scenario;
+
+    use super::WritesMetadata;
+
+    #[test]
+    fn what_was_added_is_read_back() {
+        let scenario = Scenario::new("Metadata").profiled_by::<WritesMetadata>();
+        scenario.compare(|plain, profiled| {
+            assert_eq!(profiled.output(), plain.output());
+            let facts = [
+                "type Added.Thing 0x100001",
+                "field Text Some(String(\"fünf\")) true",
+                "method Say true true",
+                "cut true",
+                "parameter times Some(I4(3))",
+                "property Said 0x200 true true",
+                "generic TAdded",
+                "assembly Some.Library 3.9 [1, 2, 3, 4, 5, 6, 7, 8]",
+                "type reference true",
+                "composed true",
+                "member Do true",
+                "instance [String] true",
+                "text [65, 55296, 0, 66]",
+                "empty \"\"",
+                "locals [7, 1, 8]",
+                "saved true true",
+                "read again true",
+            ];
+            let logged: Vec<&str> = profiled.log.lines().collect();
+            assert_eq!(logged, facts);
+        });
+    }
+}
