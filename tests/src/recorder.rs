@@ -28,9 +28,12 @@ pub(crate) fn names(runtime: &Runtime) -> Vec<(&'static str, String)> {
     if env::var_os(FOLDER).is_none() {
         return Vec::new();
     }
-    let scenario = thread::current().name().unwrap_or("unknown").to_owned();
+    let thread = thread::current();
+    // Of a test in a module, its own name.
+    let scenario = thread.name().and_then(|name| name.rsplit("::").next());
+    let scenario = scenario.unwrap_or("unknown");
     vec![
         ("CLR_PROFILER_RECORD_RUNTIME", runtime.name.clone()),
-        ("CLR_PROFILER_RECORD_SCENARIO", scenario),
+        ("CLR_PROFILER_RECORD_SCENARIO", scenario.to_owned()),
     ]
 }
