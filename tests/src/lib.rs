@@ -32,9 +32,10 @@ mod recorder;
 mod running;
 mod runtimes;
 mod scenario;
+mod waits;
 
 pub use example::{Example, Folder};
-pub use process::{Finished, STRESS};
+pub use process::{Finished, STRESS, has_line};
 pub use running::Running;
 pub use runtimes::{Runtime, runtimes};
 pub use scenario::{Scenario, Started, clsid, name_of, profilee};

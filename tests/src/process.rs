@@ -34,6 +34,11 @@ pub const STRESS: (Option<i32>, &str, &str) = (
     "",
 );
 
+/// Whether a log has this line.
+pub fn has_line(log: &str, line: &str) -> bool {
+    log.lines().any(|logged| logged == line)
+}
+
 impl Finished {
     /// All that the program itself shows of itself: what a profiler must not change.
     pub fn output(&self) -> (Option<i32>, &str, &str) {
@@ -42,7 +47,7 @@ impl Finished {
 
     /// Whether the log has this line.
     pub fn logged(&self, line: &str) -> bool {
-        self.log.lines().any(|logged| logged == line)
+        has_line(&self.log, line)
     }
 
     /// Runs `command` with nothing to read.

@@ -11,7 +11,7 @@ use std::{env, fs, process, thread};
 use clr_profiler::__private::ProfilerClass;
 use clr_profiler_launcher::{Clsid, ProfilerLibrary, find_library_beside};
 
-use crate::process::PATIENCE;
+use crate::process::{PATIENCE, has_line};
 use crate::{Finished, Running, Runtime, recorder, runtimes};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
@@ -265,7 +265,7 @@ impl Started {
     ///
     /// If it does not.
     pub fn until_logged(&self, line: &str) {
-        self.until(line, |log| log.lines().any(|logged| logged == line));
+        self.until(line, |log| has_line(log, line));
     }
 
     /// Waits until this is true of what profilers have written.

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use clr_profiler_launcher::{Attach, Error};
-use clr_profiler_tests::{Runtime, Scenario, Started, runtimes};
+use clr_profiler_tests::{Scenario, Started, has_line};
 
 const WATCHES: &str = "Watches";
 const WATCHES_ALLOCATIONS: &str = "WatchesAllocations";
@@ -18,43 +18,12 @@ fn waits() -> Scenario {
     Scenario::new("Waits")
 }
 
-/// Starts the program on each runtime, up to its first line.
-fn on_each_runtime(scenario: &Scenario, test: impl Fn(&Runtime, Started)) {
-    for runtime in runtimes() {
-        println!("on {}", runtime.name);
-        let mut program = scenario.start(runtime);
-        assert_eq!(program.line(), "ready");
-        test(runtime, program);
-    }
-}
-
-fn attach(process: u32, profiler: &str, data: &[u8]) -> Result<(), Error> {
-    Attach::new(process)
-        .profiler(waits().profiler_library(profiler))
-        .client_data(data)
-        .send()
-}
-
 /// The code with which the attach was refused.
 fn refusal(answer: Result<(), Error>) -> u32 {
     match answer {
         Err(Error::AttachRefused { hresult, .. }) => hresult as u32,
         other => panic!("{other:?}"),
     }
-}
-
-/// The program does what it does without a profiler; gives the log.
-fn ends_well(mut program: Started) -> String {
-    assert_eq!(program.ask("work 7"), "worked 777");
-    assert_eq!(program.ask("end"), "ending");
-    let finished = program.finish();
-    assert_eq!(finished.status.code(), Some(5), "{}", finished.log);
-    assert_eq!(finished.stderr, "", "{}", finished.log);
-    finished.log
-}
-
-fn has(log: &str, line: &str) -> bool {
-    log.lines().any(|logged| logged == line)
 }
 
 /// What the profiler makes of its data.
@@ -72,9 +41,9 @@ fn an_attached_profiler_gets_its_data_and_events() {
     let most = 65_535 - 20 - 4 - 16 - 4 - 2 * units - 4;
     let long: Vec<u8> = (0..most).map(|n| (n % 251) as u8).collect();
     for data in [&b""[..], b"\x07", &long] {
-        on_each_runtime(&waits(), |_, mut program| {
+        waits().waiting_on_each_runtime(|_, mut program| {
             assert_eq!(program.ask("work 1"), "worked 111");
-            attach(program.id(), WATCHES, data).unwrap();
+            program.attach(WATCHES, data).unwrap();
             let attached = format!("attached, {} bytes, {}", data.len(), sum(data));
             // It is not before this that `attach` returns.
             let log = program.log();
@@ -83,8 +52,8 @@ fn an_attached_profiler_gets_its_data_and_events() {
             let complete = "complete, 2 modules or more, ";
             assert!(lines.any(|line| line.starts_with(complete)), "{log}");
             assert_eq!(program.ask("work 2"), "worked 222");
-            let log = ends_well(program);
-            assert!(has(&log, "compiling Waits.Program.Work2()"), "{log}");
+            let log = program.works_and_ends_well();
+            assert!(has_line(&log, "compiling Waits.Program.Work2()"), "{log}");
             assert!(log.ends_with("\nshutdown\n"), "{log}");
             // What was before cannot be told.
             assert!(!log.contains("Work1()"), "{log}");
@@ -94,7 +63,11 @@ fn an_attached_profiler_gets_its_data_and_events() {
 
 #[test]
 fn more_data_than_a_message_holds_is_refused() {
-    let error = attach(std::process::id(), WATCHES, &[0; 1 << 20]).unwrap_err();
+    let error = Attach::new(std::process::id())
+        .profiler(waits().profiler_library(WATCHES))
+        .client_data([0; 1 << 20])
+        .send()
+        .unwrap_err();
     let text = error.to_string();
     assert!(
         matches!(error, Error::ClientDataTooLong { .. }),
@@ -108,20 +81,23 @@ fn more_data_than_a_message_holds_is_refused() {
 
 #[test]
 fn no_event_comes_before_the_start_is_over() {
-    on_each_runtime(&waits(), |_, mut program| {
+    waits().waiting_on_each_runtime(|_, mut program| {
         assert_eq!(program.ask("busy"), "busy");
-        attach(program.id(), WATCHES, b"early").unwrap();
+        program.attach(WATCHES, b"early").unwrap();
         assert_eq!(program.ask("calm"), "calm");
-        let log = ends_well(program);
-        assert!(!has(&log, "a callback before the start was over"), "{log}");
+        let log = program.works_and_ends_well();
+        assert!(
+            !has_line(&log, "a callback before the start was over"),
+            "{log}"
+        );
         assert!(log.contains("\ncomplete, "), "{log}");
     });
 }
 
 #[test]
 fn events_that_an_attached_profiler_cannot_have_are_named() {
-    on_each_runtime(&waits(), |_, program| {
-        let answer = attach(program.id(), WATCHES_ALLOCATIONS, b"");
+    waits().waiting_on_each_runtime(|_, program| {
+        let answer = program.attach(WATCHES_ALLOCATIONS, b"");
         let text = answer.as_ref().unwrap_err().to_string();
         assert!(text.contains("such as object allocations"), "{text}");
         assert_eq!(refusal(answer), 0x8013_136F);
@@ -130,19 +106,19 @@ fn events_that_an_attached_profiler_cannot_have_are_named() {
         assert!(log.starts_with("clr_profiler: the profiler {"), "{log}");
         assert!(log.contains(reason), "{log}");
         // Another one can be attached all the same.
-        attach(program.id(), WATCHES, b"").unwrap();
-        let log = ends_well(program);
-        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
-        assert!(!has(&log, "an allocation"), "{log}");
+        program.attach(WATCHES, b"").unwrap();
+        let log = program.works_and_ends_well();
+        assert!(has_line(&log, "compiling Waits.Program.Work7()"), "{log}");
+        assert!(!has_line(&log, "an allocation"), "{log}");
     });
 }
 
 #[test]
 fn every_flag_is_refused_to_an_attached_profiler_as_the_runtime_would() {
     let scenario = waits().env("COMPlus_gcConcurrent", "0");
-    on_each_runtime(&scenario, |_, program| {
-        attach(program.id(), WATCHES, b"flags").unwrap();
-        let log = ends_well(program);
+    scenario.waiting_on_each_runtime(|_, program| {
+        program.attach(WATCHES, b"flags").unwrap();
+        let log = program.works_and_ends_well();
         let flags: Vec<&str> = log
             .lines()
             .filter(|line| line.starts_with("attaching "))
@@ -154,14 +130,14 @@ fn every_flag_is_refused_to_an_attached_profiler_as_the_runtime_would() {
 
 #[test]
 fn a_profiler_that_fails_to_start_leaves_the_program_alone() {
-    on_each_runtime(&waits(), |_, program| {
+    waits().waiting_on_each_runtime(|_, program| {
         for (data, code, reason) in [
             (&b"fail"[..], 0x8000_4005, "failed: the licence has run out"),
             (b"panic", 0x8000_4005, "panicked: no such luck (at "),
             (b"cancel", 0x8013_1375, ""),
         ] {
             let before = program.log().len();
-            assert_eq!(refusal(attach(program.id(), WATCHES, data)), code);
+            assert_eq!(refusal(program.attach(WATCHES, data)), code);
             let log = program.log();
             let new = &log[before..];
             let said = format!("initialize_for_attach {reason}");
@@ -169,29 +145,30 @@ fn a_profiler_that_fails_to_start_leaves_the_program_alone() {
         }
         // Its thread lives on, and is refused.
         program.until_logged("asked Ok(())");
-        attach(program.id(), WATCHES, b"").unwrap();
-        let log = ends_well(program);
-        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
+        program.attach(WATCHES, b"").unwrap();
+        let log = program.works_and_ends_well();
+        assert!(has_line(&log, "compiling Waits.Program.Work7()"), "{log}");
     });
 }
 
 #[test]
 fn a_second_profiler_is_refused() {
-    on_each_runtime(&waits().profiler(WATCHES), |_, program| {
-        let answer = attach(program.id(), DETACHES, b"");
-        let text = answer.as_ref().unwrap_err().to_string();
-        assert!(text.contains("a profiler is loaded already"), "{text}");
-        assert_eq!(refusal(answer), 0x8013_136A);
-        let log = ends_well(program);
-        assert!(log.starts_with("loaded at the start\n"), "{log}");
-        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
-    });
+    waits()
+        .profiler(WATCHES)
+        .waiting_on_each_runtime(|_, program| {
+            let answer = program.attach(DETACHES, b"");
+            let text = answer.as_ref().unwrap_err().to_string();
+            assert!(text.contains("a profiler is loaded already"), "{text}");
+            assert_eq!(refusal(answer), 0x8013_136A);
+            let log = program.works_and_ends_well();
+            assert!(log.starts_with("loaded at the start\n"), "{log}");
+            assert!(has_line(&log, "compiling Waits.Program.Work7()"), "{log}");
+        });
 }
 
 /// Has the profiler detach, from its first event to its last sign of life.
 fn detach(program: &mut Started) {
-    let process = program.id();
-    attach(process, DETACHES, b"").unwrap();
+    program.attach(DETACHES, b"").unwrap();
     assert_eq!(program.ask("work 1"), "worked 111");
     assert_eq!(program.ask("busy"), "busy");
     program.until_logged("dropped");
@@ -231,33 +208,30 @@ fn is_loaded(program: &Started) -> bool {
 
 #[test]
 fn the_library_stays_when_the_profiler_goes() {
-    on_each_runtime(&waits(), |_, program| {
+    waits().waiting_on_each_runtime(|_, program| {
         assert!(!is_loaded(&program));
-        assert_eq!(
-            refusal(attach(program.id(), WATCHES, b"cancel")),
-            0x8013_1375
-        );
+        assert_eq!(refusal(program.attach(WATCHES, b"cancel")), 0x8013_1375);
         // The runtime unloads it; but threads of the profiler might still run in it.
         assert!(is_loaded(&program));
-        ends_well(program);
+        program.works_and_ends_well();
     });
 }
 
 #[test]
 fn a_profiler_detaches_and_another_attaches() {
-    on_each_runtime(&waits(), |_, mut program| {
+    waits().waiting_on_each_runtime(|_, mut program| {
         detach(&mut program);
-        attach(program.id(), WATCHES, b"again").unwrap();
-        let log = ends_well(program);
-        assert!(has(&log, "compiling Waits.Program.Work7()"), "{log}");
+        program.attach(WATCHES, b"again").unwrap();
+        let log = program.works_and_ends_well();
+        assert!(has_line(&log, "compiling Waits.Program.Work7()"), "{log}");
     });
 }
 
 #[test]
 fn the_same_profiler_attaches_and_detaches_again_and_again() {
-    on_each_runtime(&waits(), |_, mut program| {
+    waits().waiting_on_each_runtime(|_, mut program| {
         for _ in 0..3 {
-            attach(program.id(), DETACHES, b"").unwrap();
+            program.attach(DETACHES, b"").unwrap();
             let dropped = |log: &str| log.lines().filter(|l| *l == "dropped").count();
             let before = dropped(&program.log());
             for _ in 0..3 {
@@ -265,20 +239,22 @@ fn the_same_profiler_attaches_and_detaches_again_and_again() {
             }
             program.until("another drop", |log| dropped(log) > before);
         }
-        ends_well(program);
+        program.works_and_ends_well();
     });
 }
 
 #[test]
 fn a_profiler_that_was_loaded_at_the_start_detaches_too() {
-    on_each_runtime(&waits().profiler(DETACHES), |_, mut program| {
-        for _ in 0..3 {
-            assert_eq!(program.ask("work 1"), "worked 111");
-        }
-        program.until_logged("dropped");
-        let log = ends_well(program);
-        assert!(has(&log, "detach Ok(())"), "{log}");
-    });
+    waits()
+        .profiler(DETACHES)
+        .waiting_on_each_runtime(|_, mut program| {
+            for _ in 0..3 {
+                assert_eq!(program.ask("work 1"), "worked 111");
+            }
+            program.until_logged("dropped");
+            let log = program.works_and_ends_well();
+            assert!(has_line(&log, "detach Ok(())"), "{log}");
+        });
 }
 
 #[test]
@@ -291,21 +267,21 @@ fn detaching_is_refused_after_what_cannot_be_undone() {
         if !immutable.is_empty() {
             scenario = scenario.env("SCENARIO_IMMUTABLE", immutable);
         }
-        on_each_runtime(&scenario, |_, mut program| {
+        scenario.waiting_on_each_runtime(|_, mut program| {
             assert_eq!(program.ask("work 0"), "worked 0");
-            let log = ends_well(program);
+            let log = program.works_and_ends_well();
             assert!(
                 log.contains(&format!("RequestProfilerDetach failed with {code} (0x")),
                 "{log}"
             );
-            assert!(has(&log, "still there"), "{log}");
+            assert!(has_line(&log, "still there"), "{log}");
         });
     }
 }
 
 #[test]
 fn a_program_that_stands_still_is_given_up() {
-    on_each_runtime(&waits(), |_, program| {
+    waits().waiting_on_each_runtime(|_, program| {
         signal("-STOP", program.id());
         let error = Attach::new(program.id())
             .profiler(waits().profiler_library(WATCHES))
@@ -316,7 +292,7 @@ fn a_program_that_stands_still_is_given_up() {
         signal("-CONT", program.id());
         // The request was taken all the same.
         program.until("the attached profiler", |log| log.contains("complete, "));
-        ends_well(program);
+        program.works_and_ends_well();
     });
 }
 

@@ -2,8 +2,8 @@
 //!
 //! All of them are of one library. .NET Core 3.1 knows no notification profilers.
 
-use clr_profiler_launcher::{Attach, Error};
-use clr_profiler_tests::{Runtime, Scenario, runtimes};
+use clr_profiler_launcher::Error;
+use clr_profiler_tests::{Runtime, Scenario};
 
 const NULL: &str = "Null";
 const WATCHES: &str = "Watches";
@@ -16,17 +16,10 @@ const REFUSED: &str = "Err(Call { call: \"ICorProfilerInfo::SetILFunctionBody\",
 /// Runs the program on each runtime and hands over the log; what the program does is what it does
 /// without a profiler.
 fn on_each_runtime(scenario: &Scenario, assert: impl Fn(&Runtime, &str)) {
-    for runtime in runtimes() {
-        println!("on {}", runtime.name);
-        let mut program = scenario.start(runtime);
-        assert_eq!(program.line(), "ready");
+    scenario.waiting_on_each_runtime(|runtime, mut program| {
         assert_eq!(program.ask("work 0"), "worked 0");
-        assert_eq!(program.ask("end"), "ending");
-        let finished = program.finish();
-        assert_eq!(finished.status.code(), Some(5), "{}", finished.log);
-        assert_eq!(finished.stderr, "", "{}", finished.log);
-        assert(runtime, &finished.log);
-    }
+        assert(runtime, &program.ends_well());
+    });
 }
 
 /// The lines of one profiler.
@@ -163,14 +156,8 @@ fn every_flag_is_refused_as_the_runtime_would() {
 #[test]
 fn a_notification_profiler_is_attached_beside_a_main_one() {
     let scenario = Scenario::new("Waits").profiler(WATCHES);
-    for runtime in runtimes() {
-        println!("on {}", runtime.name);
-        let mut program = scenario.start(runtime);
-        assert_eq!(program.line(), "ready");
-        let answer = Attach::new(program.id())
-            .profiler(scenario.profiler_library(FIRST))
-            .send();
-        match (runtime.major, answer) {
+    scenario.waiting_on_each_runtime(|runtime, mut program| {
+        match (runtime.major, program.attach(FIRST, b"")) {
             (3, Err(Error::AttachRefused { hresult, .. })) => {
                 assert_eq!(hresult as u32, 0x8013_136A);
             }
@@ -184,5 +171,5 @@ fn a_notification_profiler_is_attached_beside_a_main_one() {
         if runtime.major > 3 {
             assert_eq!(lines_of(&finished.log, "first"), all_of_it());
         }
-    }
+    });
 }

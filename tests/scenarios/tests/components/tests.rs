@@ -1,24 +1,6 @@
-use clr_profiler_tests::{Runtime, Scenario, Started, name_of, runtimes};
+use clr_profiler_tests::{Runtime, Scenario, name_of, runtimes};
 
 use super::{Composed, Conflicts, OwnsRejit, Pairs};
-
-fn on_each_runtime(scenario: &Scenario, test: impl Fn(&Runtime, Started)) {
-    for runtime in runtimes() {
-        println!("on {}", runtime.name);
-        let mut program = scenario.start(runtime);
-        assert_eq!(program.line(), "ready");
-        test(runtime, program);
-    }
-}
-
-/// Ends the program; gives the log.
-fn ended(mut program: Started) -> String {
-    assert_eq!(program.ask("end"), "ending");
-    let finished = program.finish();
-    assert_eq!(finished.status.code(), Some(5), "{}", finished.log);
-    assert_eq!(finished.stderr, "", "{}", finished.log);
-    finished.log
-}
 
 /// The lines of the log with this word in them.
 fn lines_with<'a>(log: &'a str, word: &str) -> Vec<&'a str> {
@@ -27,9 +9,9 @@ fn lines_with<'a>(log: &'a str, word: &str) -> Vec<&'a str> {
 
 #[test]
 fn each_gets_callbacks_and_il_in_its_order_and_panics_alone() {
-    on_each_runtime(
-        &Scenario::new("Waits").profiled_by::<Composed>(),
-        |_, mut program| {
+    Scenario::new("Waits")
+        .profiled_by::<Composed>()
+        .waiting_on_each_runtime(|_, mut program| {
             // 100 * n + 10 * n, and of the method: (n * 10 + 3) * 2.
             assert_eq!(program.ask("work 1"), "worked 136");
             // ReJIT adds 100 to what the others have made of it, as soon as that was compiled.
@@ -47,7 +29,7 @@ fn each_gets_callbacks_and_il_in_its_order_and_panics_alone() {
                 let work = 100 * n + 10 * n + (n * 10 + 3) * 2;
                 assert_eq!(program.ask(&format!("work {n}")), format!("worked {work}"));
             }
-            let log = ended(program);
+            let log = program.ends_well();
             let expected = [
                 "first started Work1",
                 "second started Work1",
@@ -83,8 +65,7 @@ fn each_gets_callbacks_and_il_in_its_order_and_panics_alone() {
                 "{log}"
             );
             assert!(lines_with(&log, "failed").is_empty(), "{log}");
-        },
-    );
+        });
 }
 
 #[test]
@@ -175,14 +156,11 @@ fn events_that_cannot_be_had_name_the_component() {
 #[test]
 fn an_attached_component_has_what_can_be_had_then() {
     let scenario = Scenario::new("Waits").env("CONFLICT", "allocations");
-    on_each_runtime(&scenario, |_, program| {
-        let library = scenario.profiler_library(name_of::<Conflicts>());
-        let attached = clr_profiler_launcher::Attach::new(program.id())
-            .profiler(library)
-            .send();
+    scenario.waiting_on_each_runtime(|_, program| {
+        let attached = program.attach(name_of::<Conflicts>(), b"");
         let error = attached.unwrap_err().to_string();
         assert!(error.contains("0x8013136F"), "{error}");
-        let log = ended(program);
+        let log = program.ends_well();
         let said = "allocations: the component `Allocations`: ";
         let line = lines_with(&log, said)[0];
         assert!(
@@ -232,7 +210,7 @@ fn each_pair_gives_what_each_gives_alone() {
                 }
             }
             assert_eq!(program.ask("work 7"), "worked 777");
-            let log = ended(program);
+            let log = program.ends_well();
             let mut given: Vec<&str> = log.lines().collect();
             let times = times.to_string();
             let expected = pair.iter().map(|(_, gives)| gives.replace('*', &times));

@@ -1,5 +1,5 @@
-use clr_profiler_launcher::{Attach, Error};
-use clr_profiler_tests::{Runtime, Scenario, Started, name_of, runtimes};
+use clr_profiler_launcher::Error;
+use clr_profiler_tests::{Scenario, has_line, name_of};
 
 use super::{RejitsAtAttach, Suspends};
 
@@ -8,50 +8,19 @@ fn waits() -> Scenario {
     Scenario::new("Waits").env("COMPlus_ProfAPI_DetachMaxSleepMs", "12c")
 }
 
-/// Starts the program on each runtime, up to its first line.
-fn on_each_runtime(test: impl Fn(&Runtime, Started)) {
-    for runtime in runtimes() {
-        println!("on {}", runtime.name);
-        let mut program = waits().start(runtime);
-        assert_eq!(program.line(), "ready");
-        test(runtime, program);
-    }
-}
-
-fn attach(program: &Started, profiler: &str, task: &str) -> Result<(), Error> {
-    Attach::new(program.id())
-        .profiler(waits().profiler_library(profiler))
-        .client_data(task)
-        .send()
-}
-
-/// The program does what it does without a profiler; gives the log.
-fn ends_well(mut program: Started) -> String {
-    assert_eq!(program.ask("work 7"), "worked 777");
-    assert_eq!(program.ask("end"), "ending");
-    let finished = program.finish();
-    assert_eq!(finished.status.code(), Some(5), "{}", finished.log);
-    assert_eq!(finished.stderr, "", "{}", finished.log);
-    finished.log
-}
-
-fn has(log: &str, line: &str) -> bool {
-    log.lines().any(|logged| logged == line)
-}
-
 fn assert_logged(log: &str, lines: &[&str]) {
     for line in lines {
-        assert!(has(log, line), "{line}: {log}");
+        assert!(has_line(log, line), "{line}: {log}");
     }
 }
 
 #[test]
 fn a_detach_waits_until_the_runtime_is_resumed() {
-    on_each_runtime(|_, mut program| {
-        attach(&program, name_of::<Suspends>(), "held").unwrap();
+    waits().waiting_on_each_runtime(|_, mut program| {
+        program.attach(name_of::<Suspends>(), b"held").unwrap();
         assert_eq!(program.ask("work 1"), "worked 111");
         program.until_logged("dropped");
-        let log = ends_well(program);
+        let log = program.works_and_ends_well();
         assert_logged(
             &log,
             &[
@@ -67,8 +36,8 @@ fn a_detach_waits_until_the_runtime_is_resumed() {
 
 #[test]
 fn no_safe_code_leaves_the_runtime_suspended() {
-    on_each_runtime(|_, mut program| {
-        attach(&program, name_of::<Suspends>(), "forgotten").unwrap();
+    waits().waiting_on_each_runtime(|_, mut program| {
+        program.attach(name_of::<Suspends>(), b"forgotten").unwrap();
         assert_eq!(program.ask("work 1"), "worked 111");
         program.until_logged("dropped");
         let lines = [
@@ -77,32 +46,32 @@ fn no_safe_code_leaves_the_runtime_suspended() {
             "again Ok(())",
             "detach Ok(())",
         ];
-        assert_logged(&ends_well(program), &lines);
+        assert_logged(&program.works_and_ends_well(), &lines);
     });
 }
 
 #[test]
 fn a_profiler_that_fails_to_start_resumes_the_runtime() {
-    on_each_runtime(|_, mut program| {
-        let answer = attach(&program, name_of::<Suspends>(), "fail");
+    waits().waiting_on_each_runtime(|_, mut program| {
+        let answer = program.attach(name_of::<Suspends>(), b"fail");
         assert!(matches!(answer, Err(Error::AttachRefused { .. })));
         assert_eq!(program.ask("work 1"), "worked 111");
         program.until_logged("held Ok(())");
-        ends_well(program);
+        program.works_and_ends_well();
     });
 }
 
 #[test]
 fn a_sampler_waits_for_the_events_and_ends_with_a_detach() {
-    on_each_runtime(|_, mut program| {
+    waits().waiting_on_each_runtime(|_, mut program| {
         assert_eq!(program.ask("busy"), "busy");
         for round in 1..=3 {
-            attach(&program, name_of::<Suspends>(), "sampler").unwrap();
+            program.attach(name_of::<Suspends>(), b"sampler").unwrap();
             let dropped = |log: &str| log.lines().filter(|line| *line == "dropped").count();
             program.until("the profiler is dropped", |log| dropped(log) == round);
         }
         assert_eq!(program.ask("calm"), "calm");
-        let log = ends_well(program);
+        let log = program.works_and_ends_well();
         for line in ["detach Ok(())", "stopped Some(Ok(()))"] {
             let count = log.lines().filter(|logged| *logged == line).count();
             assert_eq!(count, 3, "{line}: {log}");
@@ -112,25 +81,28 @@ fn a_sampler_waits_for_the_events_and_ends_with_a_detach() {
 
 #[test]
 fn a_sampler_ends_in_its_own_closure() {
-    on_each_runtime(|_, mut program| {
-        attach(&program, name_of::<Suspends>(), "delivered").unwrap();
+    waits().waiting_on_each_runtime(|_, mut program| {
+        program.attach(name_of::<Suspends>(), b"delivered").unwrap();
         assert_eq!(program.ask("work 1"), "worked 111");
         program.until_logged("dropped");
-        assert_logged(&ends_well(program), &["stopped Ok(())", "detach Ok(())"]);
+        assert_logged(
+            &program.works_and_ends_well(),
+            &["stopped Ok(())", "detach Ok(())"],
+        );
     });
 }
 
 #[test]
 fn a_callback_that_may_not_wait_waits_for_no_suspension() {
-    on_each_runtime(|_, mut program| {
-        attach(&program, name_of::<Suspends>(), "thrown").unwrap();
+    waits().waiting_on_each_runtime(|_, mut program| {
+        program.attach(name_of::<Suspends>(), b"thrown").unwrap();
         assert_eq!(program.ask("work 1"), "worked 111");
         program.until_logged("dropped");
-        let log = ends_well(program);
+        let log = program.works_and_ends_well();
         assert_logged(&log, &["not waited true"]);
         // The other thread has begun to suspend the runtime, unless the machine is busy.
         let refused = "in the callback Some(\"CORPROF_E_SUSPENSION_IN_PROGRESS\")";
-        let line = if has(&log, refused) {
+        let line = if has_line(&log, refused) {
             "detach Ok(())"
         } else {
             "in the callback None"
@@ -141,15 +113,15 @@ fn a_callback_that_may_not_wait_waits_for_no_suspension() {
 
 #[test]
 fn rejit_begins_when_the_runtime_has_the_events() {
-    on_each_runtime(|_, mut program| {
+    waits().waiting_on_each_runtime(|_, mut program| {
         // The thread of a profiler that fails ends with it.
-        let answer = attach(&program, name_of::<RejitsAtAttach>(), "fail");
+        let answer = program.attach(name_of::<RejitsAtAttach>(), b"fail");
         assert!(matches!(answer, Err(Error::AttachRefused { .. })));
-        attach(&program, name_of::<RejitsAtAttach>(), "").unwrap();
+        program.attach(name_of::<RejitsAtAttach>(), b"").unwrap();
         program.until_logged("told true");
         let log = program.log();
         assert_eq!(program.ask("work 1"), "worked 112", "{log}");
-        let log = ends_well(program);
+        let log = program.works_and_ends_well();
         assert!(log.contains("Compiled"), "{log}");
     });
 }
