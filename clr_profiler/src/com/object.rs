@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
 use super::class_factory::cleared;
 use super::lifecycle::ProfilerClass;
-use super::vtable::{self, Vtables};
+use super::vtable::{self, Newest, Vtables};
 use crate::profiler::{self, Components, FailureHook};
 use crate::runtime::{ProfilerInfo, catch, keep_loaded, silence};
 use clr_profiler_sys as sys;
-use sys::{GUID, HRESULT, ICorProfilerCallback11_Vtbl};
+use sys::{GUID, HRESULT};
 
 /// How many callback objects exist, for `DllCanUnloadNow`.
 pub(super) static OBJECTS: AtomicU32 = AtomicU32::new(0);
@@ -43,7 +43,7 @@ pub(super) struct Live<P> {
 /// A COM object: the vtable pointer comes first.
 #[repr(C)]
 pub(super) struct Object<P> {
-    vtable: &'static ICorProfilerCallback11_Vtbl,
+    vtable: &'static Newest,
     references: AtomicU32,
     phase: AtomicU8,
     /// Whether the profiler told the runtime to be loaded as a notification profiler.

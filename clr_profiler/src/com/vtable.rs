@@ -26,6 +26,9 @@ use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys::*;
 use uuid::Uuid;
 
+/// The vtable of the newest version, which is the last one of the table.
+pub(super) type Newest = ICorProfilerCallback11_Vtbl;
+
 /// The vtables of the callback object of `P`.
 pub(super) struct Vtables<P>(PhantomData<P>);
 
@@ -130,7 +133,7 @@ macro_rules! define_vtables {
             )*
 
             /// The vtable of the whole object.
-            pub(super) const CALLBACK: &'static ICorProfilerCallback11_Vtbl = &Self::ICorProfilerCallback11;
+            pub(super) const CALLBACK: &'static Newest = &Self::ICorProfilerCallback11;
         }
 
         /// Whether a callback object has this interface.
