@@ -1,11 +1,17 @@
 //! What [`ProfilerInfo`] does by calls of several versions: methods, and the profiler's events.
 
+use std::sync::OnceLock;
+
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
 use crate::error::{Error, Result};
 use crate::events::{EventMask, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
+
+/// The major version of the runtime, once it was asked for.
+#[derive(Debug, Default)]
+struct Major(OnceLock<u16>);
 
 impl ProfilerInfo {
     /// The method that a function is an instance of, with its names and its IL.
@@ -55,17 +61,29 @@ impl ProfilerInfo {
 
     /// What is wrong with these events: the profiler cannot have them, or cannot change them anymore.
     pub(crate) fn problem_with_events(&self, events: EventMask) -> Result<Option<String>> {
-        let major = if self.version() >= 3 {
-            self.runtime_information()?.major
-        } else {
-            // Older runtimes than this interface do not say which they are.
-            2
-        };
+        let major = self.runtime_major()?;
         Ok(if self.has_started() {
             problem_with_change(self.events()?, events, self.loaded(), major)
         } else {
             problem_at_start(events, self.loaded(), major)
         })
+    }
+
+    /// The major version of the runtime. It is asked for at the start: the runtime does not say it
+    /// everywhere where events can be changed.
+    fn runtime_major(&self) -> Result<u16> {
+        if self.version() < 3 {
+            // Older runtimes than this interface do not say which they are.
+            return Ok(2);
+        }
+        let known = &self.extension::<Major>().0;
+        match known.get() {
+            Some(major) => Ok(*major),
+            None => {
+                let major = self.runtime_information()?.major;
+                Ok(*known.get_or_init(|| major))
+            }
+        }
     }
 
     /// Refuses events that the runtime does not know.

@@ -85,7 +85,9 @@ fn scan(text: &str, found: &mut Found) {
             ));
         }
         if in_attribute || line.starts_with("#[") {
-            in_attribute = !line.ends_with(']');
+            // A list in one may end a line of it, too.
+            let has_arguments = in_attribute || line.starts_with("#[wraps(");
+            in_attribute = !line.ends_with(if has_arguments { ")]" } else { "]" });
             continue;
         }
         if let Some(name) = owner_in(line) {
@@ -174,7 +176,12 @@ fn item_in(line: &str) -> Option<String> {
 /// `Name = INativeEnum of Item`: a row that becomes an enumerator.
 fn enumerator_in(line: &str) -> Option<(String, String)> {
     let (left, right) = line.split_once(" = ICor")?;
-    let native = format!("ICor{}", right.split_once(" of ")?.0);
+    let (native, item) = right.split_once(" of ")?;
+    // What is handed into a callback names that in quotes.
+    if item.starts_with('"') {
+        return None;
+    }
+    let native = format!("ICor{native}");
     Some((name_in(left).0.to_owned(), native))
 }
 
@@ -232,12 +239,14 @@ mod tests {
             impl Debug for Thing<'_> {}
             impl Thing {
                 /// Does it again.
-                #[wraps(IThing::Redo at \"any.\"
+                #[wraps(IThing::Redo [in gc]
+                    with [EVENT \".\"]
                     fails \"Never.\")]
                 pub fn does_again(&self) {}
             }
             /// Lists.
             Enum<'a> = ICorEnum of Item => u32;
+            Handed = ICorHanded of \"ICorProfilerCallback::Came\";
             interface ICorProfilerCallback2: ICorProfilerCallback
             /// Comes.
             came = Came(id: u32)
