@@ -179,11 +179,8 @@ pub mod prelude {
     pub use crate::{
         AnySignature, AsSignature, CeeGeneration, DefaultValue, Dispenser, MetadataAssemblyEmit,
         MetadataAssemblyImport, MetadataDispenser, MetadataDispenserEx, MetadataEmit,
-        MetadataEmit2, MetadataEmitAttributes, MetadataEmitMembers, MetadataEmitReferences,
-        MetadataEmitScope, MetadataEmitTypes, MetadataFilter, MetadataImportAttributes,
-        MetadataImportMembers, MetadataImportSemantics, MetadataImportSignatures,
-        MetadataImportTypes, MetadataInfo, MetadataTables, MetadataTables2, MetadataValidate,
-        MetadataWinMdImport, MetadataWriter,
+        MetadataEmit2, MetadataFilter, MetadataInfo, MetadataTables, MetadataTables2,
+        MetadataValidate, MetadataWinMdImport, MetadataWriter,
     };
 }
 

@@ -5,9 +5,7 @@ use super::{CorProfilerInfo, CorProfilerInfo2, FunctionInfo2, ProfilerInfo};
 use crate::error::Result;
 use crate::ids::{FunctionId, ModuleId};
 use crate::metadata::method_name;
-use crate::metadata::{
-    Instantiation, Metadata, MetadataImportMembers, MetadataImportTypes, MethodProps,
-};
+use crate::metadata::{Instantiation, Metadata, MetadataImport, MethodProps};
 use clr_profiler_il::token::MethodDef;
 
 /// The method that a function is an instance of.

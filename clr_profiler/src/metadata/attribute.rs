@@ -2,7 +2,7 @@
 
 use super::assembly::MetadataAssemblyImport;
 use super::handle::Metadata;
-use super::import::{MetadataImportAttributes, MetadataImportMembers, MetadataImportTypes};
+use super::import::MetadataImport;
 use super::names::nested_names;
 use crate::error::{Error, Result};
 use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType, Value};

@@ -6,7 +6,7 @@
 use std::fmt::{self, Write};
 
 use super::handle::Metadata;
-use super::import::{MetadataImportTypes, MethodProps};
+use super::import::{MetadataImport, MethodProps};
 use super::import2::MetadataImport2;
 use crate::error::Result;
 use crate::native::found;

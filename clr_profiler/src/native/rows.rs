@@ -467,21 +467,15 @@ macro_rules! for_each_native_call {
     ($with:ident) => {
         $crate::for_each_native_call! { $with in
             __cee_generation __cor_profiler_info __cor_profiler_info10 __cor_profiler_info11
-            __cor_profiler_info12 __cor_profiler_info14 __cor_profiler_info2
-            __cor_profiler_info3 __cor_profiler_info4 __cor_profiler_info5 __cor_profiler_info6
-            __cor_profiler_info7 __cor_profiler_info8 __cor_profiler_info9
-            __cor_profiler_info_legacy __cor_profiler_info_statics __cor_profiler_info_statics3
-            __function_control __metadata_assembly_emit __metadata_assembly_import
-            __metadata_assembly_import_enumerations __metadata_dispenser_framework
-            __metadata_emit2 __metadata_emit_attributes __metadata_emit_members
-            __metadata_emit_references __metadata_emit_scope __metadata_emit_types
-            __metadata_filter __metadata_import2 __metadata_import2_enumerations
-            __metadata_import_attributes __metadata_import_attributes_enumerations
-            __metadata_import_members __metadata_import_members_enumerations
-            __metadata_import_members_enumerations_by_name __metadata_import_semantics
-            __metadata_import_semantics_enumerations __metadata_import_signatures
-            __metadata_import_signatures_enumerations __metadata_import_types
-            __metadata_import_types_enumerations __metadata_info __metadata_tables
+            __cor_profiler_info12 __cor_profiler_info14 __cor_profiler_info2 __cor_profiler_info3
+            __cor_profiler_info4 __cor_profiler_info5 __cor_profiler_info6 __cor_profiler_info7
+            __cor_profiler_info8 __cor_profiler_info9 __cor_profiler_info_legacy
+            __cor_profiler_info_statics __cor_profiler_info_statics3 __function_control
+            __metadata_assembly_emit __metadata_assembly_import
+            __metadata_assembly_import_enumerations __metadata_dispenser_framework __metadata_emit
+            __metadata_emit2 __metadata_filter __metadata_import __metadata_import2
+            __metadata_import2_enumerations __metadata_import_enumerations
+            __metadata_import_enumerations_by_name __metadata_info __metadata_tables
             __metadata_validate __metadata_win_md_import __token_map
         }
     };

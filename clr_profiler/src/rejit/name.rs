@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
-use crate::metadata::{MetadataImportMembers, MetadataImportTypes, find_type_def, method_name};
+use crate::metadata::{MetadataImport, find_type_def, method_name};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::symbol::MethodPath;
 use clr_profiler_il::token::MethodDef;

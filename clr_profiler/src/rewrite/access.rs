@@ -14,9 +14,7 @@ use super::subject::Subject;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
-use crate::metadata::{
-    Metadata, MetadataAssemblyImport, MetadataImportMembers, MetadataImportTypes,
-};
+use crate::metadata::{Metadata, MetadataAssemblyImport, MetadataImport};
 use clr_profiler_il::access::{self, Restriction};
 use clr_profiler_il::metadata::Tables;
 use clr_profiler_il::signature::{MethodSpecSig, TypeSig, TypeSpecSig};

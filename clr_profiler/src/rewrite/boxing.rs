@@ -4,7 +4,7 @@ use super::lookup::Lookup;
 use super::{RewriteContext, store};
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
-use crate::metadata::{MetadataImport2, MetadataImportAttributes};
+use crate::metadata::{MetadataImport, MetadataImport2};
 use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxer, MethodTypes, TypedArguments};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};

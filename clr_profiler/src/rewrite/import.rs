@@ -6,8 +6,7 @@ use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{
     AssemblyProps, AssemblyVersion, Encoded, MetadataAssemblyEmit, MetadataAssemblyImport,
-    MetadataEmit2, MetadataEmitReferences, MetadataImportMembers, MetadataImportTypes,
-    NewAssemblyRef,
+    MetadataEmit, MetadataEmit2, MetadataImport, NewAssemblyRef,
 };
 use crate::native;
 use clr_profiler_il::metadata::{self, Home, Names};

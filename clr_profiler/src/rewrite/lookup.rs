@@ -14,7 +14,7 @@ use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::metadata::{
     AssemblyRefProps, AssemblyVersion, MemberProps, Metadata, MetadataAssemblyImport,
-    MetadataImportMembers, MetadataImportTypes, find_type_def, type_def_name, type_ref_name,
+    MetadataImport, find_type_def, type_def_name, type_ref_name,
 };
 use crate::native::found;
 use crate::runtime::ProfilerInfo;

@@ -5,8 +5,7 @@ use std::cell::{Cell, OnceCell};
 use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::metadata::{
-    Metadata, MetadataAssemblyImport, MetadataImport2, MetadataImportMembers,
-    MetadataImportSignatures, MetadataImportTypes, MetadataWriter,
+    Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2, MetadataWriter,
 };
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::metadata::{Member, Tables};

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
-use crate::metadata::{Instantiation, Metadata, MetadataImportMembers, MethodProps, method_name};
+use crate::metadata::{Instantiation, Metadata, MetadataImport, MethodProps, method_name};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::signature::MethodSig;

@@ -5,7 +5,7 @@ use super::value::{Kind, Value};
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo2};
-use crate::metadata::{AnySignature, Metadata, MetadataImportMembers, type_def_name};
+use crate::metadata::{AnySignature, Metadata, MetadataImport, type_def_name};
 use crate::native::found;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, TypeSig};

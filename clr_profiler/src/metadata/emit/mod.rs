@@ -1,37 +1,484 @@
-//! `IMetaDataEmit`, by topic.
+//! `IMetaDataEmit`: adding to and changing the metadata of a module.
 
-mod attributes;
-mod members;
-mod references;
-mod scope;
 mod types;
 
-use super::handle::{MetadataWriter, SealedWriter};
+use std::io::Write;
+use std::path::Path;
 
-pub use attributes::MetadataEmitAttributes;
-pub use members::MetadataEmitMembers;
-pub use references::MetadataEmitReferences;
-pub use scope::MetadataEmitScope;
-pub use types::{EventMethods, MetadataEmitTypes, PropertyMethods};
+use super::handle::{Metadata, MetadataWriter, SealedWriter};
+use super::import::FieldOffset;
+use super::rare::MetadataHandler;
+use super::signature::{AsSignature, checked};
+use super::stream::{to_memory, to_stream};
+use super::value::DefaultValue;
+use crate::error::{Error, Result};
+use crate::native::{Asked, any_token, cast, length, read_array, start_or_null};
+use clr_profiler_il::signature::{
+    self, FieldSig, MemberRefSig, MethodSig, PropertySig, TypeSpecSig,
+};
+use clr_profiler_il::token::{
+    CustomAttribute, Event, FieldDef, MemberRef, MethodDef, ModuleRef, ParamDef, Permission,
+    Property, StandAloneSig, Token, TypeDef, TypeRef, TypeSpec, TypeToken, UserString,
+};
+use clr_profiler_sys as sys;
+use sys::Interface;
+use types::{kept_methods, or_keep};
 
-/// Leaves a number as it is.
-const KEEP: u32 = u32::MAX;
+pub use types::{EventMethods, PropertyMethods};
+
+table! { ($) __metadata_emit:
+    MetadataEmit = IMetaDataEmit from emit;
+
+    /// Adds a type that is not nested.
+    ///
+    /// The name has the namespace and the number of generic parameters. `attributes` is `CorTypeAttr`,
+    /// ECMA-335 II.23.1.15; visibilities of nested types are refused.
+    fn define_type_def(
+        name: &str, attributes: u32, extends: Option<TypeToken>, implements: &[TypeToken]
+    ) -> TypeDef = DefineTypeDef(name.as_ptr(), attributes, extends, implements.as_ptr(), @class)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Adds a type that stands in another, like [`define_type_def`](Self::define_type_def).
+    fn define_nested_type(
+        name: &str, attributes: u32, extends: Option<TypeToken>, implements: &[TypeToken],
+        enclosing: TypeDef
+    ) -> TypeDef
+        = DefineNestedType(name.as_ptr(), attributes, extends, implements.as_ptr(), enclosing,
+            @class) fails "A name with a zero in it; what the metadata answers.";
+
+    /// Takes the declared layout of a type away.
+    fn delete_class_layout(class: TypeDef) -> () = DeleteClassLayout(class)
+        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+
+    /// Changes attributes, base and interfaces of a type. What is `None` stays as it is.
+    fn set_type_def_props(
+        class: TypeDef, attributes: Option<u32>, extends: Option<TypeToken> as or_keep,
+        implements: Option<&[TypeToken]>
+    ) -> () = SetTypeDefProps(class, attributes, extends, implements.as_ptr());
+
+    /// Declares the layout of a type: packing, offsets of fields, size in bytes.
+    fn set_class_layout(
+        class: TypeDef, pack_size: u32, fields: &[FieldOffset], class_size: u32
+    ) -> () = SetClassLayout(class, pack_size, fields.as_ptr(), class_size);
+
+    /// Adds an event to a type. `attributes` is `CorEventAttr`, ECMA-335 II.23.1.4.
+    fn define_event(
+        class: TypeDef, name: &str, attributes: u32, event_type: Option<TypeToken>,
+        methods: &EventMethods<'_>
+    ) -> Event
+        = DefineEvent(class, name.as_ptr(), attributes, event_type, methods.add_on,
+            methods.remove_on, methods.fire, methods.others.as_ptr(), @event)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Changes attributes, type and methods of an event. What is `None` stays as it
+    /// is.
+    fn set_event_props(
+        event: Event, attributes: Option<u32>, event_type: Option<TypeToken>,
+        methods: &EventMethods<'_>
+    ) -> ()
+        = SetEventProps(event, attributes, event_type, methods.add_on, methods.remove_on,
+            methods.fire, methods.others.as_ptr());
+
+    /// Adds a property to a type. `attributes` is `CorPropertyAttr`, ECMA-335 II.23.1.14.
+    fn define_property(
+        class: TypeDef, name: &str, attributes: u32,
+        signature: impl AsSignature<PropertySig> as checked, value: Option<&DefaultValue>,
+        methods: &PropertyMethods<'_>
+    ) -> Property
+        = DefineProperty(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
+            value.element_type, value.start(), value.length, methods.setter, methods.getter,
+            methods.others.as_ptr(), @property)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// Changes attributes, default and methods of a property. What is `None` stays as it is.
+    fn set_property_props(
+        property: Property, attributes: Option<u32>, value: Option<&DefaultValue>,
+        methods: &PropertyMethods<'_> as kept_methods
+    ) -> ()
+        = SetPropertyProps(property, attributes, value.element_type, value.start(), value.length,
+            methods.setter, methods.getter, methods.others.as_ptr());
+
+    /// Adds a method to a type; `None` adds it outside of types.
+    ///
+    /// `attributes` is `CorMethodAttr` (ECMA-335 II.23.1.10), `implementation` `CorMethodImpl`
+    /// (II.23.1.11). An `rva` of 0 leaves the body to
+    /// [`set_il_function_body`](crate::CorProfilerInfo::set_il_function_body).
+    fn define_method(
+        class: Option<TypeDef>, name: &str, attributes: u32,
+        signature: impl AsSignature<MethodSig> as checked, rva: u32, implementation: u32
+    ) -> MethodDef
+        = DefineMethod(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(), rva,
+            implementation, @method)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// Declares which body implements which declaration.
+    fn define_method_impl(
+        class: TypeDef, body: impl Into<Token> as any_token,
+        declaration: impl Into<Token> as any_token
+    ) -> () = DefineMethodImpl(class, body, declaration);
+
+    /// Says where the body of a method stands.
+    fn set_rva(method: MethodDef, rva: u32) -> () = SetRVA(method, rva);
+
+    /// Changes attributes, address and implementation of a method. What is `None` stays as it is.
+    fn set_method_props(
+        method: MethodDef, attributes: Option<u32>, rva: Option<u32>, implementation: Option<u32>
+    ) -> () = SetMethodProps(method, attributes, rva, implementation);
+
+    /// Changes how a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
+    fn set_method_impl_flags(method: MethodDef, implementation: u32) -> ()
+        = SetMethodImplFlags(method, implementation);
+
+    /// Adds a field to a type; `None` adds it outside of types. `attributes` is `CorFieldAttr`,
+    /// ECMA-335 II.23.1.5; `value` that of a literal.
+    ///
+    /// A field outside of types makes the runtime refuse a module that is loaded: its metadata is
+    /// corrupt to it.
+    fn define_field(
+        class: Option<TypeDef>, name: &str, attributes: u32,
+        signature: impl AsSignature<FieldSig> as checked, value: Option<&DefaultValue>
+    ) -> FieldDef
+        = DefineField(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
+            value.element_type, value.start(), value.length, @field)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// Changes attributes and constant of a field. What is `None` stays as it is.
+    fn set_field_props(field: FieldDef, attributes: Option<u32>, value: Option<&DefaultValue>) -> ()
+        = SetFieldProps(field, attributes, value.element_type, value.start(), value.length);
+
+    /// Says where the data of a field stands.
+    fn set_field_rva(field: FieldDef, rva: u32) -> () = SetFieldRVA(field, rva);
+
+    /// Adds name, attributes (`CorParamAttr`, ECMA-335 II.23.1.13) and default of a parameter: 1 is the
+    /// first one, 0 the value that is returned.
+    fn define_param(
+        method: MethodDef, sequence: u32, name: &str, attributes: u32, value: Option<&DefaultValue>
+    ) -> ParamDef
+        = DefineParam(method, sequence, name.as_ptr(), attributes, value.element_type,
+            value.start(), value.length, @parameter)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Changes name, attributes and default of a parameter. What is `None` stays as it is.
+    fn set_param_props(
+        parameter: ParamDef, name: Option<&str>, attributes: Option<u32>,
+        value: Option<&DefaultValue>
+    ) -> ()
+        = SetParamProps(parameter, name.as_ptr(), attributes, value.element_type, value.start(),
+            value.length) fails "A name with a zero in it; what the metadata answers.";
+
+    /// Adds a reference to a type by its scope (an assembly, a module or an enclosing type) and its name
+    /// with namespace.
+    fn define_type_ref_by_name(scope: impl Into<Token> as any_token, name: &str) -> TypeRef
+        = DefineTypeRefByName(scope, name.as_ptr(), @class)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Adds a reference to a method or field by its parent (a type of any kind, a module), name and
+    /// signature.
+    fn define_member_ref(
+        parent: impl Into<Token> as any_token, name: &str,
+        signature: impl AsSignature<MemberRefSig> as checked
+    ) -> MemberRef
+        = DefineMemberRef(parent, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// Gives a reference to a member another parent.
+    fn set_parent(member: MemberRef, parent: impl Into<Token> as any_token) -> ()
+        = SetParent(member, parent);
+
+    /// Adds a reference to another module of the assembly, or to a native library.
+    fn define_module_ref(name: &str) -> ModuleRef = DefineModuleRef(name.as_ptr(), @module)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// The token of a signature of its own (of locals, or of what `calli` calls), added where it is not
+    /// there yet.
+    fn token_from_sig(
+        signature: impl AsSignature<signature::StandAloneSig> as checked
+    ) -> StandAloneSig = GetTokenFromSig(signature.as_ptr(), signature.len(), @token)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// The token of a composed type, added where it is not there yet.
+    fn token_from_type_spec(signature: impl AsSignature<TypeSpecSig> as checked) -> TypeSpec
+        = GetTokenFromTypeSpec(signature.as_ptr(), signature.len(), @token)
+        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
+               the metadata answers.";
+
+    /// The token of a string literal of this UTF-16, whatever it holds, added where it is not there yet.
+    fn define_user_string_utf16(text: &[u16]) -> UserString
+        = DefineUserString(text.as_ptr(), text.len(), @token)
+        fails "What the metadata answers, such as `META_E_STRINGSPACE_FULL`.";
+
+    /// Adds a reference to a type of another scope, and to its assembly.
+    ///
+    /// The scope that defines the type is read as an assembly's; `hash` is that of its file, or empty.
+    fn define_import_type(scope: &Metadata<'_>, hash: &[u8], class: TypeDef) -> TypeRef
+        = DefineImportType(sides.0.as_raw(), hash.as_ptr(), hash.len(), scope.as_raw(), class,
+            sides.1.as_raw(), @reference)
+        given sides = sides(scope);
+
+    /// Adds a reference to a member of another scope, with the types that its signature names; `parent`
+    /// is the reference to its type.
+    fn define_import_member(
+        scope: &Metadata<'_>, hash: &[u8], member: impl Into<Token> as any_token,
+        parent: impl Into<Token> as any_token
+    ) -> MemberRef
+        = DefineImportMember(sides.0.as_raw(), hash.as_ptr(), hash.len(), scope.as_raw(), member,
+            sides.1.as_raw(), parent, @reference)
+        given sides = sides(scope);
+
+    /// Puts a custom attribute on an item: its constructor (a `MethodDef` or `MemberRef`), and its
+    /// arguments as ECMA-335 II.23.3 encodes them.
+    fn define_custom_attribute(
+        owner: impl Into<Token> as any_token, constructor: impl Into<Token> as any_token,
+        value: &[u8]
+    ) -> CustomAttribute
+        = DefineCustomAttribute(owner, constructor, value.as_ptr(), value.len(), @attribute);
+
+    /// Changes the arguments of a custom attribute.
+    fn set_custom_attribute_value(attribute: CustomAttribute, value: &[u8]) -> ()
+        = SetCustomAttributeValue(attribute, value.as_ptr(), value.len());
+
+    /// Adds a security declaration to an item: what is done (`CorDeclSecurity`) with which permissions.
+    fn define_permission_set(
+        owner: impl Into<Token> as any_token, action: u32, permissions: &[u8]
+    ) -> Permission
+        = DefinePermissionSet(owner, action, permissions.as_ptr(), permissions.len(), @permission);
+
+    /// Changes the permissions of an item's security declaration with this action.
+    fn set_permission_set_props(
+        owner: impl Into<Token> as any_token, action: u32, permissions: &[u8]
+    ) -> Permission
+        = SetPermissionSetProps(owner, action, permissions.as_ptr(), permissions.len(),
+            @permission) fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+
+    /// Says how a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it.
+    fn set_field_marshal(item: impl Into<Token> as any_token, native_type: &[u8]) -> ()
+        = SetFieldMarshal(item, native_type.as_ptr(), native_type.len());
+
+    /// Takes away how a field or parameter is marshalled.
+    fn delete_field_marshal(item: impl Into<Token> as any_token) -> () = DeleteFieldMarshal(item)
+        fails "`CLDB_E_RECORD_NOTFOUND` where nothing is said about it.";
+
+    /// Makes a method stand for a native function. `flags` is `CorPinvokeMap`, ECMA-335 II.23.1.8.
+    fn define_pinvoke_map(
+        member: impl Into<Token> as any_token, flags: u32, import_name: &str, import_dll: ModuleRef
+    ) -> () = DefinePinvokeMap(member, flags, import_name.as_ptr(), import_dll)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Makes a method no longer stand for a native function.
+    fn delete_pinvoke_map(member: impl Into<Token> as any_token) -> () = DeletePinvokeMap(member)
+        fails "`CLDB_E_RECORD_NOTFOUND` where it stands for none.";
+
+    /// Changes the native function that a method stands for. What is `None` stays as it is.
+    fn set_pinvoke_map(
+        member: impl Into<Token> as any_token, flags: Option<u32>, import_name: Option<&str>,
+        import_dll: Option<ModuleRef> as module_or_nil
+    ) -> () = SetPinvokeMap(member, flags, import_name.as_ptr(), import_dll)
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// Changes the name of the module.
+    fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr())
+        fails "A name with a zero in it; what the metadata answers.";
+
+    /// How many bytes the metadata will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
+    /// quick guess that is not too small.
+    fn save_size(size: u32) -> u32 = GetSaveSize(size, @bytes);
+
+    /// Writes the metadata to a file.
+    fn save(file: &Path) -> () = Save(file.as_ptr(), 0)
+        fails "A path that is no Unicode; what the metadata and the file system answer.";
+
+    /// Applies the changes of another scope to this one.
+    fn apply_edit_and_continue(changes: &Metadata<'_>) -> ()
+        = ApplyEditAndContinue(changes.as_raw())
+        fails "What the metadata answers; .NET (Core) does this only with metadata of edit and \
+               continue.";
+
+    /// Merges the scopes that [`merge`](Self::merge) remembered.
+    ///
+    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
+    fn merge_end() -> () = MergeEnd()
+        fails "`E_NOTIMPL` on .NET (Core).";
+
+    /// Tells `handler` of tokens that move and of errors, from now on; `None` tells nobody.
+    fn set_handler(handler: Option<&MetadataHandler>) -> () = SetHandler(handler);
+
+    /// Remembers another scope to be merged into this one by [`merge_end`](Self::merge_end).
+    ///
+    /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
+    fn merge(
+        scope: &Metadata<'_>, map: Option<&MetadataHandler>, handler: Option<&MetadataHandler>
+    ) -> () = Merge(scope.as_raw(), map, handler)
+        fails "`E_NOTIMPL` on .NET (Core).";
+
+    /// Marks an item as deleted: it gets a name that nobody looks for.
+    ///
+    /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
+    /// for edit and continue, which a [`Dispenser`](crate::Dispenser) has opened without
+    /// [`ThreadSafety`](crate::DispenserOption::ThreadSafety): where metadata locks itself, the native
+    /// call waits for itself.
+    fn delete_token(item: impl Into<Token> as any_token) -> () = DeleteToken(item)
+        given _unlocked = unlocked()
+        fails "`META_E_BAD_INPUT_PARAMETER` or the like where items cannot be deleted.";
+}
 
 /// What `IMetaDataEmit` offers: adding to and changing the metadata of a module.
 ///
 /// All of it may be called from every callback that is not during a collection. A module that is
-/// loaded may only be added to, and what uses the additions must come later. Its methods stand in
-/// the traits that it consists of, one for each topic; the [prelude](crate::prelude) has all of
-/// them.
+/// loaded may only be added to, and what uses the additions must come later.
 #[doc(alias = "IMetaDataEmit")]
-pub trait MetadataEmit:
-    SealedWriter
-    + MetadataEmitTypes
-    + MetadataEmitMembers
-    + MetadataEmitReferences
-    + MetadataEmitAttributes
-    + MetadataEmitScope
-{
+pub trait MetadataEmit: SealedWriter {
+    __metadata_emit! { calls }
+
+    /// The token of a string literal, added where it is not there yet: the operand of `ldstr`.
+    ///
+    /// # Errors
+    ///
+    /// What [`define_user_string_utf16`](Self::define_user_string_utf16) returns.
+    fn define_user_string(&self, text: &str) -> Result<UserString> {
+        let text: Vec<u16> = text.encode_utf16().collect();
+        self.define_user_string_utf16(&text)
+    }
+
+    /// A signature of another scope with the tokens of this one, for which references are added.
+    ///
+    /// Wraps `IMetaDataEmit::TranslateSigWithScope`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the
+    /// metadata answers.
+    #[doc(alias = "TranslateSigWithScope")]
+    fn translate_sig_with_scope<S>(
+        &self,
+        scope: &Metadata<'_>,
+        hash: &[u8],
+        signature: impl AsSignature<S>,
+    ) -> Result<Vec<u8>> {
+        const CALL: &str = "IMetaDataEmit::TranslateSigWithScope";
+        let signature = signature.checked(CALL)?;
+        let (assembly_import, assembly_emit) = sides(self, CALL, scope)?;
+        let (hash_length, signature_length) = (length(CALL, hash)?, length(CALL, &signature)?);
+        read_array(|capacity, count, buffer| {
+            native_call!(
+                self.emit(),
+                IMetaDataEmit::TranslateSigWithScope(
+                    assembly_import.as_raw(),
+                    start_or_null(hash).cast(),
+                    hash_length,
+                    scope.as_raw(),
+                    signature.as_ptr(),
+                    signature_length,
+                    assembly_emit.as_raw(),
+                    self.emit().as_raw(),
+                    buffer,
+                    capacity,
+                    count,
+                )
+            )
+        })
+    }
+
+    /// Adds several security attributes to an item at once: constructors and arguments.
+    ///
+    /// Wraps `IMetaDataEmit::DefineSecurityAttributeSet`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers, with the number of the attribute that is wrong.
+    #[doc(alias = "DefineSecurityAttributeSet")]
+    fn define_security_attribute_set(
+        &self,
+        owner: impl Into<Token>,
+        attributes: &[(MemberRef, &[u8])],
+    ) -> Result<()> {
+        const CALL: &str = "IMetaDataEmit::DefineSecurityAttributeSet";
+        let native = attributes
+            .iter()
+            .map(|(constructor, value)| {
+                Ok(sys::COR_SECATTR {
+                    tkCtor: constructor.raw(),
+                    pCustomAttribute: start_or_null(value).cast(),
+                    cbCustomAttribute: length(CALL, value)?,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let mut wrong = u32::MAX;
+        let answer = native_call!(
+            self.emit(),
+            IMetaDataEmit::DefineSecurityAttributeSet(
+                owner.into().raw(),
+                native.as_ptr(),
+                length(CALL, &native)?,
+                &mut wrong,
+            )
+        );
+        match answer {
+            Err(error) if (wrong as usize) < attributes.len() => Err(Error::invalid(
+                CALL,
+                format_args!("attribute {wrong}: {error}"),
+            )),
+            answer => answer.map(drop),
+        }
+    }
+
+    /// Writes the metadata to `out`, after the metadata has given all of it.
+    ///
+    /// Wraps `IMetaDataEmit::SaveToStream`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers, and what `out` does.
+    #[doc(alias = "SaveToStream")]
+    fn save_to_stream(&self, out: &mut dyn Write) -> Result<()> {
+        to_stream(out, |stream| {
+            native_call!(self.emit(), IMetaDataEmit::SaveToStream(stream, 0))
+        })
+    }
+
+    /// The metadata, as a file of metadata.
+    ///
+    /// Wraps `IMetaDataEmit::SaveToMemory`. **Context**: not during a collection.
+    ///
+    /// # Errors
+    ///
+    /// What the metadata answers.
+    #[doc(alias = "SaveToMemory")]
+    fn save_to_memory(&self) -> Result<Vec<u8>> {
+        to_memory(self.save_size(sys::cssAccurate)?, |start, size| {
+            native_call!(self.emit(), IMetaDataEmit::SaveToMemory(start, size))
+        })
+    }
 }
 
 impl MetadataEmit for MetadataWriter<'_> {}
+
+/// The assembly's side of the scope that is referred to, and of the one that is written.
+fn sides(
+    writer: &(impl SealedWriter + ?Sized),
+    call: &'static str,
+    scope: &Metadata<'_>,
+) -> Result<(sys::IMetaDataAssemblyImport, sys::IMetaDataAssemblyEmit)> {
+    Ok((cast(&scope.import, call)?, cast(writer.emit(), call)?))
+}
+
+fn module_or_nil(module: Option<ModuleRef>, _: &Asked<'_>) -> Result<u32> {
+    Ok(module.unwrap_or(ModuleRef::NIL).raw())
+}
+
+/// Refuses metadata that locks itself.
+fn unlocked(writer: &(impl SealedWriter + ?Sized), call: &'static str) -> Result<()> {
+    if !writer.emit_locks_itself() {
+        return Ok(());
+    }
+    Err(Error::rule_with_code(
+        call,
+        "items of a loaded module cannot be deleted, nor those of metadata that locks itself: open \
+         the module's file with `info.metadata_dispenser()`, without `ThreadSafety`",
+        sys::E_NOTIMPL,
+    ))
+}

@@ -10,10 +10,7 @@ use clr_profiler_il::token::{AssemblyRef, MethodDef, TypeToken};
 
 use super::{Completion, Followed, Unfollowed};
 use crate::error::Result;
-use crate::metadata::{
-    Metadata, MetadataAssemblyImport, MetadataImportAttributes, MetadataImportMembers,
-    MetadataImportTypes,
-};
+use crate::metadata::{Metadata, MetadataAssemblyImport, MetadataImport};
 use crate::rewrite::RewriteContext;
 use crate::rewrite::lookup::{Lookup, Place};
 

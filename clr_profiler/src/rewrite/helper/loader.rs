@@ -5,7 +5,7 @@ use super::progress::Progress;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{BodyMemory, CorProfilerInfo};
-use crate::metadata::{MetadataEmitMembers, MetadataImportMembers, MethodProps};
+use crate::metadata::{MetadataEmit, MetadataImport, MethodProps};
 use crate::rewrite::scope::Scope;
 use crate::rewrite::store::store;
 use crate::rewrite::subject::Subject;

@@ -15,10 +15,7 @@ use super::{Memory, RewriteContext, edited, keep_seeing_unloads};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags};
-use crate::metadata::{
-    MetadataEmitAttributes, MetadataEmitMembers, MetadataEmitReferences, MetadataEmitTypes,
-    MetadataImportTypes, MetadataWriter,
-};
+use crate::metadata::{MetadataEmit, MetadataImport, MetadataWriter};
 use crate::runtime::ProfilerInfo;
 use crate::runtime::own_library;
 use clr_profiler_il::body::MethodBody;

@@ -43,17 +43,17 @@ pub(crate) fn all() -> &'static [Row] {
             (CorProfilerInfo4 object_size2 $($rest:tt)*) => {};
             (CorProfilerInfo10 is_frozen_object $($rest:tt)*) => {};
             // Take what the caller implements, or what it is called on.
-            (MetadataEmitScope set_handler $($rest:tt)*) => {};
-            (MetadataEmitScope merge $($rest:tt)*) => {};
-            (MetadataEmitScope apply_edit_and_continue $($rest:tt)*) => {};
-            (MetadataEmitReferences define_import_type $($rest:tt)*) => {};
-            (MetadataEmitReferences define_import_member $($rest:tt)*) => {};
+            (MetadataEmit set_handler $($rest:tt)*) => {};
+            (MetadataEmit merge $($rest:tt)*) => {};
+            (MetadataEmit apply_edit_and_continue $($rest:tt)*) => {};
+            (MetadataEmit define_import_type $($rest:tt)*) => {};
+            (MetadataEmit define_import_member $($rest:tt)*) => {};
             (MetadataValidate validator_init $($rest:tt)*) => {};
             (MetadataDispenserEx open_scope_on_type_info $($rest:tt)*) => {};
             // Not of a module that is loaded.
-            (MetadataEmitScope delete_token $($rest:tt)*) => {};
+            (MetadataEmit delete_token $($rest:tt)*) => {};
             // What the fake runtime gives ends with a zero.
-            (MetadataImportSignatures user_string_utf16 $($rest:tt)*) => {};
+            (MetadataImport user_string_utf16 $($rest:tt)*) => {};
             // Called on something else that a call or a callback gives.
             ($owner:ident $name:ident native $($rest:tt)*) => {};
             (

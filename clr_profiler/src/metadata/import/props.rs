@@ -1,0 +1,252 @@
+//! What the metadata tells of an item, one structure for each kind.
+
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::metadata::value::DefaultValue;
+use crate::native::{Answer, Asked};
+use clr_profiler_il::token::{FieldDef, MethodDef, ModuleRef, Token, TypeDef};
+use clr_profiler_sys as sys;
+
+/// A module by its metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScopeProps {
+    /// The name of the module's file, without its folder.
+    pub name: String,
+    /// The module version id: another one for each build.
+    pub mvid: Uuid,
+}
+
+/// A type that a module defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TypeDefProps {
+    /// Its name with namespace, and with the number of generic parameters: `` Shop.Cart`1 ``. A
+    /// nested type has no namespace here; see [`MetadataImport::nested_class_props`].
+    pub name: String,
+    /// Its attributes: `CorTypeAttr`, ECMA-335 II.23.1.15.
+    pub attributes: u32,
+    /// What it derives from: a `TypeDef`, `TypeRef` or `TypeSpec`, or nil.
+    pub extends: Token,
+}
+
+/// A type of another module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TypeRefProps {
+    /// Where to look for it: a module, an assembly, or the type that encloses it.
+    pub resolution_scope: Token,
+    /// Its name with namespace.
+    pub name: String,
+}
+
+/// An interface that a type implements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InterfaceImplProps {
+    /// The type.
+    pub class: TypeDef,
+    /// The interface: a `TypeDef`, `TypeRef` or `TypeSpec`.
+    pub interface: Token,
+}
+
+/// A method that a module defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MethodProps {
+    /// The type that has it.
+    pub class: TypeDef,
+    /// Its name.
+    pub name: String,
+    /// Its attributes: `CorMethodAttr`, ECMA-335 II.23.1.10.
+    pub attributes: u32,
+    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
+    pub signature_blob: Vec<u8>,
+    /// Where its body stands in the image; zero where it has none there.
+    pub rva: u32,
+    /// How it is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
+    pub implementation: u32,
+}
+
+/// A field that a module defines.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FieldProps {
+    /// The type that has it.
+    pub class: TypeDef,
+    /// Its name.
+    pub name: String,
+    /// Its attributes: `CorFieldAttr`, ECMA-335 II.23.1.5.
+    pub attributes: u32,
+    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
+    pub signature_blob: Vec<u8>,
+    /// The value of a literal.
+    pub value: Option<DefaultValue>,
+}
+
+/// A method or field that a module defines.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MemberProps {
+    /// The type that has it.
+    pub class: TypeDef,
+    /// Its name.
+    pub name: String,
+    /// Its attributes: `CorMethodAttr` or `CorFieldAttr`.
+    pub attributes: u32,
+    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
+    pub signature_blob: Vec<u8>,
+    /// Where a method's body stands in the image.
+    pub rva: u32,
+    /// How a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
+    pub implementation: u32,
+    /// The value of a literal field.
+    pub value: Option<DefaultValue>,
+}
+
+/// A method or field that a module uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemberRefProps {
+    /// Where to look for it: a type of any kind, a module, or a method with variable arguments.
+    pub parent: Token,
+    /// Its name.
+    pub name: String,
+    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
+    pub signature_blob: Vec<u8>,
+}
+
+/// A parameter of a method that a module defines.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ParamProps {
+    /// The method.
+    pub method: MethodDef,
+    /// Which parameter: 1 is the first one, 0 the value that is returned.
+    pub sequence: u32,
+    /// Its name.
+    pub name: String,
+    /// Its attributes: `CorParamAttr`, ECMA-335 II.23.1.13.
+    pub attributes: u32,
+    /// Its default.
+    pub value: Option<DefaultValue>,
+}
+
+/// Where the body of a method or the data of a field stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rva {
+    /// The address in the image; zero where there is nothing there.
+    pub rva: u32,
+    /// How a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
+    pub implementation: u32,
+}
+
+/// A property of a type.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PropertyProps {
+    /// The type that has it.
+    pub class: TypeDef,
+    /// Its name.
+    pub name: String,
+    /// Its attributes: `CorPropertyAttr`, ECMA-335 II.23.1.14.
+    pub attributes: u32,
+    /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
+    pub signature_blob: Vec<u8>,
+    /// Its default.
+    pub value: Option<DefaultValue>,
+    /// The method that sets it.
+    pub setter: Option<MethodDef>,
+    /// The method that reads it.
+    pub getter: Option<MethodDef>,
+    /// Other methods that belong to it.
+    pub others: Vec<MethodDef>,
+}
+
+/// An event of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventProps {
+    /// The type that has it.
+    pub class: TypeDef,
+    /// Its name.
+    pub name: String,
+    /// Its attributes: `CorEventAttr`, ECMA-335 II.23.1.4.
+    pub attributes: u32,
+    /// The delegate: a `TypeDef`, `TypeRef` or `TypeSpec`, or nil.
+    pub event_type: Token,
+    /// The method that adds a handler.
+    pub add_on: Option<MethodDef>,
+    /// The method that removes a handler.
+    pub remove_on: Option<MethodDef>,
+    /// The method that raises it; C# makes none.
+    pub fire: Option<MethodDef>,
+    /// Other methods that belong to it.
+    pub others: Vec<MethodDef>,
+}
+
+/// A custom attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CustomAttributeProps {
+    /// What it is put on.
+    pub owner: Token,
+    /// Its constructor: a `MethodDef` or `MemberRef`.
+    pub constructor: Token,
+    /// The arguments, as ECMA-335 II.23.3 encodes them.
+    pub value: Vec<u8>,
+}
+
+/// A security declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PermissionSetProps {
+    /// What is done with the permissions: `CorDeclSecurity`, ECMA-335 II.22.11.
+    pub action: u32,
+    /// The permissions.
+    pub permissions: Vec<u8>,
+}
+
+/// The offset that a type declares for a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldOffset {
+    /// The field.
+    pub field: FieldDef,
+    /// Its offset in bytes, where one is declared.
+    pub offset: Option<u32>,
+}
+
+impl Answer<sys::COR_FIELD_OFFSET> for FieldOffset {
+    fn answer(raw: sys::COR_FIELD_OFFSET, asked: &Asked<'_>) -> Result<Self> {
+        Ok(Self {
+            field: Answer::answer(raw.ridOfField, asked)?,
+            offset: (raw.ulOffset != u32::MAX).then_some(raw.ulOffset),
+        })
+    }
+}
+
+/// The layout that a type declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeclaredLayout {
+    /// The alignment of fields in bytes: 0 stands for the default, else a power of two up to 128.
+    pub pack_size: u32,
+    /// Its fields.
+    pub fields: Vec<FieldOffset>,
+    /// Its size in bytes; 0 where the runtime calculates it.
+    pub class_size: u32,
+}
+
+/// The native function that a method stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PinvokeMap {
+    /// Calling convention, character set and so on: `CorPinvokeMap`, ECMA-335 II.23.1.8.
+    pub flags: u32,
+    /// The name of the function.
+    pub import_name: String,
+    /// The library.
+    pub import_dll: Option<ModuleRef>,
+}
