@@ -21,8 +21,7 @@ table! { ($) __metadata_emit2:
         method: impl Into<Token> as any_token,
         signature: impl AsSignature<MethodSpecSig> as checked
     ) -> MethodSpec = DefineMethodSpec(method, signature.as_ptr(), signature.len(), @token)
-        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
-               the metadata answers.";
+        fails SIGNATURE;
 
     /// How many bytes the changes since the metadata was opened will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
     /// quick guess that is not too small.
@@ -42,7 +41,7 @@ table! { ($) __metadata_emit2:
         constraints: &[TypeToken]
     ) -> GenericParam
         = DefineGenericParam(owner, number, attributes, name.as_ptr(), 0, constraints.as_ptr(),
-            @parameter) fails "A name with a zero in it; what the metadata answers.";
+            @parameter) fails NAME;
 
     /// Forgets the log of changes, so that the next delta begins here.
     fn reset_enc_log() -> () = ResetENCLog()
@@ -54,7 +53,7 @@ table! { ($) __metadata_emit2:
         parameter: GenericParam, attributes: u32, name: Option<&str>,
         constraints: Option<&[TypeToken]>
     ) -> () = SetGenericParamProps(parameter, attributes, name.as_ptr(), 0, constraints.as_ptr())
-        fails "A name with a zero in it; what the metadata answers.";
+        fails NAME;
 }
 
 /// What `IMetaDataEmit2` offers: generics, and changes since the metadata was opened.

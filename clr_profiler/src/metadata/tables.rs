@@ -99,37 +99,30 @@ table! { ($) __metadata_tables:
         fails "`E_INVALIDARG` or the like for tokens that are of none.";
 
     /// The text at an index of the heap of names.
-    fn string(index: u32) -> String = GetString(index, @text)
-        fails "What the metadata answers where the index is outside of the heap.";
+    fn string(index: u32) -> String = GetString(index, @text) fails HEAP;
 
     /// The bytes at an index of the heap of blobs.
-    fn blob(index: u32) -> Vec<u8> = GetBlob(index, ~(bytes))
-        fails "What the metadata answers where the index is outside of the heap.";
+    fn blob(index: u32) -> Vec<u8> = GetBlob(index, ~(bytes)) fails HEAP;
 
     /// The bytes at an index of the heap of string literals: UTF-16, and one byte more that says
     /// whether there are special characters in it.
-    fn user_string_blob(index: u32) -> Vec<u8> = GetUserString(index, ~(bytes))
-        fails "What the metadata answers where the index is outside of the heap.";
+    fn user_string_blob(index: u32) -> Vec<u8> = GetUserString(index, ~(bytes)) fails HEAP;
 
     /// The index of the name behind this one; `None` behind the last.
-    fn next_string(index: u32) -> u32 = GetNextString(index, @next) none on S_FALSE
-        fails "What the metadata answers where the index is not that of an item.";
+    fn next_string(index: u32) -> u32 = GetNextString(index, @next) none on S_FALSE fails NO_ITEM;
 
     /// The index of the blob behind this one; `None` behind the last.
-    fn next_blob(index: u32) -> u32 = GetNextBlob(index, @next) none on S_FALSE
-        fails "What the metadata answers where the index is not that of an item.";
+    fn next_blob(index: u32) -> u32 = GetNextBlob(index, @next) none on S_FALSE fails NO_ITEM;
 
     /// The index of the GUID behind this one; `None` behind the last.
-    fn next_guid(index: u32) -> u32 = GetNextGuid(index, @next) none on S_FALSE
-        fails "What the metadata answers where the index is not that of an item.";
+    fn next_guid(index: u32) -> u32 = GetNextGuid(index, @next) none on S_FALSE fails NO_ITEM;
 
     /// The index of the string literal behind this one; `None` behind the last.
     fn next_user_string(index: u32) -> u32 = GetNextUserString(index, @next) none on S_FALSE
-        fails "What the metadata answers where the index is not that of an item.";
+        fails NO_ITEM;
 
     /// The GUID at an index of the heap of GUIDs, which counts from 1.
-    fn guid(index: u32) -> Uuid = GetGuid(index, @guid)
-        fails "What the metadata answers where the index is outside of the heap.";
+    fn guid(index: u32) -> Uuid = GetGuid(index, @guid) fails HEAP;
 
     /// Name, place and kind of a column.
     fn column_info(table: u32, column: u32) -> {ColumnInfo}

@@ -26,7 +26,8 @@
 //!   of the file.
 //! - `none on`: what is returned is an `Option`, and `None` where the runtime answers so.
 //! - `at`: where it may be called from, a name of [`context!`] or a text, if not simply where the mode
-//!   says; `with`: the events that it needs, a name, a text, or names with texts behind them; `fails`: the errors, if there is more to say than that.
+//!   says; `with`: the events that it needs, a name, a text, or names with texts behind them; `fails`: the
+//!   errors, a name of [`errors!`] or a text, if there is more to say than that.
 //!
 //! "Wraps", "Context", "Events", "Errors" and the alias of the documentation come from the row. A wrapper
 //! that has a body of its own says the same in `#[wraps(..)]`.
@@ -50,7 +51,7 @@ macro_rules! calls {
             -> $($answer:ty)? $({$record:ident})?
             = $([$($mode:ident)+])? $method:ident($($native:tt)*) $(by $by:ident)?
             $(given $given:ident = $make:ident($($from:ident),*))?
-            $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
+            $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:tt)?;
     )*) => {$(
         $(#[$doc])*
         #[wraps(
@@ -309,7 +310,7 @@ macro_rules! pack {
 macro_rules! wrapped {
     (
         $interface:ident::$method:ident $(, $how:literal)? $([$($mode:ident)*])? $(from $source:tt)?
-        $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?
+        $(at $place:tt)? $(with $events:tt)? $(fails $errors:tt)?
     ) => {
         concat!(
             "Wraps `", stringify!($interface), "::", stringify!($method), "`", $(" ", $how,)?
@@ -373,6 +374,25 @@ macro_rules! errors {
     };
     ($source:tt $errors:literal) => {
         $errors
+    };
+    ($source:tt NAME) => {
+        "A name with a zero in it; what the metadata answers."
+    };
+    ($source:tt SIGNATURE) => {
+        "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the \
+         metadata answers."
+    };
+    ($source:tt NOT_FOUND) => {
+        "`CLDB_E_RECORD_NOTFOUND` where there is none."
+    };
+    ($source:tt OTHERS) => {
+        "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`."
+    };
+    ($source:tt HEAP) => {
+        "What the metadata answers where the index is outside of the heap."
+    };
+    ($source:tt NO_ITEM) => {
+        "What the metadata answers where the index is not that of an item."
     };
     () => {
         errors!(info)
@@ -489,7 +509,7 @@ macro_rules! for_each_native_call {
             -> $($answer:ty)? $({$record:ident})?
             = $([$($mode:ident)+])? $method:ident($($native:tt)*) $(by $by:ident)?
             $(given $given:ident = $make:ident($($from:ident),*))?
-            $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:literal)?;
+            $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:tt)?;
     )*) => {$(
         $with! {
             $owner $name $source [$($argument: $type $(as $convert)?,)*] $interface $method

@@ -55,8 +55,7 @@ table! { ($) __metadata_assembly_import:
 
     /// The assembly that the module is the manifest of; `None` for other modules of an assembly.
     fn assembly_from_scope() -> Assembly = GetAssemblyFromScope(@token)
-        none on CLDB_E_RECORD_NOTFOUND
-        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+        none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
     /// Name, hash and attributes of a file of the assembly.
     fn file_props(token: File) -> {FileProps} = GetFileProps(token, ~{name}, @(hash), @flags)
@@ -74,13 +73,11 @@ table! { ($) __metadata_assembly_import:
 
     /// The exported type with this name, in the exported type that encloses it.
     fn find_exported_type_by_name(name: &str, enclosing: Option<ExportedType>) -> ExportedType
-        = FindExportedTypeByName(name.as_ptr(), enclosing, @token)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+        = FindExportedTypeByName(name.as_ptr(), enclosing, @token) fails NOT_FOUND;
 
     /// The resource with this name.
     fn find_manifest_resource_by_name(name: &str) -> ManifestResource
-        = FindManifestResourceByName(name.as_ptr(), @token)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+        = FindManifestResourceByName(name.as_ptr(), @token) fails NOT_FOUND;
 }
 
 table! { ($) __metadata_assembly_import_enumerations:

@@ -36,7 +36,7 @@ table! { ($) __metadata_emit:
     fn define_type_def(
         name: &str, attributes: u32, extends: Option<TypeToken>, implements: &[TypeToken]
     ) -> TypeDef = DefineTypeDef(name.as_ptr(), attributes, extends, implements.as_ptr(), @class)
-        fails "A name with a zero in it; what the metadata answers.";
+        fails NAME;
 
     /// Adds a type that stands in another, like [`define_type_def`](Self::define_type_def).
     fn define_nested_type(
@@ -44,11 +44,10 @@ table! { ($) __metadata_emit:
         enclosing: TypeDef
     ) -> TypeDef
         = DefineNestedType(name.as_ptr(), attributes, extends, implements.as_ptr(), enclosing,
-            @class) fails "A name with a zero in it; what the metadata answers.";
+            @class) fails NAME;
 
     /// Takes the declared layout of a type away.
-    fn delete_class_layout(class: TypeDef) -> () = DeleteClassLayout(class)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+    fn delete_class_layout(class: TypeDef) -> () = DeleteClassLayout(class) fails NOT_FOUND;
 
     /// Changes attributes, base and interfaces of a type. What is `None` stays as it is.
     fn set_type_def_props(
@@ -67,8 +66,7 @@ table! { ($) __metadata_emit:
         methods: &EventMethods<'_>
     ) -> Event
         = DefineEvent(class, name.as_ptr(), attributes, event_type, methods.add_on,
-            methods.remove_on, methods.fire, methods.others.as_ptr(), @event)
-        fails "A name with a zero in it; what the metadata answers.";
+            methods.remove_on, methods.fire, methods.others.as_ptr(), @event) fails NAME;
 
     /// Changes attributes, type and methods of an event. What is `None` stays as it
     /// is.
@@ -87,9 +85,7 @@ table! { ($) __metadata_emit:
     ) -> Property
         = DefineProperty(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
             value.element_type, value.start(), value.length, methods.setter, methods.getter,
-            methods.others.as_ptr(), @property)
-        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
-               the metadata answers.";
+            methods.others.as_ptr(), @property) fails SIGNATURE;
 
     /// Changes attributes, default and methods of a property. What is `None` stays as it is.
     fn set_property_props(
@@ -109,9 +105,7 @@ table! { ($) __metadata_emit:
         signature: impl AsSignature<MethodSig> as checked, rva: u32, implementation: u32
     ) -> MethodDef
         = DefineMethod(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(), rva,
-            implementation, @method)
-        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
-               the metadata answers.";
+            implementation, @method) fails SIGNATURE;
 
     /// Declares which body implements which declaration.
     fn define_method_impl(
@@ -141,9 +135,7 @@ table! { ($) __metadata_emit:
         signature: impl AsSignature<FieldSig> as checked, value: Option<&DefaultValue>
     ) -> FieldDef
         = DefineField(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
-            value.element_type, value.start(), value.length, @field)
-        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
-               the metadata answers.";
+            value.element_type, value.start(), value.length, @field) fails SIGNATURE;
 
     /// Changes attributes and constant of a field. What is `None` stays as it is.
     fn set_field_props(field: FieldDef, attributes: Option<u32>, value: Option<&DefaultValue>) -> ()
@@ -158,8 +150,7 @@ table! { ($) __metadata_emit:
         method: MethodDef, sequence: u32, name: &str, attributes: u32, value: Option<&DefaultValue>
     ) -> ParamDef
         = DefineParam(method, sequence, name.as_ptr(), attributes, value.element_type,
-            value.start(), value.length, @parameter)
-        fails "A name with a zero in it; what the metadata answers.";
+            value.start(), value.length, @parameter) fails NAME;
 
     /// Changes name, attributes and default of a parameter. What is `None` stays as it is.
     fn set_param_props(
@@ -167,13 +158,12 @@ table! { ($) __metadata_emit:
         value: Option<&DefaultValue>
     ) -> ()
         = SetParamProps(parameter, name.as_ptr(), attributes, value.element_type, value.start(),
-            value.length) fails "A name with a zero in it; what the metadata answers.";
+            value.length) fails NAME;
 
     /// Adds a reference to a type by its scope (an assembly, a module or an enclosing type) and its name
     /// with namespace.
     fn define_type_ref_by_name(scope: impl Into<Token> as any_token, name: &str) -> TypeRef
-        = DefineTypeRefByName(scope, name.as_ptr(), @class)
-        fails "A name with a zero in it; what the metadata answers.";
+        = DefineTypeRefByName(scope, name.as_ptr(), @class) fails NAME;
 
     /// Adds a reference to a method or field by its parent (a type of any kind, a module), name and
     /// signature.
@@ -182,8 +172,7 @@ table! { ($) __metadata_emit:
         signature: impl AsSignature<MemberRefSig> as checked
     ) -> MemberRef
         = DefineMemberRef(parent, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
-        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
-               the metadata answers.";
+        fails SIGNATURE;
 
     /// Gives a reference to a member another parent.
     fn set_parent(member: MemberRef, parent: impl Into<Token> as any_token) -> ()
@@ -191,21 +180,18 @@ table! { ($) __metadata_emit:
 
     /// Adds a reference to another module of the assembly, or to a native library.
     fn define_module_ref(name: &str) -> ModuleRef = DefineModuleRef(name.as_ptr(), @module)
-        fails "A name with a zero in it; what the metadata answers.";
+        fails NAME;
 
     /// The token of a signature of its own (of locals, or of what `calli` calls), added where it is not
     /// there yet.
     fn token_from_sig(
         signature: impl AsSignature<signature::StandAloneSig> as checked
     ) -> StandAloneSig = GetTokenFromSig(signature.as_ptr(), signature.len(), @token)
-        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
-               the metadata answers.";
+        fails SIGNATURE;
 
     /// The token of a composed type, added where it is not there yet.
     fn token_from_type_spec(signature: impl AsSignature<TypeSpecSig> as checked) -> TypeSpec
-        = GetTokenFromTypeSpec(signature.as_ptr(), signature.len(), @token)
-        fails "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what \
-               the metadata answers.";
+        = GetTokenFromTypeSpec(signature.as_ptr(), signature.len(), @token) fails SIGNATURE;
 
     /// The token of a string literal of this UTF-16, whatever it holds, added where it is not there yet.
     fn define_user_string_utf16(text: &[u16]) -> UserString
@@ -253,7 +239,7 @@ table! { ($) __metadata_emit:
         owner: impl Into<Token> as any_token, action: u32, permissions: &[u8]
     ) -> Permission
         = SetPermissionSetProps(owner, action, permissions.as_ptr(), permissions.len(),
-            @permission) fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+            @permission) fails NOT_FOUND;
 
     /// Says how a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it.
     fn set_field_marshal(item: impl Into<Token> as any_token, native_type: &[u8]) -> ()
@@ -266,8 +252,7 @@ table! { ($) __metadata_emit:
     /// Makes a method stand for a native function. `flags` is `CorPinvokeMap`, ECMA-335 II.23.1.8.
     fn define_pinvoke_map(
         member: impl Into<Token> as any_token, flags: u32, import_name: &str, import_dll: ModuleRef
-    ) -> () = DefinePinvokeMap(member, flags, import_name.as_ptr(), import_dll)
-        fails "A name with a zero in it; what the metadata answers.";
+    ) -> () = DefinePinvokeMap(member, flags, import_name.as_ptr(), import_dll) fails NAME;
 
     /// Makes a method no longer stand for a native function.
     fn delete_pinvoke_map(member: impl Into<Token> as any_token) -> () = DeletePinvokeMap(member)
@@ -277,12 +262,10 @@ table! { ($) __metadata_emit:
     fn set_pinvoke_map(
         member: impl Into<Token> as any_token, flags: Option<u32>, import_name: Option<&str>,
         import_dll: Option<ModuleRef> as module_or_nil
-    ) -> () = SetPinvokeMap(member, flags, import_name.as_ptr(), import_dll)
-        fails "A name with a zero in it; what the metadata answers.";
+    ) -> () = SetPinvokeMap(member, flags, import_name.as_ptr(), import_dll) fails NAME;
 
     /// Changes the name of the module.
-    fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr())
-        fails "A name with a zero in it; what the metadata answers.";
+    fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr()) fails NAME;
 
     /// How many bytes the metadata will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
     /// quick guess that is not too small.

@@ -127,8 +127,7 @@ table! { ($) __metadata_import:
 
     /// The type in which a nested type stands; `None` for types that are not nested.
     fn nested_class_props(class: TypeDef) -> TypeDef = GetNestedClassProps(class, @enclosing)
-        none on CLDB_E_RECORD_NOTFOUND
-        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+        none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
     /// The type and the interface of an implementation.
     fn interface_impl_props(implementation: InterfaceImpl) -> {InterfaceImplProps}
@@ -166,19 +165,19 @@ table! { ($) __metadata_import:
     fn find_member(
         class: Option<TypeDef>, name: &str, signature: impl SignatureFilter<MemberRefSig> as wanted
     ) -> Token = FindMember(class, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+        fails NOT_FOUND;
 
     /// The method of a type with this name and signature, like [`find_member`](Self::find_member).
     fn find_method(
         class: Option<TypeDef>, name: &str, signature: impl SignatureFilter<MethodSig> as wanted
     ) -> MethodDef = FindMethod(class, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+        fails NOT_FOUND;
 
     /// The field of a type with this name and signature, like [`find_member`](Self::find_member).
     fn find_field(
         class: Option<TypeDef>, name: &str, signature: impl SignatureFilter<FieldSig> as wanted
     ) -> FieldDef = FindField(class, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is none.";
+        fails NOT_FOUND;
 
     /// The reference to a member by its parent, name and signature.
     fn find_member_ref(
@@ -219,7 +218,7 @@ table! { ($) __metadata_import:
     /// `None` where the metadata has nothing about it.
     fn param_for_method_index(method: MethodDef, sequence: u32) -> ParamDef
         = GetParamForMethodIndex(method, sequence, @parameter) none on CLDB_E_RECORD_NOTFOUND
-        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+        fails OTHERS;
 
     /// Where the body of a method or the data of a field stands.
     fn rva(member: impl Into<Token> as any_token) -> {Rva} = GetRVA(member, @rva, @implementation)
@@ -258,8 +257,7 @@ table! { ($) __metadata_import:
     /// How a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it; `None` where
     /// nothing is said about it.
     fn field_marshal(item: impl Into<Token> as any_token) -> Vec<u8>
-        = GetFieldMarshal(item, @(bytes)) none on CLDB_E_RECORD_NOTFOUND
-        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+        = GetFieldMarshal(item, @(bytes)) none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
     /// The arguments of an item's custom attribute of the type with this full name, as ECMA-335
     /// II.23.3 encodes them; `None` where the item has none.
@@ -283,12 +281,12 @@ table! { ($) __metadata_import:
     /// The layout that a type declares; `None` where it declares none.
     fn class_layout(class: TypeDef) -> {DeclaredLayout}
         = GetClassLayout(class, @pack_size, ~[fields], @class_size) none on CLDB_E_RECORD_NOTFOUND
-        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+        fails OTHERS;
 
     /// The native function that a method (or a field) stands for; `None` where it stands for none.
     fn pinvoke_map(member: impl Into<Token> as any_token) -> {PinvokeMap}
         = GetPinvokeMap(member, @flags, ~{import_name}, @import_dll) none on CLDB_E_RECORD_NOTFOUND
-        fails "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`.";
+        fails OTHERS;
 
     /// The bytes of a signature of its own, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
     fn sig_from_token(token: StandAloneSig) -> Vec<u8> = GetSigFromToken(token, @(bytes))
