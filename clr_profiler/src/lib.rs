@@ -177,7 +177,7 @@ pub mod prelude {
         register,
     };
     pub use crate::{
-        AnySignature, AsSignature, CeeGeneration, DefaultValue, Dispenser, MetadataAssemblyEmit,
+        AnySignature, AsSignature, DefaultValue, Dispenser, MetadataAssemblyEmit,
         MetadataAssemblyImport, MetadataDispenser, MetadataDispenserEx, MetadataEmit,
         MetadataEmit2, MetadataFilter, MetadataInfo, MetadataTables, MetadataTables2,
         MetadataValidate, MetadataWinMdImport, MetadataWriter,

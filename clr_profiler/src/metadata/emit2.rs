@@ -73,7 +73,10 @@ pub trait MetadataEmit2: SealedWriter {
     #[doc(alias = "SaveDeltaToStream")]
     fn save_delta_to_stream(&self, out: &mut dyn Write) -> Result<()> {
         to_stream(out, |stream| {
-            native_call!(self.emit(), IMetaDataEmit2::SaveDeltaToStream(stream, 0))
+            native_call!(
+                &self.writer().emit,
+                IMetaDataEmit2::SaveDeltaToStream(stream, 0)
+            )
         })
     }
 
@@ -87,7 +90,10 @@ pub trait MetadataEmit2: SealedWriter {
     #[doc(alias = "SaveDeltaToMemory")]
     fn save_delta_to_memory(&self) -> Result<Vec<u8>> {
         to_memory(self.delta_save_size(sys::cssAccurate)?, |start, size| {
-            native_call!(self.emit(), IMetaDataEmit2::SaveDeltaToMemory(start, size))
+            native_call!(
+                &self.writer().emit,
+                IMetaDataEmit2::SaveDeltaToMemory(start, size)
+            )
         })
     }
 }

@@ -4,10 +4,9 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::enumerate::Source;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
-use crate::native::{Answer, Argument, Asked, cast};
+use crate::native::{Argument, Asked, answers, arguments, cast};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 use sys::Interface;
@@ -49,19 +48,12 @@ impl<'info> Metadata<'info> {
                 &mut import,
             )
         )?;
-        if import.is_null() {
-            return Err(Error::invalid(
-                CALL,
-                if answer == Hresult::S_FALSE {
-                    "the module has no metadata: it is a resource"
-                } else {
-                    "the runtime gave no metadata"
-                },
-            ));
+        if import.is_null() && answer == Hresult::S_FALSE {
+            let error = "the module has no metadata: it is a resource";
+            return Err(Error::invalid(CALL, error));
         }
         // SAFETY: the runtime gives a reference to the interface that was asked for.
-        let import = unsafe { sys::IMetaDataImport2::from_raw(import) };
-        Ok(Self::from_native(import))
+        unsafe { Self::from_raw(CALL, import) }
     }
 
     pub(super) fn from_native(import: sys::IMetaDataImport2) -> Self {
@@ -108,20 +100,14 @@ impl<'info> Metadata<'info> {
     }
 }
 
-/// A reference to the interface that the call was asked for.
-impl Answer<*mut c_void> for Metadata<'_> {
-    fn answer(raw: *mut c_void, asked: &Asked<'_>) -> Result<Self> {
-        // SAFETY: rows with this answer ask for an `IMetaDataImport2`, and give the reference away.
-        unsafe { Self::from_raw(asked.call, raw) }
-    }
+answers! {
+    /// A reference to the interface that the call was asked for.
+    // SAFETY: rows with this answer ask for an `IMetaDataImport2`, and give the reference away.
+    *mut c_void => Metadata<'_> = |raw, asked| unsafe { Self::from_raw(asked.call, raw) };
 }
 
-impl Argument for &Metadata<'_> {
-    type Raw = Self;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
-        Ok(self)
-    }
+arguments! {
+    &Metadata<'_> => Self = |metadata, _| Ok(metadata);
 }
 
 /// The metadata of a module, to be added to and changed.
@@ -136,7 +122,7 @@ impl Argument for &Metadata<'_> {
 /// `module_load_finished` what is needed, before other threads use the module, or hold a lock.
 pub struct MetadataWriter<'info> {
     metadata: Metadata<'info>,
-    emit: sys::IMetaDataEmit2,
+    pub(super) emit: sys::IMetaDataEmit2,
 }
 
 impl<'info> MetadataWriter<'info> {
@@ -154,52 +140,26 @@ impl<'info> Deref for MetadataWriter<'info> {
     }
 }
 
-/// Keeps the traits over [`Metadata`] to this crate, and gives them the native interfaces.
+/// Keeps the traits over [`Metadata`] to this crate, and gives them the handle.
 pub trait Sealed {
     #[doc(hidden)]
-    fn import(&self) -> &sys::IMetaDataImport2;
-
-    #[doc(hidden)]
-    fn has_storage(&self) -> bool;
-
-    #[doc(hidden)]
-    fn locks_itself(&self) -> bool;
+    fn metadata(&self) -> &Metadata<'_>;
 }
 
 impl Sealed for Metadata<'_> {
-    fn import(&self) -> &sys::IMetaDataImport2 {
-        &self.import
-    }
-
-    fn has_storage(&self) -> bool {
-        self.has_storage
-    }
-
-    fn locks_itself(&self) -> bool {
-        self.locks_itself
+    fn metadata(&self) -> &Metadata<'_> {
+        self
     }
 }
 
-/// The source of an enumeration.
-pub(super) fn source(metadata: &(impl Sealed + ?Sized)) -> Source<'_> {
-    Source::Import(metadata.import())
-}
-
-/// Keeps the traits over [`MetadataWriter`] to this crate, and gives them the native interfaces.
+/// Keeps the traits over [`MetadataWriter`] to this crate, and gives them the handle.
 pub trait SealedWriter {
     #[doc(hidden)]
-    fn emit(&self) -> &sys::IMetaDataEmit2;
-
-    #[doc(hidden)]
-    fn emit_locks_itself(&self) -> bool;
+    fn writer(&self) -> &MetadataWriter<'_>;
 }
 
 impl SealedWriter for MetadataWriter<'_> {
-    fn emit(&self) -> &sys::IMetaDataEmit2 {
-        &self.emit
-    }
-
-    fn emit_locks_itself(&self) -> bool {
-        self.metadata.locks_itself
+    fn writer(&self) -> &MetadataWriter<'_> {
+        self
     }
 }

@@ -32,8 +32,8 @@ pub(crate) use names::{
     Instantiation, find_type_def, keyword, method_name, type_def_name, type_ref_name,
 };
 pub use rare::{
-    AssemblySearch, CeeGen, CeeGeneration, CeeSection, CorProfilerInfoLegacy, MetadataEvents,
-    MetadataFilter, MetadataHandler, MetadataValidate, MetadataWinMdImport, TokenMap,
+    AssemblySearch, CeeGen, CeeSection, CorProfilerInfoLegacy, MetadataEvents, MetadataFilter,
+    MetadataHandler, MetadataValidate, MetadataWinMdImport, TokenMap,
 };
 pub(crate) use signature::Encoded;
 pub use signature::{AnySignature, AsSignature, SignatureFilter};

@@ -6,11 +6,13 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::handle::{Metadata, MetadataWriter, Sealed, SealedWriter};
+use super::handle::{Metadata, MetadataWriter, Sealed};
 use super::import::TypeRefProps;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::FunctionId;
-use crate::native::{Answer, Argument, Asked, Com, Object, Text, any_token, cast, unknown, value};
+use crate::native::{
+    Answer, Asked, Com, Object, Text, answers, any_token, arguments, cast, unknown, value,
+};
 use crate::runtime::ProfilerInfo;
 use crate::runtime::{catch, utf16_string};
 use clr_profiler_il::token::{Token, TypeRef};
@@ -87,8 +89,8 @@ pub(crate) fn filter(
     metadata: &(impl Sealed + ?Sized),
     call: &'static str,
 ) -> Result<sys::IMetaDataFilter> {
-    if !metadata.locks_itself() {
-        return cast(metadata.import(), call);
+    if !metadata.metadata().locks_itself {
+        return cast(&metadata.metadata().import, call);
     }
     Err(Error::rule_with_code(
         call,
@@ -152,16 +154,12 @@ pub struct AssemblySearch<'a> {
     pub global_bin: Option<&'a str>,
 }
 
-impl Argument for &AssemblySearch<'_> {
-    type Raw = [Text; 3];
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<[Text; 3]> {
-        Ok([
-            self.application_base.to_native(asked)?,
-            self.private_bin.to_native(asked)?,
-            self.global_bin.to_native(asked)?,
-        ])
-    }
+arguments! {
+    &AssemblySearch<'_> => [Text; 3] = |search, asked| Ok([
+        search.application_base.to_native(asked)?,
+        search.private_bin.to_native(asked)?,
+        search.global_bin.to_native(asked)?,
+    ]);
 }
 
 /// An object that says to be an `ITypeInfo` of oaidl.h.
@@ -179,11 +177,13 @@ unsafe impl Interface for TypeInfo {
     const IID: GUID = GUID::from_u128(0x00020401_0000_0000_C000_000000000046);
 }
 
-/// A generator of image sections beside metadata that is written.
+/// A generator of image sections beside metadata that is written: strings, method bodies and other
+/// sections of an image in memory.
 ///
-/// Only .NET Framework and .NET Core up to 5 know the interface; on others
-/// [`cee_gen`](MetadataWriter::cee_gen) fails and says so. Its methods are those of
-/// [`CeeGeneration`].
+/// Addresses are relative to the image (RVAs). Only .NET Framework and .NET Core up to 5 know the
+/// interface; on others, .NET Core 3.1 and .NET 8, 9 and 10 among them,
+/// [`cee_gen`](MetadataWriter::cee_gen) fails and says so.
+#[doc(alias = "ICeeGen")]
 pub struct CeeGen<'w> {
     native: sys::ICeeGen,
     writer: PhantomData<&'w ()>,
@@ -198,7 +198,7 @@ impl MetadataWriter<'_> {
     #[doc(alias = "ICeeGen")]
     pub fn cee_gen(&self) -> Result<CeeGen<'_>> {
         Ok(CeeGen {
-            native: cast(self.emit(), "ICeeGen::GetIlSection")?,
+            native: cast(&self.emit, "ICeeGen::GetIlSection")?,
             writer: PhantomData,
         })
     }
@@ -213,38 +213,32 @@ pub struct CeeSection<'w> {
     writer: PhantomData<&'w ()>,
 }
 
-impl Argument for CeeSection<'_> {
-    type Raw = sys::HCEESECTION;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<sys::HCEESECTION> {
-        if self.generator != asked.on {
-            return Err(Error::invalid(
-                asked.call,
-                "the section is of another generator",
-            ));
-        }
-        Ok(std::ptr::with_exposed_provenance_mut(self.native))
-    }
+arguments! {
+    CeeSection<'_> => sys::HCEESECTION = |section, asked| match section.generator == asked.on {
+        true => Ok(std::ptr::with_exposed_provenance_mut(section.native)),
+        false => Err(Error::invalid(asked.call, "the section is of another generator")),
+    };
 }
 
-impl Answer<sys::HCEESECTION> for CeeSection<'_> {
-    fn answer(raw: sys::HCEESECTION, asked: &Asked<'_>) -> Result<Self> {
+answers! {
+    sys::HCEESECTION => CeeSection<'_> = |raw, asked| {
         let native: NonNull<c_void> = Answer::answer(raw.cast(), asked)?;
         Ok(Self {
             native: native.as_ptr().expose_provenance(),
             generator: asked.on,
             writer: PhantomData,
         })
-    }
-}
-
-/// A text that ends with a zero.
-impl Answer<*mut u16> for String {
-    fn answer(raw: *mut u16, asked: &Asked<'_>) -> Result<Self> {
+    };
+    /// A text that ends with a zero.
+    *mut u16 => String = |raw, asked| {
         let text: NonNull<u16> = Answer::answer(raw, asked)?;
         // SAFETY: the runtime says that a text stands there, which ends with a zero.
         Ok(unsafe { utf16_string(text.as_ptr()) })
-    }
+    };
+    *mut c_void => TokenMap = |raw, asked| {
+        let object: IUnknown = Answer::answer(raw, asked)?;
+        Ok(Self(cast(&object, "IMapToken::Map")?))
+    };
 }
 
 fn c_text(text: &str, asked: &Asked<'_>) -> Result<CString> {
@@ -253,13 +247,6 @@ fn c_text(text: &str, asked: &Asked<'_>) -> Result<CString> {
 
 /// Renumbers tokens: what a [`CeeGen`] is told where they move.
 pub struct TokenMap(sys::IMapToken);
-
-impl Answer<*mut c_void> for TokenMap {
-    fn answer(raw: *mut c_void, asked: &Asked<'_>) -> Result<Self> {
-        let object: IUnknown = Answer::answer(raw, asked)?;
-        Ok(Self(cast(&object, "IMapToken::Map")?))
-    }
-}
 
 table! { ($) __token_map:
     TokenMap = IMapToken from native;
@@ -277,80 +264,65 @@ impl TokenMap {
     }
 }
 
-table! { ($) __cee_generation:
-    CeeGeneration = ICeeGen from native;
+table! { ($) __cee_gen:
+    CeeGen = ICeeGen from native;
 
     /// Adds a text; its address.
-    fn emit_string(text: &str) -> u32 = EmitString(text.as_ptr().cast_mut(), @rva);
+    pub fn emit_string(text: &str) -> u32 = EmitString(text.as_ptr().cast_mut(), @rva);
 
     /// The text at an address that [`emit_string`](Self::emit_string) gave.
-    fn string(rva: u32) -> String = GetString(rva, @text);
+    pub fn string(rva: u32) -> String = GetString(rva, @text);
 
     /// Room for a method body of so many bytes, and its address; writing to it is unsafe.
-    fn allocate_method_buffer(size: u32) -> (NonNull<u8>, u32)
+    pub fn allocate_method_buffer(size: u32) -> (NonNull<u8>, u32)
         = AllocateMethodBuffer(size, @start, @rva);
 
     /// The memory of the method body at an address; reading it is unsafe.
-    fn method_buffer(rva: u32) -> NonNull<u8> = GetMethodBuffer(rva, @start);
+    pub fn method_buffer(rva: u32) -> NonNull<u8> = GetMethodBuffer(rva, @start);
 
     /// Where the generator is told of tokens that move.
-    fn token_map() -> TokenMap = GetIMapTokenIface(@map);
+    pub fn token_map() -> TokenMap = GetIMapTokenIface(@map);
 
     /// Writes the image to its file.
-    fn generate_cee_file() -> () = GenerateCeeFile();
+    pub fn generate_cee_file() -> () = GenerateCeeFile();
 
     /// The section of method bodies.
-    fn il_section() -> CeeSection<'_> = GetIlSection(@section);
+    pub fn il_section() -> CeeSection<'_> = GetIlSection(@section);
 
     /// The section of texts.
-    fn string_section() -> CeeSection<'_> = GetStringSection(@section);
+    pub fn string_section() -> CeeSection<'_> = GetStringSection(@section);
 
     /// Says that at this offset of a section stands an address in another one.
-    fn add_section_reloc(
+    pub fn add_section_reloc(
         section: CeeSection<'_>, offset: u32, relative_to: CeeSection<'_>, kind: u32
     ) -> () = AddSectionReloc(section, offset, relative_to, kind);
 
     /// The section of this name, made where it is not there yet. `flags` are those of sections of an
     /// image.
-    fn section_create(name: &str as c_text, flags: u32) -> CeeSection<'_>
+    pub fn section_create(name: &str as c_text, flags: u32) -> CeeSection<'_>
         = GetSectionCreate(name.as_ptr(), flags, @section);
 
     /// How many bytes a section has.
-    fn section_data_len(section: CeeSection<'_>) -> u32 = GetSectionDataLen(section, @bytes);
+    pub fn section_data_len(section: CeeSection<'_>) -> u32 = GetSectionDataLen(section, @bytes);
 
     /// Room for so many bytes in a section, at a multiple of `align`; writing to it is unsafe.
-    fn section_block(section: CeeSection<'_>, size: u32, align: u32) -> NonNull<c_void>
+    pub fn section_block(section: CeeSection<'_>, size: u32, align: u32) -> NonNull<c_void>
         = GetSectionBlock(section, size, align, @start);
 
     /// Takes the last so many bytes of a section away.
-    fn truncate_section(section: CeeSection<'_>, bytes: u32) -> () = TruncateSection(section, bytes);
+    pub fn truncate_section(section: CeeSection<'_>, bytes: u32) -> () = TruncateSection(section, bytes);
 
     /// Builds the image; its memory, which is unsafe to read.
-    fn generate_cee_memory_image() -> NonNull<c_void> = GenerateCeeMemoryImage(@start);
+    pub fn generate_cee_memory_image() -> NonNull<c_void> = GenerateCeeMemoryImage(@start);
 
     /// The memory at an address of a section; reading it is unsafe.
-    fn compute_pointer(section: CeeSection<'_>, rva: u32) -> NonNull<u8>
+    pub fn compute_pointer(section: CeeSection<'_>, rva: u32) -> NonNull<u8>
         = ComputePointer(section, rva, @start);
 }
 
-/// What `ICeeGen` offers: strings, method bodies and other sections of an image in memory.
-///
-/// Addresses are relative to the image (RVAs). .NET Core 3.1 and .NET 8, 9 and 10 do not have the
-/// interface.
-#[doc(alias = "ICeeGen")]
-pub trait CeeGeneration: SealedGenerator {
-    __cee_generation! { calls }
-}
+impl CeeGen<'_> {
+    __cee_gen! { calls }
 
-impl CeeGeneration for CeeGen<'_> {}
-
-/// Keeps the trait to this crate, and gives it the native interface.
-pub trait SealedGenerator {
-    #[doc(hidden)]
-    fn native(&self) -> &sys::ICeeGen;
-}
-
-impl SealedGenerator for CeeGen<'_> {
     fn native(&self) -> &sys::ICeeGen {
         &self.native
     }
@@ -405,21 +377,12 @@ impl MetadataHandler {
     }
 }
 
-/// Borrowed by the call: the runtime takes references of its own.
-impl Argument for &MetadataHandler {
-    type Raw = Self;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<Self> {
-        Ok(self)
-    }
-}
-
-impl Argument for Option<&MetadataHandler> {
-    type Raw = *mut c_void;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<*mut c_void> {
-        Ok(self.map_or(std::ptr::null_mut(), MetadataHandler::as_raw))
-    }
+arguments! {
+    /// Borrowed by the call: the runtime takes references of its own.
+    &MetadataHandler => Self = |handler, _| Ok(handler);
+    Option<&MetadataHandler> => *mut c_void = |handler, _| {
+        Ok(handler.map_or(std::ptr::null_mut(), MetadataHandler::as_raw))
+    };
 }
 
 /// Which interfaces handlers have, one a row: the method, and the event that becomes of it.

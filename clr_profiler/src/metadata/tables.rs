@@ -61,7 +61,7 @@ pub struct MetadataStream {
 }
 
 fn tables(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataTables> {
-    cast(metadata.import(), call)
+    cast(&metadata.metadata().import, call)
 }
 
 /// Refuses what the runtime would not check: a number that is not below the limit.
@@ -287,8 +287,8 @@ impl MetadataTables for Metadata<'_> {}
 ///
 /// Of a module's metadata the runtime keeps none, and would look for it through a null pointer.
 fn stored(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataTables2> {
-    if metadata.has_storage() {
-        cast(metadata.import(), call)
+    if metadata.metadata().has_storage {
+        cast(&metadata.metadata().import, call)
     } else {
         Err(Error::rule_with_code(
             call,

@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::error::Result;
-use crate::native::{Argument, Asked};
+use crate::native::arguments;
 use clr_profiler_sys as sys;
 
 /// A constant: the value of a literal field, the default of a parameter or property
@@ -68,12 +67,8 @@ impl NativeValue {
     }
 }
 
-impl Argument for Option<&DefaultValue> {
-    type Raw = NativeValue;
-
-    fn to_native(self, _: &Asked<'_>) -> Result<NativeValue> {
-        Ok(DefaultValue::native(self))
-    }
+arguments! {
+    Option<&DefaultValue> => NativeValue = |value, _| Ok(DefaultValue::native(value));
 }
 
 /// Reads and writes the constants that have a size of their own.

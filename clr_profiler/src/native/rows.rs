@@ -159,18 +159,18 @@ macro_rules! open {
         (native, $crate::native::Asked::of_info($call, info))
     }};
     (import [] $interface:ident, $this:ident, $call:ident) => {
-        ($this.import(), $crate::native::Asked::of($call))
+        (&$this.metadata().import, $crate::native::Asked::of($call))
     };
     (emit [] $interface:ident, $this:ident, $call:ident) => {
-        ($this.emit(), $crate::native::Asked::of($call))
+        (&$this.writer().emit, $crate::native::Asked::of($call))
     };
     // Another interface of the same object.
     (beside_import [] $interface:ident, $this:ident, $call:ident) => {(
-        $crate::native::cast::<clr_profiler_sys::$interface>($this.import(), $call)?,
+        $crate::native::cast::<clr_profiler_sys::$interface>(&$this.metadata().import, $call)?,
         $crate::native::Asked::of($call),
     )};
     (beside_emit [] $interface:ident, $this:ident, $call:ident) => {(
-        $crate::native::cast::<clr_profiler_sys::$interface>($this.emit(), $call)?,
+        $crate::native::cast::<clr_profiler_sys::$interface>(&$this.writer().emit, $call)?,
         $crate::native::Asked::of($call),
     )};
     // A handle of the interface itself.
@@ -446,14 +446,14 @@ macro_rules! enumerated {
 
 macro_rules! enumeration {
     (import $this:ident [$($argument:ident $($convert:ident)?;)*] $($call:tt)*) => {{
-        let import = $this.import();
+        let import = &$this.metadata().import;
         $($(let $argument = $convert($argument);)?)*
         enumeration!(@iter import, Source::Import(import), $($call)* [$($argument)*])
     }};
     (named $this:ident [$($argument:ident $($convert:ident)?;)*]
         $interface:ident::$method:ident $values:tt
     ) => {{
-        let import = $this.import();
+        let import = &$this.metadata().import;
         let asked =
             $crate::native::Asked::of(concat!(stringify!($interface), "::", stringify!($method)));
         $(let $argument = to_native!(asked, $argument $($convert)?);)*
@@ -461,7 +461,7 @@ macro_rules! enumeration {
     }};
     (beside_import $this:ident [$($argument:ident;)*] $interface:ident::$method:ident $values:tt) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-        let object: clr_profiler_sys::$interface = $crate::native::cast($this.import(), CALL)?;
+        let object: clr_profiler_sys::$interface = $crate::native::cast(&$this.metadata().import, CALL)?;
         Ok(enumeration!(@iter object.clone(), Source::Assembly(object),
             $interface::$method $values [$($argument)*]))
     }};
@@ -486,7 +486,7 @@ macro_rules! enumeration {
 macro_rules! for_each_native_call {
     ($with:ident) => {
         $crate::for_each_native_call! { $with in
-            __cee_generation __cor_profiler_info __cor_profiler_info10 __cor_profiler_info11
+            __cee_gen __cor_profiler_info __cor_profiler_info10 __cor_profiler_info11
             __cor_profiler_info12 __cor_profiler_info14 __cor_profiler_info2 __cor_profiler_info3
             __cor_profiler_info4 __cor_profiler_info5 __cor_profiler_info6 __cor_profiler_info7
             __cor_profiler_info8 __cor_profiler_info9 __cor_profiler_info_legacy

@@ -133,7 +133,7 @@ pub trait MetadataAssemblyImport: Sealed {
         name: &str,
     ) -> Result<Vec<Metadata<'_>>> {
         const CALL: &str = "IMetaDataAssemblyImport::FindAssembliesByName";
-        let import: sys::IMetaDataAssemblyImport = cast(self.import(), CALL)?;
+        let import: sys::IMetaDataAssemblyImport = cast(&self.metadata().import, CALL)?;
         let asked = Asked::of(CALL);
         let base = application_base.to_native(&asked)?;
         let bin = private_bin.to_native(&asked)?;

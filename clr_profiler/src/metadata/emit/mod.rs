@@ -348,7 +348,7 @@ pub trait MetadataEmit: SealedWriter {
         let (hash_length, signature_length) = (length(CALL, hash)?, length(CALL, &signature)?);
         read_array(|capacity, count, buffer| {
             native_call!(
-                self.emit(),
+                &self.writer().emit,
                 IMetaDataEmit::TranslateSigWithScope(
                     assembly_import.as_raw(),
                     start_or_null(hash).cast(),
@@ -357,7 +357,7 @@ pub trait MetadataEmit: SealedWriter {
                     signature.as_ptr(),
                     signature_length,
                     assembly_emit.as_raw(),
-                    self.emit().as_raw(),
+                    self.writer().emit.as_raw(),
                     buffer,
                     capacity,
                     count,
@@ -392,7 +392,7 @@ pub trait MetadataEmit: SealedWriter {
             .collect::<Result<Vec<_>>>()?;
         let mut wrong = u32::MAX;
         let answer = native_call!(
-            self.emit(),
+            &self.writer().emit,
             IMetaDataEmit::DefineSecurityAttributeSet(
                 owner.into().raw(),
                 native.as_ptr(),
@@ -419,7 +419,7 @@ pub trait MetadataEmit: SealedWriter {
     #[doc(alias = "SaveToStream")]
     fn save_to_stream(&self, out: &mut dyn Write) -> Result<()> {
         to_stream(out, |stream| {
-            native_call!(self.emit(), IMetaDataEmit::SaveToStream(stream, 0))
+            native_call!(&self.writer().emit, IMetaDataEmit::SaveToStream(stream, 0))
         })
     }
 
@@ -433,7 +433,10 @@ pub trait MetadataEmit: SealedWriter {
     #[doc(alias = "SaveToMemory")]
     fn save_to_memory(&self) -> Result<Vec<u8>> {
         to_memory(self.save_size(sys::cssAccurate)?, |start, size| {
-            native_call!(self.emit(), IMetaDataEmit::SaveToMemory(start, size))
+            native_call!(
+                &self.writer().emit,
+                IMetaDataEmit::SaveToMemory(start, size)
+            )
         })
     }
 }
@@ -446,7 +449,10 @@ fn sides(
     call: &'static str,
     scope: &Metadata<'_>,
 ) -> Result<(sys::IMetaDataAssemblyImport, sys::IMetaDataAssemblyEmit)> {
-    Ok((cast(&scope.import, call)?, cast(writer.emit(), call)?))
+    Ok((
+        cast(&scope.import, call)?,
+        cast(&writer.writer().emit, call)?,
+    ))
 }
 
 fn module_or_nil(module: Option<ModuleRef>, _: &Asked<'_>) -> Result<u32> {
@@ -455,7 +461,7 @@ fn module_or_nil(module: Option<ModuleRef>, _: &Asked<'_>) -> Result<u32> {
 
 /// Refuses metadata that locks itself.
 fn unlocked(writer: &(impl SealedWriter + ?Sized), call: &'static str) -> Result<()> {
-    if !writer.emit_locks_itself() {
+    if !writer.writer().locks_itself {
         return Ok(());
     }
     Err(Error::rule_with_code(

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::metadata::import::FieldOffset;
-use crate::native::{Argument, Asked, List};
+use crate::native::{Argument, Asked, List, arguments};
 use clr_profiler_il::token::{FieldDef, MethodDef, TypeToken};
 use clr_profiler_sys as sys;
 
@@ -42,19 +42,6 @@ pub(crate) struct NativeEvent {
     pub(super) others: List<u32>,
 }
 
-impl Argument for &EventMethods<'_> {
-    type Raw = NativeEvent;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<NativeEvent> {
-        Ok(NativeEvent {
-            add_on: method_or(self.add_on, MethodDef::NIL.raw()),
-            remove_on: method_or(self.remove_on, MethodDef::NIL.raw()),
-            fire: method_or(self.fire, MethodDef::NIL.raw()),
-            others: self.others.to_native(asked)?,
-        })
-    }
-}
-
 pub(crate) struct NativeProperty {
     pub(super) setter: u32,
     pub(super) getter: u32,
@@ -68,14 +55,6 @@ impl NativeProperty {
             getter: method_or(methods.getter, none),
             others: methods.others.to_native(asked)?,
         })
-    }
-}
-
-impl Argument for &PropertyMethods<'_> {
-    type Raw = NativeProperty;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<NativeProperty> {
-        NativeProperty::of(self, MethodDef::NIL.raw(), asked)
     }
 }
 
@@ -96,19 +75,23 @@ pub(super) fn or_keep(class: Option<TypeToken>, _: &Asked<'_>) -> Result<u32> {
     Ok(class.map_or(KEEP, TypeToken::raw))
 }
 
-/// A list that ends with a nil field.
-impl Argument for &[FieldOffset] {
-    type Raw = List<sys::COR_FIELD_OFFSET>;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw> {
-        let native = |field: FieldDef, offset| {
-            Ok(sys::COR_FIELD_OFFSET {
-                ridOfField: field.raw(),
-                ulOffset: offset,
-            })
-        };
-        let fields = self.iter();
-        let fields = fields.map(|at| native(at.field, at.offset.unwrap_or(u32::MAX)));
+arguments! {
+    &EventMethods<'_> => NativeEvent = |methods, asked| Ok(NativeEvent {
+        add_on: method_or(methods.add_on, MethodDef::NIL.raw()),
+        remove_on: method_or(methods.remove_on, MethodDef::NIL.raw()),
+        fire: method_or(methods.fire, MethodDef::NIL.raw()),
+        others: methods.others.to_native(asked)?,
+    });
+    &PropertyMethods<'_> => NativeProperty = |methods, asked| {
+        NativeProperty::of(methods, MethodDef::NIL.raw(), asked)
+    };
+    /// A list that ends with a nil field.
+    &[FieldOffset] => List<sys::COR_FIELD_OFFSET> = |fields, asked| {
+        let native = |field: FieldDef, offset| Ok(sys::COR_FIELD_OFFSET {
+            ridOfField: field.raw(),
+            ulOffset: offset,
+        });
+        let fields = fields.iter().map(|at| native(at.field, at.offset.unwrap_or(u32::MAX)));
         List::of(asked, fields.chain([native(FieldDef::NIL, 0)]))
-    }
+    };
 }

@@ -3,7 +3,7 @@
 mod props;
 
 use super::enumerate::{MetadataIter, MethodImpl, Source, second_half};
-use super::handle::{Metadata, Sealed, source};
+use super::handle::{Metadata, Sealed};
 use super::signature::{AsSignature, SignatureFilter, checked, wanted};
 use crate::error::{Error, Result};
 use crate::native::{any_token, into_token};
@@ -341,10 +341,10 @@ pub trait MetadataImport: Sealed {
     /// What the metadata answers, as an item.
     #[doc(alias = "EnumMethodImpls")]
     fn method_impls(&self, class: TypeDef) -> MetadataIter<'_, MethodImpl> {
-        let import = self.import();
+        let import = &self.metadata().import;
         MetadataIter::new(
             "IMetaDataImport::EnumMethodImpls",
-            source(self),
+            Source::Import(import),
             move |native, buffer, capacity, given| {
                 native_call!(
                     import,
@@ -387,7 +387,7 @@ pub trait MetadataImport: Sealed {
     #[doc(alias = "IsValidToken")]
     fn is_valid_token(&self, token: impl Into<Token>) -> bool {
         // SAFETY: any number may be asked for.
-        unsafe { self.import().IsValidToken(token.into().raw()) }.as_bool()
+        unsafe { self.metadata().import.IsValidToken(token.into().raw()) }.as_bool()
     }
 }
 

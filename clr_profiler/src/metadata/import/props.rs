@@ -2,9 +2,8 @@
 
 use uuid::Uuid;
 
-use crate::error::Result;
 use crate::metadata::value::DefaultValue;
-use crate::native::{Answer, Asked};
+use crate::native::{Answer, answers};
 use clr_profiler_il::token::{FieldDef, MethodDef, ModuleRef, Token, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -218,13 +217,11 @@ pub struct FieldOffset {
     pub offset: Option<u32>,
 }
 
-impl Answer<sys::COR_FIELD_OFFSET> for FieldOffset {
-    fn answer(raw: sys::COR_FIELD_OFFSET, asked: &Asked<'_>) -> Result<Self> {
-        Ok(Self {
-            field: Answer::answer(raw.ridOfField, asked)?,
-            offset: (raw.ulOffset != u32::MAX).then_some(raw.ulOffset),
-        })
-    }
+answers! {
+    sys::COR_FIELD_OFFSET => FieldOffset = |raw, asked| Ok(Self {
+        field: Answer::answer(raw.ridOfField, asked)?,
+        offset: (raw.ulOffset != u32::MAX).then_some(raw.ulOffset),
+    });
 }
 
 /// The layout that a type declares.
