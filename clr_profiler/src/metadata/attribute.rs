@@ -3,7 +3,7 @@
 use super::assembly::MetadataAssemblyImport;
 use super::handle::Metadata;
 use super::import::MetadataImport;
-use super::names::nested_names;
+use super::names::{find_type_def, nested_names};
 use crate::error::{Error, Result};
 use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType, Value};
 use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
@@ -206,11 +206,7 @@ impl Metadata<'_> {
                 return None;
             }
         }
-        let mut class = None;
-        for part in name.split('+') {
-            class = Some(self.find_type_def_by_name(part, class).ok()?);
-        }
-        class
+        find_type_def(self, name.split('+')).ok()?
     }
 
     /// The type of the only field of an enumeration that is not static.

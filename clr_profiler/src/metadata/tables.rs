@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::handle::{Metadata, Sealed};
 use crate::error::{Error, Result};
 use crate::native::any_token;
-use crate::native::{blob, cast, utf8};
+use crate::native::{Asked, blob, cast, utf8};
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
@@ -124,6 +124,12 @@ table! { ($) __metadata_tables:
     /// The GUID at an index of the heap of GUIDs, which counts from 1.
     fn guid(index: u32) -> Uuid = GetGuid(index, @guid) fails HEAP;
 
+    /// Name, size and key of a table.
+    fn table_info(table: u32) -> {TableInfo}
+        = GetTableInfo(table, @row_size, @rows, @columns, @key, @name) by with_its_key
+        given _table = table_of(table)
+        fails "A number that is not that of a table; what the metadata answers.";
+
     /// Name, place and kind of a column.
     fn column_info(table: u32, column: u32) -> {ColumnInfo}
         = GetColumnInfo(table, column, @offset, @size, @kind, @name)
@@ -135,6 +141,20 @@ table! { ($) __metadata_tables:
         given _cell = cell_of(table, column, row)
         fails "Numbers that are not those of a table, its column and row; what the metadata \
                answers.";
+}
+
+fn table_of<M: MetadataTables + ?Sized>(
+    metadata: &M,
+    call: &'static str,
+    table: u32,
+) -> Result<()> {
+    below(call, "table", table, metadata.num_tables()?)
+}
+
+/// Only a column of the table is its key.
+fn with_its_key(table: TableInfo, _: &Asked<'_>) -> Result<TableInfo> {
+    let key = table.key.filter(|key| *key < table.columns);
+    Ok(TableInfo { key, ..table })
 }
 
 fn column_of<M: MetadataTables + ?Sized>(
@@ -194,41 +214,6 @@ impl MetadataInfo for Metadata<'_> {}
 #[doc(alias = "IMetaDataTables")]
 pub trait MetadataTables: Sealed {
     __metadata_tables! { calls }
-
-    /// Name, size and key of a table.
-    ///
-    /// Wraps `IMetaDataTables::GetTableInfo`. **Context**: not during a collection.
-    ///
-    /// # Errors
-    ///
-    /// A number that is not that of a table; what the metadata answers.
-    #[doc(alias = "GetTableInfo")]
-    fn table_info(&self, table: u32) -> Result<TableInfo> {
-        const CALL: &str = "IMetaDataTables::GetTableInfo";
-        below(CALL, "table", table, self.num_tables()?)?;
-        let tables = tables(self, CALL)?;
-        let (mut row_size, mut rows, mut columns, mut key) = (0, 0, 0, 0);
-        let mut name = std::ptr::null();
-        native_call!(
-            &tables,
-            IMetaDataTables::GetTableInfo(
-                table,
-                &mut row_size,
-                &mut rows,
-                &mut columns,
-                &mut key,
-                &mut name,
-            )
-        )?;
-        Ok(TableInfo {
-            // SAFETY: names of tables are constants of the runtime, and end with a zero.
-            name: unsafe { utf8(name) },
-            row_size,
-            rows,
-            columns,
-            key: (key < columns).then_some(key),
-        })
-    }
 
     /// Name and tables of a kind of coded token, counted from 0.
     ///

@@ -188,6 +188,7 @@ answers! {
     BOOL => bool = |truth, _| Ok(truth.as_bool());
     i32 => bool = |truth, _| Ok(truth != 0);
     u32 => usize = |number, _| Ok(number as usize);
+    u32 => Option<u32> = |number, _| Ok((number != u32::MAX).then_some(number));
     /// The lower half of the mask.
     u32 => EventMask = |low, _| Ok(Self::from_halves(low, 0));
     GUID => Uuid = |guid, _| Ok(uuid_of(&guid));

@@ -179,16 +179,9 @@ macro_rules! open {
         let on = clr_profiler_sys::Interface::as_raw(native).addr();
         (native, $crate::native::Asked { on, ..$crate::native::Asked::of($call) })
     }};
-    (framework [] $interface:ident, $this:ident, $call:ident) => {{
-        $this.framework_only($call)?;
-        ($this.native(), $crate::native::Asked::of($call))
-    }};
     // By a function of the file of this name.
-    (filter [] $interface:ident, $this:ident, $call:ident) => {
-        (filter($this, $call)?, $crate::native::Asked::of($call))
-    };
-    (stored [] $interface:ident, $this:ident, $call:ident) => {
-        (stored($this, $call)?, $crate::native::Asked::of($call))
+    ($open:ident [] $interface:ident, $this:ident, $call:ident) => {
+        ($open($this, $call)?, $crate::native::Asked::of($call))
     };
 }
 

@@ -79,6 +79,23 @@ impl Variant {
     }
 }
 
+/// The interface to what .NET (Core) does not implement, of .NET Framework: some versions of .NET
+/// (Core) end the process there.
+fn framework(
+    dispenser: &(impl Sealed + ?Sized),
+    call: &'static str,
+) -> Result<sys::IMetaDataDispenserEx> {
+    let dispenser = dispenser.dispenser();
+    if dispenser.is_framework {
+        return Ok(dispenser.native.clone());
+    }
+    Err(Error::rule_with_code(
+        call,
+        "only .NET Framework implements it",
+        sys::E_NOTIMPL,
+    ))
+}
+
 table! { ($) __metadata_dispenser_framework:
     MetadataDispenserEx = IMetaDataDispenserEx from framework;
 
@@ -122,12 +139,12 @@ pub trait MetadataDispenserEx: Sealed {
     fn set_option(&self, option: DispenserOption, value: u32) -> Result<()> {
         let native = Variant::of(value);
         native_call!(
-            self.native(),
+            &self.dispenser().native,
             IMetaDataDispenserEx::SetOption(option.id(), (&raw const native).cast())
         )?;
         if option == DispenserOption::ThreadSafety {
-            self.thread_safe()
-                .store(value & THREAD_SAFE != 0, Ordering::Relaxed);
+            let is_thread_safe = &self.dispenser().is_thread_safe;
+            is_thread_safe.store(value & THREAD_SAFE != 0, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -143,7 +160,7 @@ pub trait MetadataDispenserEx: Sealed {
     fn option(&self, option: DispenserOption) -> Result<u32> {
         let mut value = Variant::of(0);
         native_call!(
-            self.native(),
+            &self.dispenser().native,
             IMetaDataDispenserEx::GetOption(option.id(), (&raw mut value).cast())
         )?;
         if value.kind != UNSIGNED {

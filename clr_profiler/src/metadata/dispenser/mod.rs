@@ -78,45 +78,22 @@ impl ProfilerInfo {
     }
 }
 
-/// Keeps the traits over [`Dispenser`] to this crate, and gives them the native interface.
+/// Keeps the traits over [`Dispenser`] to this crate, and gives them the handle.
 pub trait Sealed {
     #[doc(hidden)]
-    fn native(&self) -> &sys::IMetaDataDispenserEx;
-
-    #[doc(hidden)]
-    fn thread_safe(&self) -> &AtomicBool;
-
-    #[doc(hidden)]
-    fn framework_only(&self, call: &'static str) -> Result<()>;
+    fn dispenser(&self) -> &Dispenser;
 }
 
 impl Sealed for Dispenser {
-    fn native(&self) -> &sys::IMetaDataDispenserEx {
-        &self.native
-    }
-
-    fn thread_safe(&self) -> &AtomicBool {
-        &self.is_thread_safe
-    }
-
-    /// Refuses what .NET (Core) does not implement: some versions end the process there.
-    fn framework_only(&self, call: &'static str) -> Result<()> {
-        if self.is_framework {
-            Ok(())
-        } else {
-            Err(Error::rule_with_code(
-                call,
-                "only .NET Framework implements it",
-                sys::E_NOTIMPL,
-            ))
-        }
+    fn dispenser(&self) -> &Dispenser {
+        self
     }
 }
 
 /// The metadata that a call of a dispenser gives as an `IMetaDataImport2`. It has a storage unless it is
 /// made anew.
 fn scope<'m>(
-    dispenser: &(impl Sealed + ?Sized),
+    dispenser: &Dispenser,
     call: &'static str,
     has_storage: bool,
     open: impl FnOnce(*mut *mut c_void) -> Result<Hresult>,
@@ -125,7 +102,7 @@ fn scope<'m>(
     open(&mut raw)?;
     // SAFETY: every caller asks for this interface and gives the reference away.
     let mut metadata = unsafe { Metadata::from_raw(call, raw) }?;
-    metadata.locks_itself = dispenser.thread_safe().load(Ordering::Relaxed);
+    metadata.locks_itself = dispenser.is_thread_safe.load(Ordering::Relaxed);
     metadata.has_storage = has_storage;
     Ok(metadata)
 }
@@ -148,9 +125,9 @@ pub trait MetadataDispenser: Sealed {
     #[doc(alias = "DefineScope")]
     fn define_scope(&self) -> Result<MetadataWriter<'static>> {
         const CALL: &str = "IMetaDataDispenser::DefineScope";
-        let new = scope(self, CALL, false, |metadata| {
+        let new = scope(self.dispenser(), CALL, false, |metadata| {
             native_call!(
-                self.native(),
+                &self.dispenser().native,
                 IMetaDataDispenser::DefineScope(
                     &sys::CLSID_CorMetaDataRuntime,
                     0,
@@ -171,7 +148,7 @@ pub trait MetadataDispenser: Sealed {
     /// `COR_E_BADIMAGEFORMAT` and others for files without metadata; `HRESULT`s of the file system.
     #[doc(alias = "OpenScope")]
     fn open_scope(&self, file: &Path) -> Result<Metadata<'static>> {
-        open(self, file, sys::ofRead)
+        open(self.dispenser(), file, sys::ofRead)
     }
 
     /// Opens the metadata of a file, to be changed and saved elsewhere.
@@ -182,7 +159,8 @@ pub trait MetadataDispenser: Sealed {
     ///
     /// Those of [`open_scope`](Self::open_scope).
     fn open_scope_for_writing(&self, file: &Path) -> Result<MetadataWriter<'static>> {
-        open(self, file, sys::ofRead | sys::ofWrite)?.into_writer("IMetaDataDispenser::OpenScope")
+        open(self.dispenser(), file, sys::ofRead | sys::ofWrite)?
+            .into_writer("IMetaDataDispenser::OpenScope")
     }
 
     /// Opens a copy of metadata that is in memory: what a `save_to_memory` gave, or an image.
@@ -195,9 +173,9 @@ pub trait MetadataDispenser: Sealed {
     #[doc(alias = "OpenScopeOnMemory")]
     fn open_scope_on_memory(&self, data: &[u8]) -> Result<Metadata<'static>> {
         const CALL: &str = "IMetaDataDispenser::OpenScopeOnMemory";
-        scope(self, CALL, true, |metadata| {
+        scope(self.dispenser(), CALL, true, |metadata| {
             native_call!(
-                self.native(),
+                &self.dispenser().native,
                 IMetaDataDispenser::OpenScopeOnMemory(
                     data.as_ptr().cast(),
                     length(CALL, data)?,
@@ -213,13 +191,13 @@ pub trait MetadataDispenser: Sealed {
 
 impl MetadataDispenser for Dispenser {}
 
-fn open(dispenser: &(impl Sealed + ?Sized), file: &Path, flags: u32) -> Result<Metadata<'static>> {
+fn open(dispenser: &Dispenser, file: &Path, flags: u32) -> Result<Metadata<'static>> {
     const CALL: &str = "IMetaDataDispenser::OpenScope";
     let file = file.to_native(&Asked::of(CALL))?;
     scope(dispenser, CALL, true, |metadata| {
         let iid = &sys::IMetaDataImport2::IID;
         native_call!(
-            dispenser.native(),
+            &dispenser.native,
             IMetaDataDispenser::OpenScope(file.as_ptr(), flags, iid, metadata)
         )
     })

@@ -220,7 +220,7 @@ pub struct FieldOffset {
 answers! {
     sys::COR_FIELD_OFFSET => FieldOffset = |raw, asked| Ok(Self {
         field: Answer::answer(raw.ridOfField, asked)?,
-        offset: (raw.ulOffset != u32::MAX).then_some(raw.ulOffset),
+        offset: Answer::answer(raw.ulOffset, asked)?,
     });
 }
 
