@@ -72,6 +72,7 @@
 //!   whether a JIT would take it.
 //! - [`wrap`]: code around a whole method: before, after, around its exceptions, in its place.
 //! - [`boxing`]: arguments and results as objects, and back.
+//! - [`completion`]: when the work of a method is done, be it when it returns or later.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
 //!   become tokens; [`metadata`]: how they do, and what tokens mean, by the rows of a module.
@@ -132,6 +133,7 @@ pub mod attribute;
 pub mod body;
 pub mod boxing;
 mod code;
+pub mod completion;
 pub mod edit;
 mod flow;
 pub mod fragment;

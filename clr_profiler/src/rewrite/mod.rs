@@ -41,7 +41,7 @@ use clr_profiler_il::token::MethodDef;
 
 pub use calli::{NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue};
 pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
-pub use completion::{Completion, Followed, Unfollowed};
+pub use clr_profiler_il::completion::{Completion, Followed, Unfollowed};
 pub use context::RewriteContext;
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;

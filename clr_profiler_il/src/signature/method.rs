@@ -41,7 +41,7 @@ pub(super) struct Flags {
 }
 
 /// In a method's implementation flags: the runtime suspends and resumes it.
-const RUNTIME_ASYNC: u32 = 0x2000;
+pub(crate) const RUNTIME_ASYNC: u32 = 0x2000;
 
 const GENERIC: u8 = 0x10;
 pub(super) const HAS_THIS: u8 = 0x20;

@@ -73,6 +73,7 @@ pub use stand_alone::{LocalsSig, MAX_LOCALS, StandAloneSig};
 pub use text::{TypeKind, TypeTokens};
 pub use type_sig::{ArrayShape, TypeSig};
 
+pub(crate) use method::RUNTIME_ASYNC;
 pub(crate) use text::TypeParser;
 
 /// How deep types may be nested: `int[][]` is 3 deep.
