@@ -5,8 +5,8 @@ use super::scope::{CORE_LIBRARY, Scope};
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{
-    AssemblyProps, AssemblyVersion, Encoded, MetadataAssemblyEmit, MetadataAssemblyImport,
-    MetadataEmit, MetadataEmit2, MetadataImport, NewAssemblyRef,
+    AssemblyProps, AssemblyRefProps, AssemblyVersion, Encoded, MetadataAssemblyEmit,
+    MetadataAssemblyImport, MetadataEmit, MetadataEmit2, MetadataImport,
 };
 use crate::native;
 use clr_profiler_il::metadata::{self, Home, Names};
@@ -145,10 +145,13 @@ impl ModuleNames<'_, '_> {
 
     /// A reference by the name alone, which any version satisfies.
     fn new_reference(&mut self, assembly: &str) -> Result<Home> {
-        let token = self.scope.writer()?.define_assembly_ref(&NewAssemblyRef {
-            name: assembly,
-            ..NewAssemblyRef::default()
-        })?;
+        let token = self
+            .scope
+            .writer()?
+            .define_assembly_ref(&AssemblyRefProps {
+                name: assembly.to_owned(),
+                ..AssemblyRefProps::default()
+            })?;
         let token = Token::from(token);
         let reference = (assembly.to_owned(), token);
         self.assemblies()?.references.push(reference);
@@ -180,13 +183,13 @@ impl ModuleNames<'_, '_> {
         }
         assemblies.may_refer_to(name)?;
         let writer = info.module_metadata_for_writing(module)?;
-        let token = writer.define_assembly_ref(&NewAssemblyRef {
-            name,
+        let token = writer.define_assembly_ref(&AssemblyRefProps {
+            name: name.clone(),
             version: assembly.version.clone(),
-            public_key_or_token: &assembly.public_key,
+            public_key_or_token: assembly.public_key.clone(),
             // The whole key, if there is one, and nothing else.
             flags: u32::from(!assembly.public_key.is_empty()),
-            ..NewAssemblyRef::default()
+            ..AssemblyRefProps::default()
         })?;
         assemblies.references.push((name.clone(), token.into()));
         Ok(())

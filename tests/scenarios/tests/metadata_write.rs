@@ -2,7 +2,7 @@
 
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig, TypeSpecSig};
 use clr_profiler::prelude::*;
-use clr_profiler::{NewAssemblyRef, PropertyMethods};
+use clr_profiler::{AssemblyRefProps, PropertyMethods};
 use scenario_support::{clsid, log};
 
 /// Adds a type with all kinds of members to the module `Metadata`.
@@ -100,15 +100,15 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
 }
 
 fn references(writer: &MetadataWriter<'_>) -> Result<()> {
-    let assembly = writer.define_assembly_ref(&NewAssemblyRef {
-        name: "Some.Library",
+    let assembly = writer.define_assembly_ref(&AssemblyRefProps {
+        name: "Some.Library".to_owned(),
         version: clr_profiler::AssemblyVersion {
             major: 3,
             revision: 9,
             ..Default::default()
         },
-        public_key_or_token: &[1, 2, 3, 4, 5, 6, 7, 8],
-        ..NewAssemblyRef::default()
+        public_key_or_token: vec![1, 2, 3, 4, 5, 6, 7, 8],
+        ..AssemblyRefProps::default()
     })?;
     let props = writer.assembly_ref_props(assembly)?;
     log::line(format_args!(

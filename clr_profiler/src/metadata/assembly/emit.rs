@@ -1,6 +1,6 @@
 //! `IMetaDataAssemblyEmit`.
 
-use super::identity::{NewAssembly, NewAssemblyRef};
+use super::identity::{AssemblyProps, AssemblyRefProps};
 use crate::metadata::handle::{MetadataWriter, SealedWriter};
 use crate::native::any_token;
 use clr_profiler_il::token::{
@@ -42,25 +42,25 @@ table! { ($) __metadata_assembly_emit:
     ) -> () = SetManifestResourceProps(resource, implementation, offset, flags);
 
     /// Makes the module the manifest of an assembly.
-    fn define_assembly(assembly: &NewAssembly<'_>) -> Assembly
+    fn define_assembly(assembly: &AssemblyProps) -> Assembly
         = DefineAssembly(assembly.public_key.as_ptr(), assembly.public_key.len(),
             assembly.hash_algorithm, assembly.name.as_ptr(), assembly.version.as_ptr(),
             assembly.flags, @token);
 
     /// Changes the assembly.
-    fn set_assembly_props(token: Assembly, assembly: &NewAssembly<'_>) -> ()
+    fn set_assembly_props(token: Assembly, assembly: &AssemblyProps) -> ()
         = SetAssemblyProps(token, assembly.public_key.as_ptr(), assembly.public_key.len(),
             assembly.hash_algorithm, assembly.name.as_ptr(), assembly.version.as_ptr(),
             assembly.flags);
 
     /// Adds a reference to an assembly.
-    fn define_assembly_ref(reference: &NewAssemblyRef<'_>) -> AssemblyRef
+    fn define_assembly_ref(reference: &AssemblyRefProps) -> AssemblyRef
         = DefineAssemblyRef(reference.key.as_ptr(), reference.key.len(), reference.name.as_ptr(),
             reference.version.as_ptr(), reference.hash.as_ptr(), reference.hash.len(),
             reference.flags, @token);
 
     /// Changes a reference to an assembly.
-    fn set_assembly_ref_props(token: AssemblyRef, reference: &NewAssemblyRef<'_>) -> ()
+    fn set_assembly_ref_props(token: AssemblyRef, reference: &AssemblyRefProps) -> ()
         = SetAssemblyRefProps(token, reference.key.as_ptr(), reference.key.len(),
             reference.name.as_ptr(), reference.version.as_ptr(), reference.hash.as_ptr(),
             reference.hash.len(), reference.flags);

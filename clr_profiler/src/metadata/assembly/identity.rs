@@ -3,7 +3,7 @@
 use std::ptr;
 
 use crate::error::Result;
-use crate::native::{Answer, Argument, Asked, Blob, Text, wide};
+use crate::native::{Blob, Text, answers, arguments, wide};
 use clr_profiler_sys as sys;
 
 /// Version and culture of an assembly.
@@ -21,9 +21,8 @@ pub struct AssemblyVersion {
     pub culture: String,
 }
 
-/// The assembly that a module is the manifest of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+/// The assembly that a module is the manifest of, as it is read and declared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyProps {
     /// Its name, without an extension.
     pub name: String,
@@ -37,48 +36,18 @@ pub struct AssemblyProps {
     pub flags: u32,
 }
 
-/// A reference to an assembly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+/// A reference to an assembly, as it is read and added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyRefProps {
     /// Its name, without an extension.
     pub name: String,
     /// Version and culture.
     pub version: AssemblyVersion,
-    /// Its public key or, as is usual, the eight bytes of the token of it; empty where it has none.
+    /// Its public key (with the flag `afPublicKey`) or, as is usual, the eight bytes of the token of it;
+    /// empty where it has none.
     pub public_key_or_token: Vec<u8>,
     /// The hash of its file; usually empty.
     pub hash: Vec<u8>,
-    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
-    pub flags: u32,
-}
-
-/// An assembly to be declared, as [`AssemblyProps`] tells of one.
-#[derive(Clone, Debug, Default)]
-pub struct NewAssembly<'a> {
-    /// Its name, without an extension.
-    pub name: &'a str,
-    /// Version and culture.
-    pub version: AssemblyVersion,
-    /// Its whole public key; empty where it has none.
-    pub public_key: &'a [u8],
-    /// The hash algorithm of its files: `AssemblyHashAlgorithm`, ECMA-335 II.23.1.1.
-    pub hash_algorithm: u32,
-    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
-    pub flags: u32,
-}
-
-/// A reference to an assembly to be added, as [`AssemblyRefProps`] tells of one.
-#[derive(Clone, Debug, Default)]
-pub struct NewAssemblyRef<'a> {
-    /// Its name, without an extension.
-    pub name: &'a str,
-    /// Version and culture.
-    pub version: AssemblyVersion,
-    /// Its public key (with the flag `afPublicKey`), or the eight bytes of the token of it.
-    pub public_key_or_token: &'a [u8],
-    /// The hash of its file; usually empty.
-    pub hash: &'a [u8],
     /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
     pub flags: u32,
 }
@@ -92,20 +61,6 @@ pub(crate) struct NativeAssembly<'a> {
     pub(super) flags: u32,
 }
 
-impl<'a> Argument for &NewAssembly<'a> {
-    type Raw = NativeAssembly<'a>;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<NativeAssembly<'a>> {
-        Ok(NativeAssembly {
-            name: self.name.to_native(asked)?,
-            version: NativeVersion::of(asked.call, &self.version)?,
-            public_key: self.public_key.to_native(asked)?,
-            hash_algorithm: self.hash_algorithm,
-            flags: self.flags,
-        })
-    }
-}
-
 /// A reference to an assembly as calls take it.
 pub(crate) struct NativeAssemblyRef<'a> {
     pub(super) name: Text,
@@ -115,18 +70,21 @@ pub(crate) struct NativeAssemblyRef<'a> {
     pub(super) flags: u32,
 }
 
-impl<'a> Argument for &NewAssemblyRef<'a> {
-    type Raw = NativeAssemblyRef<'a>;
-
-    fn to_native(self, asked: &Asked<'_>) -> Result<NativeAssemblyRef<'a>> {
-        Ok(NativeAssemblyRef {
-            name: self.name.to_native(asked)?,
-            version: NativeVersion::of(asked.call, &self.version)?,
-            key: self.public_key_or_token.to_native(asked)?,
-            hash: self.hash.to_native(asked)?,
-            flags: self.flags,
-        })
-    }
+arguments! {
+    &'a AssemblyProps => NativeAssembly<'a>, of ['a] = |assembly, asked| Ok(NativeAssembly {
+        name: assembly.name.as_str().to_native(asked)?,
+        version: NativeVersion::of(asked.call, &assembly.version)?,
+        public_key: assembly.public_key.as_slice().to_native(asked)?,
+        hash_algorithm: assembly.hash_algorithm,
+        flags: assembly.flags,
+    });
+    &'a AssemblyRefProps => NativeAssemblyRef<'a>, of ['a] = |reference, asked| Ok(NativeAssemblyRef {
+        name: reference.name.as_str().to_native(asked)?,
+        version: NativeVersion::of(asked.call, &reference.version)?,
+        key: reference.public_key_or_token.as_slice().to_native(asked)?,
+        hash: reference.hash.as_slice().to_native(asked)?,
+        flags: reference.flags,
+    });
 }
 
 /// The native form of version and culture, with room for the culture.
@@ -187,9 +145,9 @@ impl NativeVersion {
     }
 }
 
-/// The culture is truncated where it is longer than any.
-impl Answer<NativeVersion> for AssemblyVersion {
-    fn answer(raw: NativeVersion, _: &Asked<'_>) -> Result<Self> {
+answers! {
+    /// The culture is truncated where it is longer than any.
+    NativeVersion => AssemblyVersion = |raw, _| {
         let NativeVersion { culture, native } = raw;
         let end = culture.iter().position(|unit| *unit == 0);
         let culture = culture.get(..end.unwrap_or(0)).unwrap_or_default();
@@ -200,5 +158,5 @@ impl Answer<NativeVersion> for AssemblyVersion {
             revision: native.usRevisionNumber,
             culture: String::from_utf16_lossy(culture),
         })
-    }
+    };
 }

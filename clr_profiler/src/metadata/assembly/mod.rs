@@ -5,5 +5,5 @@ mod identity;
 mod import;
 
 pub use emit::MetadataAssemblyEmit;
-pub use identity::{AssemblyProps, AssemblyRefProps, AssemblyVersion, NewAssembly, NewAssemblyRef};
+pub use identity::{AssemblyProps, AssemblyRefProps, AssemblyVersion};
 pub use import::{ExportedTypeProps, FileProps, ManifestResourceProps, MetadataAssemblyImport};

@@ -1,13 +1,13 @@
 //! The manifest: the assembly, its files, exported types and resources.
 
 use clr_profiler::prelude::*;
-use clr_profiler::{AssemblyVersion, NewAssembly, NewAssemblyRef};
+use clr_profiler::{AssemblyProps, AssemblyRefProps, AssemblyVersion};
 
 use super::say;
 
 pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
-    let mut new = NewAssembly {
-        name: "Defined",
+    let mut new = AssemblyProps {
+        name: "Defined".to_owned(),
         version: AssemblyVersion {
             major: 1,
             minor: 2,
@@ -15,7 +15,7 @@ pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
             revision: 4,
             culture: String::new(),
         },
-        public_key: &[],
+        public_key: Vec::new(),
         hash_algorithm: 0x8004,
         flags: 0,
     };
@@ -35,10 +35,10 @@ pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
         Ok(())
     };
     show("defined")?;
-    new.name = "Changed";
+    new.name = "Changed".to_owned();
     new.version.culture = "de".to_owned();
     new.version.revision = 9;
-    new.public_key = &[7, 8, 9];
+    new.public_key = vec![7, 8, 9];
     writer.set_assembly_props(assembly, &new)?;
     show("changed")?;
     say!(
@@ -50,16 +50,16 @@ pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
 }
 
 pub(super) fn parts(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
-    let mut new = NewAssemblyRef {
-        name: "Some.Other",
-        hash: &[1, 2],
-        ..NewAssemblyRef::default()
+    let mut new = AssemblyRefProps {
+        name: "Some.Other".to_owned(),
+        hash: vec![1, 2],
+        ..AssemblyRefProps::default()
     };
     let reference = writer.define_assembly_ref(&new)?;
-    new.name = "Yet.Another";
+    new.name = "Yet.Another".to_owned();
     new.version.build = 5;
-    new.hash = &[3];
-    new.public_key_or_token = &[1, 2, 3, 4, 5, 6, 7, 8];
+    new.hash = vec![3];
+    new.public_key_or_token = vec![1, 2, 3, 4, 5, 6, 7, 8];
     writer.set_assembly_ref_props(reference, &new)?;
     let props = writer.assembly_ref_props(reference)?;
     say!(

@@ -105,8 +105,8 @@ fn class(writer: &MetadataWriter<'_>, name: &str) -> Result<TypeDef> {
 
 /// A reference to a type of System.Runtime.
 fn framework_type(writer: &MetadataWriter<'_>, name: &str) -> Result<TypeRef> {
-    let runtime = writer.define_assembly_ref(&clr_profiler::NewAssemblyRef {
-        name: "System.Runtime",
+    let runtime = writer.define_assembly_ref(&clr_profiler::AssemblyRefProps {
+        name: "System.Runtime".to_owned(),
         ..Default::default()
     })?;
     writer.define_type_ref_by_name(runtime, name)

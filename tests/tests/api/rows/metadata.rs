@@ -20,7 +20,6 @@ rows! { IMPORT: Metadata;
 }
 
 rows! { TABLES: Metadata;
-    "IMetaDataTables::GetTableInfo" hides ["piKey"] => |it| it.table_info(2);
     "IMetaDataTables::GetCodedTokenInfo" hides ["pcTokens"] => |it| it.coded_token_info(1);
     "IMetaDataTables::GetRow" => |it| it.row(2, 1);
 }

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use clr_profiler::prelude::*;
 use clr_profiler::{
-    AssemblySearch, ContextId, EventMethods, EventPipeProviderConfig, EventPipeSessionId,
-    FieldOffset, FrameInfo, IlMapEntry, NewAssembly, NewAssemblyRef, PropertyMethods, RejitFlags,
+    AssemblyProps, AssemblyRefProps, AssemblySearch, ContextId, EventMethods,
+    EventPipeProviderConfig, EventPipeSessionId, FieldOffset, FrameInfo, IlMapEntry,
+    PropertyMethods, RejitFlags,
 };
 
 use super::{CLASS, FUNCTION, MODULE, Outcome, Row, Run, class, method, show, token};
@@ -28,6 +29,7 @@ const HIDDEN: &[(&str, &[&str])] = &[
     ("IMetaDataImport::GetPropertyProps", &["pcchDefaultValue"]),
     ("IMetaDataImport::IsGlobal", &["pbGlobal"]),
     ("IMetaDataImport2::GetGenericParamProps", &["reserved"]),
+    ("IMetaDataTables::GetTableInfo", &["piKey"]),
 ];
 
 /// The rows of the table but for those that stand beside it.
@@ -221,8 +223,8 @@ samples! {
     &[TypeToken] = &[];
     &[FieldOffset] = &[];
     &DefaultValue = &DefaultValue::Bool(true);
-    &NewAssembly<'_> = Box::leak(Box::default());
-    &NewAssemblyRef<'_> = Box::leak(Box::default());
+    &AssemblyProps = Box::leak(Box::default());
+    &AssemblyRefProps = Box::leak(Box::default());
     &EventMethods<'_> = Box::leak(Box::default());
     &PropertyMethods<'_> = Box::leak(Box::default());
     &AssemblySearch<'_> = &AssemblySearch {
