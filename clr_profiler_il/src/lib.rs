@@ -65,7 +65,7 @@
 //!   everything in them: modifiers, function pointers, generics, arrays with bounds, varargs.
 //! - [`attribute`]: the values of custom attributes.
 //! - [`assembly`]: what an assembly says of itself, from its file.
-//! - [`access`]: who may use what is not public.
+//! - [`access`]: who may use what is not public; [`usage`]: what inserted code uses.
 //! - [`opcode`]: the table of all instructions.
 //! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
 //!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
@@ -147,6 +147,7 @@ pub mod stack;
 pub mod symbol;
 pub mod text;
 pub mod token;
+pub mod usage;
 pub mod verify;
 pub mod wrap;
 

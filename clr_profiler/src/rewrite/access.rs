@@ -16,21 +16,12 @@ use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataAssemblyImport, MetadataImport};
 use clr_profiler_il::access::{self, Restriction};
-use clr_profiler_il::metadata::Tables;
-use clr_profiler_il::signature::{MethodSpecSig, TypeSig, TypeSpecSig};
-use clr_profiler_il::token::{FieldDef, MethodDef, Token, TokenTable, TypeDef, TypeToken};
+use clr_profiler_il::metadata::{Member, Tables};
+use clr_profiler_il::token::{FieldDef, MethodDef, Token, TypeDef, TypeToken};
+use clr_profiler_il::usage::{Part, Used};
 
 /// How many types enclose each other, or derive from each other, before hostile metadata is suspected.
 const DEPTH_LIMIT: usize = 64;
-
-/// What inserted code uses.
-#[derive(Debug, Default)]
-pub(super) struct Used {
-    /// Types, methods and fields.
-    pub(super) names: Vec<Token>,
-    /// What `newobj` makes objects with.
-    pub(super) constructors: Vec<Token>,
-}
 
 /// What is known of a reference, once for all code of a module.
 #[derive(Clone, Debug, Default)]
@@ -108,81 +99,28 @@ impl<'a> Looks<'a, '_> {
 
     fn access(&self, name: Token) -> Access {
         let mut limits = Vec::new();
-        self.name(name, &mut limits);
+        for part in Part::of(self.scope, name) {
+            match part {
+                Part::Class(class) => {
+                    let look = |place: &Place<'_>| Some(of_type(place));
+                    let found = self.lookup.in_type(self.module, class, look);
+                    limits.extend(found.into_iter().flatten());
+                }
+                Part::Member {
+                    token,
+                    class,
+                    member,
+                } => limits.extend(self.member(token, class, &member)),
+            }
+        }
         Access {
             limits: limits.into(),
         }
     }
 
-    /// Collects the limits of a type, method or field.
-    fn name(&self, name: Token, limits: &mut Vec<Limit>) {
-        match name.table() {
-            TokenTable::METHOD_SPEC => {
-                let Some((generic, arguments)) = self.scope.method_spec(name) else {
-                    return;
-                };
-                self.name(generic, limits);
-                if let Ok(arguments) = MethodSpecSig::parse(&arguments) {
-                    let arguments = arguments.arguments.iter();
-                    arguments.for_each(|argument| self.signature(argument, limits));
-                }
-            }
-            TokenTable::METHOD_DEF | TokenTable::FIELD_DEF | TokenTable::MEMBER_REF => {
-                self.member(name, limits);
-            }
-            _ => {
-                if let Ok(class) = TypeToken::try_from(name) {
-                    self.class(class, limits);
-                }
-            }
-        }
-    }
-
-    fn class(&self, class: TypeToken, limits: &mut Vec<Limit>) {
-        if let TypeToken::Spec(_) = class {
-            let blob = self.scope.type_spec(class.token());
-            if let Some(read) = blob.and_then(|blob| TypeSpecSig::parse(&blob).ok()) {
-                self.signature(&read.type_sig, limits);
-            }
-            return;
-        }
-        let found = self
-            .lookup
-            .in_type(self.module, class, |place| Some(of_type(place)));
-        limits.extend(found.into_iter().flatten());
-    }
-
-    /// The types that a type is made of.
-    fn signature(&self, signature: &TypeSig, limits: &mut Vec<Limit>) {
-        match signature {
-            TypeSig::Class(class) | TypeSig::ValueType(class) => self.class(*class, limits),
-            TypeSig::GenericInstance {
-                definition,
-                arguments,
-                ..
-            } => {
-                self.class(*definition, limits);
-                for argument in arguments {
-                    self.signature(argument, limits);
-                }
-            }
-            TypeSig::SzArray(inner) | TypeSig::ByRef(inner) | TypeSig::Pointer(inner) => {
-                self.signature(inner, limits);
-            }
-            _ => {}
-        }
-    }
-
-    fn member(&self, token: Token, limits: &mut Vec<Limit>) {
-        let Some(member) = self.scope.member(token) else {
-            return;
-        };
-        let Ok(parent) = TypeToken::try_from(member.parent) else {
-            return;
-        };
-        self.class(parent, limits);
+    fn member(&self, token: Token, class: TypeToken, member: &Member) -> Option<Limit> {
         let found = self.find(|known, metadata| {
-            if let TypeToken::Def(class) = parent {
+            if let TypeToken::Def(class) = class {
                 let attributes = own_attributes(&metadata, token)?;
                 let place = Place {
                     module: self.module,
@@ -192,15 +130,12 @@ impl<'a> Looks<'a, '_> {
                 return Ok(of_member(&place, &member.name, attributes));
             }
             let wanted = signature_text(&metadata, &member.signature).ok_or(NotFound::Unknown)?;
-            let place = self
-                .lookup
-                .type_behind(known, self.module, metadata, parent)?;
-            let found = self
-                .lookup
-                .member_named(known, place, &member.name, &wanted);
+            let lookup = self.lookup;
+            let place = lookup.type_behind(known, self.module, metadata, class)?;
+            let found = lookup.member_named(known, place, &member.name, &wanted);
             found.map(|(place, props)| of_member(&place, &props.name, props.attributes))
         });
-        limits.extend(found.flatten());
+        found.flatten()
     }
 
     /// Why `newobj` cannot make an object with this.

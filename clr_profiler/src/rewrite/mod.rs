@@ -33,11 +33,9 @@ use crate::runtime::{ProfilerInfo, owner};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
 use clr_profiler_il::edit::{NotInstrumentable, OffsetPair};
 use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::instruction::Operand;
 use clr_profiler_il::metadata::MetadataResolver;
-use clr_profiler_il::opcode::Opcode;
-use clr_profiler_il::symbol::{Reference, Symbol, TokenSource};
 use clr_profiler_il::token::MethodDef;
+use clr_profiler_il::usage::Used;
 
 pub use calli::{NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue};
 pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
@@ -49,8 +47,6 @@ pub use helper::{HelperAssembly, HelperLoader};
 pub use members::{NativeLibrary, NewField, NewType, TypeBuilder};
 pub(crate) use store::Unloads;
 
-use access::Used;
-use import::Importer;
 use scope::Scope;
 use store::{Body, Module, Origins, Turn, store};
 use subject::{Subject, unnamed};
@@ -365,7 +361,7 @@ fn edited(
                 EncodeError::Tokens(error) => error,
                 other => Error::other(other.to_string()),
             })?;
-        let used = used(body, &mut importer)?;
+        let used = Used::by(body, &mut importer)?;
         if scope.take_changed() && info.version() >= 7 {
             info.apply_metadata(module)?;
         }
@@ -386,32 +382,6 @@ fn edited(
         false => Vec::new(),
     };
     Ok(NewBody { bytes, map })
-}
-
-/// What inserted code uses, all of which has a token.
-fn used(body: &MethodBody, importer: &mut Importer<'_, '_>) -> Result<Used> {
-    let mut used = Used::default();
-    for instruction in body.inserted() {
-        let opcode = instruction.opcode();
-        let Operand::Reference(reference) = instruction.operand() else {
-            continue;
-        };
-        if !opcode.checks_access() {
-            continue;
-        }
-        let token = match reference {
-            Reference::Token(token) => token,
-            Reference::Symbol(Symbol::Method(method)) => importer.method(method)?,
-            Reference::Symbol(Symbol::Field(field)) => importer.field(field)?,
-            Reference::Symbol(Symbol::Type(class)) => importer.type_token(class)?,
-            Reference::Symbol(_) => continue,
-        };
-        if opcode == Opcode::Newobj {
-            used.constructors.push(token);
-        }
-        used.names.push(token);
-    }
-    Ok(used)
 }
 
 /// Code that leaves an address of this process as a native integer.

@@ -1,0 +1,171 @@
+//! What inserted code uses, by its tokens: a JIT asks of each whether the code may
+//! ([`Restriction`](crate::access::Restriction) tells who may).
+
+#[cfg(test)]
+mod tests;
+
+use crate::body::MethodBody;
+use crate::instruction::Operand;
+use crate::metadata::{Member, Tables};
+use crate::opcode::Opcode;
+use crate::signature::{MethodSpecSig, TypeSig, TypeSpecSig};
+use crate::symbol::{Reference, Symbol, TokenSource};
+use crate::token::{Token, TokenTable, TypeToken};
+
+/// How many `TypeSpec`s one name leads to before hostile metadata is suspected: they can name each other.
+const SPEC_LIMIT: usize = 64;
+
+/// What inserted code uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Used {
+    /// Types, methods and fields.
+    pub names: Vec<Token>,
+    /// What `newobj` makes objects with.
+    pub constructors: Vec<Token>,
+}
+
+impl Used {
+    /// By the code that was inserted into a body, and was encoded: what it names has a token.
+    ///
+    /// # Errors
+    ///
+    /// What the module answers.
+    pub fn by<S: TokenSource>(body: &MethodBody, tokens: &mut S) -> Result<Self, S::Error> {
+        let mut used = Self::default();
+        for instruction in body.inserted() {
+            let opcode = instruction.opcode();
+            let Operand::Reference(reference) = instruction.operand() else {
+                continue;
+            };
+            if !opcode.checks_access() {
+                continue;
+            }
+            let token = match reference {
+                Reference::Token(token) => token,
+                Reference::Symbol(Symbol::Method(method)) => tokens.method(method)?,
+                Reference::Symbol(Symbol::Field(field)) => tokens.field(field)?,
+                Reference::Symbol(Symbol::Type(class)) => tokens.type_token(class)?,
+                Reference::Symbol(_) => continue,
+            };
+            if opcode == Opcode::Newobj {
+                used.constructors.push(token);
+            }
+            used.names.push(token);
+        }
+        Ok(used)
+    }
+}
+
+/// A part of what a token names, which can have a restriction of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A type: a `TypeDef` or a `TypeRef`.
+    Class(TypeToken),
+    /// A method or field.
+    Member {
+        /// A `MethodDef`, `FieldDef` or `MemberRef`.
+        token: Token,
+        /// The type that it is looked for in, which is its parent.
+        class: TypeToken,
+        /// What its row says.
+        member: Member,
+    },
+}
+
+impl Part {
+    /// The parts of what a token names: a member comes after the type that it is looked for in, and
+    /// generic arguments come last. What the metadata do not tell is left out.
+    pub fn of(tables: &impl Tables, name: Token) -> Vec<Self> {
+        let mut parts = Parts {
+            tables,
+            all: Vec::new(),
+            specs_left: SPEC_LIMIT,
+        };
+        parts.name(name);
+        parts.all
+    }
+}
+
+/// Collects parts.
+struct Parts<'a, T> {
+    tables: &'a T,
+    all: Vec<Part>,
+    specs_left: usize,
+}
+
+impl<T: Tables> Parts<'_, T> {
+    fn name(&mut self, name: Token) {
+        match name.table() {
+            TokenTable::METHOD_SPEC => {
+                let Some((generic, arguments)) = self.tables.method_spec(name) else {
+                    return;
+                };
+                self.member(generic);
+                if let Ok(arguments) = MethodSpecSig::parse(&arguments) {
+                    self.signatures(&arguments.arguments);
+                }
+            }
+            TokenTable::METHOD_DEF | TokenTable::FIELD_DEF | TokenTable::MEMBER_REF => {
+                self.member(name);
+            }
+            _ => {
+                if let Ok(class) = TypeToken::try_from(name) {
+                    self.class(class);
+                }
+            }
+        }
+    }
+
+    fn member(&mut self, token: Token) {
+        if let Some(member) = self.tables.member(token)
+            && let Ok(class) = TypeToken::try_from(member.parent)
+        {
+            self.class(class);
+            self.all.push(Part::Member {
+                token,
+                class,
+                member,
+            });
+        }
+    }
+
+    fn class(&mut self, class: TypeToken) {
+        let TypeToken::Spec(_) = class else {
+            self.all.push(Part::Class(class));
+            return;
+        };
+        if let Some(left) = self.specs_left.checked_sub(1)
+            && let Some(blob) = self.tables.type_spec(class.token())
+            && let Ok(read) = TypeSpecSig::parse(&blob)
+        {
+            self.specs_left = left;
+            self.signature(&read.type_sig);
+        }
+    }
+
+    fn signatures(&mut self, signatures: &[TypeSig]) {
+        for signature in signatures {
+            self.signature(signature);
+        }
+    }
+
+    /// The types that a type is made of.
+    fn signature(&mut self, signature: &TypeSig) {
+        match signature {
+            TypeSig::Class(class) | TypeSig::ValueType(class) => self.class(*class),
+            TypeSig::GenericInstance {
+                definition,
+                arguments,
+                ..
+            } => {
+                self.class(*definition);
+                self.signatures(arguments);
+            }
+            TypeSig::SzArray(inner) | TypeSig::ByRef(inner) | TypeSig::Pointer(inner) => {
+                self.signature(inner);
+            }
+            _ => {}
+        }
+    }
+}
