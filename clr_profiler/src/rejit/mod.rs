@@ -7,13 +7,13 @@ mod worker;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId, RejitId};
 use crate::info::{CorProfilerInfo2, FunctionControl};
 use crate::profiler::{Component, Setup};
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::Worker;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_macros::component;
@@ -22,7 +22,7 @@ pub use name::MethodName;
 pub use options::{Inliners, Precompiled, RejitOptions};
 pub use table::{RejitOutcome, RejitState};
 
-use worker::{Job, Shared, StopsWhenDropped, Target, lock};
+use worker::{Job, Shared, StopsWhenDropped, Target};
 
 /// Gives methods other IL while the program runs, and takes it back, from a thread of its own.
 ///
@@ -178,7 +178,7 @@ impl Rejit {
     ///
     /// **Context**: a thread of the profiler's own, or a callback that the program may wait in.
     pub fn wait(&self, patience: Duration) -> bool {
-        self.shared.wait(Instant::now() + patience)
+        self.shared.wait(patience)
     }
 
     /// What became of each method that was ever wanted, in modules that are still loaded.

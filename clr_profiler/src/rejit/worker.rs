@@ -1,8 +1,8 @@
 //! The thread that tells the runtime what is wanted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::error::Result;
 use crate::ids::ModuleId;
@@ -10,7 +10,7 @@ use crate::info::{
     CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo6, CorProfilerInfo10,
     ModuleFlags, RejitFlags,
 };
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock, wait_while};
 
 use super::NameOutcome;
 use super::name::MethodName;
@@ -129,19 +129,13 @@ impl Shared {
             .collect()
     }
 
-    pub(super) fn wait(&self, until: Instant) -> bool {
-        let mut state = lock(&self.state);
-        loop {
-            if !state.is_busy && state.is_settled() {
-                return true;
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || state.is_stopped {
-                return false;
-            }
-            let waited = self.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
+    pub(super) fn wait(&self, patience: Duration) -> bool {
+        let is_told = |state: &State| !state.is_busy && state.is_settled();
+        let waits = |state: &mut State| !is_told(state) && !state.is_stopped;
+        let waited = self
+            .changed
+            .wait_timeout_while(lock(&self.state), patience, waits);
+        is_told(&waited.unwrap_or_else(PoisonError::into_inner).0)
     }
 
     pub(super) fn stop(&self) {
@@ -162,12 +156,8 @@ impl Shared {
 
     /// Until there is something to do; `false` at the end.
     fn sleep(&self) -> bool {
-        let mut state = lock(&self.state);
-        while !state.is_stopped && state.is_settled() {
-            let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
-        }
-        !state.is_stopped
+        let idle = |state: &mut State| !state.is_stopped && state.is_settled();
+        !wait_while(&self.changed, lock(&self.state), idle).is_stopped
     }
 
     fn work(&self, info: &ProfilerInfo) {
@@ -336,8 +326,4 @@ impl Shared {
         methods.dedup();
         info.request_rejit(&methods)
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,11 @@
 //! Arguments and results as objects, and back: the parts of [`RewriteContext`] about boxing.
 
+use super::RewriteContext;
 use super::lookup::Lookup;
-use super::{RewriteContext, store};
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{MetadataImport, MetadataImport2};
+use crate::runtime::lock;
 use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxer, MethodTypes, TypedArguments};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
@@ -160,7 +161,7 @@ impl MethodTypes for RewriteContext<'_> {
         if let TypeToken::Spec(_) = class {
             return None;
         }
-        if let Some(known) = store::lock(&self.module.by_ref_like).get(&class) {
+        if let Some(known) = lock(&self.module.by_ref_like).get(&class) {
             return Some(*known);
         }
         // What cannot be told now may be known when another module has been loaded.
@@ -169,7 +170,7 @@ impl MethodTypes for RewriteContext<'_> {
             let attribute = metadata.custom_attribute_by_name(place.class, ATTRIBUTE);
             Some(attribute.ok()?.is_some())
         })?;
-        store::lock(&self.module.by_ref_like).insert(class, found);
+        lock(&self.module.by_ref_like).insert(class, found);
         Some(found)
     }
 

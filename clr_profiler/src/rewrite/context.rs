@@ -4,12 +4,12 @@ use std::fmt;
 
 use super::import::Importer;
 use super::scope::Scope;
-use super::store::{self, Module};
+use super::store::Module;
 use super::subject::Subject;
 use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::metadata::{Metadata, MetadataImport2, MethodProps};
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, Resolver, TokenSource, TypeSymbol};
@@ -247,7 +247,7 @@ impl<'a> RewriteContext<'a> {
         &self,
         import: impl FnOnce(&mut Importer<'_, 'a>) -> Result<R>,
     ) -> Result<R> {
-        let mut tokens = store::lock(&self.module.tokens);
+        let mut tokens = lock(&self.module.tokens);
         import(&mut tokens.importer(self.scope))
     }
 }

@@ -29,7 +29,7 @@ use crate::events::EventMask;
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo7, FunctionControl, IlMapEntry, Method};
 use crate::profiler::{has_components, name_of};
-use crate::runtime::{ProfilerInfo, owner};
+use crate::runtime::{ProfilerInfo, lock, owner};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
 use clr_profiler_il::edit::{NotInstrumentable, OffsetPair};
 use clr_profiler_il::fragment::Fragment;
@@ -354,7 +354,7 @@ fn edited(
     let is_mapped = context.map_offsets;
     let mut bytes = Vec::with_capacity(before.len() * 2);
     let used = {
-        let mut tokens = store::lock(&remembered.tokens);
+        let mut tokens = lock(&remembered.tokens);
         let mut importer = tokens.importer(&scope);
         body.encode_with(buffers, &mut importer, &mut bytes)
             .map_err(|error| match error {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::RewriteError;
@@ -19,15 +19,10 @@ use crate::error::Result;
 use crate::events::EventMask;
 use crate::ids::ModuleId;
 use crate::profiler::Component;
-use crate::runtime::{Owner, ProfilerInfo};
+use crate::runtime::{Owner, ProfilerInfo, lock};
 use clr_profiler_il::edit::{NotInstrumentable, OffsetPair};
 use clr_profiler_il::metadata::{Answers, Known};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
-
-/// A lock whose holder may have panicked: what it guards is changed in one step each time.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// All modules of one runtime.
 #[derive(Default)]

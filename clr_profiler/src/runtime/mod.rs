@@ -12,7 +12,7 @@ mod start_gate;
 mod suspensions;
 mod thread_state;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use convert::{guid_of, slice, utf16_string, uuid, uuid_of};
 pub use handle::ProfilerInfo;
@@ -27,4 +27,14 @@ pub(crate) use thread_state::{
 /// Locks what is whole at any time: the panic of another holder has left nothing half-done.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for as long as the condition holds, for something that [`lock`] has locked.
+pub(crate) fn wait_while<'a, T>(
+    changed: &Condvar,
+    guard: MutexGuard<'a, T>,
+    condition: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'a, T> {
+    let waited = changed.wait_while(guard, condition);
+    waited.unwrap_or_else(PoisonError::into_inner)
 }

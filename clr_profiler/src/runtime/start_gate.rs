@@ -1,6 +1,8 @@
 //! [`StartGate`]: where the threads of the library wait for the profiler's start.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
+
+use super::{lock, wait_while};
 
 /// Opens when `initialize` has returned and the runtime has the events and hooks of the profiler; for a
 /// profiler that is attached, when the runtime says that the attach is complete.
@@ -25,7 +27,7 @@ enum State {
 impl StartGate {
     /// The profiler has started.
     pub(super) fn open(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if *state == State::Closed {
             *state = State::Open;
         }
@@ -34,27 +36,21 @@ impl StartGate {
 
     /// The profiler has ended, or will not start.
     pub(super) fn shut(&self) {
-        *self.lock() = State::Shut;
+        *lock(&self.state) = State::Shut;
         self.changed.notify_all();
     }
 
     /// Waits for the start; `false` where it does not come, or where `is_stopped` is true before.
     pub(crate) fn pass(&self, is_stopped: impl Fn() -> bool) -> bool {
-        let state = self.lock();
         let wait = |state: &mut State| *state == State::Closed && !is_stopped();
-        let state = self.changed.wait_while(state, wait);
-        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let state = wait_while(&self.changed, lock(&self.state), wait);
         *state == State::Open && !is_stopped()
     }
 
     /// Has the threads that wait look again whether they are stopped.
     pub(crate) fn wake(&self) {
-        drop(self.lock());
+        drop(lock(&self.state));
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,9 @@
 //! [`Suspensions`]: the suspensions of the runtime, and the detach that waits for them.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 use super::thread_state::may_wait;
+use super::{lock, wait_while};
 use crate::error::{Error, Hresult, Result};
 use clr_profiler_sys as sys;
 
@@ -36,7 +37,7 @@ enum Detach {
 impl Suspensions {
     /// Counts a suspension that is about to begin.
     pub(super) fn begin(&self, call: &'static str) -> Result<()> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.detach != Detach::NotRequested {
             return Err(detaching(call));
         }
@@ -46,7 +47,7 @@ impl Suspensions {
 
     /// The suspension has ended, or could not begin.
     pub(super) fn end(&self) {
-        self.lock().count -= 1;
+        lock(&self.state).count -= 1;
         self.changed.notify_all();
     }
 
@@ -57,7 +58,7 @@ impl Suspensions {
 
     /// Whether a detach was granted.
     pub(super) fn is_detached(&self) -> bool {
-        self.lock().detach == Detach::Granted
+        lock(&self.state).detach == Detach::Granted
     }
 
     /// Makes the request for a detach when there is no suspension, unless it was granted before or
@@ -67,7 +68,7 @@ impl Suspensions {
         call: &'static str,
         request: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.detach != Detach::NotRequested {
             return Err(detaching(call));
         }
@@ -84,7 +85,7 @@ impl Suspensions {
         drop(state);
         drop(self.none());
         let answer = request();
-        self.lock().detach = match answer {
+        lock(&self.state).detach = match answer {
             Ok(()) => Detach::Granted,
             Err(_) => Detach::NotRequested,
         };
@@ -93,13 +94,7 @@ impl Suspensions {
 
     /// The state when there is no suspension.
     fn none(&self) -> MutexGuard<'_, State> {
-        let state = self.lock();
-        let state = self.changed.wait_while(state, |state| state.count != 0);
-        state.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        wait_while(&self.changed, lock(&self.state), |state| state.count != 0)
     }
 }
 
