@@ -72,6 +72,7 @@
 //!   whether a JIT would take it.
 //! - [`wrap`]: code around a whole method: before, after, around its exceptions, in its place.
 //! - [`boxing`]: arguments and results as objects, and back.
+//! - [`declaration`]: what the rows of new types and members say of them.
 //! - [`completion`]: when the work of a method is done, be it when it returns or later.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
@@ -134,6 +135,7 @@ pub mod body;
 pub mod boxing;
 mod code;
 pub mod completion;
+pub mod declaration;
 pub mod edit;
 mod flow;
 pub mod fragment;

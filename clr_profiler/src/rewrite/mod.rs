@@ -31,7 +31,7 @@ use crate::info::{CorProfilerInfo, CorProfilerInfo7, FunctionControl, IlMapEntry
 use crate::profiler::{has_components, name_of};
 use crate::runtime::{ProfilerInfo, lock, owner};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
-use clr_profiler_il::edit::{NotInstrumentable, OffsetPair};
+use clr_profiler_il::edit::{NotInstrumentable, OffsetPair, Origins};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::token::MethodDef;
@@ -40,15 +40,16 @@ use clr_profiler_il::usage::Used;
 pub use calli::{NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue};
 pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
 pub use clr_profiler_il::completion::{Completion, Followed, Unfollowed};
+pub use clr_profiler_il::declaration::{NewField, NewType};
 pub use context::RewriteContext;
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
 pub use helper::{HelperAssembly, HelperLoader};
-pub use members::{NativeLibrary, NewField, NewType, TypeBuilder};
+pub use members::{NativeLibrary, TypeBuilder};
 pub(crate) use store::Unloads;
 
 use scope::Scope;
-use store::{Body, Module, Origins, Turn, store};
+use store::{Body, Module, Turn, store};
 use subject::{Subject, unnamed};
 
 /// A method body before and after it was rewritten by the profiler, or by one of its components.

@@ -20,7 +20,7 @@ use crate::events::EventMask;
 use crate::ids::ModuleId;
 use crate::profiler::Component;
 use crate::runtime::{Owner, ProfilerInfo, lock};
-use clr_profiler_il::edit::{NotInstrumentable, OffsetPair};
+use clr_profiler_il::edit::{NotInstrumentable, Origins};
 use clr_profiler_il::metadata::{Answers, Known};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
 
@@ -83,18 +83,6 @@ pub(super) struct Body {
     pub(super) origins: Origins,
 }
 
-/// Where the instructions of the method's own body are in another one.
-#[derive(Clone, Default)]
-pub(super) enum Origins {
-    /// In the same places.
-    #[default]
-    Same,
-    /// In the places that the map tells.
-    Mapped(Arc<[OffsetPair]>),
-    /// Nobody may know.
-    Hidden,
-}
-
 impl Body {
     /// The method's own.
     fn own(bytes: Arc<[u8]>) -> Self {
@@ -107,26 +95,6 @@ impl Body {
 fn latest<'a>(edits: impl DoubleEndedIterator<Item = &'a Edit>) -> Option<Body> {
     let mut made = edits.rev().filter_map(|edit| edit.outcome.as_ref().ok());
     made.next().cloned()
-}
-
-impl Origins {
-    /// As a map; empty where nothing is to be said.
-    pub(super) fn map(&self) -> Vec<OffsetPair> {
-        match self {
-            Self::Mapped(map) => map.to_vec(),
-            Self::Same | Self::Hidden => Vec::new(),
-        }
-    }
-
-    /// The map of a body that was made of the one that these are the origins of, by the map between
-    /// the two.
-    pub(super) fn followed_by(&self, map: Vec<OffsetPair>) -> Vec<OffsetPair> {
-        match self {
-            Self::Same => map,
-            Self::Hidden => Vec::new(),
-            Self::Mapped(before) => OffsetPair::composed(before, &map),
-        }
-    }
 }
 
 impl fmt::Debug for RewriteStore {

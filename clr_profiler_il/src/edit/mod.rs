@@ -40,11 +40,13 @@ mod handlers;
 mod insert;
 mod locals;
 mod method;
+mod origins;
 mod refusal;
 
 pub use error::EditError;
 pub use insert::{Inserted, Labels, Place, Side};
 pub use method::OffsetPair;
+pub use origins::Origins;
 pub use refusal::NotInstrumentable;
 
 pub(crate) use insert::check;

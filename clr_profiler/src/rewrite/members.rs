@@ -1,7 +1,5 @@
 //! New types and members: [`ProfilerInfo::define_type`] and [`ProfilerInfo::extend_type`].
 
-mod attributes;
-
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,40 +16,15 @@ use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFla
 use crate::metadata::{MetadataEmit, MetadataImport, MetadataWriter};
 use crate::runtime::{ProfilerInfo, lock, own_library};
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::declaration::{
+    NewField, NewType, SPECIAL, body_without_code, method_attributes,
+};
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 use clr_profiler_sys as sys;
-
-use attributes::{SPECIAL, method_attributes, type_attributes};
-
-/// The body of a method that got none: `ldnull; throw`.
-const THROWS: [u8; 3] = [0x0a, 0x14, 0x7a];
-/// The body of a type's initialiser that got none, for it is called by itself: `ret`.
-const RETURNS: [u8; 2] = [0x06, 0x2a];
-
-/// What kind of type is added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NewType {
-    /// A class without instances, such as one for helpers and counters.
-    Static,
-    /// A class that derives from `System.Object`.
-    Class,
-    /// A value type.
-    Struct,
-}
-
-/// Where a field's value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewField {
-    /// In the type.
-    Static,
-    /// In each instance.
-    Instance,
-}
 
 /// A library with native functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,18 +96,14 @@ impl ProfilerInfo {
         build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
     ) -> Result<R> {
         let remembered = remembered(self, module, "ProfilerInfo::define_type")?;
-        let base = match kind {
-            NewType::Static | NewType::Class => "[corelib]System.Object",
-            NewType::Struct => "[corelib]System.ValueType",
-        };
         let base = import(self, module, &remembered, |importer| {
             if importer.names().has_type(name)? {
                 return Err(Error::other(format!("the module has a type {name}")));
             }
-            importer.named_type(base)
+            importer.named_type(kind.base())
         })?;
         let writer = self.module_metadata_for_writing(module)?;
-        let class = writer.define_type_def(name, type_attributes(kind), Some(base), &[])?;
+        let class = writer.define_type_def(name, kind.attributes(), Some(base), &[])?;
         let builder = TypeBuilder {
             info: self,
             module,
@@ -273,24 +242,18 @@ impl TypeBuilder<'_> {
     /// What is wrong with the text, and what the metadata answer; a static field of a type that the
     /// module had before, for which runtimes take the module as corrupt.
     pub fn field(&mut self, name: &str, field_type: &str, field: NewField) -> Result<FieldSymbol> {
-        const PUBLIC: u32 = 0x0006;
-        const STATIC: u32 = 0x0010;
         if !self.is_new && field == NewField::Static {
             // Where they are was decided when the module was loaded.
             return Err(Error::other(format!(
                 "the static field {name} was not added: it must be one of a new type"
             )));
         }
-        let attributes = match field {
-            NewField::Static => PUBLIC | STATIC,
-            NewField::Instance => PUBLIC,
-        };
         let type_sig = self.import(|importer| importer.type_sig(field_type))?;
         let signature = FieldSig {
             field_type: type_sig,
         };
         self.writer
-            .define_field(Some(self.class), name, attributes, &signature, None)?;
+            .define_field(Some(self.class), name, field.attributes(), &signature, None)?;
         Ok(FieldSymbol {
             owner: self.symbol.clone(),
             name: name.into(),
@@ -327,10 +290,7 @@ impl TypeBuilder<'_> {
         let (bytes, outcome) = match made {
             Ok(new) => (new.bytes, Ok(symbol)),
             Err(error) => (
-                match name {
-                    ".cctor" => RETURNS.to_vec(),
-                    _ => THROWS.to_vec(),
-                },
+                body_without_code(name).to_vec(),
                 Err(Error::other(format!("{symbol} was not added: {error}"))),
             ),
         };

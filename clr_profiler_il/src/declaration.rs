@@ -1,0 +1,144 @@
+//! What the rows of new types and members say of them (ECMA-335 II.23.1): all are public.
+//!
+//! ```
+//! use clr_profiler_il::declaration::{NewField, NewType};
+//!
+//! assert_eq!(NewType::Struct.base(), "[corelib]System.ValueType");
+//! assert_eq!(NewField::Static.attributes(), 0x0016);
+//! ```
+
+use crate::signature::MethodSig;
+
+/// What kind of type is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NewType {
+    /// A class without instances, such as one for helpers and counters.
+    Static,
+    /// A class that derives from `System.Object`.
+    Class,
+    /// A value type.
+    Struct,
+}
+
+impl NewType {
+    /// What it derives from.
+    #[must_use]
+    pub const fn base(self) -> &'static str {
+        match self {
+            Self::Static | Self::Class => "[corelib]System.Object",
+            Self::Struct => "[corelib]System.ValueType",
+        }
+    }
+
+    /// `CorTypeAttr`.
+    #[must_use]
+    pub const fn attributes(self) -> u32 {
+        const PUBLIC: u32 = 0x0000_0001;
+        const SEQUENTIAL: u32 = 0x0000_0008;
+        const ABSTRACT: u32 = 0x0000_0080;
+        const SEALED: u32 = 0x0000_0100;
+        const BEFORE_FIELD_INIT: u32 = 0x0010_0000;
+        let all = PUBLIC | SEALED | BEFORE_FIELD_INIT;
+        match self {
+            Self::Static => all | ABSTRACT,
+            Self::Class => all,
+            Self::Struct => all | SEQUENTIAL,
+        }
+    }
+}
+
+/// `fdPublic` and `mdPublic`.
+const PUBLIC: u32 = 0x0006;
+/// `fdStatic` and `mdStatic`.
+const STATIC: u32 = 0x0010;
+
+/// Where a field's value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewField {
+    /// In the type.
+    Static,
+    /// In each instance.
+    Instance,
+}
+
+impl NewField {
+    /// `CorFieldAttr`.
+    #[must_use]
+    pub const fn attributes(self) -> u32 {
+        match self {
+            Self::Static => PUBLIC | STATIC,
+            Self::Instance => PUBLIC,
+        }
+    }
+}
+
+/// That the name of a method means something to the runtime: `specialname rtspecialname`.
+pub const SPECIAL: u32 = 0x1800;
+
+/// `CorMethodAttr` of a method with this name.
+#[must_use]
+pub fn method_attributes(name: &str, signature: &MethodSig) -> u32 {
+    const HIDE_BY_SIG: u32 = 0x0080;
+    let mut attributes = PUBLIC | HIDE_BY_SIG;
+    if !signature.has_this {
+        attributes |= STATIC;
+    }
+    if name == ".ctor" || name == ".cctor" {
+        attributes |= SPECIAL;
+    }
+    attributes
+}
+
+/// The body of a method with this name that has none of its own: it throws. The initialiser of a type
+/// does nothing, for the runtime calls it by itself.
+#[must_use]
+pub fn body_without_code(name: &str) -> &'static [u8] {
+    /// `ldnull; throw`
+    const THROWS: [u8; 3] = [0x0a, 0x14, 0x7a];
+    /// `ret`
+    const RETURNS: [u8; 2] = [0x06, 0x2a];
+    match name {
+        ".cctor" => &RETURNS,
+        _ => &THROWS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::MethodBody;
+    use crate::signature::TypeSig;
+
+    #[test]
+    fn types_are_sealed_and_say_what_they_are() {
+        let attributes =
+            [NewType::Static, NewType::Class, NewType::Struct].map(NewType::attributes);
+        assert_eq!(attributes, [0x0010_0181, 0x0010_0101, 0x0010_0109]);
+    }
+
+    #[test]
+    fn methods_say_whether_they_are_static_or_special() {
+        let of_type = MethodSig::new(TypeSig::Void, Vec::new());
+        let of_instance = MethodSig {
+            has_this: true,
+            ..of_type.clone()
+        };
+        for (name, signature, attributes) in [
+            ("M", &of_type, 0x0096),
+            ("M", &of_instance, 0x0086),
+            (".ctor", &of_instance, 0x1886),
+            (".cctor", &of_type, 0x1896),
+        ] {
+            assert_eq!(method_attributes(name, signature), attributes, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_body_without_code_is_one() {
+        for (name, last) in [("M", "throw"), (".cctor", "ret")] {
+            let body = MethodBody::decode(body_without_code(name)).unwrap();
+            assert!(body.to_string().trim_end().ends_with(last), "{body}");
+        }
+    }
+}
