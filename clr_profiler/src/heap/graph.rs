@@ -401,12 +401,9 @@ fn pieces(addresses: &Chunks<usize>, most: u32) -> Option<Vec<Piece>> {
         before = address;
     }
     pieces.sort_unstable_by_key(|piece| piece.start);
-    let is_apart = pieces.windows(2).all(|two| match two {
-        [one, next] => {
-            let last = (one.first + one.len) as usize - 1;
-            addresses.get(last).is_some_and(|last| last < next.start) || most == 1
-        }
-        _ => true,
+    let is_apart = pieces.is_sorted_by(|one, next| {
+        let last = (one.first + one.len) as usize - 1;
+        addresses.get(last).is_some_and(|last| last < next.start) || most == 1
     });
     is_apart.then_some(pieces)
 }

@@ -227,23 +227,17 @@ fn with_events(info: &ProfilerInfo, collect: impl FnOnce() -> Result<()>) -> Res
 
 /// The names of the functions on whose behalf stacks hold objects.
 fn functions(info: &ProfilerInfo, record: &Record) -> HashMap<usize, String> {
-    let mut names = HashMap::new();
-    let mut asked = HashSet::new();
-    for (_, root) in &record.roots {
-        if root.kind != RootKind::Stack || root.id == 0 || !asked.insert(root.id) {
-            continue;
-        }
-        let function = FunctionId::from_runtime(root.id);
-        // They have no names in metadata.
-        if info.is_function_dynamic(function).unwrap_or(true) {
-            continue;
-        }
-        let name = info.method(function).and_then(|method| method.full_name());
-        if let Ok(name) = name {
-            names.insert(root.id, name);
-        }
-    }
-    names
+    let of_stacks = record.roots.iter().map(|(_, root)| root);
+    let of_stacks = of_stacks.filter(|root| root.kind == RootKind::Stack && root.id != 0);
+    let functions: HashSet<usize> = of_stacks.map(|root| root.id).collect();
+    let named = functions.into_iter().filter_map(|id| {
+        let function = FunctionId::from_runtime(id);
+        // Dynamic ones have no names in metadata.
+        let is_dynamic = info.is_function_dynamic(function).unwrap_or(true);
+        let method = (!is_dynamic).then(|| info.method(function));
+        Some((id, method?.ok()?.full_name().ok()?))
+    });
+    named.collect()
 }
 
 /// What is known of a type. What the runtime does not tell is left out: that is no reason to do

@@ -148,12 +148,15 @@ pub(crate) fn needed_without(info: &ProfilerInfo, owner: Owner) -> EventMask {
 /// Whose this is: the profiler or a component, by its name.
 pub(crate) fn name_of(info: &ProfilerInfo, owner: Owner) -> String {
     let known = info.extension::<Known>().components.get();
-    let name = owner
-        .index()
-        .zip(known)
-        .and_then(|(index, known)| known.get(index));
-    match name {
-        Some((name, _)) => format!("the component `{name}`"),
+    let index = owner.index();
+    let known = index.zip(known).and_then(|(index, known)| known.get(index));
+    described(known.map(|(name, _)| name))
+}
+
+/// The component of this name, or the profiler.
+pub(super) fn described(component: Option<&Arc<str>>) -> String {
+    match component {
+        Some(name) => format!("the component `{name}`"),
         None => "the profiler".to_owned(),
     }
 }

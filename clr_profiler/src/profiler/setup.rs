@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::components::{Attached, Components};
+use super::components::{Attached, Components, described};
 use super::failure::Failure;
 use super::traits::Component;
 use crate::callbacks::{Callback, CallbackSet};
@@ -154,7 +154,7 @@ impl Setup {
         if let Some(first) = &self.rejit {
             return Err(Error::other(format!(
                 "`get_rejit_parameters` has one owner, and {} has it already",
-                described(first)
+                described(first.as_ref())
             )));
         }
         self.rejit = Some(Some(Arc::clone(name)));
@@ -188,7 +188,7 @@ impl Setup {
                 call,
                 format!(
                     "there are hooks already, those of {}; a process has one set of them",
-                    described(first)
+                    described(first.as_ref())
                 ),
             ));
         }
@@ -264,13 +264,6 @@ impl Setup {
     pub fn panic_limit(&mut self, panics: u32) -> &mut Self {
         self.panic_limit = panics.max(1);
         self
-    }
-}
-
-fn described(who: &Who) -> String {
-    match who {
-        None => "the profiler".to_owned(),
-        Some(name) => format!("the component `{name}`"),
     }
 }
 

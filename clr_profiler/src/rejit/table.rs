@@ -71,16 +71,13 @@ pub(super) struct Work {
 
 #[derive(Debug)]
 struct Row {
-    state: RejitState,
-    problem: Option<String>,
-    is_wanted: bool,
+    /// What is told of it.
+    method: RejitOutcome,
     /// Whether the runtime does not know yet what is wanted.
     is_due: bool,
     /// Whether the runtime has an IL of ours for it.
     is_held: bool,
     was_asked: bool,
-    requests: u32,
-    compilations: u32,
 }
 
 #[derive(Debug)]
@@ -103,28 +100,33 @@ impl Table {
 
     /// Other IL is wanted, once more if it is there already.
     pub(super) fn want(&mut self, place: Place) {
+        let (module, method) = place;
         let row = self.rows.entry(place).or_insert(Row {
-            state: RejitState::Queued,
-            problem: None,
-            is_wanted: false,
-            is_due: false,
+            method: RejitOutcome {
+                module,
+                method,
+                state: RejitState::Queued,
+                problem: None,
+                is_wanted: true,
+                requests: 0,
+                compilations: 0,
+            },
+            is_due: true,
             is_held: false,
             was_asked: false,
-            requests: 0,
-            compilations: 0,
         });
-        row.state = RejitState::Queued;
-        row.problem = None;
-        row.is_wanted = true;
+        row.method.state = RejitState::Queued;
+        row.method.problem = None;
+        row.method.is_wanted = true;
         row.is_due = true;
     }
 
     /// Its own IL is wanted; says whether that changes anything.
     pub(super) fn unwant(&mut self, place: Place) -> bool {
-        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_wanted) else {
+        let Some(row) = self.rows.get_mut(&place).filter(|row| row.method.is_wanted) else {
             return false;
         };
-        row.is_wanted = false;
+        row.method.is_wanted = false;
         row.is_due = true;
         true
     }
@@ -132,15 +134,15 @@ impl Table {
     /// The method is left alone.
     pub(super) fn refuse(&mut self, place: Place) {
         if let Some(row) = self.rows.get_mut(&place) {
-            row.state = RejitState::Refused;
+            row.method.state = RejitState::Refused;
             row.is_due = false;
-            row.is_wanted = false;
+            row.method.is_wanted = false;
         }
     }
 
     /// Whether other IL is wanted for any method.
     fn any_wanted(&self) -> bool {
-        self.rows.values().any(|row| row.is_wanted)
+        self.rows.values().any(|row| row.method.is_wanted)
     }
 
     /// Whether the runtime has yet to be told something.
@@ -153,7 +155,7 @@ impl Table {
         let due = self
             .rows
             .iter()
-            .filter(|(_, row)| row.is_due && row.is_wanted);
+            .filter(|(_, row)| row.is_due && row.method.is_wanted);
         due.map(|(place, _)| *place)
     }
 
@@ -165,19 +167,19 @@ impl Table {
             if !std::mem::take(&mut row.is_due) {
                 continue;
             }
-            if row.is_wanted {
-                row.state = RejitState::Requested;
+            if row.method.is_wanted {
+                row.method.state = RejitState::Requested;
                 row.was_asked = false;
                 row.is_held = true;
-                row.requests += 1;
+                row.method.requests += 1;
                 self.inliners.remove(place);
                 work.request.push(*place);
                 continue;
             }
-            row.state = if row.was_asked || row.state == RejitState::Compiled {
+            row.method.state = if row.was_asked || row.method.state == RejitState::Compiled {
                 RejitState::Reverted
-            } else if let RejitState::Failed(_) = row.state {
-                row.state
+            } else if let RejitState::Failed(_) = row.method.state {
+                row.method.state
             } else {
                 RejitState::NeverCalled
             };
@@ -205,10 +207,10 @@ impl Table {
     /// Otherwise it is compiled again because of what it has inlined.
     pub(super) fn asked(&mut self, place: Place) -> bool {
         match self.rows.get_mut(&place) {
-            Some(row) if row.is_wanted => {
+            Some(row) if row.method.is_wanted => {
                 row.was_asked = true;
-                if row.state == RejitState::Requested {
-                    row.state = RejitState::Asked;
+                if row.method.state == RejitState::Requested {
+                    row.method.state = RejitState::Asked;
                 }
                 true
             }
@@ -223,32 +225,32 @@ impl Table {
     pub(super) fn not_set(&mut self, place: Place, status: Hresult, problem: String) {
         // One that was wanted once more meanwhile is asked for again.
         let row = self.rows.get_mut(&place);
-        if let Some(row) = row.filter(|row| row.state == RejitState::Asked) {
-            row.state = RejitState::Failed(status);
-            row.problem = Some(problem);
+        if let Some(row) = row.filter(|row| row.method.state == RejitState::Asked) {
+            row.method.state = RejitState::Failed(status);
+            row.method.problem = Some(problem);
         }
     }
 
     pub(super) fn compiled(&mut self, place: Place, status: Hresult) {
-        let Some(row) = self.rows.get_mut(&place).filter(|row| row.is_wanted) else {
+        let Some(row) = self.rows.get_mut(&place).filter(|row| row.method.is_wanted) else {
             return;
         };
         if !status.is_ok() {
-            row.state = RejitState::Failed(status);
+            row.method.state = RejitState::Failed(status);
             return;
         }
-        match row.state {
+        match row.method.state {
             // Without the new IL, or before anybody has asked for it.
             RejitState::Failed(_) | RejitState::Requested => return,
-            RejitState::Asked => row.state = RejitState::Compiled,
+            RejitState::Asked => row.method.state = RejitState::Compiled,
             _ => {}
         }
-        row.compilations += 1;
+        row.method.compilations += 1;
     }
 
     pub(super) fn failed(&mut self, place: Place, status: Hresult) {
         match self.rows.get_mut(&place) {
-            Some(row) => row.state = RejitState::Failed(status),
+            Some(row) => row.method.state = RejitState::Failed(status),
             // One that has inlined another, and can do nothing for it.
             None => {
                 self.inliners.remove(&place);
@@ -267,17 +269,7 @@ impl Table {
     }
 
     pub(super) fn outcomes(&self) -> Vec<RejitOutcome> {
-        let rows = self.rows.iter();
-        rows.map(|((module, method), row)| RejitOutcome {
-            module: *module,
-            method: *method,
-            state: row.state,
-            problem: row.problem.clone(),
-            is_wanted: row.is_wanted,
-            requests: row.requests,
-            compilations: row.compilations,
-        })
-        .collect()
+        self.rows.values().map(|row| row.method.clone()).collect()
     }
 }
 

@@ -346,15 +346,7 @@ impl Sampling<'_> {
             return Ok(Duration::ZERO);
         }
         let (stop, delivery) = self.stacks.walk(self.info, &self.shared.delivery)?;
-        for (thread, frames) in self.stacks.walked() {
-            let sample = Sample {
-                thread: thread.id,
-                os_thread: thread.os_thread,
-                frames,
-                is_truncated: thread.is_truncated,
-                cpu: thread.cpu,
-                elapsed: thread.elapsed,
-            };
+        for sample in self.stacks.samples() {
             (self.deliver)(self.info, &sample);
         }
         drop(delivery);

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use super::{SampledFrame, SamplerOptions, SamplerTotals, clock};
+use super::{Sample, SampledFrame, SamplerOptions, SamplerTotals, clock};
 use crate::error::{Error, Result};
 use crate::ids::ThreadId;
 use crate::info::{
@@ -24,7 +24,8 @@ pub(super) struct Stacks {
     depth: usize,
     idle_threads: bool,
     walk_time: Duration,
-    threads: Vec<Thread>,
+    /// Samples that have no frames yet, and where these are.
+    threads: Vec<(Sample<'static>, Range<usize>)>,
     frames: Vec<SampledFrame>,
     /// The managed threads of the stop.
     all: Vec<ThreadId>,
@@ -45,16 +46,6 @@ struct Sampled {
     used: Option<Duration>,
     at: Instant,
     stop: u64,
-}
-
-/// A thread with its part of the frames.
-pub(super) struct Thread {
-    pub(super) id: ThreadId,
-    pub(super) os_thread: u32,
-    pub(super) cpu: Option<Duration>,
-    pub(super) elapsed: Duration,
-    pub(super) is_truncated: bool,
-    frames: Range<usize>,
 }
 
 impl Stacks {
@@ -122,11 +113,11 @@ impl Stacks {
         Ok((stop, delivery))
     }
 
-    /// The threads of the last stop with their frames.
-    pub(super) fn walked(&self) -> impl Iterator<Item = (&Thread, &[SampledFrame])> {
-        self.threads.iter().map(|thread| {
-            let frames = self.frames.get(thread.frames.clone());
-            (thread, frames.unwrap_or_default())
+    /// The samples of the last stop.
+    pub(super) fn samples(&self) -> impl Iterator<Item = Sample<'_>> {
+        self.threads.iter().map(|(sample, frames)| Sample {
+            frames: self.frames.get(frames.clone()).unwrap_or_default(),
+            ..*sample
         })
     }
 
@@ -188,14 +179,15 @@ impl Stacks {
         };
         stop.truncated += u64::from(is_truncated);
         stop.samples += 1;
-        self.threads.push(Thread {
-            id: thread,
+        let sample = Sample {
+            thread,
             os_thread,
+            frames: &[],
+            is_truncated,
             cpu,
             elapsed,
-            is_truncated,
-            frames,
-        });
+        };
+        self.threads.push((sample, frames));
         Ok(())
     }
 
