@@ -1,6 +1,5 @@
 //! [`Setup`]: what `initialize` decides.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::components::{Attached, Components, described};
@@ -267,13 +266,11 @@ impl Setup {
     }
 }
 
-impl fmt::Debug for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup")
-            .field("events", &self.events)
-            .field("on_failure", &self.on_failure.is_some())
-            .field("panic_limit", &self.panic_limit)
-            .field("components", &self.components)
-            .finish()
+opaque! {
+    Setup { this =>
+        events: this.events,
+        on_failure: this.on_failure.is_some(),
+        panic_limit: this.panic_limit,
+        components: this.components
     }
 }

@@ -5,7 +5,6 @@ mod options;
 mod table;
 mod worker;
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -335,11 +334,4 @@ impl Drop for Rejit {
     }
 }
 
-impl fmt::Debug for Rejit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rejit")
-            .field("options", &self.shared.options)
-            .field("methods", &self.outcomes().len())
-            .finish_non_exhaustive()
-    }
-}
+opaque! { Rejit { this => options: this.shared.options, methods: this.outcomes().len() } }

@@ -188,9 +188,8 @@ impl Shared {
             }
             Job::On(Target::Name(name)) => {
                 lock(&self.state).names.entry(name.clone()).or_default();
-                match info.modules().and_then(Iterator::collect) {
+                match info.modules().and_then(Iterator::collect::<Result<Vec<_>>>) {
                     Ok(modules) => {
-                        let modules: Vec<ModuleId> = modules;
                         for module in modules {
                             self.look_for(info, &name, module, true);
                         }

@@ -211,25 +211,17 @@ impl<'a> Looks<'a, '_> {
     fn is_friend(&self, of: ModuleId) -> bool {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.InternalsVisibleToAttribute";
         let own = self.scope.own_assembly().ok().flatten();
-        let named = self.named_by(of, ATTRIBUTE);
-        match (own, named) {
-            (Some(own), Some(named)) => named.iter().any(|name| is_name(name, &own)),
-            _ => true,
-        }
+        may_name(self.named_by(of, ATTRIBUTE), own)
     }
 
     /// Whether this assembly says that access to another one is not to be checked.
     fn ignores_checks(&self, of: ModuleId) -> bool {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.IgnoresAccessChecksToAttribute";
-        let ignored = self.named_by(self.module, ATTRIBUTE);
         let other = self.lookup.info().module_metadata(of).ok().and_then(|of| {
             let assembly = of.assembly_from_scope().ok()??;
             of.assembly_name(assembly).ok()
         });
-        match (ignored, other) {
-            (Some(ignored), Some(other)) => ignored.iter().any(|name| is_name(name, &other)),
-            _ => true,
-        }
+        may_name(self.named_by(self.module, ATTRIBUTE), other)
     }
 }
 
@@ -263,10 +255,14 @@ impl access::Standpoint for Standpoint<'_, '_> {
     }
 }
 
-/// Whether the display name of an assembly is of one with this simple name.
-fn is_name(display: &str, simple: &str) -> bool {
-    let name = display.split(',').next().unwrap_or_default();
-    name.trim().eq_ignore_ascii_case(simple)
+/// Whether one of these display names is of the assembly with this simple name; so it may be where
+/// either is not known.
+fn may_name(named: Option<Vec<String>>, simple: Option<String>) -> bool {
+    let (Some(named), Some(simple)) = (named, simple) else {
+        return true;
+    };
+    let mut names = named.iter().filter_map(|display| display.split(',').next());
+    names.any(|name| name.trim().eq_ignore_ascii_case(&simple))
 }
 
 /// A type and those that enclose it, from the inside out.

@@ -5,7 +5,6 @@ use super::lookup::Lookup;
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{MetadataImport, MetadataImport2};
-use crate::runtime::lock;
 use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxer, MethodTypes, TypedArguments};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
@@ -161,17 +160,14 @@ impl MethodTypes for RewriteContext<'_> {
         if let TypeToken::Spec(_) = class {
             return None;
         }
-        if let Some(known) = lock(&self.module.by_ref_like).get(&class) {
-            return Some(*known);
-        }
         // What cannot be told now may be known when another module has been loaded.
-        let found = Lookup::of(self.info()).in_type(self.module(), class, |place| {
-            let metadata = &place.metadata;
-            let attribute = metadata.custom_attribute_by_name(place.class, ATTRIBUTE);
-            Some(attribute.ok()?.is_some())
-        })?;
-        lock(&self.module.by_ref_like).insert(class, found);
-        Some(found)
+        self.module.by_ref_like.find(class, || {
+            Lookup::of(self.info()).in_type(self.module(), class, |place| {
+                let metadata = &place.metadata;
+                let attribute = metadata.custom_attribute_by_name(place.class, ATTRIBUTE);
+                Some(attribute.ok()?.is_some())
+            })
+        })
     }
 
     fn allows_by_ref_like(&self, parameter: &TypeSig) -> Result<bool> {

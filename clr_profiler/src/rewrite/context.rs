@@ -1,7 +1,5 @@
 //! [`RewriteContext`]: what code that edits a body knows of the method.
 
-use std::fmt;
-
 use super::import::Importer;
 use super::scope::Scope;
 use super::store::Module;
@@ -264,11 +262,4 @@ pub(super) fn own_instance(
     Ok(resolver.own_instance(class, count))
 }
 
-impl fmt::Debug for RewriteContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RewriteContext")
-            .field("method", &self.full_name())
-            .field("map_offsets", &self.map_offsets)
-            .finish_non_exhaustive()
-    }
-}
+opaque! { RewriteContext<'_> { this => method: this.full_name(), map_offsets: this.map_offsets } }

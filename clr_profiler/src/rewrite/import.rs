@@ -79,14 +79,13 @@ pub(super) struct ModuleNames<'a, 'info> {
 
 impl ModuleNames<'_, '_> {
     fn assemblies(&mut self) -> Result<&mut Assemblies> {
-        if self.assemblies.is_none() {
-            *self.assemblies = Some(Assemblies {
+        Ok(match &mut *self.assemblies {
+            Some(known) => known,
+            unknown => unknown.insert(Assemblies {
                 own: self.scope.own_assembly()?,
                 references: self.scope.assembly_refs()?,
-            });
-        }
-        let missing = || Error::other("the assemblies of the module are not known");
-        self.assemblies.as_mut().ok_or_else(missing)
+            }),
+        })
     }
 
     /// Has the module refer to an assembly by its name, whether it is known to be there or not.

@@ -251,18 +251,13 @@ impl<'a> Lookup<'a> {
                     class,
                 });
             }
-            home = match forwarded(&metadata, path)? {
-                Some(next) => next,
-                None if home.eq_ignore_ascii_case(assembly) => {
-                    let problem = format!("the assembly {assembly} has no type {path}");
-                    return Err(NotFound::Missing(problem));
-                }
-                None => {
-                    return Err(NotFound::Missing(format!(
-                        "the assembly {home}, to which {assembly} forwards it, has no type {path}"
-                    )));
-                }
-            };
+            home = forwarded(&metadata, path)?.ok_or_else(|| {
+                let which = match home.eq_ignore_ascii_case(assembly) {
+                    true => assembly.to_owned(),
+                    false => format!("{home}, to which {assembly} forwards it,"),
+                };
+                NotFound::Missing(format!("the assembly {which} has no type {path}"))
+            })?;
         }
         Err(NotFound::Unknown)
     }

@@ -1,6 +1,5 @@
 //! New types and members: [`ProfilerInfo::define_type`] and [`ProfilerInfo::extend_type`].
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -369,12 +368,4 @@ impl TypeBuilder<'_> {
     }
 }
 
-impl fmt::Debug for TypeBuilder<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TypeBuilder")
-            .field("module", &self.module)
-            .field("class", &self.class)
-            .field("symbol", &self.symbol)
-            .finish_non_exhaustive()
-    }
-}
+opaque! { TypeBuilder<'_> { this => module: this.module, class: this.class, symbol: this.symbol } }

@@ -5,7 +5,6 @@
 //! reference of their own, and what they leave behind goes with it.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -39,7 +38,7 @@ pub(super) struct Module {
     /// The lock of the module's metadata.
     pub(super) tokens: Mutex<Tokens>,
     /// Whether values of these types live on the stack alone.
-    pub(super) by_ref_like: Mutex<HashMap<TypeToken, bool>>,
+    pub(super) by_ref_like: Known<TypeToken, bool>,
     pub(super) answers: Answers,
     /// Who may use what tokens name.
     pub(super) access: Known<Token, Access>,
@@ -97,13 +96,7 @@ fn latest<'a>(edits: impl DoubleEndedIterator<Item = &'a Edit>) -> Option<Body> 
     made.next().cloned()
 }
 
-impl fmt::Debug for RewriteStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RewriteStore")
-            .field("rewritten_modules", &lock(&self.modules).len())
-            .finish_non_exhaustive()
-    }
-}
+opaque! { RewriteStore { this => rewritten_modules: lock(&this.modules).len() } }
 
 /// What is remembered for a runtime.
 pub(super) fn store(info: &ProfilerInfo) -> &RewriteStore {

@@ -5,7 +5,6 @@ mod clock;
 mod pace;
 mod walk;
 
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -306,13 +305,7 @@ impl Drop for Sampler {
     }
 }
 
-impl fmt::Debug for Sampler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampler")
-            .field("totals", &self.totals())
-            .finish_non_exhaustive()
-    }
-}
+opaque! { Sampler { this => totals: this.totals() } }
 
 /// The sampler's thread.
 struct Sampling<'a> {

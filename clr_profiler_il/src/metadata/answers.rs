@@ -47,11 +47,22 @@ impl<K, V> Default for Known<K, V> {
 impl<K: Copy + Eq + Hash, V: Clone> Known<K, V> {
     /// What is known, or what `ask` finds out.
     pub fn get(&self, key: K, ask: impl FnOnce() -> V) -> V {
-        if let Some(known) = self.kept().get(&key) {
-            return known.clone();
-        }
+        let known = self.known(key);
         // Not under the lock: other questions come up.
-        let answer = ask();
+        known.unwrap_or_else(|| self.keep(key, ask()))
+    }
+
+    /// What is known, or what `ask` finds out; where it finds out nothing, that may change.
+    pub fn find(&self, key: K, ask: impl FnOnce() -> Option<V>) -> Option<V> {
+        let known = self.known(key);
+        known.or_else(|| Some(self.keep(key, ask()?)))
+    }
+
+    fn known(&self, key: K) -> Option<V> {
+        self.kept().get(&key).cloned()
+    }
+
+    fn keep(&self, key: K, answer: V) -> V {
         let mut known = self.kept();
         if known.len() >= LIMIT {
             known.clear();
@@ -85,5 +96,13 @@ mod tests {
         assert_eq!(asked, LIMIT);
         known.get(LIMIT, || None);
         assert_eq!(known.kept().len(), 1);
+    }
+
+    #[test]
+    fn nothing_is_no_answer_to_be_kept() {
+        let known: Known<u8, u8> = Known::default();
+        assert_eq!(known.find(1, || None), None);
+        assert_eq!(known.find(1, || Some(7)), Some(7));
+        assert_eq!(known.find(1, || None), Some(7));
     }
 }

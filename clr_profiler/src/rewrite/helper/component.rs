@@ -1,7 +1,5 @@
 //! [`HelperLoader`]: has modules load a helper.
 
-use std::fmt;
-
 use super::HelperAssembly;
 use crate::callbacks::CallbackSet;
 use crate::error::{Hresult, Result};
@@ -76,10 +74,4 @@ impl Component for HelperLoader {
     }
 }
 
-impl fmt::Debug for HelperLoader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HelperLoader")
-            .field("helper", &self.helper)
-            .finish_non_exhaustive()
-    }
-}
+opaque! { HelperLoader { this => helper: this.helper } }
