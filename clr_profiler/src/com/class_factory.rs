@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::lifecycle::ProfilerClass;
 use super::object::{OBJECTS, Object};
-use crate::native::{self, Com, unknown, value};
+use crate::native::{self, Com, cleared, unknown, value};
 use crate::profiler;
 use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
@@ -93,19 +93,6 @@ unsafe impl Com for Factory {
             .contains(iid)
             .then_some(&FACTORY.base__)
     }
-}
-
-/// The place for an interface, if there is one, with null in it: whatever the answer will be, the
-/// caller finds something there that it may release.
-///
-/// # Safety
-///
-/// `out` is null or points to space for a pointer, which nobody else uses during `'a`.
-pub(super) unsafe fn cleared<'a>(out: *mut *mut c_void) -> Option<&'a mut *mut c_void> {
-    // SAFETY: as the caller promises.
-    let out = unsafe { out.as_mut() }?;
-    *out = std::ptr::null_mut();
-    Some(out)
 }
 
 unsafe extern "system" fn create_instance(

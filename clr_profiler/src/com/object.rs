@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
-use super::class_factory::cleared;
 use super::lifecycle::ProfilerClass;
 use super::vtable::{self, Newest, Vtables};
+use crate::native::cleared;
 use crate::profiler::{self, Components, FailureHook};
 use crate::runtime::{ProfilerInfo, catch, keep_loaded, silence};
 use clr_profiler_sys as sys;

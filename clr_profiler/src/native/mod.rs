@@ -55,6 +55,6 @@ mod values;
 
 pub(crate) use constants::{native_enums, native_flags};
 pub(crate) use convert::*;
-pub(crate) use object::{Com, Object, unknown, value};
+pub(crate) use object::{Com, Object, cleared, unknown, value};
 pub(crate) use read::{read_array, read_text};
 pub(crate) use values::*;

@@ -79,17 +79,29 @@ pub(crate) unsafe fn value<'a, T: Com>(this: *mut c_void) -> &'a T {
     &unsafe { inner::<T>(this) }.value
 }
 
+/// The place for an interface, if there is one, with null in it: whatever the answer will be, the
+/// caller finds something there that it may release.
+///
+/// # Safety
+///
+/// `out` is null or points to space for a pointer, which nobody else uses during `'a`.
+pub(crate) unsafe fn cleared<'a>(out: *mut *mut c_void) -> Option<&'a mut *mut c_void> {
+    // SAFETY: as the caller promises.
+    let out = unsafe { out.as_mut() }?;
+    *out = std::ptr::null_mut();
+    Some(out)
+}
+
 unsafe extern "system" fn query<T: Com>(
     this: *mut c_void,
     iid: *const GUID,
     out: *mut *mut c_void,
 ) -> HRESULT {
     // SAFETY: COM: `this` is ours, the others are null or valid.
-    let (object, iid, out) = unsafe { (inner::<T>(this), iid.as_ref(), out.as_mut()) };
+    let (object, iid, out) = unsafe { (inner::<T>(this), iid.as_ref(), cleared(out)) };
     let (Some(iid), Some(out)) = (iid, out) else {
         return sys::E_POINTER;
     };
-    *out = std::ptr::null_mut();
     if T::vtable(iid) == Some(object.vtable) {
         // SAFETY: the caller holds a reference.
         unsafe { add_ref::<T>(this) };

@@ -70,6 +70,9 @@ fn scan(text: &str, found: &mut Found) {
     let mut interface = None;
     let mut docs = String::new();
     let mut in_attribute = false;
+    // The rows that stand in a trait itself: whose they are, of which interface, and the last one.
+    let mut rows: Option<(String, String)> = None;
+    let mut row = None;
     for line in text.lines().map(str::trim) {
         if let Some(doc) = line.strip_prefix("///") {
             docs.push_str(doc);
@@ -102,6 +105,26 @@ fn scan(text: &str, found: &mut Found) {
                 format!("{interface}::{native}"),
                 format!("Profiler::{method}"),
             );
+        }
+        if let Some((of, interface)) = line.strip_prefix("calls! { ").and_then(rows_in) {
+            rows = Some((of, interface));
+        }
+        if let Some((of, interface)) = &rows {
+            if line == "}" {
+                rows = None;
+                continue;
+            }
+            if line.starts_with("fn ") {
+                row = item_in(line);
+            }
+            if let (Some(name), Some(native)) = (&row, native_in(line)) {
+                add(
+                    found,
+                    format!("{interface}::{native}"),
+                    format!("{of}::{name}"),
+                );
+                row = None;
+            }
         }
         if let Some((enumerator, native)) = enumerator_in(line) {
             for method in ["Next", "GetCount", "Skip", "Reset", "Clone"] {
@@ -171,6 +194,26 @@ fn item_in(line: &str) -> Option<String> {
         },
     };
     (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// `Trait = INative from source;`: what rows that follow belong to.
+fn rows_in(line: &str) -> Option<(String, String)> {
+    let (of, rest) = line.split_once(" = ")?;
+    let (interface, _) = rest.split_once(" from ")?;
+    Some((of.to_owned(), interface.to_owned()))
+}
+
+/// `= [mode] Native(`: the native method of a row.
+fn native_in(line: &str) -> Option<&str> {
+    let rest = line
+        .strip_prefix("= ")
+        .or(line.split_once(" = ").map(|(_, rest)| rest))?;
+    let rest = match rest.strip_prefix('[') {
+        Some(mode) => mode.split_once("] ")?.1,
+        None => rest,
+    };
+    let (native, after) = name_in(rest);
+    after.starts_with('(').then_some(native)
 }
 
 /// `Name = INativeEnum of Item`: a row that becomes an enumerator.
@@ -247,6 +290,14 @@ mod tests {
             /// Lists.
             Enum<'a> = ICorEnum of Item => u32;
             Handed = ICorHanded of \"ICorProfilerCallback::Came\";
+            trait Rows {
+                calls! { Rows = IRows from info;
+                /// Gets.
+                fn gets(id: u32) -> u32
+                    = [in gc] GetIt(id, @it);
+                fn counts() -> u32 = Count(@count);
+                }
+            }
             interface ICorProfilerCallback2: ICorProfilerCallback
             /// Comes.
             came = Came(id: u32)
@@ -266,6 +317,8 @@ mod tests {
                 "ICorEnum::Reset Enum",
                 "ICorEnum::Skip Enum",
                 "ICorProfilerCallback2::Came Profiler::came",
+                "IRows::Count Rows::counts",
+                "IRows::GetIt Rows::gets",
                 "IThing::Do Thing::does",
                 "IThing::Redo Thing::does_again",
                 "IThing::Undo Thing::does",

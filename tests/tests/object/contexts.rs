@@ -109,7 +109,7 @@ fn a_callback_may_come_within_a_callback() {
         let lines: Vec<&str> = log.lines().collect();
         assert_eq!(lines.len(), 4, "{log}");
         assert_eq!(lines[0], format!("thread {thread} began"));
-        assert_eq!(lines[1], "inner GcScope");
+        assert_eq!(lines[1], "inner GcScope { .. }");
         // The inner panic ends the inner callback alone.
         assert!(lines[2].starts_with("garbage_collection_finished panicked: inner panic (at "));
         assert_eq!(lines[3], format!("thread {thread} Ok(()) Module1.dll"));
