@@ -164,7 +164,7 @@ fn what_was_inserted_is_used_and_what_was_there_is_not() {
     expected.sort_unstable();
     assert_eq!(names, expected);
     assert_eq!(used.constructors, [tokens[1], tokens[3]]);
-    body.prologue(Fragment::new().call(&MethodSymbol::new("A", "None", "void ()")))
+    body.prologue(Fragment::new().call(MethodSymbol::new("A", "None", "void ()")))
         .unwrap();
     assert_eq!(Used::by(&body, &mut Source), Err("no such method"));
 }
