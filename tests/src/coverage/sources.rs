@@ -196,11 +196,13 @@ fn item_in(line: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// `Trait = INative from source;`: what rows that follow belong to.
+/// `Trait = INative from source;`: what rows that follow belong to. Those of a type are for the library
+/// alone.
 fn rows_in(line: &str) -> Option<(String, String)> {
     let (of, rest) = line.split_once(" = ")?;
     let (interface, _) = rest.split_once(" from ")?;
-    Some((of.to_owned(), interface.to_owned()))
+    let is_trait = !matches!(of, "ProfilerInfo" | "Metadata");
+    is_trait.then(|| (of.to_owned(), interface.to_owned()))
 }
 
 /// `= [mode] Native(`: the native method of a row.
