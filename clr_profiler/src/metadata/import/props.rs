@@ -22,7 +22,7 @@ pub struct ScopeProps {
 #[non_exhaustive]
 pub struct TypeDefProps {
     /// Its name with namespace, and with the number of generic parameters: `` Shop.Cart`1 ``. A
-    /// nested type has no namespace here; see [`MetadataImport::nested_class_props`].
+    /// nested type has no namespace here; see [`nested_class_props`](super::MetadataImport::nested_class_props).
     pub name: String,
     /// Its attributes: `CorTypeAttr`, ECMA-335 II.23.1.15.
     pub attributes: u32,
