@@ -84,6 +84,9 @@ mod error;
 mod events;
 #[allow(unsafe_code, reason = "declares the constructors that take any number")]
 mod ids;
+#[allow(unsafe_code, reason = "reads what others replace meanwhile")]
+mod lifetimes;
+mod locks;
 
 // The runtime.
 #[allow(

@@ -89,21 +89,19 @@ impl<'a> SurvivingRanges<'a> {
 /// How many objects of each type were allocated.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocationsByClass<'a> {
-    classes: &'a [ClassId],
+    classes: &'a [usize],
     counts: &'a [u32],
 }
 
 impl<'a> AllocationsByClass<'a> {
-    pub(crate) fn new(classes: &'a [ClassId], counts: &'a [u32]) -> Self {
+    pub(crate) fn new(classes: &'a [usize], counts: &'a [u32]) -> Self {
         Self { classes, counts }
     }
 
     /// Each type with the number of its objects.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ClassId, u32)> + 'a {
-        self.classes
-            .iter()
-            .copied()
-            .zip(self.counts.iter().copied())
+        let classes = self.classes.iter().copied().map(ClassId::from_runtime);
+        classes.zip(self.counts.iter().copied())
     }
 }
 

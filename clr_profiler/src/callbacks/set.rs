@@ -72,6 +72,24 @@ impl Callback {
         ENDINGS.contains(self)
     }
 
+    /// Whether it tells of the loading of a module or an assembly, which goes on.
+    pub(crate) const fn is_loading(self) -> bool {
+        matches!(
+            self,
+            Self::AssemblyLoadStarted
+                | Self::AssemblyLoadFinished
+                | Self::ModuleLoadStarted
+                | Self::ModuleLoadFinished
+                | Self::ModuleAttachedToAssembly
+        )
+    }
+
+    /// Whether the library's own components get it after everybody else. What has been loaded is known to
+    /// them first, what goes is there until everybody was told.
+    pub(crate) const fn reaches_the_library_last(self) -> bool {
+        self.reaches_components_last() && !matches!(self, Self::ModuleLoadFinished)
+    }
+
     /// What the runtime is told when the profiler failed in this callback.
     pub(crate) const fn answer_to_failure(self) -> Hresult {
         match self {
@@ -88,8 +106,19 @@ impl Callback {
         // More than those that are in cooperative mode for sure: on .NET 10 all of exceptions can be.
         const EXCEPTIONS: EventMask =
             EventMask::MONITOR_EXCEPTIONS.union(EventMask::MONITOR_CLR_EXCEPTIONS);
-        let can_be = matches!(self, Self::HandleCreated | Self::FinalizeableObjectQueued);
-        !self.is_cooperative() && !can_be && !self.events().intersects(EXCEPTIONS)
+        let can_be = matches!(
+            self,
+            Self::HandleCreated
+                | Self::FinalizeableObjectQueued
+                | Self::ModuleLoadStarted
+                | Self::AssemblyLoadStarted
+                | Self::AssemblyLoadFinished
+                | Self::EventPipeEventDelivered
+        );
+        // The thread that ends another one has a lock that others wait for.
+        let has_lock = matches!(self, Self::ThreadDestroyed);
+        let is_cooperative = self.is_cooperative() || self.events().intersects(EXCEPTIONS);
+        !is_cooperative && !can_be && !has_lock
     }
 }
 
@@ -99,7 +128,8 @@ const ENDINGS: CallbackSet = {
     let mut index = 0;
     while index < Callback::ALL.len() {
         let name = Callback::ALL[index].name();
-        if has(name, "_finished") || has(name, "_unload") || has(name, "shutdown") {
+        let is_end = has(name, "_finished") || has(name, "_unload") || has(name, "_destroyed");
+        if is_end || has(name, "shutdown") {
             endings = endings.with(name);
         }
         index += 1;
@@ -213,7 +243,7 @@ mod tests {
         let last = |callback: Callback| callback.reaches_components_last();
         assert!(last(Callback::JITCompilationFinished) && last(Callback::ModuleUnloadStarted));
         assert!(last(Callback::AppDomainShutdownStarted) && last(Callback::Shutdown));
-        assert!(last(Callback::DynamicMethodUnloaded));
+        assert!(last(Callback::DynamicMethodUnloaded) && last(Callback::ThreadDestroyed));
         assert!(!last(Callback::JITCompilationStarted) && !last(Callback::JITInlining));
         assert!(!last(Callback::ModuleAttachedToAssembly));
     }

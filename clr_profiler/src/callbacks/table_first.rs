@@ -21,48 +21,48 @@ macro_rules! callbacks {
 
                 /// An assembly is being loaded: its name is not known yet.
                 assembly_load_started = AssemblyLoadStarted(assemblyId: AssemblyID)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::loading(assemblyId));
                 /// An assembly was loaded, or not: `status` says which.
                 assembly_load_finished = AssemblyLoadFinished(assemblyId: AssemblyID, hrStatus: HRESULT)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::loaded(assemblyId, hrStatus), status: Hresult = Hresult(hrStatus.0));
                 /// An assembly is about to be unloaded.
                 assembly_unload_started = AssemblyUnloadStarted(assemblyId: AssemblyID)
                     [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId));
                 /// An assembly was unloaded; its id is no longer good for calls.
                 assembly_unload_finished = AssemblyUnloadFinished(assemblyId: AssemblyID, hrStatus: HRESULT)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::gone(assemblyId), status: Hresult = Hresult(hrStatus.0));
 
                 /// A module is being loaded: it cannot be asked about yet.
                 module_load_started = ModuleLoadStarted(moduleId: ModuleID)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::loading(moduleId));
                 /// A module was loaded, or not: `status` says which. The place to add metadata to it.
                 module_load_finished = ModuleLoadFinished(moduleId: ModuleID, hrStatus: HRESULT)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::loaded(moduleId, hrStatus), status: Hresult = Hresult(hrStatus.0));
                 /// A module is about to be unloaded. Do not ask the runtime about it any more.
                 module_unload_started = ModuleUnloadStarted(moduleId: ModuleID)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId));
                 /// A module was unloaded; its id may be given to another module.
                 module_unload_finished = ModuleUnloadFinished(moduleId: ModuleID, hrStatus: HRESULT)
-                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::gone(moduleId), status: Hresult = Hresult(hrStatus.0));
                 /// It is now known which assembly a module belongs to.
                 module_attached_to_assembly = ModuleAttachedToAssembly(moduleId: ModuleID, AssemblyId: AssemblyID)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId), assembly: AssemblyId = AssemblyId::from_runtime(AssemblyId));
 
                 /// A type is being loaded.
                 class_load_started = ClassLoadStarted(classId: ClassID)
-                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId));
+                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::loading(classId));
                 /// A type was loaded, or not: `status` says which.
                 class_load_finished = ClassLoadFinished(classId: ClassID, hrStatus: HRESULT)
-                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::loaded(classId, hrStatus), status: Hresult = Hresult(hrStatus.0));
                 /// A type is about to be unloaded.
                 class_unload_started = ClassUnloadStarted(classId: ClassID)
                     [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId));
                 /// A type was unloaded; its id is no longer good for calls.
                 class_unload_finished = ClassUnloadFinished(classId: ClassID, hrStatus: HRESULT)
-                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId), status: Hresult = Hresult(hrStatus.0));
+                    [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::gone(classId), status: Hresult = Hresult(hrStatus.0));
                 /// A function is unloaded; its id is no longer good for calls.
                 function_unload_started = FunctionUnloadStarted(functionId: FunctionID)
-                    [MONITOR_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::from_runtime(functionId));
+                    [MONITOR_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::gone(functionId));
 
                 /// A function is about to be compiled: the place to replace its IL.
                 ///
@@ -88,7 +88,7 @@ macro_rules! callbacks {
 
                 /// A managed thread was created.
                 thread_created = ThreadCreated(threadId: ThreadID)
-                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(threadId));
+                    [MONITOR_THREADS] info (thread: ThreadId = ThreadId::beginning(threadId));
                 /// A managed thread was destroyed; its id is no longer good for calls.
                 thread_destroyed = ThreadDestroyed(threadId: ThreadID)
                     [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(threadId));
@@ -159,7 +159,7 @@ macro_rules! callbacks {
                     [MONITOR_OBJECT_ALLOCATED | ENABLE_OBJECT_ALLOCATED] info (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: ClassId = ClassId::from_runtime(classId));
                 /// How many objects of each type were allocated since the previous collection.
                 objects_allocated_by_class = ObjectsAllocatedByClass(cClassCount: ULONG, classIds: *const ClassID, cObjects: *const ULONG)
-                    [MONITOR_GC] gc (allocations: AllocationsByClass<'_> = AllocationsByClass::new(slice(classIds.cast(), cClassCount), slice(cObjects, cClassCount)));
+                    [MONITOR_GC] gc (allocations: AllocationsByClass<'_> = AllocationsByClass::new(slice(classIds, cClassCount), slice(cObjects, cClassCount)));
                 /// The references that one object holds. There may be no class during unloading.
                 object_references = ObjectReferences(objectId: ObjectID, classId: ClassID, cObjectRefs: ULONG, objectRefIds: *const ObjectID)
                     [MONITOR_GC] gc (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: Option<ClassId> = ClassId::optional(classId), references: ObjectIds<'_> = ObjectIds::new(slice(objectRefIds, cObjectRefs)));

@@ -111,7 +111,7 @@ macro_rules! callbacks {
             {
                 /// A method without metadata was unloaded; its id is no longer good for calls.
                 dynamic_method_unloaded = DynamicMethodUnloaded(functionId: FunctionID)
-                    [HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::from_runtime(functionId));
+                    [HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::gone(functionId));
             }
             interface ICorProfilerCallback10: ICorProfilerCallback9
             lifecycle {}

@@ -14,7 +14,9 @@ use crate::callbacks::Callback;
 use crate::error::Result;
 use crate::info::GcScope;
 use crate::profiler::{Attached, Component, Failure, FailureCause, tell};
-use crate::runtime::{Mark, Owner, ProfilerInfo, Suspended, ThreadState, catch, suspended};
+use crate::runtime::{
+    Mark, Owner, ProfilerInfo, Suspended, ThreadState, catch, is_loading, suspended,
+};
 
 /// What a callback may ask the runtime.
 pub(super) trait Context: Sized {
@@ -104,12 +106,34 @@ fn dispatch_to_all<P: ProfilerClass, C: Context, R: Answer>(
         Phase::Active | Phase::Retired => {}
         Phase::Created | Phase::Failed | Phase::ShutDown => return None,
     }
-    if callback.reaches_components_last() {
+    let last = callback.reaches_the_library_last();
+    if !last {
+        call_library(live, callback, of_component);
+    }
+    let is_of_library = callback.events().intersects(live.info.events_of_library());
+    let answer = if is_of_library {
+        R::NONE
+    } else if callback.reaches_components_last() {
         let own = of_profiler();
         R::join(own, call_components(live, callback, of_component))
     } else {
         let others = call_components(live, callback, of_component);
         R::join(others, of_profiler())
+    };
+    if last {
+        call_library(live, callback, of_component);
+    }
+    answer
+}
+
+/// Calls the library's own components: none of their callbacks has an answer.
+fn call_library<P, C: Context, R: Answer>(
+    live: &Live<P>,
+    callback: Callback,
+    of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
+) {
+    for attached in live.components.of_library(callback) {
+        call_component(live, callback, Owner::PROFILER, attached, of_component);
     }
 }
 
@@ -126,13 +150,13 @@ fn call_components<P, C: Context, R: Answer>(
 
 /// Where a thread is that is in this callback.
 #[inline]
-fn state<C: Context>(info: &ProfilerInfo, callback: Callback, owner: Owner) -> ThreadState {
+fn state<C: Context>(callback: Callback, owner: Owner) -> ThreadState {
     ThreadState {
         // A callback that comes while the runtime is suspended comes while it is suspended.
         suspended: if C::GC { Suspended::ForGc } else { suspended() },
         objects_stay: callback.is_cooperative(),
         may_wait: callback.may_wait(),
-        profiler: info.identity(),
+        is_loading: is_loading() || callback.is_loading(),
         owner,
     }
 }
@@ -148,7 +172,7 @@ fn call_profiler<P: ProfilerClass, C: Context, R>(
     if object.phase() != Phase::Active {
         return None;
     }
-    let _mark = Mark::set(state::<C>(&live.info, callback, Owner::PROFILER));
+    let _mark = Mark::set(state::<C>(callback, Owner::PROFILER));
     match catch(|| user_code(&live.profiler, C::of(&live.info))) {
         Ok(Ok(answer)) => return Some(answer),
         Ok(Err(error)) => failed(live, callback, None, FailureCause::Error(error), false),
@@ -165,7 +189,7 @@ pub(super) fn call_component<P, C: Context, R>(
     attached: &Attached,
     user_code: impl FnOnce(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
-    let _mark = Mark::set(state::<C>(&live.info, callback, owner));
+    let _mark = Mark::set(state::<C>(callback, owner));
     let (cause, disabled) = match catch(|| user_code(attached.component(), C::of(&live.info))) {
         Ok(Ok(answer)) => return Some(answer),
         Ok(Err(error)) => (FailureCause::Error(error), false),

@@ -1,6 +1,7 @@
 //! The callbacks that begin and end a profiler's life.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
@@ -10,7 +11,7 @@ use super::object::{Live, Object, Phase};
 use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
 use crate::events::Loaded;
-use crate::profiler::{self, Failure, FailureCause, Profiler, Setup};
+use crate::profiler::{self, Ends, Failure, FailureCause, Profiler, Setup};
 use crate::rewrite::Unloads;
 use crate::runtime::{ProfilerInfo, catch, slice};
 use clr_profiler_sys as sys;
@@ -135,9 +136,8 @@ fn try_start<P: ProfilerClass>(
     if object.phase() != Phase::Created {
         return Err(twice());
     }
-    setup.attach(Unloads)?;
     let profiler = make(info, setup)?;
-    let components = setup.take_components()?;
+    let components = setup.take_components(vec![Arc::new(Ends), Arc::new(Unloads)])?;
     let left_out = setup.leave_out_dangers(info);
     let live = Live {
         profiler,

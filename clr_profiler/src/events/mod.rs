@@ -135,6 +135,10 @@ event_mask! {
 }
 
 impl EventMask {
+    /// The events by which the library knows which ids are good: it asks for them whatever the profiler
+    /// asks for.
+    pub(crate) const OF_LIBRARY: Self = Self::MONITOR_MODULE_LOADS.union(Self::MONITOR_THREADS);
+
     /// The mask of the lower 32 bits, native type `COR_PRF_MONITOR`.
     pub const fn low(self) -> u32 {
         self.bits() as u32

@@ -9,8 +9,9 @@ use uuid::Uuid;
 use super::ProfilerInfo;
 use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
+use crate::lifetimes::seen;
 use crate::native::{answers, arguments, as_it_is};
 use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
@@ -59,6 +60,7 @@ table! { ($) __cor_profiler_info14:
 
     /// The objects that are never collected: string literals, static objects, type objects.
     fn non_gc_objects() -> ObjectEnum<'_> = EnumerateNonGCObjects(@enumerator)
+        given _whole = whole_heap()
         fails "What the runtime answers, at once or as an item.";
 
     /// The address ranges of objects that are never collected.
@@ -87,6 +89,19 @@ pub trait CorProfilerInfo14: Sealed {
 }
 
 impl CorProfilerInfo14 for ProfilerInfo {}
+
+/// Refuses to go through objects among which there can be some whose types are gone: .NET 8 leaves them
+/// there, and reads their types.
+fn whole_heap(info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
+    if info.handle().runtime_major()? != 8 || !seen::may_have_collectible() {
+        return Ok(());
+    }
+    Err(Error::rule(
+        call,
+        "modules of this program can be unloaded, and .NET 8 crashes here where objects of their types \
+         are left",
+    ))
+}
 
 arguments! {
     sys::EventPipeProviderCallback => Self = |callback, _| Ok(callback);

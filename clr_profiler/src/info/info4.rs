@@ -3,11 +3,12 @@
 use super::ProfilerInfo;
 use super::code::{CodeRange, IlToNative};
 use super::code_lookup::find_code;
+use super::collectible::last;
 use super::enumerate::{FunctionEnum, ThreadEnum};
 use super::handle::Sealed;
 use crate::error::{Hresult, Result};
 use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId};
-use crate::native::pointer;
+use crate::native::{Argument, Asked, pointer};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -37,8 +38,9 @@ table! { ($) __cor_profiler_info4:
     /// [`rejit_error`](crate::Profiler::rejit_error).
     fn request_rejit(methods: &[(ModuleId, MethodDef)]) -> ()
         = RequestReJIT(methods.0.len(), methods.0.as_ptr(), methods.1.as_ptr())
+        given _last = last(methods)
         at INITIALIZED_THREAD with ENABLE_REJIT
-        fails "`CORPROF_E_REJIT_NOT_ENABLED` without that event, and what the runtime answers.";
+        fails "Methods of collectible modules, `CORPROF_E_REJIT_NOT_ENABLED` without that event, and what the runtime answers.";
 
     /// The function whose native code an instruction pointer is in, and the ReJIT id of that code;
     /// not for dynamic methods.
@@ -86,6 +88,7 @@ pub trait CorProfilerInfo4: Sealed {
         fails "`CORPROF_E_REJIT_NOT_ENABLED` without that event, `E_INVALIDARG` for no method \
                at all.")]
     fn request_revert(&self, methods: &[(ModuleId, MethodDef)]) -> Result<Vec<Hresult>> {
+        last(self, "ICorProfilerInfo4::RequestRevert", methods)?;
         let mut statuses = vec![sys::S_OK; methods.len()];
         self.handle().revert(methods, &mut statuses)?;
         let statuses = statuses.into_iter();
@@ -103,11 +106,17 @@ fn found(
 ) -> Result<()> {
     let info = info.handle();
     find_code(info, call, || {
-        let (id, rejit, mut count) = (function.raw(), rejit.raw(), 0);
+        let (asked, mut count) = (Asked::of_info(call, info), 0);
         let none = std::ptr::null_mut();
         ask!(
             info,
-            ICorProfilerInfo4::GetILToNativeMapping2(id, rejit, 0, &mut count, none)
+            ICorProfilerInfo4::GetILToNativeMapping2(
+                function.to_native(&asked)?,
+                rejit.to_native(&asked)?,
+                0,
+                &mut count,
+                none
+            )
         )?;
         Ok(())
     })

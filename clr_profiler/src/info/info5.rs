@@ -2,6 +2,7 @@
 
 use super::ProfilerInfo;
 use super::handle::Sealed;
+use super::profiler_info::of_profiler;
 use crate::error::Result;
 use crate::events::EventMask;
 use crate::native::Asked;
@@ -12,8 +13,8 @@ table! { ($) __cor_profiler_info5:
     /// Sets which events the runtime reports.
     ///
     /// Events of `initialize` belong into its [`Setup`](crate::Setup).
-    fn set_event_mask2(events: EventMask) -> () = SetEventMask2(events.low(), events.high())
-        given _checked = checked_events(events)
+    fn set_event_mask2(events: EventMask) -> () = SetEventMask2((events | more).low(), events.high())
+        given more = more_events(events)
         at "any; immutable flags must stay as they are."
         fails "An error of its own that names the flags which cannot be changed, or not be had.";
 
@@ -29,14 +30,15 @@ pub trait CorProfilerInfo5: Sealed {
 
 impl CorProfilerInfo5 for ProfilerInfo {}
 
-fn whole_mask((low, high): (u32, u32), _: &Asked<'_>) -> Result<EventMask> {
-    Ok(EventMask::from_halves(low, high))
+fn whole_mask((low, high): (u32, u32), asked: &Asked<'_>) -> Result<EventMask> {
+    of_profiler(EventMask::from_halves(low, high), asked)
 }
 
-fn checked_events(
+fn more_events(
     info: &(impl Sealed + ?Sized),
     call: &'static str,
     events: EventMask,
-) -> Result<()> {
-    info.handle().check_events(call, events)
+) -> Result<EventMask> {
+    info.handle().check_events(call, events)?;
+    Ok(info.handle().asks_for(events))
 }

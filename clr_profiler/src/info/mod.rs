@@ -4,6 +4,8 @@
 mod assembly_references;
 mod code;
 mod code_lookup;
+mod collectible;
+mod depends;
 mod enumerate;
 mod function_control;
 mod gc_scope;
@@ -29,6 +31,7 @@ mod names;
 mod object;
 mod profiler_info;
 mod statics;
+mod type_loading;
 mod visit;
 
 use crate::runtime::handle;
@@ -36,6 +39,8 @@ use crate::runtime::handle;
 pub use crate::runtime::ProfilerInfo;
 pub use assembly_references::AssemblyReferenceProvider;
 pub use code::{CodeRange, IlMapEntry, IlOrigin, IlToNative};
+pub(crate) use collectible::note_module;
+pub(crate) use depends::{modules_of_class, modules_of_function};
 pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum};
 pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;

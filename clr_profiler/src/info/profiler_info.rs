@@ -6,6 +6,7 @@ use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
 use crate::error::{Error, Result};
 use crate::events::{EventMask, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
+use crate::native::Asked;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 
@@ -71,7 +72,7 @@ impl ProfilerInfo {
 
     /// The major version of the runtime. It is asked for at the start: the runtime does not say it
     /// everywhere where events can be changed.
-    fn runtime_major(&self) -> Result<u16> {
+    pub(super) fn runtime_major(&self) -> Result<u16> {
         if self.version() < 3 {
             // Older runtimes than this interface do not say which they are.
             return Ok(2);
@@ -107,4 +108,10 @@ impl ProfilerInfo {
             Some(problem) => Err(Error::rule_with_code(call, problem, code)),
         }
     }
+}
+
+/// The events of the profiler among those that the runtime reports.
+pub(super) fn of_profiler(events: EventMask, asked: &Asked<'_>) -> Result<EventMask> {
+    let of_library = asked.info.map(ProfilerInfo::events_of_library);
+    Ok(events - of_library.unwrap_or_default())
 }

@@ -1,9 +1,12 @@
 //! Where static fields are.
 
 use super::ProfilerInfo;
+use super::depends::modules_of_class;
 use super::handle::Sealed;
+use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, ClassId, ContextId, ThreadId};
-use crate::native::native_flags;
+use crate::lifetimes::{InFlight, seen};
+use crate::native::{Argument, Asked, native_flags};
 use clr_profiler_il::token::FieldDef;
 
 native_flags! {
@@ -39,14 +42,16 @@ table! { ($) __cor_profiler_info_statics:
     /// The address of an ordinary static field, in an application domain.
     fn app_domain_static_address(class: ClassId, field: FieldDef, app_domain: AppDomainId) -> usize
         = [steady] GetAppDomainStaticAddress(class, field, app_domain, @address)
-        fails "`E_INVALIDARG` for other fields, `CORPROF_E_DATAINCOMPLETE` before the type is \
+        given _lasting = lasting(class)
+        fails "Types of collectible modules on .NET Core 3.1 and .NET 8; `E_INVALIDARG` for other fields, `CORPROF_E_DATAINCOMPLETE` before the type is \
                initialised, `CORPROF_E_LITERALS_HAVE_NO_ADDRESS` for constants.";
 
     /// The address of a static field that there is one of for each thread: that of this thread.
     fn thread_static_address(class: ClassId, field: FieldDef, thread: Option<ThreadId>) -> usize
         = [steady] GetThreadStaticAddress(class, field, thread, @address)
+        given _lasting = lasting(class)
         at "a callback on the thread, which can be named or left out; not during a collection."
-        fails "`E_INVALIDARG` for other fields, other threads, and where the thread has not used \
+        fails "Types of collectible modules on .NET Core 3.1 and .NET 8; `E_INVALIDARG` for other fields, other threads, and where the thread has not used \
                the field yet; `CORPROF_E_DATAINCOMPLETE` before the type is initialised.";
 
     /// The address of a static field that there is one of for each context. .NET Framework only.
@@ -62,7 +67,8 @@ table! { ($) __cor_profiler_info_statics3:
     fn thread_static_address2(
         class: ClassId, field: FieldDef, app_domain: AppDomainId, thread: ThreadId
     ) -> usize = [steady] GetThreadStaticAddress2(class, field, app_domain, thread, @address)
-        fails "`E_INVALIDARG` for other fields, and where the thread has not used the field yet; \
+        given _lasting = lasting(class)
+        fails "Types of collectible modules on .NET Core 3.1 and .NET 8; `E_INVALIDARG` for other fields, and where the thread has not used the field yet; \
                `CORPROF_E_DATAINCOMPLETE` before the type is initialised.";
 }
 
@@ -76,3 +82,23 @@ pub trait CorProfilerInfoStatics: Sealed {
 }
 
 impl CorProfilerInfoStatics for ProfilerInfo {}
+
+/// Refuses types of collectible modules where the runtime looks for their fields through an object that
+/// may be gone before the module is: nobody is told when it is.
+fn lasting(info: &(impl Sealed + ?Sized), call: &'static str, class: ClassId) -> Result<()> {
+    let info = info.handle();
+    // .NET Core 3.1 says 4.
+    if info.runtime_major()? > 8 || !seen::may_have_collectible() {
+        return Ok(());
+    }
+    let _in_flight = InFlight::begin();
+    class.to_native(&Asked::of_info(call, info))?;
+    match modules_of_class(info, class) {
+        Some(modules) if modules.is_empty() => Ok(()),
+        _ => Err(Error::rule(
+            call,
+            "the type depends on a module that can be unloaded, and this runtime crashes where that is \
+             about to be",
+        )),
+    }
+}

@@ -73,10 +73,11 @@ pub trait MetadataEmit2: SealedWriter {
     #[doc(alias = "SaveDeltaToStream")]
     fn save_delta_to_stream(&self, out: &mut dyn Write) -> Result<()> {
         to_stream(out, |stream| {
-            native_call!(
-                &self.writer().emit,
-                IMetaDataEmit2::SaveDeltaToStream(stream, 0)
-            )
+            let emit = self
+                .writer()
+                .emit
+                .in_use("IMetaDataEmit2::SaveDeltaToStream")?;
+            native_call!(&emit, IMetaDataEmit2::SaveDeltaToStream(stream, 0))
         })
     }
 
@@ -90,10 +91,11 @@ pub trait MetadataEmit2: SealedWriter {
     #[doc(alias = "SaveDeltaToMemory")]
     fn save_delta_to_memory(&self) -> Result<Vec<u8>> {
         to_memory(self.delta_save_size(sys::cssAccurate)?, |start, size| {
-            native_call!(
-                &self.writer().emit,
-                IMetaDataEmit2::SaveDeltaToMemory(start, size)
-            )
+            let emit = self
+                .writer()
+                .emit
+                .in_use("IMetaDataEmit2::SaveDeltaToMemory")?;
+            native_call!(&emit, IMetaDataEmit2::SaveDeltaToMemory(start, size))
         })
     }
 }

@@ -4,8 +4,9 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::kept::{InUse, Kept};
 use crate::error::{Hresult, Result};
-use crate::native::cast;
+use crate::lifetimes::InFlight;
 use crate::native::typed;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
@@ -18,8 +19,18 @@ const BATCH: usize = 16;
 
 /// The interface that an enumeration is of, which also ends it.
 pub(crate) enum Source<'m> {
-    Import(&'m sys::IMetaDataImport2),
-    Assembly(sys::IMetaDataAssemblyImport),
+    Import(&'m Kept<sys::IMetaDataImport2>),
+    Assembly(Kept<sys::IMetaDataAssemblyImport>),
+}
+
+impl Source<'_> {
+    /// Keeps the module there, for this call.
+    fn hold(&self, call: &'static str) -> Result<InFlight> {
+        match self {
+            Self::Import(import) => import.hold(call),
+            Self::Assembly(assembly) => assembly.hold(call),
+        }
+    }
 }
 
 /// What an enumeration gives.
@@ -108,8 +119,9 @@ impl<'m, T> MetadataIter<'m, T> {
         self.open()?;
         let mut count = 0;
         if !self.native.is_null() {
+            let counter = self.counter()?;
             native_call!(
-                &self.counter()?,
+                &counter,
                 IMetaDataImport::CountEnum(self.native, &mut count)
             )?;
         }
@@ -129,21 +141,19 @@ impl<'m, T> MetadataIter<'m, T> {
         if !self.native.is_null() {
             // The runtime takes whatever number it is given.
             let position = position.min(self.total()?);
-            native_call!(
-                &self.counter()?,
-                IMetaDataImport::ResetEnum(self.native, position)
-            )?;
+            let counter = self.counter()?;
+            native_call!(&counter, IMetaDataImport::ResetEnum(self.native, position))?;
             (self.taken, self.given, self.ended) = (0, 0, false);
         }
         Ok(())
     }
 
     /// The interface that counts, whichever the enumeration is of.
-    fn counter(&self) -> Result<sys::IMetaDataImport> {
+    fn counter(&self) -> Result<InUse<sys::IMetaDataImport>> {
         const CALL: &str = "IMetaDataImport::CountEnum";
         match &self.source {
-            Source::Import(import) => cast(*import, CALL),
-            Source::Assembly(assembly) => cast(assembly, CALL),
+            Source::Import(import) => import.beside(CALL),
+            Source::Assembly(assembly) => assembly.beside(CALL),
         }
     }
 
@@ -160,6 +170,9 @@ impl<'m, T> MetadataIter<'m, T> {
     fn refill(&mut self) -> Result<()> {
         let mut given = 0;
         (self.taken, self.given) = (0, 0);
+        // What goes wrong comes once.
+        self.ended = true;
+        let _in_use = self.source.hold(self.call)?;
         let answer = (self.next)(
             &mut self.native,
             self.batch.as_mut_ptr(),
@@ -201,10 +214,14 @@ impl<T> Drop for MetadataIter<'_, T> {
         if self.native.is_null() {
             return;
         }
+        // Where the module is gone, there is nobody to close it.
+        let Ok(_in_use) = self.source.hold(self.call) else {
+            return;
+        };
         // SAFETY: the enumeration was opened by this interface and is closed once.
         unsafe {
             match &self.source {
-                Source::Import(import) => (**import).CloseEnum(self.native),
+                Source::Import(import) => import.CloseEnum(self.native),
                 Source::Assembly(assembly) => assembly.CloseEnum(self.native),
             }
         }

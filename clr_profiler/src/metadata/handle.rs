@@ -4,9 +4,10 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use super::kept::Kept;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
-use crate::native::{Argument, Asked, answers, arguments, cast};
+use crate::native::{Argument, Asked, answers, arguments};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 use sys::Interface;
@@ -22,7 +23,7 @@ opaque! { Metadata<'_>, MetadataWriter<'_> }
 /// [`module_metadata`](crate::CorProfilerInfo::module_metadata); not to be kept beyond the callback
 /// that got it, since the module can be unloaded.
 pub struct Metadata<'info> {
-    pub(super) import: sys::IMetaDataImport2,
+    pub(super) import: Kept<sys::IMetaDataImport2>,
     /// Whether it was opened from a file or memory, and so has a storage that can be asked for.
     pub(super) has_storage: bool,
     /// Whether its calls take a lock, for which some of them would wait for ever.
@@ -38,11 +39,11 @@ impl<'info> Metadata<'info> {
     fn open(info: &'info ProfilerInfo, module: ModuleId, flags: u32) -> Result<Self> {
         const CALL: &str = "ICorProfilerInfo::GetModuleMetaData";
         let mut import: *mut c_void = std::ptr::null_mut();
-        let module = module.to_native(&Asked::of_info(CALL, info))?;
+        let asked = Asked::of_info(CALL, info);
         let answer = ask!(
             steady info,
             ICorProfilerInfo::GetModuleMetaData(
-                module,
+                module.to_native(&asked)?,
                 flags,
                 &sys::IMetaDataImport2::IID,
                 &mut import,
@@ -53,12 +54,12 @@ impl<'info> Metadata<'info> {
             return Err(Error::invalid(CALL, error));
         }
         // SAFETY: the runtime gives a reference to the interface that was asked for.
-        unsafe { Self::from_raw(CALL, import) }
+        unsafe { Self::from_raw(CALL, import, Some(module)) }
     }
 
-    pub(super) fn from_native(import: sys::IMetaDataImport2) -> Self {
+    pub(super) fn from_native(import: sys::IMetaDataImport2, module: Option<ModuleId>) -> Self {
         Self {
-            import,
+            import: Kept::new(import, module),
             has_storage: false,
             locks_itself: true,
             info: PhantomData,
@@ -70,14 +71,17 @@ impl<'info> Metadata<'info> {
     /// # Safety
     ///
     /// `raw` is null or a reference to that interface, which the caller gives away.
-    pub(super) unsafe fn from_raw(call: &'static str, raw: *mut c_void) -> Result<Self> {
+    pub(super) unsafe fn from_raw(
+        call: &'static str,
+        raw: *mut c_void,
+        module: Option<ModuleId>,
+    ) -> Result<Self> {
         if raw.is_null() {
             return Err(Error::invalid(call, "the runtime gave no metadata"));
         }
         // SAFETY: as the caller promises.
-        Ok(Self::from_native(unsafe {
-            sys::IMetaDataImport2::from_raw(raw)
-        }))
+        let import = unsafe { sys::IMetaDataImport2::from_raw(raw) };
+        Ok(Self::from_native(import, module))
     }
 
     /// The native interface, for calls that this crate does not wrap. It lives as long as the
@@ -92,7 +96,7 @@ impl<'info> Metadata<'info> {
     ///
     /// `CLDB_E_INCOMPATIBLE` or the like where it was opened for reading only.
     pub(super) fn into_writer(self, call: &'static str) -> Result<MetadataWriter<'info>> {
-        let emit = cast(&self.import, call)?;
+        let emit = self.import.other(call)?;
         Ok(MetadataWriter {
             metadata: self,
             emit,
@@ -103,7 +107,7 @@ impl<'info> Metadata<'info> {
 answers! {
     /// A reference to the interface that the call was asked for.
     // SAFETY: rows with this answer ask for an `IMetaDataImport2`, and give the reference away.
-    *mut c_void => Metadata<'_> = |raw, asked| unsafe { Self::from_raw(asked.call, raw) };
+    *mut c_void => Metadata<'_> = |raw, asked| unsafe { Self::from_raw(asked.call, raw, None) };
 }
 
 arguments! {
@@ -122,7 +126,7 @@ arguments! {
 /// `module_load_finished` what is needed, before other threads use the module, or hold a lock.
 pub struct MetadataWriter<'info> {
     metadata: Metadata<'info>,
-    pub(super) emit: sys::IMetaDataEmit2,
+    pub(super) emit: Kept<sys::IMetaDataEmit2>,
 }
 
 impl<'info> MetadataWriter<'info> {

@@ -10,6 +10,7 @@ mod enumerate;
 mod handle;
 mod import;
 mod import2;
+mod kept;
 mod names;
 mod parts;
 mod rare;

@@ -10,6 +10,7 @@ use super::handle::{Metadata, MetadataWriter, Sealed};
 use super::import::TypeRefProps;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::FunctionId;
+use crate::metadata::kept::{InUse, Kept};
 use crate::native::{
     Answer, Asked, Com, Object, Text, answers, any_token, arguments, cast, unknown, value,
 };
@@ -88,9 +89,9 @@ impl MetadataFilter for Metadata<'_> {}
 pub(crate) fn filter(
     metadata: &(impl Sealed + ?Sized),
     call: &'static str,
-) -> Result<sys::IMetaDataFilter> {
+) -> Result<InUse<sys::IMetaDataFilter>> {
     if !metadata.metadata().locks_itself {
-        return cast(&metadata.metadata().import, call);
+        return metadata.metadata().import.beside(call);
     }
     Err(Error::rule_with_code(
         call,
@@ -185,7 +186,7 @@ unsafe impl Interface for TypeInfo {
 /// [`cee_gen`](MetadataWriter::cee_gen) fails and says so.
 #[doc(alias = "ICeeGen")]
 pub struct CeeGen<'w> {
-    native: sys::ICeeGen,
+    native: Kept<sys::ICeeGen>,
     writer: PhantomData<&'w ()>,
 }
 
@@ -198,7 +199,7 @@ impl MetadataWriter<'_> {
     #[doc(alias = "ICeeGen")]
     pub fn cee_gen(&self) -> Result<CeeGen<'_>> {
         Ok(CeeGen {
-            native: cast(&self.emit, "ICeeGen::GetIlSection")?,
+            native: self.emit.other("ICeeGen::GetIlSection")?,
             writer: PhantomData,
         })
     }

@@ -4,8 +4,9 @@ use uuid::Uuid;
 
 use super::handle::{Metadata, Sealed};
 use crate::error::{Error, Result};
+use crate::metadata::kept::InUse;
 use crate::native::any_token;
-use crate::native::{Asked, blob, cast, utf8};
+use crate::native::{Asked, blob, utf8};
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
@@ -60,8 +61,11 @@ pub struct MetadataStream {
     pub content: Vec<u8>,
 }
 
-fn tables(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataTables> {
-    cast(&metadata.metadata().import, call)
+fn tables(
+    metadata: &(impl Sealed + ?Sized),
+    call: &'static str,
+) -> Result<InUse<sys::IMetaDataTables>> {
+    metadata.metadata().import.beside(call)
 }
 
 /// Refuses what the runtime would not check: a number that is not below the limit.
@@ -271,9 +275,12 @@ impl MetadataTables for Metadata<'_> {}
 /// The interface to the storage, where there is one.
 ///
 /// Of a module's metadata the runtime keeps none, and would look for it through a null pointer.
-fn stored(metadata: &(impl Sealed + ?Sized), call: &'static str) -> Result<sys::IMetaDataTables2> {
+fn stored(
+    metadata: &(impl Sealed + ?Sized),
+    call: &'static str,
+) -> Result<InUse<sys::IMetaDataTables2>> {
     if metadata.metadata().has_storage {
-        cast(&metadata.metadata().import, call)
+        metadata.metadata().import.beside(call)
     } else {
         Err(Error::rule_with_code(
             call,

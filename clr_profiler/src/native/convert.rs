@@ -15,6 +15,7 @@ use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, ModuleId,
     ObjectId, RejitId, ThreadId,
 };
+use crate::lifetimes::{State, asks_about_thread};
 use crate::native::{length, start_or_null, typed, utf8, utf16, wide};
 use crate::runtime::ProfilerInfo;
 use crate::runtime::uuid_of;
@@ -117,11 +118,15 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 usize i32);
 
-/// Ids: zero is none, where an answer may be none.
+/// Ids: zero is none, where an answer may be none. Those of what can go are looked at.
 macro_rules! ids {
-    ($($id:ident)*) => {$(
+    ($($id:ident $(by $checked:ident)?;)*) => {$(
         arguments! {
-            $id => usize = |id, _| Ok(id.raw());
+            $id => usize = |id, asked| {
+                $($checked(id.state(), stringify!($id), asked)?;)?
+                let _ = asked;
+                Ok(id.raw())
+            };
             Option<$id> => usize = |id, asked| id.map_or(Ok(0), |id| id.to_native(asked));
             &[$id] => List<usize> = |ids, asked| {
                 List::of(asked, ids.iter().map(|id| id.to_native(asked)))
@@ -129,16 +134,60 @@ macro_rules! ids {
         }
         answers! {
             usize => $id = |raw, _| Ok(Self::from_runtime(raw));
-            usize => Option<$id> = |raw, asked| match raw {
-                0 => Ok(None),
-                raw => $id::answer(raw, asked).map(Some),
-            };
+            usize => Option<$id> = |raw, _| Ok($id::optional(raw));
         }
     )*};
 }
 
 ids! {
-    AppDomainId AssemblyId ClassId ContextId EventPipeProviderId FunctionId ModuleId RejitId ThreadId
+    AppDomainId;
+    AssemblyId by there;
+    ClassId by there;
+    ContextId;
+    EventPipeProviderId;
+    FunctionId by there;
+    ModuleId by there;
+    RejitId;
+}
+
+arguments! {
+    ThreadId => usize = |thread, asked| {
+        asks_about_thread(thread.raw());
+        there(thread.state(), "ThreadId", asked)?;
+        Ok(thread.raw())
+    };
+    Option<ThreadId> => usize = |thread, asked| {
+        thread.map_or(Ok(0), |thread| thread.to_native(asked))
+    };
+}
+
+answers! {
+    usize => ThreadId = |raw, _| Ok(Self::from_runtime(raw));
+    usize => Option<ThreadId> = |raw, _| Ok(ThreadId::optional(raw));
+}
+
+/// Refuses an id of what is not there yet, or no more.
+#[inline]
+fn there(state: State, kind: &'static str, asked: &Asked<'_>) -> Result<()> {
+    match state {
+        State::There => Ok(()),
+        state => Err(not_there(state, kind, asked.call)),
+    }
+}
+
+#[cold]
+fn not_there(state: State, kind: &'static str, call: &'static str) -> Error {
+    let rule = match state {
+        State::Loading => format!(
+            "what the {kind} stands for is being loaded: ask about it when the callback has come that \
+             says that it was loaded, `.._load_finished`"
+        ),
+        State::There | State::Gone => format!(
+            "what the {kind} stands for was unloaded, is about to be or has ended: forget the id in \
+             the callback that says so"
+        ),
+    };
+    Error::rule_with_code(call, rule, sys::CORPROF_E_DATAINCOMPLETE)
 }
 
 /// Tokens: a nil one is none.

@@ -24,13 +24,17 @@ macro_rules! native_call {
 /// `ask!(in gc ...)`, while the runtime is suspended for a garbage collection.
 ///
 /// Unless it reads `ask!(in gc ...)` or `ask!(steady ...)`, objects may be elsewhere afterwards: those
-/// two are for calls that the runtime declares as unable to bring about a collection.
+/// two are for calls that the runtime declares as unable to bring about a collection. With
+/// `ask!(waiting ...)` it is also refused in callbacks that threads can wait for.
 macro_rules! ask {
     (in gc $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
         ask!(@Suspension, $info, $interface::$method($($argument),*))
     };
     (steady $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
         ask!(@Lock, $info, $interface::$method($($argument),*))
+    };
+    (waiting $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
+        ask!(@Wait, $info, $interface::$method($($argument),*))
     };
     ($info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
         ask!(@Collection, $info, $interface::$method($($argument),*))

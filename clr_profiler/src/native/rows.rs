@@ -19,7 +19,7 @@
 //!   that has to be prepared, by a method of that name. Each goes through
 //!   [`Answer`](super::Answer).
 //! - The answers are what is returned: one, a tuple, or `{Record}` with fields of their names.
-//! - `[in gc]` and `[steady]` are those of [`ask!`].
+//! - `[in gc]`, `[steady]` and `[waiting]` are those of [`ask!`].
 //! - `given x = function(arguments)`: what else is handed over, or may refuse the call: a function of the
 //!   file, which gets what the method is called on, the name of the call, and arguments.
 //! - `by function`: makes what is returned of the answers and of what is [`Asked`](super::Asked): a function
@@ -152,6 +152,7 @@ macro_rules! open {
     (info [] $($rest:tt)*) => { open!(@Collection $($rest)*) };
     (info [steady] $($rest:tt)*) => { open!(@Lock $($rest)*) };
     (info [in gc] $($rest:tt)*) => { open!(@Suspension $($rest)*) };
+    (info [waiting] $($rest:tt)*) => { open!(@Wait $($rest)*) };
     (@$reach:ident $interface:ident, $this:ident, $call:ident) => {{
         let info = $this.handle();
         let reach = $crate::runtime::Reach::$reach;
@@ -159,18 +160,18 @@ macro_rules! open {
         (native, $crate::native::Asked::of_info($call, info))
     }};
     (import [] $interface:ident, $this:ident, $call:ident) => {
-        (&$this.metadata().import, $crate::native::Asked::of($call))
+        ($this.metadata().import.in_use($call)?, $crate::native::Asked::of($call))
     };
     (emit [] $interface:ident, $this:ident, $call:ident) => {
-        (&$this.writer().emit, $crate::native::Asked::of($call))
+        ($this.writer().emit.in_use($call)?, $crate::native::Asked::of($call))
     };
     // Another interface of the same object.
     (beside_import [] $interface:ident, $this:ident, $call:ident) => {(
-        $crate::native::cast::<clr_profiler_sys::$interface>(&$this.metadata().import, $call)?,
+        $this.metadata().import.beside::<clr_profiler_sys::$interface>($call)?,
         $crate::native::Asked::of($call),
     )};
     (beside_emit [] $interface:ident, $this:ident, $call:ident) => {(
-        $crate::native::cast::<clr_profiler_sys::$interface>(&$this.writer().emit, $call)?,
+        $this.writer().emit.beside::<clr_profiler_sys::$interface>($call)?,
         $crate::native::Asked::of($call),
     )};
     // A handle of the interface itself.
@@ -316,6 +317,11 @@ macro_rules! wrapped {
 /// Where a call may be made, by the names that rows have for it.
 macro_rules! context {
     ([in gc]) => { context!([] ANY) };
+    ([waiting]) => {
+        "not during a collection, not in hooks and not in callbacks that threads may wait for: those of \
+         exceptions, of objects, `module_load_started`, `assembly_load_started`, \
+         `assembly_load_finished`, `thread_destroyed` and `event_pipe_event_delivered`."
+    };
     ([$($mode:ident)?]) => { "not during a collection." };
     ($mode:tt ANY) => { "any, also during a collection." };
     ($mode:tt LOADED) => { "from `module_load_finished` on; not during a collection." };
@@ -454,8 +460,9 @@ macro_rules! enumeration {
     }};
     (beside_import $this:ident [$($argument:ident;)*] $interface:ident::$method:ident $values:tt) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-        let object: clr_profiler_sys::$interface = $crate::native::cast(&$this.metadata().import, CALL)?;
-        Ok(enumeration!(@iter object.clone(), Source::Assembly(object),
+        let import = &$this.metadata().import;
+        let object = import.other::<clr_profiler_sys::$interface>(CALL)?;
+        Ok(enumeration!(@iter object, Source::Assembly(import.other(CALL)?),
             $interface::$method $values [$($argument)*]))
     }};
     (@iter $object:expr, $source:expr, $interface:ident::$method:ident($($value:expr),*)

@@ -37,6 +37,17 @@ impl Attached {
         }
     }
 
+    /// One of the library's own.
+    pub(super) fn of_library(component: Arc<dyn Component>) -> Self {
+        let callbacks = component.callbacks();
+        Self::new(
+            component,
+            "clr_profiler".into(),
+            callbacks,
+            EventMask::empty(),
+        )
+    }
+
     pub(crate) fn component(&self) -> &dyn Component {
         &*self.component
     }
@@ -72,6 +83,8 @@ pub(crate) struct Components {
     /// The callbacks that any of them wants: the one thing that a callback without components costs.
     wanted: CallbackSet,
     all: Box<[Attached]>,
+    /// The library's own, which know of events whatever is asked for.
+    own: Box<[Attached]>,
 }
 
 /// What is known of the components where only the runtime's handle is.
@@ -85,18 +98,24 @@ struct Known {
 
 impl Components {
     /// Of a profiler that itself needs these events.
-    pub(super) fn new(info: &ProfilerInfo, mut all: Vec<Attached>, own: EventMask) -> Self {
+    pub(super) fn new(
+        info: &ProfilerInfo,
+        mut all: Vec<Attached>,
+        events: EventMask,
+        own: Vec<Attached>,
+    ) -> Self {
         all.sort_by_key(|attached| attached.component.order());
         let components = all
             .iter()
             .map(|attached| (Arc::clone(&attached.name), attached.events));
         let known = info.extension::<Known>();
         let _ = known.components.set(components.collect());
-        let _ = known.profiler.set(own);
+        let _ = known.profiler.set(events);
         let wanted = |set: CallbackSet, attached: &Attached| set.union(attached.callbacks);
         Self {
-            wanted: all.iter().fold(CallbackSet::EMPTY, wanted),
+            wanted: all.iter().chain(&own).fold(CallbackSet::EMPTY, wanted),
             all: all.into(),
+            own: own.into(),
         }
     }
 
@@ -120,6 +139,13 @@ impl Components {
         })
     }
 
+    /// The library's own that want the callback. They get it before everybody else, and after them where
+    /// [it says so](Callback::reaches_the_library_last).
+    pub(crate) fn of_library(&self, callback: Callback) -> impl Iterator<Item = &Attached> {
+        let own = self.own.iter();
+        own.filter(move |attached| attached.callbacks.contains(callback))
+    }
+
     /// Starts them: the runtime has the events.
     pub(crate) fn start(&self, info: &ProfilerInfo) -> Result<()> {
         for (owner, attached) in self.of(Callback::Initialize) {
@@ -130,10 +156,10 @@ impl Components {
     }
 }
 
-/// Whether there are components other than the library's own one.
+/// Whether there are components other than the library's own ones.
 pub(crate) fn has_components(info: &ProfilerInfo) -> bool {
     let known = info.extension::<Known>().components.get();
-    known.is_some_and(|known| known.len() > 1)
+    known.is_some_and(|known| !known.is_empty())
 }
 
 /// The events that the profiler and the components need, without this one.

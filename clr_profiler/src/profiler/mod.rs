@@ -3,6 +3,7 @@
 
 mod components;
 mod diagnostics;
+mod ends;
 mod failure;
 mod failures;
 mod setup;
@@ -10,6 +11,7 @@ mod traits;
 
 pub(crate) use components::{Attached, Components, has_components, name_of, needed_without};
 pub(crate) use diagnostics::{counts, write};
+pub(crate) use ends::Ends;
 pub use failure::{Failure, FailureCause, FailurePlace};
 #[cfg(test)]
 pub(crate) use failures::tests::with_hook;

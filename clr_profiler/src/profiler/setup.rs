@@ -160,12 +160,12 @@ impl Setup {
         Ok(())
     }
 
-    /// The components in the order of callbacks, which is final now.
+    /// The components in the order of callbacks, which is final now, with the library's own.
     ///
     /// # Errors
     ///
     /// Where the events of one of them were taken away.
-    pub(crate) fn take_components(&mut self) -> Result<Components> {
+    pub(crate) fn take_components(&mut self, own: Vec<Arc<dyn Component>>) -> Result<Components> {
         let components = std::mem::take(&mut self.components);
         for component in &components {
             let missing = component.events() - self.events;
@@ -177,7 +177,8 @@ impl Setup {
                 return Err(Error::of_component(component.name(), error));
             }
         }
-        Ok(Components::new(&self.info, components, self.own))
+        let own = own.into_iter().map(Attached::of_library).collect();
+        Ok(Components::new(&self.info, components, self.own, own))
     }
 
     /// Only one may set hooks.

@@ -263,9 +263,11 @@ impl Shared {
 
     /// Makes the calls; what fails is written down for each method.
     fn tell(&self, info: &ProfilerInfo, work: &Work) {
-        if !work.revert.is_empty() {
-            // Methods that were never compiled again, or have gone, have nothing to be reverted.
-            let _ = info.request_revert(&work.revert);
+        if !work.revert.is_empty() && info.request_revert(&work.revert).is_err() {
+            for place in &work.revert {
+                // Methods that were never compiled again, or have gone, have nothing to be reverted.
+                let _ = info.request_revert(&[*place]);
+            }
         }
         if work.request.is_empty() || self.request(info, &work.request).is_ok() {
             return;

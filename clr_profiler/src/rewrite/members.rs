@@ -8,7 +8,7 @@ use super::import::Importer;
 use super::scope::Scope;
 use super::store::{Module, store};
 use super::subject::Subject;
-use super::{Memory, RewriteContext, edited, keep_seeing_unloads};
+use super::{Memory, RewriteContext, edited};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags};
@@ -169,7 +169,6 @@ fn remembered(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Resu
             sys::CORPROF_E_MODULE_IS_DYNAMIC,
         ));
     }
-    keep_seeing_unloads(info)?;
     Ok(store(info).module(module))
 }
 

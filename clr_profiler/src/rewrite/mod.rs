@@ -25,7 +25,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::events::EventMask;
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo7, FunctionControl, IlMapEntry, Method};
 use crate::profiler::{has_components, name_of};
@@ -164,7 +163,6 @@ impl Method<'_> {
         edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     ) -> Result<Rewritten> {
         let (info, module, method) = (self.info(), self.module(), self.token());
-        keep_seeing_unloads(info)?;
         let remembered = store(info).module(module);
         let slot = remembered.method(method);
         let owner = owner();
@@ -242,7 +240,6 @@ impl FunctionControl<'_> {
         method: MethodDef,
         edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     ) -> Result<Rewritten> {
-        keep_seeing_unloads(info)?;
         let remembered = store(info).module(module);
         let slot = remembered.method(method);
         // Also where the body is the method's own: it may be in the place of another one.
@@ -407,15 +404,6 @@ impl NewBody {
         });
         (!self.map.is_empty()).then(|| entries.collect())
     }
-}
-
-/// Makes sure that the unloading of modules is reported, since what is remembered goes by them.
-fn keep_seeing_unloads(info: &ProfilerInfo) -> Result<()> {
-    let events = info.events()?;
-    if events.contains(EventMask::MONITOR_MODULE_LOADS) {
-        return Ok(());
-    }
-    info.set_events(events | EventMask::MONITOR_MODULE_LOADS)
 }
 
 /// Memory for bodies, which a thread uses again: new memory would take as long as the work in it.

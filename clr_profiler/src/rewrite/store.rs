@@ -15,7 +15,6 @@ use super::lookup::LoadedModules;
 use super::subject::unnamed;
 use crate::callbacks::CallbackSet;
 use crate::error::Result;
-use crate::events::EventMask;
 use crate::ids::ModuleId;
 use crate::profiler::Component;
 use crate::runtime::{Owner, ProfilerInfo, lock};
@@ -103,22 +102,12 @@ pub(super) fn store(info: &ProfilerInfo) -> &RewriteStore {
     info.extension()
 }
 
-/// Forgets what belongs to modules that are unloaded, for a profiler that rewrites: such a profiler
-/// [asks for the events](super::keep_seeing_unloads) when it begins to.
+/// Forgets what belongs to modules that are unloaded, for a profiler that rewrites.
 pub(crate) struct Unloads;
 
 impl Component for Unloads {
     fn callbacks(&self) -> CallbackSet {
         CallbackSet::EMPTY.with("module_unload_started")
-    }
-
-    fn events(&self) -> EventMask {
-        EventMask::empty()
-    }
-
-    /// The first one, so that it forgets last.
-    fn order(&self) -> i32 {
-        i32::MIN
     }
 
     fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {

@@ -5,16 +5,16 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use super::extensions::{Extension, Extensions};
-use super::in_flight::{InFlight, wait_for_calls};
 use super::start_gate::StartGate;
 use super::suspensions::Suspensions;
-use super::thread_state::{Suspended, in_callback_of, suspended};
+use super::thread_state::{Suspended, may_wait, suspended};
 use crate::error::{Error, Hresult, Result, check};
-use crate::events::Loaded;
+use crate::events::{EventMask, Loaded};
 use crate::ids::{Moves, ObjectId};
+use crate::lifetimes::{self, InFlight, wait_for_calls};
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
 
@@ -42,6 +42,8 @@ struct Runtime {
     version: u8,
     /// How the profiler was loaded.
     loaded: Loaded,
+    /// The events that were asked for, which are some of those that the runtime reports.
+    asked: AtomicU64,
     /// Whether the profiler's `initialize` is over.
     started: AtomicBool,
     /// Where threads of the library wait for the start.
@@ -91,8 +93,8 @@ impl Drop for Runtime {
 /// A native interface during one call.
 pub(crate) struct Native<'info, I> {
     interface: &'info I,
-    /// Nobody has to wait for a call in a callback.
-    _in_flight: Option<InFlight>,
+    /// Whoever takes something away from under the calls waits for them.
+    _in_flight: InFlight,
 }
 
 impl<I> Deref for Native<'_, I> {
@@ -117,6 +119,8 @@ pub(crate) enum Reach {
     Lock,
     /// A collection can take place before it returns, and move objects.
     Collection,
+    /// It may run managed code, or wait for threads that do.
+    Wait,
 }
 
 /// A version of the native interface.
@@ -179,10 +183,12 @@ impl ProfilerInfo {
         let Some((version, newest)) = newest_interface(runtime) else {
             return Err(Error::call(CALL, Hresult(sys::E_NOINTERFACE.0)));
         };
+        lifetimes::begin(loaded.by_attach);
         Ok(Self(Arc::new(Runtime {
             newest: ManuallyDrop::new(newest),
             version,
             loaded,
+            asked: AtomicU64::new(0),
             started: AtomicBool::new(false),
             gate: StartGate::default(),
             suspensions: Suspensions::default(),
@@ -234,6 +240,18 @@ impl ProfilerInfo {
         self.0.started.store(true, Ordering::Release);
     }
 
+    /// The events that the library alone wants.
+    pub(crate) fn events_of_library(&self) -> EventMask {
+        let asked = self.0.asked.load(Ordering::Relaxed);
+        EventMask::OF_LIBRARY - EventMask::from_bits_retain(asked)
+    }
+
+    /// These events are asked for from now on: what the runtime has to report beside them.
+    pub(crate) fn asks_for(&self, events: EventMask) -> EventMask {
+        self.0.asked.store(events.bits(), Ordering::Relaxed);
+        EventMask::OF_LIBRARY
+    }
+
     /// Whether the runtime is that of .NET Framework.
     pub(crate) fn is_framework(&self) -> Result<bool> {
         const CALL: &str = "ICorProfilerInfo3::GetRuntimeInformation";
@@ -280,22 +298,26 @@ impl ProfilerInfo {
 
     /// From now on every call is refused: the runtime has shut down.
     pub(crate) fn close(&self) {
-        self.0.state.fetch_max(SHUT_DOWN, Ordering::SeqCst);
+        if self.0.state.fetch_max(SHUT_DOWN, Ordering::SeqCst) == OPEN {
+            lifetimes::end();
+        }
         self.0.gate.shut();
     }
 
     /// From now on every call is refused, and none is under way any more: the runtime is about to
     /// delete its side. The caller is in a call from the runtime.
     pub(crate) fn cut_off(&self) {
-        if self.0.state.swap(CUT_OFF, Ordering::SeqCst) == CUT_OFF {
-            return;
+        match self.0.state.swap(CUT_OFF, Ordering::SeqCst) {
+            CUT_OFF => return,
+            OPEN => lifetimes::end(),
+            _ => {}
         }
         self.0.gate.shut();
         self.0.suspensions.wait_until_none();
         // Either the thread that makes a call sees the new state, or it is seen here. Such calls
         // return: the runtime holds no lock here that they wait for, except for the one of another
         // request to detach, and there is only one of these at a time.
-        wait_for_calls();
+        wait_for_calls(None);
         // SAFETY: the runtime's side is still there. What is released is the reference that
         // `newest` stands for; it is not used again, as the state says.
         drop(unsafe { IUnknown::from_raw(self.0.newest.as_raw()) });
@@ -409,12 +431,20 @@ impl ProfilerInfo {
                 }
             }
         }
-        if reach == Reach::Collection {
+        if matches!(reach, Reach::Collection | Reach::Wait) {
             Moves::count_one();
         }
-        // While this thread is in a callback, the runtime keeps its side. Otherwise the call has to
-        // be known to whoever cuts the profiler off.
-        let in_flight = (!in_callback_of(self.identity())).then(InFlight::begin);
+        if reach == Reach::Wait && !may_wait() {
+            return Err(Error::rule(
+                call,
+                "the call may run managed code or wait for threads, and the callback that this thread \
+                 is in can be waited for by them; make it in another callback or on a thread of the \
+                 profiler's own",
+            ));
+        }
+        // From here on whoever cuts the profiler off waits for this call, and who sees things go that
+        // its arguments name.
+        let in_flight = InFlight::begin();
         let native = Native {
             // SAFETY: `newest` is an interface of a version that is at least `I::VERSION`; each
             // version's vtable begins with that of the version before, and both types are

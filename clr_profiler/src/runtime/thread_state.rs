@@ -27,8 +27,8 @@ pub(crate) struct ThreadState {
     pub(crate) objects_stay: bool,
     /// Whether it may wait for another thread.
     pub(crate) may_wait: bool,
-    /// Which profiler's it is: the identity of its handle, null outside of callbacks.
-    pub(crate) profiler: *const (),
+    /// Whether it tells of the loading of a module or an assembly.
+    pub(crate) is_loading: bool,
     /// Whose code runs.
     pub(crate) owner: Owner,
 }
@@ -58,7 +58,7 @@ thread_local! {
             suspended: Suspended::No,
             objects_stay: false,
             may_wait: true,
-            profiler: std::ptr::null(),
+            is_loading: false,
             owner: Owner::PROFILER,
         })
     };
@@ -78,6 +78,11 @@ pub(crate) fn objects_stay() -> bool {
 /// of the runtime waits for it.
 pub(crate) fn may_wait() -> bool {
     STATE.get().may_wait
+}
+
+/// Whether this thread is in a callback that tells of the loading of a module or an assembly.
+pub(crate) fn is_loading() -> bool {
+    STATE.get().is_loading
 }
 
 /// Whose code runs on this thread.
@@ -138,12 +143,6 @@ pub(crate) fn outside_of_hook<R>(call: impl FnOnce() -> R) -> R {
         ..state
     });
     call()
-}
-
-/// Whether this thread is in a callback of the profiler whose handle has this identity. While it
-/// is, the runtime keeps what the handle stands for.
-pub(crate) fn in_callback_of(identity: *const ()) -> bool {
-    STATE.get().profiler == identity
 }
 
 /// Sets the state of this thread, until it is dropped.

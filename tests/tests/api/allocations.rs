@@ -74,7 +74,7 @@ counted_rows! {
     Info "ICorProfilerInfo::GetFunctionFromIP" => |info| info.function_from_ip(0x1234);
     Info "ICorProfilerInfo::GetClassIDInfo" => |info| info.class_id_info(CLASS);
     Info "ICorProfilerInfo::IsArrayClass" => |info| info.array_class_info(CLASS);
-    Info "ICorProfilerInfo::GetThreadInfo" => |info| info.thread_info(THREAD);
+    Info "ICorProfilerInfo::GetThreadInfo" => |info| info.thread_info(thread());
     Info "ICorProfilerInfo::GetCurrentThreadID" => |info| info.current_thread_id();
     Info "ICorProfilerInfo::GetEventMask" => |info| info.event_mask();
     Info "ICorProfilerInfo::GetModuleMetaData" => |info| info.module_metadata(MODULE);
@@ -96,8 +96,11 @@ const MODULE: ModuleId = unsafe { ModuleId::from_raw(0x51) };
 const CLASS: ClassId = unsafe { ClassId::from_raw(0x61) };
 // SAFETY: as above.
 const FUNCTION: FunctionId = unsafe { FunctionId::from_raw(0x71) };
-// SAFETY: as above.
-const THREAD: ThreadId = unsafe { ThreadId::from_raw(0x41) };
+
+fn thread() -> ThreadId {
+    // SAFETY: as above.
+    unsafe { ThreadId::from_raw(0x41) }
+}
 
 fn class() -> TypeDef {
     TypeDef::from_row(2).unwrap()

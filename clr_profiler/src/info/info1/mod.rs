@@ -12,13 +12,15 @@ use super::ProfilerInfo;
 use super::code::{CodeRange, IlMapEntry, IlToNative};
 use super::code_lookup::find_code;
 use super::handle::Sealed;
+use super::profiler_info::of_profiler;
+use super::type_loading::may_load_types;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId,
 };
 use crate::metadata::{Metadata, MetadataWriter};
-use crate::native::pointer;
+use crate::native::{Argument, Asked, pointer};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
 pub(super) use bodies::check_body;
@@ -77,7 +79,8 @@ table! { ($) __cor_profiler_info:
 
     /// The loaded type of a definition that is not generic.
     fn class_from_token(module: ModuleId, class: TypeDef) -> ClassId
-        = GetClassFromToken(module, class, @loaded)
+        = GetClassFromToken(module, class, @loaded) given _may = may_load_types(module)
+        at MANAGED_THREAD
         fails "`CORPROF_E_TYPE_IS_PARAMETERIZED` for generic types, `CORPROF_E_DATAINCOMPLETE` \
                while the type is not loaded.";
 
@@ -133,7 +136,7 @@ table! { ($) __cor_profiler_info:
         fails "`CORPROF_E_DATAINCOMPLETE` while the assembly is being loaded.";
 
     /// The events that the runtime reports, of the lower half of the mask.
-    fn event_mask() -> EventMask = [steady] GetEventMask(@low);
+    fn event_mask() -> EventMask = [steady] GetEventMask(@low) by of_profiler;
 
     /// Says which offsets of a replaced method body stand for which of the original, for debuggers.
     ///
@@ -164,8 +167,8 @@ table! { ($) __cor_profiler_info:
     /// Sets which events the runtime reports, of the lower half of the mask.
     ///
     /// Events of `initialize` belong into its [`Setup`](crate::Setup).
-    fn set_event_mask(events: EventMask) -> () = SetEventMask(events.low())
-        given _checked = low_events(events)
+    fn set_event_mask(events: EventMask) -> () = SetEventMask((events | more).low())
+        given more = low_events(events)
         at "any; immutable flags must stay as they are."
         fails "An error of its own for flags of the upper half, which \
                [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes, and for flags \
@@ -248,19 +251,29 @@ fn found(info: &(impl Sealed + ?Sized), call: &'static str, function: FunctionId
         let (mut count, none) = (0, std::ptr::null_mut());
         ask!(
             info,
-            ICorProfilerInfo::GetILToNativeMapping(function.raw(), 0, &mut count, none)
+            ICorProfilerInfo::GetILToNativeMapping(
+                function.to_native(&Asked::of_info(call, info))?,
+                0,
+                &mut count,
+                none
+            )
         )?;
         Ok(())
     })
 }
 
 /// Refuses events that this call cannot set.
-fn low_events(info: &(impl Sealed + ?Sized), call: &'static str, events: EventMask) -> Result<()> {
+fn low_events(
+    info: &(impl Sealed + ?Sized),
+    call: &'static str,
+    events: EventMask,
+) -> Result<EventMask> {
     if events.high() != 0 {
         return Err(Error::invalid(
             call,
             format_args!("{events:?} has flags that only set_event_mask2 can set"),
         ));
     }
-    info.handle().check_events(call, events)
+    info.handle().check_events(call, events)?;
+    Ok(info.handle().asks_for(events))
 }

@@ -5,6 +5,7 @@ mod suspended;
 
 use std::ops::ControlFlow;
 
+use super::collectible::last_with_inliners;
 use super::handle::Sealed;
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::Result;
@@ -43,8 +44,10 @@ table! { ($) __cor_profiler_info10:
     /// [`rejit_error`](crate::Profiler::rejit_error).
     fn request_rejit_with_inliners(flags: RejitFlags, methods: &[(ModuleId, MethodDef)]) -> ()
         = RequestReJITWithInliners(flags, methods.0.len(), methods.0.as_ptr(),
-            methods.1.as_ptr()) at INITIALIZED_THREAD with ENABLE_REJIT
-        fails "`CORPROF_E_REJIT_NOT_ENABLED` without that event, \
+            methods.1.as_ptr())
+        given _last = last_with_inliners(methods) at INITIALIZED_THREAD with ENABLE_REJIT
+        fails "Methods of collectible modules, and on .NET Core 3.1 in a program that has some, and \
+               of types that are not loaded; `CORPROF_E_REJIT_NOT_ENABLED` without that event, \
                `CORPROF_E_REJIT_INLINING_DISABLED` where the runtime does not remember what was \
                inlined, `E_INVALIDARG` without [`BLOCK_INLINING`](RejitFlags::BLOCK_INLINING) and \
                for no method at all.";

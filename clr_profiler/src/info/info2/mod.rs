@@ -9,6 +9,7 @@ use super::code::CodeRange;
 use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
 use super::hooks::FrameInfo;
+use super::type_loading::may_load_types;
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, ClassId, FunctionId, ModuleId, ObjectId, ThreadId};
@@ -41,6 +42,7 @@ table! { ($) __cor_profiler_info2:
     ) -> FunctionId
         = GetFunctionFromTokenAndTypeArgs(module, method, class, type_arguments.len(),
             type_arguments.as_ptr(), @function)
+        given _may = may_load_types(module) at MANAGED_THREAD
         fails "`E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while \
                the module is being loaded.";
 
@@ -54,6 +56,7 @@ table! { ($) __cor_profiler_info2:
     ) -> ClassId
         = GetClassFromTokenAndTypeArgs(module, class, type_arguments.len(),
             type_arguments.as_ptr(), @loaded)
+        given _may = may_load_types(module) at MANAGED_THREAD
         fails "`E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while \
                the module is being loaded.";
 

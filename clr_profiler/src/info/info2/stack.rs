@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{FunctionId, ThreadId};
 use crate::info::hooks::FrameInfo;
 use crate::info::visit::Visit;
+use crate::native::{Argument, Asked};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
 use sys::HRESULT;
@@ -116,11 +117,12 @@ pub(super) unsafe fn walk<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
         Some(registers) => (copy.as_mut_ptr().cast(), registers.len() as u32),
         None => (std::ptr::null_mut(), 0),
     };
+    let asked = Asked::of_info(CALL, info);
     let mut visit = Visit::new(visitor);
     let answer = ask!(
         in gc info,
         ICorProfilerInfo2::DoStackSnapshot(
-            thread.map_or(0, ThreadId::raw),
+            thread.to_native(&asked)?,
             Some(frame::<V>),
             flags,
             visit.data(),

@@ -133,7 +133,10 @@ pub trait MetadataAssemblyImport: Sealed {
         name: &str,
     ) -> Result<Vec<Metadata<'_>>> {
         const CALL: &str = "IMetaDataAssemblyImport::FindAssembliesByName";
-        let import: sys::IMetaDataAssemblyImport = cast(&self.metadata().import, CALL)?;
+        let import = self
+            .metadata()
+            .import
+            .beside::<sys::IMetaDataAssemblyImport>(CALL)?;
         let asked = Asked::of(CALL);
         let base = application_base.to_native(&asked)?;
         let bin = private_bin.to_native(&asked)?;
@@ -155,7 +158,7 @@ pub trait MetadataAssemblyImport: Sealed {
         found
             .into_iter()
             .map(|object| match object {
-                Some(object) => Ok(Metadata::from_native(cast(&object, CALL)?)),
+                Some(object) => Ok(Metadata::from_native(cast(&object, CALL)?, None)),
                 None => Err(crate::error::Error::invalid(CALL, "an assembly is missing")),
             })
             .collect()

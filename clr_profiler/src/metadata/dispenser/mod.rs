@@ -101,7 +101,7 @@ fn scope<'m>(
     let mut raw = std::ptr::null_mut();
     open(&mut raw)?;
     // SAFETY: every caller asks for this interface and gives the reference away.
-    let mut metadata = unsafe { Metadata::from_raw(call, raw) }?;
+    let mut metadata = unsafe { Metadata::from_raw(call, raw, None) }?;
     metadata.locks_itself = dispenser.is_thread_safe.load(Ordering::Relaxed);
     metadata.has_storage = has_storage;
     Ok(metadata)

@@ -12,7 +12,8 @@ use super::signature::{AsSignature, checked};
 use super::stream::{to_memory, to_stream};
 use super::value::DefaultValue;
 use crate::error::{Error, Result};
-use crate::native::{Asked, any_token, cast, length, read_array, start_or_null};
+use crate::metadata::kept::InUse;
+use crate::native::{Asked, any_token, length, read_array, start_or_null};
 use clr_profiler_il::signature::{
     self, FieldSig, MemberRefSig, MethodSig, PropertySig, TypeSpecSig,
 };
@@ -346,9 +347,10 @@ pub trait MetadataEmit: SealedWriter {
         let signature = signature.checked(CALL)?;
         let (assembly_import, assembly_emit) = sides(self, CALL, scope)?;
         let (hash_length, signature_length) = (length(CALL, hash)?, length(CALL, &signature)?);
+        let emit = self.writer().emit.in_use(CALL)?;
         read_array(|capacity, count, buffer| {
             native_call!(
-                &self.writer().emit,
+                &emit,
                 IMetaDataEmit::TranslateSigWithScope(
                     assembly_import.as_raw(),
                     start_or_null(hash).cast(),
@@ -357,7 +359,7 @@ pub trait MetadataEmit: SealedWriter {
                     signature.as_ptr(),
                     signature_length,
                     assembly_emit.as_raw(),
-                    self.writer().emit.as_raw(),
+                    emit.as_raw(),
                     buffer,
                     capacity,
                     count,
@@ -391,8 +393,9 @@ pub trait MetadataEmit: SealedWriter {
             })
             .collect::<Result<Vec<_>>>()?;
         let mut wrong = u32::MAX;
+        let emit = self.writer().emit.in_use(CALL)?;
         let answer = native_call!(
-            &self.writer().emit,
+            &emit,
             IMetaDataEmit::DefineSecurityAttributeSet(
                 owner.into().raw(),
                 native.as_ptr(),
@@ -419,7 +422,8 @@ pub trait MetadataEmit: SealedWriter {
     #[doc(alias = "SaveToStream")]
     fn save_to_stream(&self, out: &mut dyn Write) -> Result<()> {
         to_stream(out, |stream| {
-            native_call!(&self.writer().emit, IMetaDataEmit::SaveToStream(stream, 0))
+            let emit = self.writer().emit.in_use("IMetaDataEmit::SaveToStream")?;
+            native_call!(&emit, IMetaDataEmit::SaveToStream(stream, 0))
         })
     }
 
@@ -433,10 +437,8 @@ pub trait MetadataEmit: SealedWriter {
     #[doc(alias = "SaveToMemory")]
     fn save_to_memory(&self) -> Result<Vec<u8>> {
         to_memory(self.save_size(sys::cssAccurate)?, |start, size| {
-            native_call!(
-                &self.writer().emit,
-                IMetaDataEmit::SaveToMemory(start, size)
-            )
+            let emit = self.writer().emit.in_use("IMetaDataEmit::SaveToMemory")?;
+            native_call!(&emit, IMetaDataEmit::SaveToMemory(start, size))
         })
     }
 }
@@ -448,10 +450,13 @@ fn sides(
     writer: &(impl SealedWriter + ?Sized),
     call: &'static str,
     scope: &Metadata<'_>,
-) -> Result<(sys::IMetaDataAssemblyImport, sys::IMetaDataAssemblyEmit)> {
+) -> Result<(
+    InUse<sys::IMetaDataAssemblyImport>,
+    InUse<sys::IMetaDataAssemblyEmit>,
+)> {
     Ok((
-        cast(&scope.import, call)?,
-        cast(&writer.writer().emit, call)?,
+        scope.import.beside(call)?,
+        writer.writer().emit.beside(call)?,
     ))
 }
 

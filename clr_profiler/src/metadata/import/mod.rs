@@ -387,7 +387,10 @@ pub trait MetadataImport: Sealed {
     #[doc(alias = "IsValidToken")]
     fn is_valid_token(&self, token: impl Into<Token>) -> bool {
         // SAFETY: any number may be asked for.
-        unsafe { self.metadata().import.IsValidToken(token.into().raw()) }.as_bool()
+        self.metadata()
+            .import
+            .in_use("IMetaDataImport::IsValidToken")
+            .is_ok_and(|import| unsafe { import.IsValidToken(token.into().raw()) }.as_bool())
     }
 }
 

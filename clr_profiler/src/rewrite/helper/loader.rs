@@ -9,7 +9,7 @@ use crate::metadata::{MetadataEmit, MetadataImport, MethodProps};
 use crate::rewrite::scope::Scope;
 use crate::rewrite::store::store;
 use crate::rewrite::subject::Subject;
-use crate::rewrite::{Memory, RewriteContext, address, edited, keep_seeing_unloads};
+use crate::rewrite::{Memory, RewriteContext, address, edited};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::NotInstrumentable;
@@ -45,7 +45,6 @@ pub(super) fn load_into(
              call functions of the profiler instead (RewriteContext::call_native)",
         ));
     }
-    keep_seeing_unloads(info)?;
     const NAME: &str = ".cctor";
     let signature = MethodSig::new(TypeSig::Void, Vec::new());
     let no_type = || Error::other("row 1 is no row");

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a thread writes down. Slots are never freed: those of threads that have ended are used again.
 // A line of the cache, so that no thread's calls slow down another's.
@@ -16,10 +16,16 @@ use std::time::Duration;
 struct Slot {
     /// Odd while the thread is in a call.
     calls: AtomicUsize,
+    /// The managed thread that the call asks about; zero for none, [`SEVERAL`] for more than one.
+    subject: AtomicUsize,
     is_taken: AtomicBool,
     /// Set before the slot is in the list.
     next: AtomicPtr<Slot>,
 }
+
+/// What a slot has for the managed threads that a call asks about where it asks about several, by calls
+/// within it.
+const SEVERAL: usize = usize::MAX;
 
 /// The list of all slots.
 static SLOTS: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
@@ -43,6 +49,7 @@ impl Slot {
         free.unwrap_or_else(|| {
             let slot = Box::leak(Box::new(Self {
                 calls: AtomicUsize::new(0),
+                subject: AtomicUsize::new(0),
                 is_taken: AtomicBool::new(true),
                 next: AtomicPtr::default(),
             }));
@@ -75,7 +82,7 @@ thread_local! {
 }
 
 /// A call of this thread, until it is dropped.
-pub(super) struct InFlight {
+pub(crate) struct InFlight {
     /// None inside of another call, which has said it already.
     slot: Option<&'static Slot>,
     /// Whether the slot is for this call alone.
@@ -85,7 +92,7 @@ pub(super) struct InFlight {
 impl InFlight {
     /// A call begins. What is read afterwards is what those see who wait, or newer.
     #[inline]
-    pub(super) fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         match OWN.try_with(|own| own.0.get()) {
             Ok(Some(slot)) => Self::in_slot(slot, false),
             own => Self::first(own.is_ok()),
@@ -119,6 +126,9 @@ impl InFlight {
         let slot = Slot::take();
         if is_there {
             OWN.with(|own| own.0.set(Some(slot)));
+        } else {
+            // Nobody will find it to say about which.
+            slot.subject.store(SEVERAL, Ordering::Relaxed);
         }
         Self::in_slot(slot, !is_there)
     }
@@ -130,6 +140,7 @@ impl Drop for InFlight {
         let Some(slot) = self.slot else {
             return;
         };
+        slot.subject.store(0, Ordering::Relaxed);
         let calls = slot.calls.load(Ordering::Relaxed);
         slot.calls.store(calls.wrapping_add(1), Ordering::Release);
         if self.is_borrowed {
@@ -138,23 +149,66 @@ impl Drop for InFlight {
     }
 }
 
+/// The call that this thread is in asks about this managed thread. What is read afterwards is what those
+/// see who wait for it, or newer.
+#[inline]
+pub(crate) fn asks_about_thread(thread: usize) {
+    // The slot of a call at a thread's end cannot be found, and says so from the beginning.
+    let Ok(Some(slot)) = OWN.try_with(|own| own.0.get()) else {
+        return;
+    };
+    let subject = match slot.subject.load(Ordering::Relaxed) {
+        0 => thread,
+        other if other == thread => return,
+        _ => SEVERAL,
+    };
+    if barrier::is_there() {
+        slot.subject.store(subject, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        slot.subject.store(subject, Ordering::SeqCst);
+    }
+}
+
+/// That somebody has waited for all calls.
+pub(crate) struct Waited(());
+
 /// Waits until all calls of other threads have returned that have begun, and may not have seen what
-/// was stored before this.
-pub(super) fn wait_for_calls() {
+/// was stored before this. Not longer than so long, if there is a limit: then it is none.
+pub(crate) fn wait_for_calls(patience: Option<Duration>) -> Option<Waited> {
+    wait_for(patience, |_| true).then_some(Waited(()))
+}
+
+/// The same for the calls that ask about this managed thread.
+pub(crate) fn wait_for_calls_with_thread(thread: usize, patience: Duration) -> bool {
+    wait_for(Some(patience), |slot| {
+        let subject = slot.subject.load(Ordering::SeqCst);
+        subject == thread || subject == SEVERAL
+    })
+}
+
+fn wait_for(patience: Option<Duration>, is_meant: impl Fn(&Slot) -> bool) -> bool {
     barrier::of_all_threads();
     let own = OWN.try_with(|own| own.0.get()).ok().flatten();
+    let mut end = None;
     for slot in slots() {
         if own.is_some_and(|own| ptr::eq(own, slot)) {
             continue;
         }
         let calls = slot.calls.load(Ordering::SeqCst);
-        if calls % 2 == 0 {
+        if calls % 2 == 0 || !is_meant(slot) {
             continue;
         }
         while slot.calls.load(Ordering::Acquire) == calls {
+            let now = Instant::now();
+            let end = *end.get_or_insert_with(|| patience.map(|patience| now + patience));
+            if end.is_some_and(|end| now >= end) {
+                return false;
+            }
             thread::sleep(Duration::from_micros(50));
         }
     }
+    true
 }
 
 /// A barrier for memory on all threads of the process, which the one who waits pays for and not the
@@ -218,7 +272,7 @@ mod tests {
     fn waits(patience: Duration) -> (thread::JoinHandle<()>, bool) {
         let (sender, done) = mpsc::channel();
         let waiter = thread::spawn(move || {
-            wait_for_calls();
+            wait_for_calls(None);
             let _ = sender.send(());
         });
         let is_done = done.recv_timeout(patience).is_ok();
@@ -236,7 +290,7 @@ mod tests {
         // One's own call is not waited for.
         let _own = InFlight::begin();
         let _inner = InFlight::begin();
-        wait_for_calls();
+        wait_for_calls(None);
     }
 
     #[test]
@@ -263,7 +317,7 @@ mod tests {
             thread::yield_now();
         }
         GONE.store(true, Ordering::SeqCst);
-        wait_for_calls();
+        wait_for_calls(None);
         let (used, calls) = (USED.load(Ordering::Relaxed), CALLS.load(Ordering::Relaxed));
         assert_eq!(used, 0);
         for caller in callers {
@@ -299,6 +353,6 @@ mod tests {
         })
         .join()
         .unwrap();
-        wait_for_calls();
+        wait_for_calls(None);
     }
 }

@@ -1,0 +1,92 @@
+//! Modules that can be unloaded: which they are, and what is not done with them.
+
+use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags, ProfilerInfo};
+use crate::error::{Error, Hresult, Result};
+use crate::ids::ModuleId;
+use crate::info::Sealed;
+use crate::lifetimes::seen;
+use clr_profiler_il::token::MethodDef;
+use clr_profiler_sys as sys;
+
+/// The newest interface of .NET Core 3.1.
+const NEWEST_OF_3_1: u8 = 11;
+
+/// Whether a module can be unloaded.
+pub(crate) fn is_collectible(info: &ProfilerInfo, module: ModuleId) -> bool {
+    let known = seen::is_collectible(module.raw());
+    known.unwrap_or_else(|| note_module(info, module))
+}
+
+/// Notes whether a module can be unloaded, once it is loaded.
+pub(crate) fn note_module(info: &ProfilerInfo, module: ModuleId) -> bool {
+    let flags = info.module_info2(module).map(|(_, flags)| flags);
+    // What cannot be told is taken for what needs more care.
+    let is_collectible = flags.map_or(true, |flags| flags.contains(ModuleFlags::COLLECTIBLE));
+    seen::module_has_loaded(module.raw(), is_collectible);
+    is_collectible
+}
+
+/// Refuses methods that cannot be compiled again.
+///
+/// For those of a collectible module .NET Core 3.1 takes the request, and the thread that calls the method
+/// next never returns; newer runtimes take it and do nothing.
+pub(super) fn last(
+    info: &(impl Sealed + ?Sized),
+    call: &'static str,
+    methods: &[(ModuleId, MethodDef)],
+) -> Result<()> {
+    let mut modules: Vec<ModuleId> = methods.iter().map(|(module, _)| *module).collect();
+    modules.sort_unstable();
+    modules.dedup();
+    match modules
+        .iter()
+        .find(|module| is_collectible(info.handle(), **module))
+    {
+        None => Ok(()),
+        Some(module) => Err(Error::rule(
+            call,
+            format!(
+                "{module:?} can be unloaded, and runtimes do not compile methods of such modules again: \
+                 set other bodies in `jit_compilation_started`"
+            ),
+        )),
+    }
+}
+
+/// The same, where the methods that have inlined them are compiled again, too.
+///
+/// .NET Core 3.1 follows a null pointer for a method whose type is not loaded, and pointers to methods that
+/// were unloaded and had inlined something.
+pub(super) fn last_with_inliners(
+    info: &(impl Sealed + ?Sized),
+    call: &'static str,
+    methods: &[(ModuleId, MethodDef)],
+) -> Result<()> {
+    last(info, call, methods)?;
+    let info = info.handle();
+    if info.version() > NEWEST_OF_3_1 {
+        return Ok(());
+    }
+    if seen::may_have_collectible() {
+        return Err(Error::rule(
+            call,
+            "modules of this program can be unloaded: .NET Core 3.1 remembers inliners that are gone, and \
+             crashes",
+        ));
+    }
+    let is_loaded = |(module, method): &(ModuleId, MethodDef)| match info
+        .function_from_token(*module, *method)
+    {
+        Ok(_) => true,
+        Err(error) => error.hresult() == Hresult(sys::CORPROF_E_FUNCTION_IS_PARAMETERIZED.0),
+    };
+    match methods.iter().find(|method| !is_loaded(method)) {
+        None => Ok(()),
+        Some((module, method)) => Err(Error::rule(
+            call,
+            format!(
+                "the type of {method} in {module:?} is not loaded yet, where .NET Core 3.1 crashes"
+            ),
+        )),
+    }
+}

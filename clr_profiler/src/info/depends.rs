@@ -1,0 +1,87 @@
+//! What functions and types depend on: the modules that can be unloaded, and they with them.
+
+use std::collections::BTreeSet;
+
+use super::collectible::is_collectible;
+use super::{CorProfilerInfo, CorProfilerInfo2, ProfilerInfo};
+use crate::ids::{ClassId, FunctionId, ModuleId};
+use crate::metadata::MetadataImport2;
+use clr_profiler_il::token::MethodDef;
+use clr_profiler_sys as sys;
+
+/// The deepest that types can be within types.
+const DEEPEST: u32 = 64;
+
+/// The collectible modules, by their numbers, that a function depends on; none where that cannot be told.
+pub(crate) fn modules_of_function(
+    info: &ProfilerInfo,
+    function: FunctionId,
+) -> Option<BTreeSet<usize>> {
+    let mut modules = BTreeSet::new();
+    let facts = info.function_info2(function).ok()?;
+    of_module(info, facts.module, &mut modules);
+    for class in facts.class.into_iter().chain(facts.type_arguments) {
+        of_class(info, class, &mut modules, 0)?;
+    }
+    // The arguments of code that several instantiations share are not told: where there is one, it
+    // stands for all classes; another one can be a structure of any module.
+    let is_sure = facts.class.is_some() || type_parameters(info, facts.module, facts.token)? < 2;
+    is_sure.then_some(modules)
+}
+
+/// How many generic parameters a method has, with those of its type.
+fn type_parameters(info: &ProfilerInfo, module: ModuleId, method: MethodDef) -> Option<usize> {
+    let metadata = info.module_metadata(module).ok()?;
+    let (class, _, _) = metadata.method_parts(method).ok()?;
+    let of_class = metadata.generic_params(class).count();
+    let of_method = metadata.generic_params(method).count();
+    Some(of_class + of_method)
+}
+
+/// Whether a kind of element (`CorElementType`) is a type of the core library by itself.
+fn is_of_core_library(element_type: u32) -> bool {
+    const PRIMITIVE: std::ops::RangeInclusive<u32> =
+        sys::ELEMENT_TYPE_VOID as u32..=sys::ELEMENT_TYPE_STRING as u32;
+    const OTHERS: [u32; 3] = [
+        sys::ELEMENT_TYPE_I as u32,
+        sys::ELEMENT_TYPE_U as u32,
+        sys::ELEMENT_TYPE_OBJECT as u32,
+    ];
+    PRIMITIVE.contains(&element_type) || OTHERS.contains(&element_type)
+}
+
+/// The same of a type.
+pub(crate) fn modules_of_class(info: &ProfilerInfo, class: ClassId) -> Option<BTreeSet<usize>> {
+    let mut modules = BTreeSet::new();
+    of_class(info, class, &mut modules, 0)?;
+    Some(modules)
+}
+
+fn of_class(
+    info: &ProfilerInfo,
+    class: ClassId,
+    modules: &mut BTreeSet<usize>,
+    depth: u32,
+) -> Option<()> {
+    if depth == DEEPEST {
+        return None;
+    }
+    if let Some(array) = info.array_class_info(class).ok()? {
+        return match array.element_class {
+            Some(element) => of_class(info, element, modules, depth + 1),
+            None => is_of_core_library(array.element_type).then_some(()),
+        };
+    }
+    let facts = info.class_id_info2(class).ok()?;
+    of_module(info, facts.module?, modules);
+    for argument in facts.type_arguments {
+        of_class(info, argument, modules, depth + 1)?;
+    }
+    Some(())
+}
+
+fn of_module(info: &ProfilerInfo, module: ModuleId, modules: &mut BTreeSet<usize>) {
+    if is_collectible(info, module) {
+        modules.insert(module.raw());
+    }
+}

@@ -1,0 +1,243 @@
+//! A map from numbers to numbers, which is read in calls without a lock.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+use super::in_flight::{InFlight, Waited};
+
+/// The map: open addressing. Zero is no key, and stands for no value.
+///
+/// There is one writer at a time, which holds the [`Writer`].
+pub(super) struct Map(AtomicPtr<Slots>);
+
+struct Slots(Box<[Slot]>);
+
+#[derive(Default)]
+struct Slot {
+    key: AtomicUsize,
+    value: AtomicU32,
+}
+
+/// What the one who writes needs to know. The default is that of an empty map.
+pub(super) struct Writer {
+    /// How many slots have a key, those without a value included.
+    used: usize,
+    /// What was replaced by something bigger, and may still be read from.
+    retired: Vec<Box<Slots>>,
+}
+
+impl Writer {
+    pub(super) const fn new() -> Self {
+        Self {
+            used: 0,
+            retired: Vec::new(),
+        }
+    }
+
+    /// Frees what nobody reads from any more: all that was retired before somebody waited.
+    pub(super) fn free_retired(&mut self, _: &Waited) {
+        self.retired.clear();
+    }
+}
+
+impl Slots {
+    fn new(capacity: usize) -> Box<Self> {
+        Box::new(Self((0..capacity).map(|_| Slot::default()).collect()))
+    }
+
+    /// The slot of a key, or the free one in which it would be.
+    #[inline]
+    fn find(&self, key: usize) -> Option<&Slot> {
+        // A number of slots that is a power of two; not all of them are used.
+        let mask = self.0.len().wrapping_sub(1);
+        // Addresses differ in the middle.
+        let hash = (key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let mut index = hash as usize & mask;
+        loop {
+            let slot = self.0.get(index)?;
+            let here = slot.key.load(Ordering::Acquire);
+            if here == key || here == 0 {
+                return Some(slot);
+            }
+            index = (index + 1) & mask;
+        }
+    }
+
+    fn live(&self) -> impl Iterator<Item = (usize, u32)> {
+        let all = self.0.iter();
+        all.map(|slot| {
+            (
+                slot.key.load(Ordering::Relaxed),
+                slot.value.load(Ordering::Relaxed),
+            )
+        })
+        .filter(|(key, value)| *key != 0 && *value != 0)
+    }
+
+    fn put(&self, key: usize, value: u32) {
+        if let Some(slot) = self.find(key) {
+            slot.value.store(value, Ordering::Release);
+            slot.key.store(key, Ordering::Release);
+        }
+    }
+}
+
+impl Map {
+    pub(super) const fn new() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The value of a key.
+    #[inline]
+    pub(super) fn get(&self, key: usize, _: &InFlight) -> Option<u32> {
+        // SAFETY: null, or slots that are freed when all calls have ended that began before they were
+        // replaced; this is read in such a call, or sees what came after it.
+        let slots = unsafe { self.0.load(Ordering::Acquire).as_ref() }?;
+        let value = slots.find(key)?.value.load(Ordering::Acquire);
+        (value != 0).then_some(value)
+    }
+
+    /// Gives a key another value; zero takes it away.
+    pub(super) fn set(&self, writer: &mut Writer, key: usize, value: u32) {
+        if key == 0 {
+            return;
+        }
+        let current = self.0.load(Ordering::Acquire);
+        // SAFETY: null, or slots that this writer alone could replace and retire.
+        let slots = unsafe { current.as_ref() };
+        let (capacity, known) = match slots {
+            Some(slots) => {
+                let slot = slots.find(key);
+                let known = slot.filter(|slot| slot.key.load(Ordering::Relaxed) == key);
+                (slots.0.len(), known)
+            }
+            None => (0, None),
+        };
+        if let Some(slot) = known {
+            slot.value.store(value, Ordering::Release);
+            return;
+        }
+        if value == 0 {
+            return;
+        }
+        if let Some(slots) = slots
+            && (writer.used + 1) * 2 <= capacity
+        {
+            slots.put(key, value);
+            writer.used += 1;
+            return;
+        }
+        let live: Vec<_> = slots
+            .map(|slots| slots.live().collect())
+            .unwrap_or_default();
+        let bigger = Slots::new(((live.len() + 1) * 4).next_power_of_two().max(64));
+        for (key, value) in live.iter().copied().chain([(key, value)]) {
+            bigger.put(key, value);
+        }
+        writer.used = live.len() + 1;
+        self.0.store(Box::into_raw(bigger), Ordering::Release);
+        if !current.is_null() {
+            // SAFETY: it was made by `Box::into_raw` above, and is in the map no more. It is only
+            // read through the box, as by those who still have it.
+            writer.retired.push(unsafe { Box::from_raw(current) });
+        }
+    }
+
+    /// All keys with their values. For the one who writes.
+    pub(super) fn all(&self, _: &Writer) -> Vec<(usize, u32)> {
+        // SAFETY: null, or slots that the writer alone could replace.
+        let slots = unsafe { self.0.load(Ordering::Acquire).as_ref() };
+        slots
+            .map(|slots| slots.live().collect())
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::in_flight::wait_for_calls;
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn it_holds_what_a_map_of_the_standard_library_holds() {
+        let (map, mut writer) = (Map::new(), Writer::new());
+        let mut expected = HashMap::new();
+        let mut random = 1u64;
+        for step in 0..100_000u32 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            // Few enough keys to come again, in steps as addresses have them.
+            let key = 0x7f00_0000_0000 + ((random >> 40) as usize % 4_000) * 8;
+            let value = if step % 3 == 0 { 0 } else { step };
+            map.set(&mut writer, key, value);
+            if value == 0 {
+                expected.remove(&key);
+            } else {
+                expected.insert(key, value);
+            }
+            if step % 1_000 == 0 {
+                let waited = wait_for_calls(None).unwrap();
+                writer.free_retired(&waited);
+            }
+        }
+        let call = InFlight::begin();
+        for index in 0..4_000 {
+            let key = 0x7f00_0000_0000 + index * 8;
+            assert_eq!(map.get(key, &call), expected.get(&key).copied());
+        }
+        assert_eq!(map.all(&writer).len(), expected.len());
+    }
+
+    #[test]
+    fn what_comes_and_goes_takes_no_more_room() {
+        let (map, mut writer) = (Map::new(), Writer::new());
+        for key in 1..200_000 {
+            map.set(&mut writer, key * 16, 1);
+            map.set(&mut writer, key * 16, 0);
+            let waited = wait_for_calls(None).unwrap();
+            writer.free_retired(&waited);
+        }
+        // SAFETY: nobody writes.
+        let slots = unsafe { map.0.load(Ordering::Acquire).as_ref() }.unwrap();
+        assert!(slots.0.len() <= 64, "{}", slots.0.len());
+    }
+
+    #[test]
+    fn readers_see_each_value_while_the_map_grows() {
+        static MAP: Map = Map::new();
+        let mut writer = Writer::new();
+        MAP.set(&mut writer, 8, 7);
+        std::thread::scope(|scope| {
+            let readers: Vec<_> = (0..3)
+                .map(|_| {
+                    scope.spawn(|| {
+                        for _ in 0..200_000 {
+                            let call = InFlight::begin();
+                            assert_eq!(MAP.get(8, &call), Some(7));
+                        }
+                    })
+                })
+                .collect();
+            let mut key = 16;
+            while !readers
+                .iter()
+                .all(std::thread::ScopedJoinHandle::is_finished)
+            {
+                key += 8;
+                MAP.set(&mut writer, key, 1);
+                if key % 1024 == 0 {
+                    for old in (16..=key).step_by(8) {
+                        MAP.set(&mut writer, old, 0);
+                    }
+                    let waited = wait_for_calls(None).unwrap();
+                    writer.free_retired(&waited);
+                }
+                if key > 1 << 20 {
+                    key = 16;
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! [`Ends`]: what the library itself does when modules, types, functions and threads go.
+//!
+//! All that goes with a collectible module does so on one thread, in one go, which begins with
+//! `module_unload_started`: everything still answers there. So that is where the ids of all of it end.
+
+use std::time::Duration;
+
+use super::traits::Component;
+use crate::callbacks::CallbackSet;
+use crate::error::{Hresult, Result};
+use crate::ids::{ClassId, FunctionId, ModuleId, ThreadId};
+use crate::info::{CorProfilerInfo, modules_of_class, modules_of_function, note_module};
+use crate::lifetimes::seen::{self, Kind};
+use crate::lifetimes::{threads, wait_for_calls, wait_for_calls_with_thread};
+use crate::runtime::ProfilerInfo;
+
+/// How long calls are waited for. They take much less, unless code of the profiler's own runs within one:
+/// that must not keep the program from going on.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) struct Ends;
+
+impl Component for Ends {
+    fn callbacks(&self) -> CallbackSet {
+        CallbackSet::EMPTY
+            .with("module_load_started")
+            .with("module_load_finished")
+            .with("module_unload_started")
+            .with("module_unload_finished")
+            .with("class_unload_finished")
+            .with("thread_created")
+            .with("thread_destroyed")
+            .with("dynamic_method_unloaded")
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        status: Hresult,
+    ) -> Result<()> {
+        if status.is_ok() {
+            note_module(info, module);
+        }
+        Ok(())
+    }
+
+    fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        let assembly = info.module_info(module).ok().and_then(|it| it.assembly);
+        let assembly = assembly.map(|assembly| assembly.raw());
+        // Whatever is known: the module goes.
+        seen::module_has_loaded(module.raw(), true);
+        resolve_all(info);
+        seen::module_goes(module.raw(), assembly);
+        wait();
+        // What calls that were under way have seen last.
+        resolve_all(info);
+        seen::module_goes(module.raw(), assembly);
+        wait();
+        Ok(())
+    }
+
+    fn module_unload_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        _status: Hresult,
+    ) -> Result<()> {
+        // What was seen meanwhile: the memory of types and functions goes last.
+        seen::module_has_loaded(module.raw(), true);
+        resolve_all(info);
+        seen::module_goes(module.raw(), None);
+        wait();
+        seen::module_is_gone(module.raw());
+        Ok(())
+    }
+
+    fn class_unload_finished(
+        &self,
+        _info: &ProfilerInfo,
+        class: ClassId,
+        _status: Hresult,
+    ) -> Result<()> {
+        if seen::goes(class.raw()) {
+            wait();
+        }
+        Ok(())
+    }
+
+    fn dynamic_method_unloaded(&self, _info: &ProfilerInfo, function: FunctionId) -> Result<()> {
+        if seen::goes(function.raw()) {
+            wait();
+        }
+        Ok(())
+    }
+
+    fn thread_destroyed(&self, _info: &ProfilerInfo, thread: ThreadId) -> Result<()> {
+        threads::ends(thread.raw());
+        // The others are not waited for: they may wait for a lock that the thread has that ends it.
+        wait_for_calls_with_thread(thread.raw(), PATIENCE);
+        Ok(())
+    }
+}
+
+fn wait() {
+    if let Some(waited) = wait_for_calls(Some(PATIENCE)) {
+        seen::free_retired(&waited);
+        threads::free_retired(&waited);
+    }
+}
+
+/// Finds out what all depends on that was seen.
+fn resolve_all(info: &ProfilerInfo) {
+    while let Some((kind, number, epoch)) = seen::unresolved() {
+        let modules = match kind {
+            Kind::Class => modules_of_class(info, ClassId::seen_in(number, epoch)),
+            Kind::Function => modules_of_function(info, FunctionId::seen_in(number, epoch)),
+            Kind::Module | Kind::Assembly => None,
+        };
+        seen::resolved(number, modules.as_ref());
+    }
+}
