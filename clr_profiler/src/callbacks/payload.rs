@@ -260,7 +260,7 @@ impl<'a> WeakTableElements<'a> {
 #[non_exhaustive]
 pub struct EventPipeEvent<'a> {
     /// Who raised it.
-    pub provider: EventPipeProviderId,
+    pub provider: EventPipeProviderId<'a>,
     /// The number of the event within its provider.
     pub id: u32,
     /// The version of its payload's layout.

@@ -129,7 +129,7 @@ macro_rules! callbacks {
                     });
                 /// An EventPipe provider was created.
                 event_pipe_provider_created = EventPipeProviderCreated(provider: EVENTPIPE_PROVIDER)
-                    [HIGH_MONITOR_EVENT_PIPE] info (provider: EventPipeProviderId = EventPipeProviderId::from_runtime(provider));
+                    [HIGH_MONITOR_EVENT_PIPE] info (provider: EventPipeProviderId<'_> = EventPipeProviderId::from_runtime(provider));
             }
             interface ICorProfilerCallback11: ICorProfilerCallback10
             lifecycle { LoadAsNotificationOnly = load_as_notification_only, }

@@ -1,6 +1,7 @@
 //! Ids that the runtime gives to its things: one type each, so that they cannot be mixed up.
 
 mod object;
+mod provider;
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,6 +14,7 @@ use crate::lifetimes::threads::{self, Generation};
 
 pub(crate) use object::Moves;
 pub use object::{ObjectId, ObjectIds};
+pub use provider::EventPipeProviderId;
 
 /// What all ids have.
 macro_rules! id {
@@ -183,8 +185,6 @@ lasting! {
     RejitId = "ReJITID";
     /// A garbage-collector handle.
     GcHandleId = "GCHandleID";
-    /// A provider of EventPipe events.
-    EventPipeProviderId = "EVENTPIPE_PROVIDER";
     /// A context of a thread; in .NET (Core) that is its application domain.
     ContextId = "ContextID";
 }

@@ -80,7 +80,11 @@ pub trait CorProfilerInfo14: Sealed {
     /// end there.
     #[wraps(ICorProfilerInfo14::EventPipeCreateProvider2
         fails "`E_FAIL` where the name is taken.")]
-    fn event_pipe_create_provider2<F>(&self, name: &str, changed: F) -> Result<EventPipeProviderId>
+    fn event_pipe_create_provider2<F>(
+        &self,
+        name: &str,
+        changed: F,
+    ) -> Result<EventPipeProviderId<'static>>
     where
         F: Fn(EventPipeProviderState<'_>) + Copy + Send + Sync + 'static,
     {
@@ -112,7 +116,7 @@ impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo14 from info;
     fn create_provider(
         name: &str as as_it_is, callback: sys::EventPipeProviderCallback
-    ) -> EventPipeProviderId
+    ) -> EventPipeProviderId<'static>
         = EventPipeCreateProvider2(name.as_ptr(), Some(callback), @provider);
     }
 }

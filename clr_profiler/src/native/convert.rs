@@ -12,8 +12,7 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::events::EventMask;
 use crate::ids::{
-    AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, ModuleId,
-    ObjectId, RejitId, ThreadId,
+    AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, RejitId, ThreadId,
 };
 use crate::lifetimes::{State, asks_about_thread};
 use crate::native::{length, start_or_null, typed, utf8, utf16, wide};
@@ -144,7 +143,6 @@ ids! {
     AssemblyId by there;
     ClassId by there;
     ContextId;
-    EventPipeProviderId;
     FunctionId by there;
     ModuleId by there;
     RejitId;

@@ -100,7 +100,7 @@ macro_rules! override_every_callback {
             info dynamic_method_jit_compilation_finished(FunctionId, Hresult, bool);
             info dynamic_method_unloaded(FunctionId);
             info event_pipe_event_delivered(&EventPipeEvent<'_>);
-            info event_pipe_provider_created(EventPipeProviderId);
+            info event_pipe_provider_created(EventPipeProviderId<'_>);
         }
     };
     (@rows [$($class:tt)*] $profiler:ident, $initialize:expr;

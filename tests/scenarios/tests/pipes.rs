@@ -52,7 +52,7 @@ impl Profiler for Pipes {
     fn event_pipe_provider_created(
         &self,
         info: &ProfilerInfo,
-        provider: EventPipeProviderId,
+        provider: EventPipeProviderId<'_>,
     ) -> Result<()> {
         let name = info.event_pipe_provider_info(provider)?;
         if !name.starts_with("Scenario-") {
@@ -165,7 +165,7 @@ fn start(info: &ProfilerInfo) -> Result<EventPipeSessionId> {
 
 fn define(
     info: &ProfilerInfo,
-    provider: EventPipeProviderId,
+    provider: EventPipeProviderId<'static>,
     name: &str,
     id: u32,
     keywords: u64,

@@ -48,11 +48,11 @@ table! { ($) __cor_profiler_info12:
         fails "What the runtime answers; for a session that has ended it is success.";
 
     /// The name of a provider.
-    fn event_pipe_provider_info(provider: EventPipeProviderId) -> String
+    fn event_pipe_provider_info(provider: EventPipeProviderId<'_>) -> String
         = [steady] EventPipeGetProviderInfo(provider, @{text});
 
     /// Makes a provider of events, which lives as long as the process.
-    fn event_pipe_create_provider(name: &str as as_it_is) -> EventPipeProviderId
+    fn event_pipe_create_provider(name: &str as as_it_is) -> EventPipeProviderId<'static>
         = EventPipeCreateProvider(name.as_ptr(), @provider)
         fails "`E_FAIL` where the name is taken.";
 }
@@ -74,7 +74,7 @@ pub trait CorProfilerInfo12: Sealed {
     #[wraps(ICorProfilerInfo12::EventPipeDefineEvent)]
     fn event_pipe_define_event(
         &self,
-        provider: EventPipeProviderId,
+        provider: EventPipeProviderId<'static>,
         event: EventDefinition,
     ) -> Result<DefinedEvent> {
         let name = utf16(&event.name);

@@ -11,6 +11,7 @@ use clr_profiler_sys::COR_PRF_EVENTPIPE_PROVIDER_CONFIG;
 pub struct EventPipeSessionId(pub(super) u64);
 
 arguments! {
+    EventPipeProviderId<'_> => usize = |provider, _| Ok(provider.raw());
     EventPipeSessionId => u64 = |session, _| Ok(session.0);
     &EventPipeProviderConfig => Config = |config, _| Ok(Config::of(config));
     &[EventPipeProviderConfig] => Configs = |configs, asked| {
@@ -21,6 +22,8 @@ arguments! {
 }
 
 answers! {
+    /// One that the profiler has made: nothing takes it away.
+    usize => EventPipeProviderId<'static> = |raw, _| Ok(Self::from_runtime(raw));
     u64 => EventPipeSessionId = |raw, _| Ok(Self(raw));
 }
 
@@ -203,7 +206,7 @@ impl EventDefinition {
 #[derive(Clone, Debug)]
 pub struct DefinedEvent {
     pub(super) raw: usize,
-    pub(super) provider: EventPipeProviderId,
+    pub(super) provider: EventPipeProviderId<'static>,
     pub(super) parameters: Vec<EventParameter>,
 }
 
@@ -214,7 +217,7 @@ impl DefinedEvent {
     }
 
     /// The provider that has it.
-    pub fn provider(&self) -> EventPipeProviderId {
+    pub fn provider(&self) -> EventPipeProviderId<'static> {
         self.provider
     }
 

@@ -63,7 +63,7 @@ rows! { IN_COLLECTION: Gc;
 }
 
 // SAFETY: the fake runtime takes any number.
-const PROVIDER: EventPipeProviderId = unsafe { EventPipeProviderId::from_raw(0x21) };
+const PROVIDER: EventPipeProviderId<'static> = unsafe { EventPipeProviderId::from_raw(0x21) };
 
 /// The same from registers on.
 fn seeded(info: &ProfilerInfo) -> Result<Vec<Option<FunctionId>>> {

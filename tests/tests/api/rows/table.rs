@@ -184,7 +184,7 @@ samples! {
     // SAFETY: as above.
     EventPipeSessionId = unsafe { EventPipeSessionId::from_raw(0xD1) };
     // SAFETY: as above.
-    EventPipeProviderId = unsafe { EventPipeProviderId::from_raw(0xE1) };
+    EventPipeProviderId<'_> = unsafe { EventPipeProviderId::from_raw(0xE1) };
     // SAFETY: as above.
     FrameInfo<'_> = unsafe { FrameInfo::from_raw(0xF1) };
     &EventPipeProviderConfig = Box::leak(Box::new(EventPipeProviderConfig::all("provider")));
