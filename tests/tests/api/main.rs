@@ -17,6 +17,7 @@ mod callbacks;
 mod checks;
 mod complete;
 mod implemented;
+mod memory;
 mod rows;
 mod stage;
 mod values;

@@ -109,16 +109,9 @@ pub(crate) struct Played {
 /// Runs a row on a runtime that answers its call in this way; no reference may be left.
 pub(crate) fn play(row: &Row, answer: Answer) -> Played {
     let answers = Answers::new(row.native, answer);
-    let outcome = {
-        let runtime = answers.object(Offers::new(["ICorProfilerInfo15"]));
-        let object = create();
-        // SAFETY: the fake runtime outlives the profiler.
-        let started = unsafe { object.Initialize(runtime.as_raw()) };
-        assert_eq!(started, sys::S_OK, "{}", row.native);
-        let info = INFO.take().expect("the profiler has put it there");
-        answers.seen(|seen| seen.started = true);
-        perform(row, &info, &object, &answers)
-    };
+    let outcome = with_profiler(&answers, |info, object| {
+        perform(row, info, object, &answers)
+    });
     let_go();
     assert_eq!(live(), 0, "{}: objects of the caller's", row.native);
     let given = answers.seen(|seen| std::mem::take(&mut seen.given));
@@ -126,6 +119,21 @@ pub(crate) fn play(row: &Row, answer: Answer) -> Played {
         assert_eq!(object.references(), 1, "{}: {object:?}", row.native);
     }
     Played { outcome, answers }
+}
+
+/// Runs `work` with the handle and the object of a profiler, which lives meanwhile.
+pub(crate) fn with_profiler<R>(
+    answers: &Answers,
+    work: impl FnOnce(&ProfilerInfo, &ICorProfilerCallback11) -> R,
+) -> R {
+    let runtime = answers.object(Offers::new(["ICorProfilerInfo15"]));
+    let object = create();
+    // SAFETY: the fake runtime outlives the profiler.
+    let started = unsafe { object.Initialize(runtime.as_raw()) };
+    assert_eq!(started, sys::S_OK);
+    let info = INFO.take().expect("the profiler has put it there");
+    answers.seen(|seen| seen.started = true);
+    work(&info, &object)
 }
 
 fn perform(
