@@ -1,6 +1,7 @@
 //! `ICorProfilerInfo12`.
 
 mod payload;
+mod sessions;
 mod types;
 
 use uuid::Uuid;
@@ -31,22 +32,6 @@ table! { ($) __cor_profiler_info12:
         fails "`E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place for a \
                session.";
 
-    /// Adds a provider to a session that runs.
-    ///
-    /// Turns on providers of that name that are made from then on. One that is there already stays as
-    /// it is, even the one that
-    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
-    /// those that are known beforehand when the session is started.
-    fn event_pipe_add_provider_to_session(
-        session: EventPipeSessionId, provider: &EventPipeProviderConfig
-    ) -> () = EventPipeAddProviderToSession(session, provider.native)
-        fails "`E_INVALIDARG` for a session that does not run.";
-
-    /// Ends a session.
-    fn event_pipe_stop_session(session: EventPipeSessionId) -> () = EventPipeStopSession(session)
-        at "not during a collection, not in `event_pipe_event_delivered`."
-        fails "What the runtime answers; for a session that has ended it is success.";
-
     /// The name of a provider.
     fn event_pipe_provider_info(provider: EventPipeProviderId<'_>) -> String
         = [steady] EventPipeGetProviderInfo(provider, @{text});
@@ -69,6 +54,34 @@ table! { ($) __cor_profiler_info12:
 #[doc(alias = "ICorProfilerInfo12")]
 pub trait CorProfilerInfo12: Sealed {
     __cor_profiler_info12! { calls }
+
+    /// Adds a provider to a session that runs.
+    ///
+    /// Turns on providers of that name that are made from then on. One that is there already stays as
+    /// it is, even the one that
+    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
+    /// those that are known beforehand when the session is started.
+    #[wraps(ICorProfilerInfo12::EventPipeAddProviderToSession
+        fails "`E_INVALIDARG` for a session that does not run, an error of its own for one that is \
+               being ended.")]
+    fn event_pipe_add_provider_to_session(
+        &self,
+        session: EventPipeSessionId,
+        provider: &EventPipeProviderConfig,
+    ) -> Result<()> {
+        let call = "ICorProfilerInfo12::EventPipeAddProviderToSession";
+        let _running = sessions::add_to(call, session)?;
+        self.handle().add_provider(session, provider)
+    }
+
+    /// Ends a session.
+    #[wraps(ICorProfilerInfo12::EventPipeStopSession
+        at "not during a collection, not in `event_pipe_event_delivered`."
+        fails "What the runtime answers; for a session that has ended it is success.")]
+    fn event_pipe_stop_session(&self, session: EventPipeSessionId) -> Result<()> {
+        let _ending = sessions::end(session);
+        self.handle().stop_session(session)
+    }
 
     /// Defines an event of a provider that the profiler has made.
     #[wraps(ICorProfilerInfo12::EventPipeDefineEvent)]
@@ -160,3 +173,13 @@ pub trait CorProfilerInfo12: Sealed {
 }
 
 impl CorProfilerInfo12 for ProfilerInfo {}
+
+/// Calls that have something of their own around them.
+impl ProfilerInfo {
+    calls! { ProfilerInfo = ICorProfilerInfo12 from info;
+    fn add_provider(session: EventPipeSessionId, provider: &EventPipeProviderConfig) -> ()
+        = EventPipeAddProviderToSession(session, provider.native);
+
+    fn stop_session(session: EventPipeSessionId) -> () = EventPipeStopSession(session);
+    }
+}

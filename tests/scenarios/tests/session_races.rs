@@ -1,0 +1,97 @@
+//! A session can be ended while others add to it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use clr_profiler::prelude::*;
+use clr_profiler::{EventPipeProviderConfig, EventPipeSessionId};
+use scenario_support::{clsid, log};
+
+/// Starts and ends sessions while another thread adds to the newest of them, when the first thread of
+/// `ThreadNames` gets its name.
+pub(crate) struct SessionRaces;
+
+#[profiler(clsid = clsid("SessionRaces"))]
+impl Profiler for SessionRaces {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::HIGH_MONITOR_EVENT_PIPE);
+        Ok(Self)
+    }
+
+    fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
+        if name != "plain" {
+            return Ok(());
+        }
+        // EventPipe makes a thread of its own a managed one: that is not left to be used again.
+        let info = info.clone();
+        let race = thread::spawn(move || race(&info));
+        race.join().map_err(|_| Error::other("the race panicked"))?
+    }
+}
+
+fn race(info: &ProfilerInfo) -> Result<()> {
+    let newest = Mutex::new(None::<EventPipeSessionId>);
+    let (is_over, added) = (AtomicBool::new(false), AtomicU64::new(0));
+    let session = || *newest.lock().unwrap_or_else(PoisonError::into_inner);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut name = 0_u64;
+            while !is_over.load(Ordering::Relaxed) {
+                let Some(session) = session() else {
+                    continue;
+                };
+                name += 1;
+                let provider = EventPipeProviderConfig::all(format!("Scenario-{name}"));
+                if info
+                    .event_pipe_add_provider_to_session(session, &provider)
+                    .is_ok()
+                {
+                    added.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        let ended = (0..1_000).try_for_each(|_| {
+            let all = [EventPipeProviderConfig::all("Scenario-Races")];
+            let session = info.event_pipe_start_session(&all, false)?;
+            *newest.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+            // Some are added to before they end.
+            let before = added.load(Ordering::Relaxed);
+            for _ in 0..2_000 {
+                if added.load(Ordering::Relaxed) != before {
+                    break;
+                }
+                thread::yield_now();
+            }
+            info.event_pipe_stop_session(session)
+        });
+        is_over.store(true, Ordering::Relaxed);
+        ended
+    })?;
+    let some = added.load(Ordering::Relaxed) > 100;
+    log::line(format_args!("1000 sessions, some added to {some}"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clr_profiler_tests::Scenario;
+
+    use super::SessionRaces;
+
+    #[test]
+    fn what_is_added_to_is_not_freed_meanwhile() {
+        let scenario = Scenario::new("ThreadNames").profiled_by::<SessionRaces>();
+        scenario.on_each_runtime(|runtime, profiled| {
+            assert_eq!(profiled.output(), (Some(4), "5\n3\n2\n10\n300\n", ""));
+            let log = &profiled.log;
+            if runtime.major < 5 {
+                assert!(log.contains("needs ICorProfilerInfo12"), "{log}");
+                return;
+            }
+            assert_eq!(log, "1000 sessions, some added to true\n");
+        });
+    }
+}
