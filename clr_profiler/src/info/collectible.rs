@@ -19,11 +19,15 @@ pub(crate) fn is_collectible(info: &ProfilerInfo, module: ModuleId) -> bool {
 
 /// Notes whether a module can be unloaded, once it is loaded.
 pub(crate) fn note_module(info: &ProfilerInfo, module: ModuleId) -> bool {
-    let flags = info.module_info2(module).map(|(_, flags)| flags);
-    // What cannot be told is taken for what needs more care.
-    let is_collectible = flags.map_or(true, |flags| flags.contains(ModuleFlags::COLLECTIBLE));
-    seen::module_has_loaded(module.raw(), is_collectible);
-    is_collectible
+    match info.module_info2(module) {
+        Ok((_, flags)) => {
+            let is_collectible = flags.contains(ModuleFlags::COLLECTIBLE);
+            seen::module_has_loaded(module.raw(), is_collectible);
+            is_collectible
+        }
+        // What cannot be told here and now is taken for what needs more care.
+        Err(_) => true,
+    }
 }
 
 /// Refuses methods that cannot be compiled again.

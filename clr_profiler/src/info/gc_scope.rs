@@ -5,11 +5,13 @@ use std::ops::ControlFlow;
 
 use super::{
     ArrayClassInfo, ArrayObjectInfo, ClassIdInfo2, ClassLayout, CorProfilerInfo, CorProfilerInfo2,
-    CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo10, FunctionInfo, GenerationRange, Object,
-    ObjectReference, ProfilerInfo, RuntimeInformation, StringLayout,
+    CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo10, CorProfilerInfo14,
+    CorProfilerInfoStatics, FunctionInfo, GenerationRange, NonGcHeapRange, Object, ObjectEnum,
+    ObjectReference, ProfilerInfo, RuntimeInformation, StaticKind, StringLayout,
 };
 use crate::error::Result;
-use crate::ids::{AppDomainId, ClassId, FunctionId, ObjectId, ThreadId};
+use crate::ids::{AppDomainId, ClassId, ContextId, FunctionId, ObjectId, ThreadId};
+use clr_profiler_il::token::FieldDef;
 
 /// What a callback may ask while the runtime is suspended for a garbage collection.
 ///
@@ -108,6 +110,34 @@ impl GcScope {
 
         /// The application domain of a thread. Wraps `ICorProfilerInfo2::GetThreadAppDomain`.
         thread_app_domain(thread: ThreadId) -> AppDomainId = CorProfilerInfo2::thread_app_domain;
+
+        /// The context of a thread. Wraps `ICorProfilerInfo::GetThreadContext`.
+        thread_context(thread: ThreadId) -> ContextId = CorProfilerInfo::thread_context;
+
+        /// What a static field belongs to. Wraps `ICorProfilerInfo2::GetStaticFieldInfo`.
+        static_field_info(class: ClassId, field: FieldDef) -> StaticKind = CorProfilerInfoStatics::static_field_info;
+
+        /// The address of a static field that is part of the module's image. Wraps
+        /// `ICorProfilerInfo2::GetRVAStaticAddress`.
+        rva_static_address(class: ClassId, field: FieldDef) -> usize = CorProfilerInfoStatics::rva_static_address;
+
+        /// The address of an ordinary static field. Wraps
+        /// `ICorProfilerInfo2::GetAppDomainStaticAddress`.
+        app_domain_static_address(class: ClassId, field: FieldDef, app_domain: AppDomainId) -> usize
+            = CorProfilerInfoStatics::app_domain_static_address;
+
+        /// The address of a static field that there is one of for each thread, of any thread. Wraps
+        /// `ICorProfilerInfo3::GetThreadStaticAddress2`.
+        thread_static_address2(
+            class: ClassId, field: FieldDef, app_domain: AppDomainId, thread: ThreadId
+        ) -> usize = CorProfilerInfoStatics::thread_static_address2;
+
+        /// The objects that are never collected. Wraps `ICorProfilerInfo14::EnumerateNonGCObjects`.
+        non_gc_objects() -> ObjectEnum<'_> = CorProfilerInfo14::non_gc_objects;
+
+        /// The address ranges of objects that are never collected. Wraps
+        /// `ICorProfilerInfo14::GetNonGCHeapBounds`.
+        non_gc_heap_bounds() -> Vec<NonGcHeapRange> = CorProfilerInfo14::non_gc_heap_bounds;
 
         /// Kind and version of the runtime. Wraps `ICorProfilerInfo3::GetRuntimeInformation`.
         runtime_information() -> RuntimeInformation = CorProfilerInfo3::runtime_information;

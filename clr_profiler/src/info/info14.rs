@@ -59,12 +59,12 @@ table! { ($) __cor_profiler_info14:
     CorProfilerInfo14 = ICorProfilerInfo14 from info;
 
     /// The objects that are never collected: string literals, static objects, type objects.
-    fn non_gc_objects() -> ObjectEnum<'_> = EnumerateNonGCObjects(@enumerator)
+    fn non_gc_objects() -> ObjectEnum<'_> = [in gc] EnumerateNonGCObjects(@enumerator)
         given _whole = whole_heap()
         fails "What the runtime answers, at once or as an item.";
 
     /// The address ranges of objects that are never collected.
-    fn non_gc_heap_bounds() -> Vec<NonGcHeapRange> = GetNonGCHeapBounds(@[ranges]);
+    fn non_gc_heap_bounds() -> Vec<NonGcHeapRange> = [in gc] GetNonGCHeapBounds(@[ranges]);
 }
 
 /// What `ICorProfilerInfo14` offers: objects that are never collected, and providers that are told

@@ -35,15 +35,17 @@ table! { ($) __cor_profiler_info_statics:
 
     /// The address of a static field that is part of the module's image.
     fn rva_static_address(class: ClassId, field: FieldDef) -> usize
-        = [steady] GetRVAStaticAddress(class, field, @address) at MANAGED_THREAD
+        = [in gc] GetRVAStaticAddress(class, field, @address)
+        at "a callback on a managed thread, also during a collection."
         fails "`E_INVALIDARG` for other fields, `CORPROF_E_DATAINCOMPLETE` before the type is \
                initialised, `CORPROF_E_NOT_MANAGED_THREAD`.";
 
     /// The address of an ordinary static field, in an application domain.
     fn app_domain_static_address(class: ClassId, field: FieldDef, app_domain: AppDomainId) -> usize
-        = [steady] GetAppDomainStaticAddress(class, field, app_domain, @address)
+        = [in gc] GetAppDomainStaticAddress(class, field, app_domain, @address)
         given _lasting = lasting(class)
-        fails "Types of collectible modules on .NET Core 3.1 and .NET 8; `E_INVALIDARG` for other fields, `CORPROF_E_DATAINCOMPLETE` before the type is \
+        fails "Types of collectible modules on .NET Core 3.1 and .NET 8; \
+               `E_INVALIDARG` for other fields, `CORPROF_E_DATAINCOMPLETE` before the type is \
                initialised, `CORPROF_E_LITERALS_HAVE_NO_ADDRESS` for constants.";
 
     /// The address of a static field that there is one of for each thread: that of this thread.
@@ -66,9 +68,10 @@ table! { ($) __cor_profiler_info_statics3:
     /// The address of a static field that there is one of for each thread, of any thread.
     fn thread_static_address2(
         class: ClassId, field: FieldDef, app_domain: AppDomainId, thread: ThreadId
-    ) -> usize = [steady] GetThreadStaticAddress2(class, field, app_domain, thread, @address)
+    ) -> usize = [in gc] GetThreadStaticAddress2(class, field, app_domain, thread, @address)
         given _lasting = lasting(class)
-        fails "Types of collectible modules on .NET Core 3.1 and .NET 8; `E_INVALIDARG` for other fields, and where the thread has not used the field yet; \
+        fails "Types of collectible modules on .NET Core 3.1 and .NET 8; \
+               `E_INVALIDARG` for other fields, and where the thread has not used the field yet; \
                `CORPROF_E_DATAINCOMPLETE` before the type is initialised.";
 }
 
