@@ -1,0 +1,176 @@
+//! One process: the program under the profiler, on a runtime, with a plan.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use clr_profiler_launcher::{Attach, ProfilerLibrary, find_library_beside};
+use clr_profiler_tests::{Runtime, profilee};
+use probe::plan::{self, Ids};
+
+/// How long a process may take before it counts as hanging.
+fn limit() -> Duration {
+    let seconds = env::var("PROBE_LIMIT")
+        .ok()
+        .and_then(|limit| limit.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(20))
+}
+
+/// What a process does.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) moment: &'a str,
+    pub(crate) ids: Ids,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Exit(Option<i32>, String),
+    Signal(i32),
+    Hang,
+}
+
+/// What a process left behind.
+pub(crate) struct Left {
+    pub(crate) end: End,
+    pub(crate) journal: String,
+}
+
+/// A folder for the files of this driver.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!(
+            "clr_profiler-probe-{}-{number}",
+            std::process::id()
+        ));
+        fs::create_dir_all(&folder).expect("a temporary folder");
+        Self(folder)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn library() -> ProfilerLibrary {
+    let driver = env::current_exe().expect("the driver has a path");
+    let path = find_library_beside(driver, "probe").expect("the profiler was built");
+    ProfilerLibrary::new(path, plan::CLSID).expect("a library")
+}
+
+/// The program without a profiler.
+pub(crate) fn plain(runtime: &Runtime) -> End {
+    let command = runtime
+        .launch(&program(), &[])
+        .command()
+        .expect("a runtime");
+    wait(start(command), |_| ())
+}
+
+/// The program under the profiler, which makes these calls.
+pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
+    let scratch = Scratch::new();
+    let (list, journal, gate) = (
+        scratch.file("calls"),
+        scratch.file("journal"),
+        scratch.file("gate"),
+    );
+    let lines: Vec<&str> = calls.iter().map(String::as_str).collect();
+    fs::write(&list, lines.join("\n")).expect("a temporary file");
+    let mut launch = job.runtime.launch(&program(), &[]);
+    launch
+        .env(plan::MOMENT, job.moment)
+        .env(plan::IDS, job.ids.name())
+        .env(plan::CALLS, &list)
+        .env(plan::JOURNAL, &journal)
+        .env(plan::GATE, &gate)
+        .env("CLR_PROFILER_DIAGNOSTICS", scratch.file("diagnostics"));
+    let attaches = job.moment == "initialize_for_attach";
+    if !attaches {
+        launch.profiler(library());
+    }
+    let child = start(launch.command().expect("a runtime"));
+    let process = child.id();
+    let end = wait(child, |output| {
+        // The program waits at its gate.
+        if attaches && output.matches("unloaded").count() >= 3 && !gate.exists() {
+            let _ = Attach::new(process).profiler(library()).send();
+            let _ = fs::write(&gate, "");
+        }
+    });
+    Left {
+        end,
+        journal: fs::read_to_string(journal).unwrap_or_default(),
+    }
+}
+
+fn program() -> PathBuf {
+    profilee("Probe")
+}
+
+fn start(mut command: Command) -> Child {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"))
+}
+
+/// Waits for the end; `look` is shown what was written so far, now and then.
+fn wait(mut child: Child, mut look: impl FnMut(&str)) -> End {
+    let output = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let reader = child.stdout.take().map(|mut pipe| {
+        let output = output.clone();
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+                output
+                    .lock()
+                    .expect("nobody panics")
+                    .extend_from_slice(&buffer[..count]);
+            }
+        })
+    });
+    let text = || String::from_utf8_lossy(&output.lock().expect("nobody panics")).into_owned();
+    let deadline = Instant::now() + limit();
+    let status: Option<ExitStatus> = loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            break Some(status);
+        }
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            break None;
+        }
+        look(&text());
+        thread::sleep(Duration::from_millis(4));
+    };
+    if let Some(reader) = reader {
+        let _ = reader.join();
+    }
+    match status {
+        None => End::Hang,
+        Some(status) => match status.signal() {
+            Some(signal) => End::Signal(signal),
+            None => End::Exit(status.code(), text()),
+        },
+    }
+}

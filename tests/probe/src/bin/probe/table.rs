@@ -1,0 +1,206 @@
+//! What came of all processes, as a document and as a list.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use probe::plan::Ids;
+
+use crate::find::{Answer, Found};
+
+/// What came of one group of calls.
+pub(crate) struct Entry {
+    pub(crate) runtime: u32,
+    pub(crate) moment: String,
+    pub(crate) ids: Ids,
+    pub(crate) found: Found,
+}
+
+#[derive(Default)]
+pub(crate) struct Table {
+    entries: Vec<Entry>,
+}
+
+/// A call, a moment, ids, and how the program ended.
+type Place<'a> = (&'a str, &'a str, Ids, &'a str);
+
+impl Table {
+    pub(crate) fn add(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    pub(crate) fn has_crashes(&self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| !entry.found.crashes.is_empty())
+    }
+
+    /// Each crash with the runtimes that it was seen on.
+    fn crashes(&self) -> BTreeMap<Place<'_>, BTreeSet<u32>> {
+        let mut crashes: BTreeMap<Place<'_>, BTreeSet<u32>> = BTreeMap::new();
+        for entry in &self.entries {
+            for (call, how) in &entry.found.crashes {
+                let place = (
+                    call.as_str(),
+                    entry.moment.as_str(),
+                    entry.ids,
+                    how.as_str(),
+                );
+                crashes.entry(place).or_default().insert(entry.runtime);
+            }
+        }
+        crashes
+    }
+
+    /// Calls that answered for what was gone, with the runtimes.
+    fn gone(&self) -> BTreeMap<&str, BTreeSet<u32>> {
+        let mut gone: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for entry in &self.entries {
+            for call in &entry.found.gone {
+                gone.entry(call).or_default().insert(entry.runtime);
+            }
+        }
+        gone
+    }
+
+    /// One line for each thing that went wrong.
+    pub(crate) fn list(&self) -> String {
+        let mut list = String::new();
+        for ((call, moment, ids, how), runtimes) in self.crashes() {
+            let _ = writeln!(
+                list,
+                "{call} | {moment} | {} | {} | {how}",
+                ids.name(),
+                joined(&runtimes)
+            );
+        }
+        for entry in self
+            .entries
+            .iter()
+            .filter(|entry| entry.found.without.is_some())
+        {
+            let how = entry.found.without.as_deref().unwrap_or_default();
+            let _ = writeln!(
+                list,
+                "(no call) | {} | {} | {} | {how}",
+                entry.moment,
+                entry.ids.name(),
+                entry.runtime
+            );
+        }
+        for (call, runtimes) in self.gone() {
+            let _ = writeln!(
+                list,
+                "{call} | answers Ok for what is gone | {}",
+                joined(&runtimes)
+            );
+        }
+        list
+    }
+
+    pub(crate) fn document(&self) -> String {
+        let runtimes: BTreeSet<u32> = self.entries.iter().map(|entry| entry.runtime).collect();
+        let mut text = String::from(INTRODUCTION);
+        let _ = write!(text, "| moment | ids |");
+        for runtime in &runtimes {
+            let _ = write!(text, " .NET {runtime} |");
+        }
+        let _ = writeln!(text, "\n|---|---|{}", "---|".repeat(runtimes.len()));
+        let mut rows: BTreeMap<(&str, Ids), BTreeMap<u32, Counts>> = BTreeMap::new();
+        for entry in &self.entries {
+            let row = rows.entry((&entry.moment, entry.ids)).or_default();
+            row.entry(entry.runtime).or_default().add(&entry.found);
+        }
+        for ((moment, ids), row) in &rows {
+            let _ = write!(text, "| `{moment}` | {} |", ids.name());
+            for runtime in &runtimes {
+                let counts = row.get(runtime).map_or("–".to_owned(), Counts::text);
+                let _ = write!(text, " {counts} |");
+            }
+            text.push('\n');
+        }
+        text.push_str("\n## Crashes\n\n");
+        let crashes = self.crashes();
+        if crashes.is_empty() {
+            text.push_str("None.\n");
+        }
+        for ((call, moment, ids, how), runtimes) in crashes {
+            let runtimes = joined(&runtimes);
+            let _ = writeln!(
+                text,
+                "- `{call}` in `{moment}`, {} ids, on {runtimes}: {how}",
+                ids.name()
+            );
+        }
+        text.push_str("\n## Answers for what is gone\n\n");
+        let gone = self.gone();
+        if gone.is_empty() {
+            text.push_str("None.\n");
+        }
+        for (call, runtimes) in gone {
+            let _ = writeln!(text, "- `{call}` on {}", joined(&runtimes));
+        }
+        text
+    }
+}
+
+fn joined(runtimes: &BTreeSet<u32>) -> String {
+    let runtimes: Vec<String> = runtimes.iter().map(u32::to_string).collect();
+    runtimes.join(", ")
+}
+
+/// How many calls had which answer.
+#[derive(Default)]
+struct Counts {
+    batches: usize,
+    ok: usize,
+    error: usize,
+    refused: usize,
+    none: usize,
+    crashed: usize,
+}
+
+impl Counts {
+    fn add(&mut self, found: &Found) {
+        self.batches = self.batches.max(found.batches);
+        self.crashed += found.crashes.len();
+        for answer in found.answers.values() {
+            *match answer {
+                Answer::Ok => &mut self.ok,
+                Answer::Error => &mut self.error,
+                Answer::Refused => &mut self.refused,
+                Answer::None => &mut self.none,
+            } += 1;
+        }
+    }
+
+    fn text(&self) -> String {
+        if self.batches == 0 && self.crashed == 0 {
+            return "does not come".to_owned();
+        }
+        let crashed = if self.crashed == 0 {
+            String::new()
+        } else {
+            format!(" **{}**", self.crashed)
+        };
+        format!("{} {} {}{crashed}", self.ok, self.error, self.refused)
+    }
+}
+
+const INTRODUCTION: &str = "\
+# What every safe call answers, everywhere
+
+`tests/probe` is a profiler without `unsafe` that makes every safe call in every callback and moment, with these
+ids:
+
+- *own*: those that the callback hands in, and where it hands in none, kept ones of what is there;
+- *elsewhere*: the same, at once on a thread of the profiler's own;
+- *kept*: those of what is there, from before;
+- *stale*: those of what is gone: unloaded modules and their types, functions and assemblies, threads that have
+  ended, providers that were disposed of; all of them at once, and each kind beside others of what is there;
+- *foreign*: dynamic methods, arrays, modules without a file, tokens of another module;
+- *moved*: objects after a call that lets objects move.
+
+In a cell: how many calls were answered with success, with an error of the runtime, and were refused by the
+library; in bold how many ended the program, hung it or changed its output.
+
+";

@@ -1,0 +1,211 @@
+//! What the library offers over native calls: names, objects, rewriting, components, what `initialize` sets up.
+
+use std::fmt::Debug;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::symbol::MethodSymbol;
+use clr_profiler::prelude::*;
+use clr_profiler::{
+    AllocationTicks, CallHooksWithInfo, ExceptionEvents, HeapRecorder, NewField, NewType, Rejit,
+    RejitOptions, Sampler, SamplerOptions, Unwinding,
+};
+
+use super::{Call, calls};
+use crate::at::{At, Pick};
+
+/// What `initialize` has attached.
+#[derive(Default)]
+pub struct Parts {
+    pub rejit: OnceLock<std::sync::Arc<Rejit>>,
+    pub sampler: OnceLock<std::sync::Arc<Sampler>>,
+    pub heap: OnceLock<std::sync::Arc<HeapRecorder>>,
+}
+
+pub static PARTS: Parts = Parts {
+    rejit: OnceLock::new(),
+    sampler: OnceLock::new(),
+    heap: OnceLock::new(),
+};
+
+fn used<T: Debug>(given: Result<T>) -> Option<Result<()>> {
+    Some(given.map(|given| drop(format!("{given:?}"))))
+}
+
+/// What is asked of the method of a function.
+fn method<T: Debug>(at: &At<'_>, ask: impl FnOnce(&Method<'_>) -> Result<T>) -> Option<Result<()>> {
+    used(
+        at.info
+            .method(FunctionId::pick(at)?)
+            .and_then(|method| ask(&method)),
+    )
+}
+
+/// What is asked of an object.
+fn object<T: Debug>(at: &At<'_>, ask: impl FnOnce(&Object<'_>) -> Result<T>) -> Option<Result<()>> {
+    let object = at.object?;
+    if at.ids == crate::plan::Ids::Moved {
+        let _ = at.info.modules();
+    }
+    used(at.info.object(object).and_then(|object| ask(&object)))
+}
+
+fn done() -> Option<Result<()>> {
+    Some(Ok(()))
+}
+
+struct Hooks;
+
+impl CallHooksWithInfo for Hooks {
+    type Function = ();
+}
+
+pub fn calls() -> Vec<Call> {
+    let mut calls = calls! {
+        Asks ProfilerInfo::version = |at| used(Ok(at.info.version()));
+        Asks ProfilerInfo::as_raw = |at| used(Ok(at.info.as_raw()));
+        Asks ProfilerInfo::method = |at| used(at.info.method(FunctionId::pick(at)?));
+        Asks ProfilerInfo::class_full_name = |at| used(at.info.class_full_name(ClassId::pick(at)?));
+        Asks ProfilerInfo::object = |at| object(at, |object| Ok(object.class()));
+        Asks ProfilerInfo::with_static_field =
+            |at| used(at.info.with_static_field(ClassId::pick(at)?, "Name", |value| format!("{value:?}")));
+        Writes ProfilerInfo::define_type = |at| {
+            let module = ModuleId::pick(at)?;
+            used(at.info.define_type(module, "Probed.New", NewType::Class, |new| {
+                new.field("field", "int", NewField::Static).map(drop)
+            }))
+        };
+        Writes ProfilerInfo::extend_type = |at| {
+            let (module, class) = (ModuleId::pick(at)?, TypeDef::pick(at)?);
+            used(at.info.extend_type(module, class, |new| {
+                new.method("Probed", "void ()", |_, _| Ok(())).map(drop)
+            }))
+        };
+        Asks GcScope::version = |at| used(Ok(at.gc?.version()));
+        Asks Method::metadata = |at| method(at, |method| method.metadata().map(drop));
+        Asks Method::props = |at| method(at, |method| method.props());
+        Asks Method::name = |at| method(at, |method| method.name());
+        Asks Method::full_name = |at| method(at, |method| method.full_name());
+        Asks Method::assembly_name = |at| method(at, |method| method.assembly_name());
+        Asks Method::il_body = |at| method(at, |method| method.il_body());
+        Writes Method::set_il_body = |at| method(at, |method| method.set_il_body(&method.il_body()?));
+        Writes Method::rewrite = |at| method(at, |method| {
+            let write = MethodSymbol::new("[System.Runtime]System.GC", "KeepAlive", "void (object)");
+            method.rewrite(|body, cx| {
+                cx.import_type("[System.Runtime]System.Object")?;
+                body.prologue(&Fragment::new().ldnull().call(&write))?;
+                Ok(())
+            })
+        });
+        Asks Object::string = |at| object(at, |object| object.string());
+        Asks Object::array = |at| object(at, |object| Ok(object.array()?.map(|array| {
+            array.iter().take(9).map(|value| format!("{value:?}")).collect::<Vec<_>>()
+        })));
+        Asks Object::unboxed = |at| object(at, |object| Ok(object.unboxed()?.map(|value| format!("{value:?}"))));
+        Asks Object::field = |at| object(at, |object| Ok(object.field("_message")?.map(|value| format!("{value:?}"))));
+        Asks Object::fields = |at| object(at, |object| Ok(format!("{:?}", object.fields()?)));
+    };
+    calls.extend(components());
+    calls.extend(setup());
+    calls
+}
+
+/// Components that `initialize` has attached, where the moment says so.
+fn components() -> Vec<Call> {
+    calls! {
+        Changes Rejit::request = |at| {
+            PARTS.rejit.get()?.request([(ModuleId::pick(at)?, MethodDef::pick(at)?)]);
+            done()
+        };
+        Changes Rejit::request_name = |_at| {
+            PARTS.rejit.get()?.request_name(&"Probe.Program.Hot".parse().ok()?);
+            done()
+        };
+        Changes Rejit::revert = |at| {
+            PARTS.rejit.get()?.revert([(ModuleId::pick(at)?, MethodDef::pick(at)?)]);
+            done()
+        };
+        Changes Rejit::revert_name = |_at| {
+            PARTS.rejit.get()?.revert_name(&"Probe.Program.Hot".parse().ok()?);
+            done()
+        };
+        Changes Rejit::revert_all = |_at| {
+            PARTS.rejit.get()?.revert_all();
+            done()
+        };
+        Asks Rejit::wait = |_at| used(Ok(PARTS.rejit.get()?.wait(Duration::from_millis(5))));
+        Asks Rejit::outcomes = |_at| used(Ok(PARTS.rejit.get()?.outcomes()));
+        Asks Rejit::names = |_at| used(Ok(PARTS.rejit.get()?.names()));
+        Asks Rejit::inliners = |_at| used(Ok(PARTS.rejit.get()?.inliners()));
+        Asks Sampler::totals = |_at| used(Ok(PARTS.sampler.get()?.totals()));
+        Asks Sampler::wait_for_delivery = |_at| {
+            PARTS.sampler.get()?.wait_for_delivery();
+            done()
+        };
+        Changes HeapRecorder::record = |at| used(PARTS.heap.get()?.record(at.info).map(drop));
+        Changes Sampler::stop = |_at| used(PARTS.sampler.get()?.stop());
+        Changes Rejit::stop = |_at| used(PARTS.rejit.get()?.stop());
+    }
+}
+
+/// What only `initialize` has.
+fn setup() -> Vec<Call> {
+    calls! {
+        Asks Setup::events = |at| used(Ok(at.setup.borrow().as_ref()?.events()));
+        Changes Setup::add_events = |at| {
+            at.setup.borrow_mut().as_mut()?.add_events(EventMask::all());
+            done()
+        };
+        Changes Setup::remove_events = |at| {
+            at.setup.borrow_mut().as_mut()?.remove_events(EventMask::all());
+            done()
+        };
+        Changes Setup::on_failure = |at| {
+            at.setup.borrow_mut().as_mut()?.on_failure(|_| panic!("as it was told to"));
+            done()
+        };
+        Changes Setup::panic_limit = |at| {
+            at.setup.borrow_mut().as_mut()?.panic_limit(0);
+            done()
+        };
+        Changes Setup::hooks_with_info =
+            |at| used(at.setup.borrow_mut().as_mut()?.hooks_with_info(Hooks, |_, _| Ok(Some(()))).map(drop));
+        Changes Setup::attach = |at| {
+            let mut setup = at.setup.borrow_mut();
+            let setup = setup.as_mut()?;
+            used(attach(setup).map(drop))
+        };
+        Changes Setup::attach_tracing = |at| {
+            let mut setup = at.setup.borrow_mut();
+            let setup = setup.as_mut()?;
+            used(setup
+                .attach(AllocationTicks::new(|_, _| Ok(())))
+                .and_then(|_| setup.attach(ExceptionEvents::new(|_, _| Ok(()))))
+                .map(drop))
+        };
+        Changes Setup::attach_unwinding = |at| used(
+            at.setup.borrow_mut().as_mut()?.attach(Unwinding::new(|_| ())).map(drop)
+        );
+    }
+}
+
+/// Attaches the components whose functions are called.
+pub fn attach(setup: &mut Setup) -> Result<()> {
+    let edit = |info: &ProfilerInfo, module, method, control: &FunctionControl<'_>| {
+        control.set_il_function_body(&info.il_function_body(module, method)?)
+    };
+    let rejit = setup.attach(Rejit::new(RejitOptions::default(), edit))?;
+    PARTS.rejit.get_or_init(|| rejit);
+    let sampler = setup.attach(Sampler::new(SamplerOptions::default(), |info, sample| {
+        for frame in sample.frames {
+            if let Some(function) = frame.function {
+                let _ = info.method(function).and_then(|method| method.full_name());
+            }
+        }
+    }))?;
+    PARTS.sampler.get_or_init(|| sampler);
+    let heap = setup.attach(HeapRecorder::new())?;
+    PARTS.heap.get_or_init(|| heap);
+    Ok(())
+}

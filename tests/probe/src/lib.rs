@@ -1,0 +1,20 @@
+//! A profiler that calls every safe function of the library in every callback and moment, with ids of what is
+//! there, of what is gone and of something else, and writes down what it calls before it does.
+//!
+//! [`plan`] says what one process does: the moment, the ids, the calls. [`calls`] has the calls, those of the
+//! library's own table by its rows; [`pool`] the ids that were seen; [`profiler`] and [`moments`] bring both
+//! together. The program `probe` starts the processes and writes `docs/probes.md`.
+
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "of the tests alone")]
+#![allow(unreachable_pub, reason = "what the program `probe` names")]
+#![allow(missing_debug_implementations, reason = "of the tests alone")]
+
+pub mod at;
+pub mod calls;
+pub mod moments;
+pub mod plan;
+mod pool;
+mod profiler;
+
+clr_profiler::register!(profiler::Probe);
