@@ -10,7 +10,7 @@ use clr_profiler::{
     MetadataWriter, PropertyMethods, RejitFlags, SuspendedRuntime,
 };
 
-use crate::plan::Ids;
+use crate::plan::{Ids, journal};
 use crate::pool::{Known, pool};
 
 /// What a callback hands in.
@@ -134,7 +134,14 @@ impl<'a> At<'a> {
     }
 
     fn note(&self, kind: Kind) {
+        if self.picked.get() & kind.bit() != 0 {
+            return;
+        }
         self.picked.set(self.picked.get() | kind.bit());
+        // Before the call, which may not return.
+        if self.ids == Ids::Stale && self.only.get().is_none() {
+            journal(&format!("? {kind:?}"));
+        }
     }
 
     /// An id of a kind.

@@ -121,17 +121,17 @@ fn batch(at: Option<At<'_>>) {
     if BUSY.swap(true, SeqCst) {
         return;
     }
-    let plan = Plan::get();
     journal(&format!("@ {} {}", PHASE.load(SeqCst), at.turn));
     for call in calls::all() {
         make(call, &at, None);
         let picked = at.take_picked();
         if at.ids == Ids::Stale {
             // What is gone beside what is there, too.
-            let alone = match (plan.calls.contains(call.name), picked.len()) {
-                (true, 0 | 1) => Vec::new(),
-                (true, _) => picked,
-                (false, _) => Kind::ALL.to_vec(),
+            let was_made = Plan::get().calls.contains(call.name);
+            let alone = match picked.len() {
+                0 | 1 if was_made => Vec::new(),
+                _ if was_made => picked,
+                _ => Kind::ALL.to_vec(),
             };
             for kind in alone {
                 make(call, &at, Some(kind));
@@ -145,13 +145,9 @@ fn batch(at: Option<At<'_>>) {
 
 /// Makes a call; of `Ids::Stale` with ids of one kind alone that are of what is gone.
 fn make(call: &Call, at: &At<'_>, only: Option<Kind>) {
-    let name = match only {
-        None => call.name.to_owned(),
-        Some(kind) => format!("{} [{kind:?}]", call.name),
-    };
-    if !Plan::get().calls.contains(&name) {
+    let Some(name) = Plan::get().name(call.name, only) else {
         return;
-    }
+    };
     at.only.set(only);
     journal(&format!("> {name}"));
     let answer = catch_unwind(AssertUnwindSafe(|| (call.run)(at)));

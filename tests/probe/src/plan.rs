@@ -5,6 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::sync::OnceLock;
 
+use crate::at::Kind;
+
 /// The variables by which the driver tells the profiler what to do.
 pub const MOMENT: &str = "PROBE_MOMENT";
 pub const IDS: &str = "PROBE_IDS";
@@ -87,6 +89,14 @@ impl Plan {
                 gate: read(GATE),
             }
         })
+    }
+
+    /// The name of a call that is to be made. With one kind of ids alone that are of what is gone, a call is made
+    /// where it is asked for, or where that with all kinds is and this one is not left out.
+    pub fn name(&self, call: &str, only: Option<Kind>) -> Option<String> {
+        let name = only.map_or(call.to_owned(), |kind| format!("{call} [{kind:?}]"));
+        let is_one_of_all = self.calls.contains(call) && !self.calls.contains(&format!("-{name}"));
+        (self.calls.contains(&name) || is_one_of_all).then_some(name)
     }
 
     /// Lets the program go on from its middle.

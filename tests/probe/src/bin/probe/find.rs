@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use probe::at::Kind;
 use probe::calls::{self, Call, Effect};
 use probe::moments::WITH_PARTS;
 use probe::plan::Ids;
@@ -37,8 +36,8 @@ pub(crate) struct Found {
     pub(crate) is_changed: bool,
 }
 
-/// The calls of a group. Of `Ids::Stale` each also with one kind of ids alone.
-pub(crate) fn group(moment: &str, ids: Ids, effect: Effect) -> BTreeSet<String> {
+/// The calls of a group.
+pub(crate) fn group(moment: &str, effect: Effect) -> BTreeSet<String> {
     let is_of_parts = |call: &Call| {
         ["Rejit", "Sampler", "HeapR"]
             .iter()
@@ -50,18 +49,7 @@ pub(crate) fn group(moment: &str, ids: Ids, effect: Effect) -> BTreeSet<String> 
         }
         call.effect == effect && !is_of_parts(call)
     });
-    let mut group = BTreeSet::new();
-    for call in chosen {
-        group.insert(call.name.to_owned());
-        if ids == Ids::Stale {
-            group.extend(
-                Kind::ALL
-                    .iter()
-                    .map(|kind| format!("{} [{kind:?}]", call.name)),
-            );
-        }
-    }
-    group
+    chosen.map(|call| call.name.to_owned()).collect()
 }
 
 /// How an end that is not the plain one is called.
@@ -79,12 +67,19 @@ fn told(end: &End, plain: &End) -> Option<String> {
     }
 }
 
-/// The call that had begun and not ended.
-fn pending(journal: &str) -> Option<String> {
-    let last = journal
-        .lines()
-        .rfind(|line| line.starts_with("> ") || line.starts_with("= "))?;
-    last.strip_prefix("> ").map(str::to_owned)
+/// The call that had begun and not ended, and the kinds of its ids that were of what is gone.
+fn pending(journal: &str) -> Option<(String, Vec<&str>)> {
+    let mut kinds = Vec::new();
+    for line in journal.lines().rev() {
+        if let Some(kind) = line.strip_prefix("? ") {
+            kinds.push(kind);
+        } else if let Some(call) = line.strip_prefix("> ") {
+            return Some((call.to_owned(), kinds));
+        } else if line.starts_with("= ") {
+            return None;
+        }
+    }
+    None
 }
 
 impl Found {
@@ -135,12 +130,23 @@ pub(crate) fn find(
         let Some(how) = told(&left.end, plain) else {
             break;
         };
-        if let Some(call) = pending(&left.journal).filter(|call| calls.contains(call)) {
-            calls.remove(&call);
-            // Whether it does so by itself.
-            let alone = run(job, &BTreeSet::from([call.clone()]));
-            let alone = told(&alone.end, plain).map_or("; not alone".to_owned(), |_| String::new());
-            found.crashes.insert(call, how + &alone);
+        if let Some((call, kinds)) = pending(&left.journal) {
+            // A call with one kind of ids alone is left out by its name.
+            let was_asked_for = calls.remove(&call) || calls.insert(format!("-{call}"));
+            if !was_asked_for {
+                found
+                    .crashes
+                    .insert("(a call that was left out)".to_owned(), how);
+                break;
+            }
+            if kinds.len() > 1 {
+                calls.extend(kinds.iter().map(|kind| format!("{call} [{kind}]")));
+            }
+            // Others run at the same time there: whether it does so by itself.
+            let is_sure = job.ids != Ids::Elsewhere && left.end == End::Signal(11);
+            let is_alone = is_sure || is_bad(job, std::slice::from_ref(&call), plain);
+            let alone = if is_alone { "" } else { "; not alone" };
+            found.crashes.insert(call, how + alone);
             continue;
         }
         // It ended after calls, or without any.

@@ -185,7 +185,7 @@ fn main() {
                             moment: &moment,
                             ids,
                         };
-                        let calls = group(&moment, ids, effect);
+                        let calls = group(&moment, effect);
                         let found = if options.is_each || effect == Effect::Alone {
                             each(job, effect, calls, plain)
                         } else {
