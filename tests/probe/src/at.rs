@@ -10,7 +10,7 @@ use clr_profiler::{
     MetadataWriter, PropertyMethods, RejitFlags, SuspendedRuntime,
 };
 
-use crate::plan::{Ids, journal};
+use crate::plan::{Ids, Plan, journal};
 use crate::pool::{Known, pool};
 
 /// What a callback hands in.
@@ -73,6 +73,8 @@ pub struct At<'a> {
     pub turn: usize,
     /// Of `Ids::Stale`: of which kind alone ids are of what is gone.
     pub only: Cell<Option<Kind>>,
+    /// The call that is made.
+    pub current: RefCell<String>,
     /// The kinds of which ids of what is gone were picked.
     pub(crate) picked: Cell<u32>,
     pub(crate) live: Known,
@@ -96,6 +98,7 @@ impl<'a> At<'a> {
             ids,
             turn,
             only: Cell::new(None),
+            current: RefCell::default(),
             picked: Cell::new(0),
             live: pool.live.clone(),
             dead: pool.dead.clone(),
@@ -121,8 +124,9 @@ impl<'a> At<'a> {
             .collect()
     }
 
+    /// Whether an id of what is gone was picked. Addresses are none, and handles hold what they are of.
     pub fn has_picked(&self) -> bool {
-        self.picked.get() != 0
+        self.picked.get() & !(Kind::Code.bit() | Kind::Opened.bit()) != 0
     }
 
     pub fn pick_stale(&self, kind: Kind) -> bool {
@@ -189,7 +193,8 @@ impl<'a> At<'a> {
         if self.pick_stale(Kind::Opened) {
             return crate::pool::with_opened(|opened| with(opened.metadata.as_ref()?))?;
         }
-        match self.info.module_metadata(ModuleId::pick(self)?) {
+        let open = |module| self.info.module_metadata(module);
+        match self.open("CorProfilerInfo::module_metadata", open)? {
             Ok(metadata) => with(&metadata),
             Err(error) => Some(Err(error)),
         }
@@ -203,10 +208,24 @@ impl<'a> At<'a> {
         if self.pick_stale(Kind::Opened) {
             return crate::pool::with_opened(|opened| with(opened.writer.as_ref()?))?;
         }
-        match self.info.module_metadata_for_writing(ModuleId::pick(self)?) {
+        let open = |module| self.info.module_metadata_for_writing(module);
+        match self.open("CorProfilerInfo::module_metadata_for_writing", open)? {
             Ok(writer) => with(&writer),
             Err(error) => Some(Err(error)),
         }
+    }
+
+    /// Opens the metadata of a module, as a call of its own: where it ends the program, the one that needs it
+    /// did not begin.
+    fn open<T>(&self, call: &str, open: impl FnOnce(ModuleId) -> Result<T>) -> Option<Result<T>> {
+        let module = ModuleId::pick(self)?;
+        if Plan::get().is_left_out(call) {
+            return None;
+        }
+        journal(&format!("> {call}"));
+        let opened = open(module);
+        journal(&format!("> {}", self.current.borrow()));
+        Some(opened)
     }
 }
 
@@ -257,7 +276,7 @@ picks! {
     bool = |_at| Some(true);
     u32 = |at| Some(at.turn as u32 % 3);
     &'a str = |at| Some(["Probe.Program", "Hot", ".ctor"][at.turn % 3]);
-    &'a Path = |_at| Some(Path::new("/nowhere"));
+    &'a Path = |_at| Some(Path::new("/nowhere/at/all"));
     &'a [u8] = |_at| Some(&[1, 0, 0, 0]);
     &'a [u16] = |_at| Some(&[0x78]);
     &'a mut [u8] = |_at| Some(leak([0; 100]));

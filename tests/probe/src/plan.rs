@@ -95,8 +95,13 @@ impl Plan {
     /// where it is asked for, or where that with all kinds is and this one is not left out.
     pub fn name(&self, call: &str, only: Option<Kind>) -> Option<String> {
         let name = only.map_or(call.to_owned(), |kind| format!("{call} [{kind:?}]"));
-        let is_one_of_all = self.calls.contains(call) && !self.calls.contains(&format!("-{name}"));
+        let is_one_of_all = self.calls.contains(call) && !self.is_left_out(&name);
         (self.calls.contains(&name) || is_one_of_all).then_some(name)
+    }
+
+    /// Whether a call ended the program before.
+    pub fn is_left_out(&self, call: &str) -> bool {
+        self.calls.contains(&format!("-{call}"))
     }
 
     /// Lets the program go on from its middle.

@@ -223,7 +223,7 @@ fn objects() -> Vec<Call> {
             at.info.enumerate_object_references(object(at)?, |_| ControlFlow::Continue(()))
         );
         Changes CorProfilerInfo13::create_handle =
-            |at| used(at.info.create_handle(object(at)?, HandleKind::Strong));
+            |at| used(at.info.create_handle(object(at)?, HandleKind::Weak));
         Changes CorProfilerInfo13::destroy_handle = |at| used(
             at.info
                 .create_handle(object(at)?, HandleKind::Weak)
@@ -347,7 +347,7 @@ fn metadata() -> Vec<Call> {
         Asks MetadataAssemblyImport::assembly_ref_props =
             |at| at.with_metadata(|it| used(it.assembly_ref_props(AssemblyRef::pick(at)?)));
         Asks MetadataAssemblyImport::find_assemblies_by_name =
-            |at| at.with_metadata(|it| used(it.find_assemblies_by_name(Some("/nowhere"), None, "A")));
+            |at| at.with_metadata(|it| used(it.find_assemblies_by_name(Some("/nowhere/at/all"), None, "A")));
         Asks MetadataTables::coded_token_info = |at| at.with_metadata(|it| used(it.coded_token_info(u32::pick(at)?)));
         Asks MetadataTables::row = |at| at.with_metadata(|it| used(it.row(2, u32::pick(at)?)));
         Asks MetadataTables2::metadata_storage = |at| at.with_metadata(|it| used(it.metadata_storage()));
@@ -358,9 +358,9 @@ fn metadata() -> Vec<Call> {
         Asks ProfilerInfo::metadata_dispenser = |at| used(at.info.metadata_dispenser());
         Asks MetadataDispenser::define_scope = |at| used(at.info.metadata_dispenser().and_then(|it| it.define_scope()));
         Asks MetadataDispenser::open_scope =
-            |at| used(at.info.metadata_dispenser().and_then(|it| it.open_scope(Path::new("/nowhere"))));
+            |at| used(at.info.metadata_dispenser().and_then(|it| it.open_scope(Path::new("/nowhere/at/all"))));
         Asks MetadataDispenser::open_scope_for_writing = |at| used(
-            at.info.metadata_dispenser().and_then(|it| it.open_scope_for_writing(Path::new("/nowhere")))
+            at.info.metadata_dispenser().and_then(|it| it.open_scope_for_writing(Path::new("/nowhere/at/all")))
         );
         Asks MetadataDispenser::open_scope_on_memory =
             |at| used(at.info.metadata_dispenser().and_then(|it| it.open_scope_on_memory(&[1, 2, 3])));

@@ -83,6 +83,16 @@ fn pending(journal: &str) -> Option<(String, Vec<&str>)> {
 }
 
 impl Found {
+    /// Takes in what other calls of the same group came to.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.batches = self.batches.max(other.batches);
+        self.answers.extend(other.answers);
+        self.crashes.extend(other.crashes);
+        self.gone.extend(other.gone);
+        self.without = self.without.take().or(other.without);
+        self.is_changed |= other.is_changed;
+    }
+
     /// Enters what the journal of a process says.
     fn enter(&mut self, journal: &str) {
         let mut call = None;
@@ -131,9 +141,8 @@ pub(crate) fn find(
             break;
         };
         if let Some((call, kinds)) = pending(&left.journal) {
-            // A call with one kind of ids alone is left out by its name.
-            let was_asked_for = calls.remove(&call) || calls.insert(format!("-{call}"));
-            if !was_asked_for {
+            calls.remove(&call);
+            if !calls.insert(format!("-{call}")) {
                 found
                     .crashes
                     .insert("(a call that was left out)".to_owned(), how);
@@ -145,6 +154,11 @@ pub(crate) fn find(
             // Others run at the same time there: whether it does so by itself.
             let is_sure = job.ids != Ids::Elsewhere && left.end == End::Signal(11);
             let is_alone = is_sure || is_bad(job, std::slice::from_ref(&call), plain);
+            if effect == Effect::Writes && !is_alone {
+                // Another thread ran into what was written before.
+                found.is_changed = true;
+                continue;
+            }
             let alone = if is_alone { "" } else { "; not alone" };
             found.crashes.insert(call, how + alone);
             continue;
@@ -180,14 +194,23 @@ fn is_bad(job: Job<'_>, calls: &[String], plain: &End) -> bool {
     told(&run(job, &calls.iter().cloned().collect()).end, plain).is_some()
 }
 
+/// Those that may be made, and those that are left out.
+fn parted(calls: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
+    calls
+        .iter()
+        .cloned()
+        .partition(|call| !call.starts_with('-'))
+}
+
 /// The call among these that alone makes the program end otherwise.
 fn halve(job: Job<'_>, calls: &BTreeSet<String>, plain: &End) -> Vec<String> {
-    let mut calls: Vec<String> = calls.iter().cloned().collect();
+    let (mut calls, left_out) = parted(calls);
+    let is_bad = |calls: &[String]| is_bad(job, &[calls, &left_out].concat(), plain);
     while calls.len() > 1 {
         let second = calls.split_off(calls.len() / 2);
-        if is_bad(job, &second, plain) {
+        if is_bad(&second) {
             calls = second;
-        } else if !is_bad(job, &calls, plain) {
+        } else if !is_bad(&calls) {
             return Vec::new();
         }
     }
@@ -196,7 +219,13 @@ fn halve(job: Job<'_>, calls: &BTreeSet<String>, plain: &End) -> Vec<String> {
 
 /// The calls among these that alone make the program end otherwise.
 fn one_by_one(job: Job<'_>, calls: &BTreeSet<String>, plain: &End) -> Vec<String> {
-    let mut calls: Vec<String> = calls.iter().cloned().collect();
-    calls.retain(|call| is_bad(job, std::slice::from_ref(call), plain));
+    let (mut calls, left_out) = parted(calls);
+    calls.retain(|call| {
+        is_bad(
+            job,
+            &[std::slice::from_ref(call), &left_out].concat(),
+            plain,
+        )
+    });
     calls
 }

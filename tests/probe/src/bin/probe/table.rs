@@ -6,12 +6,12 @@ use std::fmt::Write;
 use probe::plan::Ids;
 
 use crate::find::{Answer, Found};
+use crate::plans::Plan;
 
 /// What came of one group of calls.
 pub(crate) struct Entry {
     pub(crate) runtime: u32,
-    pub(crate) moment: String,
-    pub(crate) ids: Ids,
+    pub(crate) plan: Plan,
     pub(crate) found: Found,
 }
 
@@ -41,8 +41,8 @@ impl Table {
             for (call, how) in &entry.found.crashes {
                 let place = (
                     call.as_str(),
-                    entry.moment.as_str(),
-                    entry.ids,
+                    entry.plan.moment.as_str(),
+                    entry.plan.ids,
                     how.as_str(),
                 );
                 crashes.entry(place).or_default().insert(entry.runtime);
@@ -82,8 +82,8 @@ impl Table {
             let _ = writeln!(
                 list,
                 "(no call) | {} | {} | {} | {how}",
-                entry.moment,
-                entry.ids.name(),
+                entry.plan.moment,
+                entry.plan.ids.name(),
                 entry.runtime
             );
         }
@@ -107,7 +107,9 @@ impl Table {
         let _ = writeln!(text, "\n|---|---|{}", "---|".repeat(runtimes.len()));
         let mut rows: BTreeMap<(&str, Ids), BTreeMap<u32, Counts>> = BTreeMap::new();
         for entry in &self.entries {
-            let row = rows.entry((&entry.moment, entry.ids)).or_default();
+            let row = rows
+                .entry((&entry.plan.moment, entry.plan.ids))
+                .or_default();
             row.entry(entry.runtime).or_default().add(&entry.found);
         }
         for ((moment, ids), row) in &rows {
