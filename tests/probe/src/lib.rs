@@ -2,8 +2,8 @@
 //! there, of what is gone and of something else, and writes down what it calls before it does.
 //!
 //! [`plan`] says what one process does: the moment, the ids, the calls. [`calls`] has the calls, those of the
-//! library's own table by its rows; [`pool`] the ids that were seen; [`profiler`] and [`moments`] bring both
-//! together. The program `probe` starts the processes and writes `docs/probes.md`.
+//! library's own table by its rows; `pool` the ids that were seen; `profiler` and [`moments`] say when calls are
+//! made, `batch` makes them. The program `probe` starts the processes and writes `docs/probes.md`.
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "of the tests alone")]
@@ -11,6 +11,7 @@
 #![allow(missing_debug_implementations, reason = "of the tests alone")]
 
 pub mod at;
+mod batch;
 pub mod calls;
 pub mod moments;
 pub mod plan;

@@ -2,18 +2,18 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
 use clr_profiler::{CallHooksWithInfo, EnterCall, HandleKind, LeaveCall, SnapshotOptions};
 
-use crate::at::{At, Kind, Own, provider};
-use crate::calls::{self, Call, Effect, outcome, rest};
+use crate::at::{At, Own, provider};
+use crate::batch::{batch, here, place, turn};
+use crate::calls::rest;
 use crate::plan::{Ids, Plan, journal};
 use crate::pool::{self, keep, pool};
 use crate::profiler::{Handed, events_of, info};
@@ -52,11 +52,9 @@ pub const AT_THE_GATE: &[&str] = &[
 pub const WITH_PARTS: &str = "parts/";
 
 /// Before the program's own module is loaded, after that, after a first module was unloaded.
-static PHASE: AtomicUsize = AtomicUsize::new(0);
+pub static PHASE: AtomicUsize = AtomicUsize::new(0);
 static PROGRAM: OnceLock<ModuleId> = OnceLock::new();
 static HOT: OnceLock<MethodDef> = OnceLock::new();
-/// Calls are being made; one place at a time makes them.
-static BUSY: AtomicBool = AtomicBool::new(false);
 static DETACHED: AtomicBool = AtomicBool::new(false);
 
 type Job = Box<dyn FnOnce(&'static ProfilerInfo) + Send>;
@@ -75,6 +73,12 @@ impl Drop for AtExit {
     }
 }
 
+/// Whether the heap is walked in a process of this moment, for which the program leaves something out.
+pub fn walks_heap(moment: &str) -> bool {
+    let is_asked_for = events_of(moment).intersects(EventMask::MONITOR_GC);
+    is_asked_for || moment.starts_with("initialize") || moment.starts_with(WITH_PARTS)
+}
+
 /// The moment, without what stands before it.
 fn moment() -> &'static str {
     let moment = &Plan::get().moment;
@@ -83,83 +87,6 @@ fn moment() -> &'static str {
 
 fn is(name: &str) -> bool {
     moment() == name
-}
-
-/// Whether it is the turn of a moment, which can come very often; how often it had its turn.
-fn turn() -> Option<usize> {
-    static COUNT: Mutex<(usize, usize, usize)> = Mutex::new((0, 0, 0));
-    let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
-    let phase = PHASE.load(SeqCst);
-    if count.0 != phase {
-        (count.0, count.1) = (phase, 0);
-    }
-    count.1 += 1;
-    if ![1, 2, 3, 5, 9, 17, 40].contains(&count.1) {
-        return None;
-    }
-    count.2 += 1;
-    Some(count.2)
-}
-
-fn here(info: &ProfilerInfo) -> Option<At<'_>> {
-    place(info, Own::default())
-}
-
-/// A place for calls, if it is its turn.
-fn place(info: &ProfilerInfo, own: Own) -> Option<At<'_>> {
-    let ids = Plan::get().ids;
-    (!BUSY.load(SeqCst))
-        .then(turn)?
-        .map(|turn| At::new(info, ids, own, turn))
-}
-
-/// Makes all calls of the plan.
-fn batch(at: Option<At<'_>>) {
-    let Some(at) = at.filter(At::is_worthwhile) else {
-        return;
-    };
-    if BUSY.swap(true, SeqCst) {
-        return;
-    }
-    journal(&format!("@ {} {}", PHASE.load(SeqCst), at.turn));
-    for call in calls::all() {
-        // The metadata of large modules takes long to be saved.
-        if call.effect == Effect::Writes && at.turn > 3 {
-            continue;
-        }
-        make(call, &at, None);
-        let picked = at.take_picked();
-        if at.ids == Ids::Stale {
-            // What is gone beside what is there, too.
-            let was_made = Plan::get().calls.contains(call.name);
-            let alone = match picked.len() {
-                0 | 1 if was_made => Vec::new(),
-                _ if was_made => picked,
-                _ => Kind::ALL.to_vec(),
-            };
-            for kind in alone {
-                make(call, &at, Some(kind));
-                at.take_picked();
-            }
-        }
-    }
-    journal("@ done");
-    BUSY.store(false, SeqCst);
-}
-
-/// Makes a call; of `Ids::Stale` with ids of one kind alone that are of what is gone.
-fn make(call: &Call, at: &At<'_>, only: Option<Kind>) {
-    let Some(name) = Plan::get().name(call.name, only) else {
-        return;
-    };
-    at.only.set(only);
-    journal(&format!("> {name}"));
-    at.current.replace(name);
-    let answer = catch_unwind(AssertUnwindSafe(|| (call.run)(at)));
-    let outcome = answer.map_or_else(|_| "panic".to_owned(), |answer| outcome(&answer));
-    let is_stale = if at.has_picked() { " gone" } else { "" };
-    journal(&format!("= {outcome}{is_stale}"));
-    at.only.set(None);
 }
 
 /// What `initialize` does.
@@ -544,7 +471,7 @@ fn at_the_gate(info: &'static ProfilerInfo) {
             Ok(())
         }
         "rejit_error" => request(info, |_| MethodDef::try_from(Token::new(0x06FF_FFFE)).ok()),
-        _ => request(info, |hot| Some(hot)),
+        _ => request(info, Some),
     };
     if let Err(error) = done {
         journal(&format!("! {error}"));

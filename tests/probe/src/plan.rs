@@ -16,6 +16,9 @@ pub const JOURNAL: &str = "PROBE_JOURNAL";
 /// The file for which the program waits in its middle.
 pub const GATE: &str = "PROBE_GATE";
 
+/// Whether the program makes lists of types that are unloaded.
+pub const LISTS: &str = "PROBE_LISTS";
+
 /// The class id of the profiler.
 pub const CLSID: &str = "0B7E8C1D-5C39-4C55-9F39-5E0D6A1C9A10";
 

@@ -59,28 +59,40 @@ handed_in! {
     Option<ObjectId<'a>>: |it, handed| handed.object = it;
     &'a FunctionControl<'a>: |it, handed| handed.control = Some(it);
     &'a AssemblyReferenceProvider<'a>: |it, handed| handed.references = Some(it);
-    &ProfilerInfo: |_, _| ();
     &'a GcScope: |it, handed| handed.gc = Some(it);
-    GcHandleId: |_, _| ();
-    bool: |_, _| ();
-    u32: |_, _| ();
-    usize: |_, _| ();
-    &str: |_, _| ();
-    &[u8]: |_, _| ();
-    Hresult: |_, _| ();
-    Option<Uuid>: |_, _| ();
-    JitCacheResult: |_, _| ();
-    TransitionReason: |_, _| ();
-    SuspendReason: |_, _| ();
-    GcReason: |_, _| ();
-    GenerationSet: |_, _| ();
-    MovedRanges<'_>: |_, _| ();
-    SurvivingRanges<'_>: |_, _| ();
-    AllocationsByClass<'_>: |_, _| ();
-    ObjectIds<'_>: |_, _| ();
-    RootIds<'_>: |_, _| ();
-    Roots<'_>: |_, _| ();
-    WeakTableElements<'_>: |_, _| ();
+}
+
+/// What tells of no id.
+macro_rules! without_ids {
+    ($($type:ty,)*) => {$(
+        impl HandIn<'_> for $type {
+            fn hand_in(self, _: &mut Handed<'_>) {}
+        }
+    )*};
+}
+
+without_ids! {
+    &ProfilerInfo,
+    GcHandleId,
+    bool,
+    u32,
+    usize,
+    &str,
+    &[u8],
+    Hresult,
+    Option<Uuid>,
+    JitCacheResult,
+    TransitionReason,
+    SuspendReason,
+    GcReason,
+    GenerationSet,
+    MovedRanges<'_>,
+    SurvivingRanges<'_>,
+    AllocationsByClass<'_>,
+    ObjectIds<'_>,
+    RootIds<'_>,
+    Roots<'_>,
+    WeakTableElements<'_>,
 }
 
 pub struct Probe;

@@ -1,12 +1,56 @@
 //! No call is forgotten.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::{fs, io};
 
 use clr_profiler_tests::coverage::wrappers;
 
+/// Types of which every public method that is not `unsafe` is called.
+const TYPES: &[&str] = &[
+    "ProfilerInfo",
+    "GcScope",
+    "Metadata",
+    "MetadataWriter",
+    "Method",
+    "MethodMalloc",
+    "Object",
+    "FunctionControl",
+    "AssemblyReferenceProvider",
+    "SuspendedRuntime",
+    "Setup",
+    "Rejit",
+    "Sampler",
+    "HeapRecorder",
+];
+
+/// Methods of these that ask nothing of the runtime.
+const PLAIN: &[&str] = &[
+    "Method::function",
+    "Method::module",
+    "Method::token",
+    "Object::class",
+    "Object::id",
+    "Metadata::as_raw",
+    // They make what `Setup::attach` takes.
+    "HeapRecorder::new",
+    "Rejit::new",
+    "Sampler::new",
+    // A part of `CeeGen`'s calls.
+    "MetadataWriter::cee_gen",
+    // Called in `get_rejit_parameters`, which `Rejit` does.
+    "FunctionControl::rewrite",
+    // Its hooks are unsafe to implement.
+    "Setup::hooks",
+];
+
+fn called() -> BTreeSet<&'static str> {
+    probe::calls::all().iter().map(|call| call.name).collect()
+}
+
 #[test]
 fn every_wrapper_is_called_or_left_out_for_a_reason() {
-    let called: BTreeSet<&str> = probe::calls::all().iter().map(|call| call.name).collect();
+    let called = called();
     let left_out: BTreeSet<&str> = probe::calls::left_out().map(|(name, _)| name).collect();
     let wrappers = wrappers().unwrap();
     let wrappers: BTreeSet<&str> = wrappers
@@ -28,4 +72,56 @@ fn every_wrapper_is_called_or_left_out_for_a_reason() {
     let gone: Vec<_> = left_out.difference(&wrappers).collect();
     assert!(gone.is_empty(), "no such wrappers: {gone:#?}");
     println!("{} calls, {} wrappers", called.len(), wrappers.len());
+}
+
+#[test]
+fn every_method_of_its_types_is_called() {
+    let called = called();
+    let mut methods = BTreeSet::new();
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clr_profiler/src");
+    collect(&library, &mut methods).unwrap();
+    assert!(
+        methods.len() > 60,
+        "the sources are read otherwise: {methods:#?}"
+    );
+    let forgotten: Vec<_> = methods
+        .iter()
+        .filter(|name| !called.contains(name.as_str()) && !PLAIN.contains(&name.as_str()))
+        .collect();
+    assert!(forgotten.is_empty(), "are not called: {forgotten:#?}");
+}
+
+/// The public methods of the types in the files of a folder.
+fn collect(folder: &Path, methods: &mut BTreeSet<String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, methods)?;
+            continue;
+        }
+        let mut owner = None;
+        for line in fs::read_to_string(&path)?.lines() {
+            if let Some(block) = line.strip_prefix("impl") {
+                let name = block
+                    .trim_start_matches("<'info>")
+                    .trim_start_matches("<'a>")
+                    .trim();
+                let name = name.split(['<', ' ']).next().unwrap_or_default();
+                owner = TYPES
+                    .iter()
+                    .find(|it| **it == name && !block.contains(" for "));
+            } else if line == "}" {
+                owner = None;
+            }
+            let method = line.strip_prefix("    pub fn ");
+            if let (Some(owner), Some(method)) = (owner, method) {
+                let name = method.split(['(', '<']).next().unwrap_or_default();
+                // A row of a macro.
+                if !name.starts_with('$') {
+                    methods.insert(format!("{owner}::{name}"));
+                }
+            }
+        }
+    }
+    Ok(())
 }

@@ -51,6 +51,16 @@ fn object<T: Debug>(at: &At<'_>, ask: impl FnOnce(&Object<'_>) -> Result<T>) -> 
     used(at.info.object(object).and_then(|object| ask(&object)))
 }
 
+/// What rewritten code could call.
+fn nothing() {}
+
+fn helper() -> Result<HelperAssembly> {
+    HelperAssembly::open(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../profilees/helper/Helper.dll"
+    ))
+}
+
 fn done() -> Option<Result<()>> {
     Some(Ok(()))
 }
@@ -94,10 +104,27 @@ pub fn calls() -> Vec<Call> {
             let write = MethodSymbol::new("[System.Runtime]System.GC", "KeepAlive", "void (object)");
             method.rewrite(|body, cx| {
                 cx.import_type("[System.Runtime]System.Object")?;
-                body.prologue(&Fragment::new().ldnull().call(&write))?;
+                body.prologue(Fragment::new().ldnull().call(&write))?;
                 Ok(())
             })
         });
+        Writes RewriteContext::everything = |at| method(at, |method| {
+            method.rewrite(|body, cx| {
+                let _ = (cx.shape().map(drop), cx.type_sig("int").map(drop), cx.import_type("int").map(drop));
+                let _ = (cx.this_type().map(drop), cx.own_type().map(drop), cx.return_type().map(drop));
+                let _ = (cx.own_field("field", "int").map(drop), cx.own_method("M", "void ()", &[]).map(drop));
+                let _ = (cx.own_token().map(drop), cx.completion(body).map(drop), cx.box_this().map(drop));
+                let _ = (cx.box_argument(0).map(drop), cx.arguments_array().map(drop));
+                let _ = (cx.typed_arguments().map(drop), cx.can_suppress_transitions().map(drop));
+                let _ = cx.call_native(&NativeCall::new(nothing)).map(drop);
+                Err(Error::other("as it was told to"))
+            })
+        });
+        Writes HelperAssembly::load_into = |at| {
+            let module = ModuleId::pick(at)?;
+            used(helper().and_then(|it| it.load_into(at.info, module)))
+        };
+        Asks HelperAssembly::check = |at| used(helper().and_then(|it| it.check(at.info)));
         Asks Object::string = |at| object(at, |object| object.string());
         Asks Object::array = |at| object(at, |object| Ok(object.array()?.map(|array| {
             array.iter().take(9).map(|value| format!("{value:?}")).collect::<Vec<_>>()

@@ -11,6 +11,7 @@ use std::{env, fs, thread};
 
 use clr_profiler_launcher::{Attach, ProfilerLibrary, find_library_beside};
 use clr_profiler_tests::{Runtime, profilee};
+use probe::moments::walks_heap;
 use probe::plan::{self, Ids};
 
 /// How long a process may take before it counts as hanging.
@@ -102,6 +103,9 @@ pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
         .env(plan::JOURNAL, &journal)
         .env(plan::GATE, &gate)
         .env("CLR_PROFILER_DIAGNOSTICS", scratch.file("diagnostics"));
+    if walks_heap(job.moment) {
+        launch.env(plan::LISTS, "0");
+    }
     let attaches = job.moment == "initialize_for_attach";
     if !attaches {
         launch.profiler(library());

@@ -120,29 +120,45 @@ impl Table {
             }
             text.push('\n');
         }
-        text.push_str("\n## Crashes\n\n");
-        let crashes = self.crashes();
-        if crashes.is_empty() {
-            text.push_str("None.\n");
-        }
-        for ((call, moment, ids, how), runtimes) in crashes {
-            let runtimes = joined(&runtimes);
-            let _ = writeln!(
-                text,
-                "- `{call}` in `{moment}`, {} ids, on {runtimes}: {how}",
-                ids.name()
-            );
-        }
-        text.push_str("\n## Answers for what is gone\n\n");
-        let gone = self.gone();
-        if gone.is_empty() {
-            text.push_str("None.\n");
-        }
-        for (call, runtimes) in gone {
-            let _ = writeln!(text, "- `{call}` on {}", joined(&runtimes));
-        }
+        let crashes = self
+            .crashes()
+            .into_iter()
+            .map(|((call, moment, ids, how), runtimes)| {
+                let ids = ids.name();
+                format!(
+                    "`{call}` in `{moment}`, {ids} ids, on {}: {how}",
+                    joined(&runtimes)
+                )
+            });
+        section(&mut text, "Crashes", crashes);
+        let gone = self.gone().into_iter();
+        let gone = gone.map(|(call, runtimes)| format!("`{call}` on {}", joined(&runtimes)));
+        section(&mut text, "Answers for what is gone", gone);
+        let without = self.entries.iter().filter_map(|entry| {
+            let how = entry.found.without.as_ref()?;
+            Some(format!(
+                "`{}` on {}: {how}",
+                entry.plan.moment, entry.runtime
+            ))
+        });
+        let without: BTreeSet<String> = without.collect();
+        section(
+            &mut text,
+            "Moments that end the program without a call",
+            without.into_iter(),
+        );
         text
     }
+}
+
+fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.map(|line| format!("- {line}\n")).collect();
+    let lines = if lines.is_empty() {
+        "None.\n".to_owned()
+    } else {
+        lines.concat()
+    };
+    let _ = write!(text, "\n## {title}\n\n{lines}");
 }
 
 fn joined(runtimes: &BTreeSet<u32>) -> String {
@@ -191,8 +207,8 @@ impl Counts {
 const INTRODUCTION: &str = "\
 # What every safe call answers, everywhere
 
-`tests/probe` is a profiler without `unsafe` that makes every safe call in every callback and moment, with these
-ids:
+`.ci/full probes` writes this file. `tests/probe` is a profiler without `unsafe` that makes every safe call in every
+callback and moment, with these ids:
 
 - *own*: those that the callback hands in, and where it hands in none, kept ones of what is there;
 - *elsewhere*: the same, at once on a thread of the profiler's own;
@@ -203,6 +219,8 @@ ids:
 - *moved*: objects after a call that lets objects move.
 
 In a cell: how many calls were answered with success, with an error of the runtime, and were refused by the
-library; in bold how many ended the program, hung it or changed its output.
+library; in bold how many ended the program, hung it or changed its output. Calls that write metadata or IL write
+what the program then runs, so that only what ends it while they are made counts. Moments that begin with `parts/`
+have components attached, whose functions are called.
 
 ";
