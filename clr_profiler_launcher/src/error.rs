@@ -198,6 +198,18 @@ pub enum Error {
         /// The socket or pipe.
         path: PathBuf,
     },
+    /// Another process listens where the runtime of this one would, or the process has ended and
+    /// another one has its id. Nothing was sent.
+    ForeignListener {
+        /// The process id.
+        process: u32,
+        /// Its name, if that is known, behind a space and in parentheses.
+        name: String,
+        /// The socket.
+        path: PathBuf,
+        /// The process that listens; 0 for one that this process cannot see.
+        listener: u32,
+    },
     /// The connection to the process failed.
     Connection {
         /// The process id.
@@ -459,6 +471,29 @@ impl fmt::Display for Error {
                  (`{}`: permission denied). Run this as the same user, or as root.",
                 path.display()
             ),
+            Self::ForeignListener {
+                process,
+                name,
+                path,
+                listener,
+            } => {
+                write!(
+                    f,
+                    "The socket `{}` is not listened to by the process {process}{name}",
+                    path.display()
+                )?;
+                match listener {
+                    0 => f.write_str(", but by one in another namespace")?,
+                    other if other == process => {
+                        f.write_str(" that was asked for, which has ended")?
+                    }
+                    other => write!(f, ", but by the process {other}")?,
+                }
+                f.write_str(
+                    ". Nothing was sent to it. Its name is predictable: if you do not know that \
+                     process, somebody means to be taken for the program.",
+                )
+            }
             Self::Connection { process, source } => write!(
                 f,
                 "The connection to the process {process} failed: {source}. It may just be ending."

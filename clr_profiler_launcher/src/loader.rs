@@ -1,4 +1,4 @@
-//! Asks a native library for a class factory, as the runtime does. The only unsafe code here.
+//! Asks a native library for a class factory, as the runtime does.
 
 use std::ffi::c_void;
 use std::path::Path;

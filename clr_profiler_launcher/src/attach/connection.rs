@@ -7,19 +7,37 @@ use std::time::Duration;
 use super::process::Places;
 use crate::{Error, Result};
 
-/// Connects to the first of the places where somebody listens.
+/// Connects to the first of the places where the process listens.
+///
+/// The names are predictable and the folders are shared: anybody may have put a socket, or a link to
+/// one, where the runtime would listen. So the system is asked who listens, before a byte is sent.
 pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<Connection> {
     let mut forbidden = None;
+    let mut foreign = None;
     let mut failed = None;
     for path in &places.paths {
         match connect(path, patience) {
-            Ok(connection) => return Ok(connection),
+            Ok(connection) => match listener(&connection) {
+                Ok(Some(other)) if !is_listener(process, places, other) => {
+                    foreign = foreign.or(Some((path, other)));
+                }
+                Ok(_) => return Ok(connection),
+                Err(error) => failed = failed.or(Some(error)),
+            },
             Err(error) => match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => {}
                 ErrorKind::PermissionDenied => forbidden = forbidden.or(Some(path)),
                 _ => failed = failed.or(Some(error)),
             },
         }
+    }
+    if let Some((path, listener)) = foreign {
+        return Err(Error::ForeignListener {
+            process,
+            name: places.name.clone(),
+            path: path.clone(),
+            listener,
+        });
     }
     Err(match (failed, forbidden) {
         (Some(source), _) => Error::Connection { process, source },
@@ -37,6 +55,27 @@ pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<
     })
 }
 
+/// Whether the listener with this id is the process, and the process still the one that was looked at:
+/// another one may have its id by now.
+fn is_listener(process: u32, places: &Places, listener: u32) -> bool {
+    listener == process && super::process::start_time(process) == places.start
+}
+
+/// The id of the process that listens at the other end, as this process sees it; 0 if it cannot. None
+/// where the system does not tell.
+#[cfg(target_os = "linux")]
+fn listener(connection: &Connection) -> io::Result<Option<u32>> {
+    super::peer::listener(&connection.socket).map(Some)
+}
+
+/// A pipe of Windows belongs to whoever made the first of its name; other systems have no call for it
+/// in common.
+#[cfg(not(target_os = "linux"))]
+#[allow(clippy::unnecessary_wraps, reason = "as on Linux")]
+fn listener(_connection: &Connection) -> io::Result<Option<u32>> {
+    Ok(None)
+}
+
 #[cfg(unix)]
 pub(super) use unix::Connection;
 #[cfg(unix)]
@@ -52,7 +91,7 @@ mod unix {
 
     /// A socket whose reads and writes fail when the time for all of them is up.
     pub(in crate::attach) struct Connection {
-        socket: UnixStream,
+        pub(super) socket: UnixStream,
         deadline: Instant,
     }
 
@@ -103,4 +142,22 @@ fn connect(path: &Path, _patience: Duration) -> io::Result<Connection> {
         .read(true)
         .write(true)
         .open(path)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::attach::process::diagnostics_places;
+
+    #[test]
+    fn a_process_that_has_the_id_of_an_ended_one_is_another() {
+        let process = std::process::id();
+        let mut places = diagnostics_places(process).unwrap();
+        assert!(is_listener(process, &places, process));
+        assert!(!is_listener(process, &places, 1));
+        // One in a namespace that cannot be seen.
+        assert!(!is_listener(process, &places, 0));
+        places.start = Some(1);
+        assert!(!is_listener(process, &places, process));
+    }
 }

@@ -2,6 +2,8 @@
 
 mod connection;
 mod message;
+#[cfg(target_os = "linux")]
+mod peer;
 mod process;
 mod refusal;
 
@@ -95,6 +97,9 @@ impl Attach {
     /// Before the program is touched: [`Error::NoProfiler`], those of
     /// [`ProfilerLibrary::check`], [`Error::ClientDataTooLong`], [`Error::NoSuchProcess`],
     /// [`Error::LibraryNotSeen`], [`Error::NoDiagnostics`], [`Error::OtherUser`].
+    ///
+    /// [`Error::ForeignListener`] if another process listens where its runtime would: nothing is sent
+    /// to that one. Only Linux tells.
     ///
     /// After that: [`Error::AttachRefused`] by the runtime or by the profiler,
     /// [`Error::NoAnswer`] in time (the profiler may be loaded later all the same),

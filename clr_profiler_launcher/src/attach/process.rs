@@ -12,14 +12,16 @@ pub(super) struct Places {
     /// What to say if it listens at none of them: a name of the process in parentheses, or
     /// nothing.
     pub(super) name: String,
+    /// When it was started, in ticks since the machine's start; none where that is not known.
+    pub(super) start: Option<u64>,
     /// ... and the reason for that, where it is known.
     pub(super) switched_off: Option<String>,
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{check_library_seen, diagnostics_places};
+pub(super) use linux::{check_library_seen, diagnostics_places, start_time};
 #[cfg(not(target_os = "linux"))]
-pub(super) use other::{check_library_seen, diagnostics_places};
+pub(super) use other::{check_library_seen, diagnostics_places, start_time};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -94,8 +96,15 @@ mod linux {
         Ok(Places {
             paths,
             name: format!(" ({name})"),
+            start: Some(start),
             switched_off,
         })
+    }
+
+    /// When the process with this id was started; none if there is none.
+    pub(in crate::attach) fn start_time(process: u32) -> Option<u64> {
+        let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
+        Some(name_and_start(&stat)?.1)
     }
 
     /// Refuses a library that the process does not see under the path where this process does.
@@ -206,6 +215,7 @@ mod other {
         Ok(Places {
             paths: vec![format!(r"\\.\pipe\dotnet-diagnostic-{process}").into()],
             name: String::new(),
+            start: None,
             switched_off: None,
         })
     }
@@ -231,8 +241,14 @@ mod other {
         Ok(Places {
             paths: found.into_iter().rev().map(|(_, path)| path).collect(),
             name: String::new(),
+            start: None,
             switched_off: None,
         })
+    }
+
+    /// Not known.
+    pub(in crate::attach) fn start_time(_process: u32) -> Option<u64> {
+        None
     }
 
     /// There is one file system for all processes.

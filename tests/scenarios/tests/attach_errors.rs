@@ -2,9 +2,10 @@
 
 #![cfg(target_os = "linux")]
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
 use clr_profiler_launcher::{Attach, Error, ProfilerLibrary};
-use clr_profiler_tests::{Scenario, clsid, runtimes};
+use clr_profiler_tests::{Running, Scenario, clsid, profilee, runtimes};
 
 const WATCHES: &str = "Watches";
 
@@ -49,12 +50,28 @@ struct Sleeper {
 
 impl Sleeper {
     fn new(name: &str) -> Self {
+        let mut sleep = Command::new("sleep");
+        sleep.arg("1000");
+        Self::running(name, &mut sleep)
+    }
+
+    /// A process that listens as a runtime would, and does this with whoever connects.
+    fn with_runtime(name: &str) -> Self {
+        assert!(RUNTIMES.iter().any(|(known, _)| *known == name));
+        let mut test = Command::new(env::current_exe().unwrap());
+        test.args(["--exact", "--ignored", "as_a_runtime"])
+            .env("SCENARIO_RUNTIME", name)
+            .stdout(Stdio::null());
+        let sleeper = Self::running(name, &mut test);
+        while !sleeper.socket().exists() {
+            thread::yield_now();
+        }
+        sleeper
+    }
+
+    fn running(name: &str, command: &mut Command) -> Self {
         let folder = Folder::new(name);
-        let child = Command::new("sleep")
-            .arg("1000")
-            .env("TMPDIR", &folder.0)
-            .spawn()
-            .unwrap();
+        let child = command.env("TMPDIR", &folder.0).spawn().unwrap();
         // Until then it is not yet what it will be: its environment is that of this process.
         let environment = format!("/proc/{}/environ", child.id());
         let expected = format!("TMPDIR={}", folder.0.display());
@@ -68,14 +85,9 @@ impl Sleeper {
         Self { child, folder }
     }
 
-    /// Listens where a runtime in that process would, and does this with whoever connects.
-    fn with_runtime(&self, runtime: impl FnOnce(UnixStream) + Send + 'static) {
-        let process = self.child.id();
-        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-        let start = stat.split(' ').nth(21).unwrap();
-        let name = format!("dotnet-diagnostic-{process}-{start}-socket");
-        let listener = UnixListener::bind(self.folder.0.join(name)).unwrap();
-        thread::spawn(move || runtime(listener.accept().unwrap().0));
+    /// Where its runtime would listen.
+    fn socket(&self) -> PathBuf {
+        self.folder.0.join(socket_of(self.child.id()))
     }
 }
 
@@ -84,6 +96,63 @@ impl Drop for Sleeper {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The name of the socket where the runtime of a process would listen. Nothing in it is secret.
+fn socket_of(process: u32) -> String {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let start = stat.split(' ').nth(21).unwrap();
+    format!("dotnet-diagnostic-{process}-{start}-socket")
+}
+
+/// What [`Sleeper::with_runtime`] has this test program do in a process of its own.
+#[test]
+#[ignore = "run by Sleeper::with_runtime"]
+fn as_a_runtime() {
+    let name = env::var("SCENARIO_RUNTIME").unwrap();
+    let (_, runtime) = RUNTIMES.iter().find(|(known, _)| *known == name).unwrap();
+    let listener = UnixListener::bind(env::temp_dir().join(socket_of(process::id()))).unwrap();
+    runtime(listener.accept().unwrap().0);
+}
+
+/// What one does with whoever connects.
+type Answers = fn(UnixStream);
+
+/// What listens and is no runtime, or none that answers.
+const RUNTIMES: [(&str, Answers); 7] = [
+    ("hangs-up", drop),
+    ("talks", |mut stream| {
+        let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2 and more than a header of it");
+        read_to_end(stream);
+    }),
+    ("stops-early", |mut stream| {
+        let _ = stream.write_all(b"DOTNET_IPC_V1\0\x18");
+        let _ = stream.shutdown(Shutdown::Write);
+        read_to_end(stream);
+    }),
+    // Says that it has 64 KiB, sends far more, and nothing that is an answer.
+    ("floods", |mut stream| {
+        let _ = stream.write_all(b"DOTNET_IPC_V1\0\xFF\xFF\x01\x01\0\0");
+        while stream.write_all(&[0; 4096]).is_ok() {}
+    }),
+    ("refuses", |mut stream| {
+        let _ = stream.write_all(b"DOTNET_IPC_V1\0\x18\0\xFF\xFF\0\0\x85\x13\x13\x80");
+        read_to_end(stream);
+    }),
+    ("silent", read_to_end),
+    // Says a little again and again.
+    ("slow", |mut stream| {
+        for byte in b"DOTNET_IPC_V1\0".iter().cycle() {
+            thread::sleep(Duration::from_millis(300));
+            if stream.write_all(&[*byte]).is_err() {
+                break;
+            }
+        }
+    }),
+];
+
+fn read_to_end(mut stream: UnixStream) {
+    let _ = stream.read_to_end(&mut Vec::new());
 }
 
 #[test]
@@ -129,47 +198,20 @@ fn a_profiler_that_is_not_in_the_library() {
 
 #[test]
 fn something_else_listens() {
-    type Runtime = fn(UnixStream);
-    let cases: [(&str, Runtime, &str); 5] = [
-        ("hangs-up", drop, "failed: "),
+    for (name, problem) in [
+        ("hangs-up", "failed: "),
         (
             "talks",
-            |mut stream| {
-                let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2 and more than a header of it");
-                read_to_end(stream);
-            },
             r#"an answer came, but it begins with "SSH-2.0-OpenSS""#,
         ),
-        (
-            "stops-early",
-            |mut stream| {
-                let _ = stream.write_all(b"DOTNET_IPC_V1\0\x18");
-                let _ = stream.shutdown(Shutdown::Write);
-                read_to_end(stream);
-            },
-            "an answer came, but it ends too early",
-        ),
-        (
-            // Says that it has 64 KiB, sends far more, and nothing that is an answer.
-            "floods",
-            |mut stream| {
-                let _ = stream.write_all(b"DOTNET_IPC_V1\0\xFF\xFF\x01\x01\0\0");
-                while stream.write_all(&[0; 4096]).is_ok() {}
-            },
-            "it is the command 0x01, 0x01",
-        ),
+        ("stops-early", "an answer came, but it ends too early"),
+        ("floods", "it is the command 0x01, 0x01"),
         (
             "refuses",
-            |mut stream| {
-                let _ = stream.write_all(b"DOTNET_IPC_V1\0\x18\0\xFF\xFF\0\0\x85\x13\x13\x80");
-                read_to_end(stream);
-            },
             "CORDIAGIPC_E_UNKNOWN_COMMAND (0x80131385): it does not know the request",
         ),
-    ];
-    for (name, runtime, problem) in cases {
-        let sleeper = Sleeper::new(name);
-        sleeper.with_runtime(runtime);
+    ] {
+        let sleeper = Sleeper::with_runtime(name);
         let text = attach(sleeper.child.id()).unwrap_err().to_string();
         // Hanging up at once shows when writing or when reading.
         let ended = name == "hangs-up" && text.contains("ends too early");
@@ -177,25 +219,47 @@ fn something_else_listens() {
     }
 }
 
-fn read_to_end(mut stream: UnixStream) {
-    let _ = stream.read_to_end(&mut Vec::new());
+/// Listens where a runtime in a process would, and says whether anything came before the other side
+/// hung up.
+fn listen(socket: &Path) -> thread::JoinHandle<Vec<u8>> {
+    let listener = UnixListener::bind(socket).unwrap();
+    thread::spawn(move || {
+        let mut received = Vec::new();
+        let _ = listener.accept().unwrap().0.read_to_end(&mut received);
+        received
+    })
+}
+
+#[test]
+fn another_process_listens_in_place_of_the_runtime() {
+    for is_link in [false, true] {
+        let sleeper = Sleeper::new("planted");
+        let process = sleeper.child.id();
+        let listener = if is_link {
+            let elsewhere = sleeper.folder.0.join("elsewhere");
+            std::os::unix::fs::symlink(&elsewhere, sleeper.socket()).unwrap();
+            listen(&elsewhere)
+        } else {
+            listen(&sleeper.socket())
+        };
+        let error = attach(process).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, Error::ForeignListener { .. }), "{error:?}");
+        let expected = format!(
+            "The socket `{}` is not listened to by the process {process} (sleep), but by the \
+             process {}. Nothing was sent to it.",
+            sleeper.socket().display(),
+            process::id()
+        );
+        assert!(text.starts_with(&expected), "{text}");
+        assert_eq!(listener.join().unwrap(), [], "nothing is sent to it");
+    }
 }
 
 #[test]
 fn nobody_answers() {
-    // Neither one who never says anything, nor one who says a little again and again.
-    let silent: fn(UnixStream) = read_to_end;
-    let slow: fn(UnixStream) = |mut stream| {
-        for byte in b"DOTNET_IPC_V1\0".iter().cycle() {
-            thread::sleep(Duration::from_millis(300));
-            if stream.write_all(&[*byte]).is_err() {
-                break;
-            }
-        }
-    };
-    for (name, runtime) in [("silent", silent), ("slow", slow)] {
-        let sleeper = Sleeper::new(name);
-        sleeper.with_runtime(runtime);
+    for name in ["silent", "slow"] {
+        let sleeper = Sleeper::with_runtime(name);
         let start = Instant::now();
         let error = Attach::new(sleeper.child.id())
             .profiler(library())
@@ -278,14 +342,18 @@ fn as_another_user() {
     }
 }
 
-#[test]
-fn another_user() {
-    let is_root = fs::read_to_string("/proc/self/status")
-        .unwrap()
-        .lines()
-        .any(|line| line.starts_with("Uid:\t0\t"));
+fn is_root() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
     if !is_root {
         eprintln!("NOT TESTED: attaching as another user takes root");
+    }
+    is_root
+}
+
+#[test]
+fn another_user() {
+    if !is_root() {
         return;
     }
     // Copies that another user may read and run, wherever this program stands.
@@ -319,5 +387,76 @@ fn another_user() {
         assert!(text.contains("-socket`: permission denied"), "{text}");
         assert_eq!(program.ask("end"), "ending");
         assert_eq!(program.finish().status.code(), Some(5));
+    }
+}
+
+/// A copy of a folder that another user may read, wherever the folder is: by links, if it can be.
+fn copy_of(folder: &Path, to: &Path) {
+    let copy = |how: &str| {
+        let status = Command::new("cp").arg(how).args([folder, to]).status();
+        status.unwrap().success()
+    };
+    assert!(copy("-rlT") || copy("-rT"));
+}
+
+#[test]
+fn root_attaches_to_the_program_of_another_user() {
+    const NOBODY: u32 = 65_534;
+    if !is_root() {
+        return;
+    }
+    for runtime in runtimes() {
+        let folder = Folder::new("nobody");
+        fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o755)).unwrap();
+        let at = |name: &str| folder.0.join(name);
+        let program = profilee("Waits");
+        let launch = runtime.launch(&program, &[]);
+        let plain = launch.command().unwrap();
+        let host = Path::new(plain.get_program());
+        copy_of(host.parent().unwrap(), &at("runtime"));
+        fs::create_dir(at("programs")).unwrap();
+        for name in ["Waits.dll", "Waits.runtimeconfig.json", "StartupHook.dll"] {
+            fs::copy(program.with_file_name(name), at("programs").join(name)).unwrap();
+        }
+        fs::copy(library().path(), at("libprofiler.so")).unwrap();
+        fs::create_dir(at("own")).unwrap();
+        std::os::unix::fs::chown(at("own"), Some(NOBODY), None).unwrap();
+        // The same command with the copies.
+        let copied = |text: &OsStr| {
+            let path = Path::new(text);
+            match path.strip_prefix(program.parent().unwrap()) {
+                Ok(name) => at("programs").join(name).into_os_string(),
+                Err(_) => text.to_owned(),
+            }
+        };
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(at("runtime").join(host.file_name().unwrap()))
+            .args(plain.get_args().map(copied))
+            .env("HOME", at("own"))
+            .env("TMPDIR", at("own"))
+            .env("SCENARIO_LOG", at("own").join("log"))
+            .current_dir(at("own"));
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, copied(value)),
+                None => command.env_remove(name),
+            };
+        }
+        let mut program = Running::start(command);
+        assert_eq!(program.line(), "ready");
+        // The socket is that user's, and nobody else's.
+        let about = fs::metadata(at("own").join(socket_of(program.id()))).unwrap();
+        assert_eq!((about.uid(), about.mode() & 0o077), (NOBODY, 0));
+
+        let profiler = ProfilerLibrary::new(at("libprofiler.so"), clsid(WATCHES)).unwrap();
+        let attached = Attach::new(program.id()).profiler(profiler).send();
+        attached.unwrap_or_else(|error| panic!("{}: {error}", runtime.name));
+        assert_eq!(program.ask("end"), "ending");
+        assert_eq!(program.finish().status.code(), Some(5));
+        // The profiler has the rights of the program, not those of who attached it.
+        let about = fs::metadata(at("own").join("log")).unwrap();
+        assert_eq!((about.uid(), about.len() > 0), (NOBODY, true));
     }
 }
