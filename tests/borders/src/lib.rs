@@ -1,0 +1,1 @@
+//! Profilers that go to the borders.

@@ -1,0 +1,4 @@
+//! Promises about all public items, held against the list of them that rustdoc makes.
+
+mod pages;
+mod threads;
