@@ -42,6 +42,9 @@ const PATIENCE: u32 = 5_000;
 /// Who writes, and how long a signal waits for that.
 static WRITER: Mutex<Option<(Sender<Request>, Duration)>> = Mutex::new(None);
 
+/// Whose handlers these are: a child of `fork` has them too, but not the threads that they need.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Counts what handlers have noted.
@@ -173,6 +176,8 @@ pub(crate) fn watch(requests: Sender<Request>, when: When) -> io::Result<()> {
         return Ok(());
     }
     drop(writer);
+    // SAFETY: it has no arguments, cannot fail and changes nothing.
+    PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
     NOTED.start()?;
     masks::spawning(|| {
         thread::Builder::new()
@@ -249,13 +254,20 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     let Some(postponed) = POSTPONED.iter().find(|one| one.signal == signal) else {
         return;
     };
-    if keeping_errno(|| postponed.note(info)) {
+    if !is_forked() && keeping_errno(|| postponed.note(info)) {
         return;
     }
     forward(postponed.before.get(), signal, info, context);
 }
 
 extern "C" fn on_abort(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    if !is_forked() {
+        wait_for_results();
+    }
+    forward(BEFORE_ABORT.get(), signal, info, context);
+}
+
+fn wait_for_results() {
     keeping_errno(|| {
         let done = DONE.load(Ordering::Acquire);
         IS_ABORTING.store(true, Ordering::Release);
@@ -271,7 +283,12 @@ extern "C" fn on_abort(signal: c_int, info: *mut siginfo_t, context: *mut c_void
             patience -= 1;
         }
     });
-    forward(BEFORE_ABORT.get(), signal, info, context);
+}
+
+/// Whether this is a child of the process that watches its signals: nobody writes results here.
+fn is_forked() -> bool {
+    // SAFETY: it has no arguments and cannot fail; it may be called in a signal handler.
+    unsafe { libc::getpid() != PROCESS.load(Ordering::Relaxed) }
 }
 
 /// The thread that was interrupted continues at once: results may need it.

@@ -7,6 +7,7 @@ mod call_counter;
 mod cpu_sampler;
 mod endings;
 mod exception_logger;
+mod forks;
 mod gc_monitor;
 mod heap_snapshot;
 mod hot_patch;
