@@ -1,1 +1,20 @@
-//! Profilers that go to the borders.
+//! Profilers that go to the borders. `tests/` runs programs under them.
+
+mod forked;
+mod leaves_locals;
+
+use std::fmt::Display;
+use std::process;
+
+use clr_profiler::register;
+use scenario_support::log;
+
+use forked::Forked;
+use leaves_locals::LeavesLocals;
+
+register!(Forked, LeavesLocals);
+
+/// Writes a line to the scenario's log, with the process that writes it.
+fn told(text: impl Display) {
+    log::line(format_args!("{} {text}", process::id()));
+}
