@@ -1,0 +1,21 @@
+use clr_profiler::prelude::*;
+
+struct Mine;
+
+#[profiler(clsid = "C0FFEE00-0000-4000-8000-000000000001")]
+impl Profiler for Mine {
+    fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn garbage_collection_finished(&self, gc: &GcScope) -> Result<()> {
+        std::thread::scope(|scope| {
+            scope.spawn(|| gc.version());
+        });
+        Ok(())
+    }
+}
+
+register!(Mine);
+
+fn main() {}
