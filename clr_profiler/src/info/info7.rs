@@ -4,7 +4,7 @@ use super::ProfilerInfo;
 use super::handle::Sealed;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
-use crate::native::Asked;
+use crate::native::{Asked, zeroed};
 use clr_profiler_sys as sys;
 
 table! { ($) __cor_profiler_info7:
@@ -51,7 +51,7 @@ pub trait CorProfilerInfo7: Sealed {
     /// Those of [`in_memory_symbols_length`](Self::in_memory_symbols_length) and
     /// [`read_in_memory_symbols`](Self::read_in_memory_symbols).
     fn in_memory_symbols(&self, module: ModuleId) -> Result<Vec<u8>> {
-        let mut symbols = vec![0; self.in_memory_symbols_length(module)? as usize];
+        let mut symbols = zeroed(self.in_memory_symbols_length(module)? as usize)?;
         let mut known = 0;
         while let Some(rest) = symbols.get_mut(known..).filter(|rest| !rest.is_empty()) {
             match self.read_in_memory_symbols(module, known as u32, rest)? {

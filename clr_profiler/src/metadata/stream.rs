@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
 use crate::error::{Hresult, Result};
-use crate::native::{Com, Object, unknown, value};
+use crate::native::{Com, Object, unknown, value, zeroed};
 use crate::runtime::lock;
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
@@ -35,7 +35,7 @@ pub(super) fn to_memory(
     size: u32,
     save: impl FnOnce(*mut c_void, u32) -> Result<Hresult>,
 ) -> Result<Vec<u8>> {
-    let mut bytes = vec![0u8; size as usize];
+    let mut bytes = zeroed::<u8>(size as usize)?;
     save(bytes.as_mut_ptr().cast(), size)?;
     Ok(bytes)
 }

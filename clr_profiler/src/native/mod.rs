@@ -60,5 +60,5 @@ mod values;
 pub(crate) use constants::{native_enums, native_flags};
 pub(crate) use convert::*;
 pub(crate) use object::{Com, Object, cleared, unknown, value};
-pub(crate) use read::{read_array, read_text};
+pub(crate) use read::{clear_to, read_array, read_text, zeroed};
 pub(crate) use values::*;

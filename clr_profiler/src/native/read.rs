@@ -1,6 +1,48 @@
 //! Reading text and arrays of any length from calls that take a buffer.
 
-use crate::error::{Hresult, Result};
+use crate::error::{Error, Hresult, Result};
+
+/// More bytes than any text or list of the runtime has.
+const MOST: usize = 1 << 30;
+
+/// A buffer of as many elements as the runtime has named.
+///
+/// # Errors
+///
+/// There is no memory for them. Without this it would end the process.
+pub(crate) fn zeroed<T: Clone + Default>(count: usize) -> Result<Vec<T>> {
+    let mut buffer = Vec::new();
+    buffer
+        .try_reserve_exact(count)
+        .map_err(|_| no_memory(count))?;
+    buffer.resize(count, T::default());
+    Ok(buffer)
+}
+
+/// Makes a buffer one of as many elements as the runtime says it needs.
+///
+/// # Errors
+///
+/// There is no memory for them, or so many cannot be right.
+pub(crate) fn clear_to<T: Clone + Default>(buffer: &mut Vec<T>, count: usize) -> Result<()> {
+    if count.saturating_mul(size_of::<T>()) > MOST {
+        return Err(no_memory(count));
+    }
+    buffer.clear();
+    buffer
+        .try_reserve_exact(count)
+        .map_err(|_| no_memory(count))?;
+    buffer.resize(count, T::default());
+    Ok(())
+}
+
+#[cold]
+fn no_memory(count: usize) -> Error {
+    Error::invalid(
+        "an answer of the runtime",
+        format_args!("there is no memory for the {count} elements that it names"),
+    )
+}
 
 /// Reads text by a call that takes a buffer with its capacity and tells the length it needs.
 ///
@@ -22,8 +64,7 @@ pub(crate) fn read_text(
     let mut buffer = Vec::new();
     for _ in 0..4 {
         let capacity = needed;
-        buffer.clear();
-        buffer.resize(capacity as usize, 0);
+        clear_to(&mut buffer, capacity as usize)?;
         let answer = call(capacity, &mut needed, buffer.as_mut_ptr());
         if needed <= capacity {
             answer?;
@@ -54,8 +95,7 @@ pub(crate) fn read_array<T: Clone + Default>(
     let mut capacity: u32 = 8;
     // From 8 on, four times as many each time: that is more than there can be.
     for _ in 0..12 {
-        buffer.clear();
-        buffer.resize(capacity as usize, T::default());
+        clear_to(&mut buffer, capacity as usize)?;
         let mut count = 0;
         let answer = call(capacity, &mut count, buffer.as_mut_ptr());
         if count < capacity {
@@ -145,6 +185,24 @@ mod tests {
                 assert_eq!(values.unwrap(), (0..length).collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn a_size_that_cannot_be_right_is_an_error() {
+        let text = read_text(|_, needed, _| {
+            *needed = u32::MAX;
+            Ok(Hresult::S_OK)
+        });
+        let list = read_array(|_, count, _: *mut u64| {
+            *count = u32::MAX - 1;
+            Ok(Hresult::S_OK)
+        });
+        let expected = "an answer of the runtime: there is no memory for the 4294967295 elements \
+                        that it names";
+        assert_eq!(text.unwrap_err().to_string(), expected);
+        assert_eq!(list.unwrap_err().to_string(), expected);
+        assert!(zeroed::<u8>(usize::MAX).is_err());
+        assert_eq!(zeroed::<u8>(3).unwrap(), [0; 3]);
     }
 
     #[test]

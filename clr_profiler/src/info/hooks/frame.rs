@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use crate::error::{Error, Hresult, Result};
 use crate::ids::Moves;
-use crate::native::arguments;
+use crate::native::{arguments, clear_to};
 use clr_profiler_sys as sys;
 use sys::{COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE};
 
@@ -177,7 +177,7 @@ impl ArgumentBuffer {
                 return Err(error);
             }
             let needed = (size as usize).div_ceil(WORD);
-            self.memory.resize(needed, 0);
+            clear_to(&mut self.memory, needed)?;
             size = (needed * WORD) as u32;
             call(&mut size, self.memory.as_mut_ptr().cast())?;
         }

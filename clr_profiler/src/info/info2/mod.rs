@@ -13,7 +13,7 @@ use super::type_loading::may_load_types;
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, ClassId, FunctionId, ModuleId, ObjectId, ThreadId};
-use crate::native::Asked;
+use crate::native::{Asked, zeroed};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -208,7 +208,7 @@ pub trait CorProfilerInfo2: Sealed {
             return Err(Error::invalid(CALL, "the object is no array"));
         };
         let rank = class.rank as usize;
-        let (mut sizes, mut lower_bounds) = (vec![0; rank], vec![0; rank]);
+        let (mut sizes, mut lower_bounds) = (zeroed(rank)?, zeroed(rank)?);
         let mut data = std::ptr::null_mut();
         let object = info.place_of(CALL, object)?;
         ask!(

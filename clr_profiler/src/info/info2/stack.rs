@@ -56,6 +56,9 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
 ) -> HRESULT {
     // SAFETY: the runtime passes through what `walk` gave it, during its call, on one thread.
     let visit = unsafe { Visit::<V>::of(data) };
+    if visit.is_over() {
+        return sys::S_FALSE;
+    }
     let registers = if context.is_null() {
         &[][..]
     } else {

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
 use crate::ids::Moves;
+use crate::native::zeroed;
 
 /// What error messages name in place of a native call.
 const READING: &str = "reading an object";
@@ -68,7 +69,7 @@ impl<'a> Region<'a> {
 
     /// A copy of all of it.
     pub(super) fn bytes(&self) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; self.size];
+        let mut bytes = zeroed(self.size)?;
         self.copy_to(&mut bytes)?;
         Ok(bytes)
     }
