@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo4;
-use crate::runtime::{ProfilerInfo, lock, may_wait};
+use crate::profiler::thread_panicked;
+use crate::runtime::{ProfilerInfo, catch, lock, may_wait};
 
 /// How long a runtime that has only begun to start is left alone.
 const EARLY: Duration = Duration::from_millis(1);
@@ -20,8 +21,11 @@ pub(crate) struct Worker {
     info: ProfilerInfo,
     stop: Arc<Stop>,
     id: ThreadId,
-    thread: Mutex<Option<JoinHandle<Result<()>>>>,
+    thread: Mutex<Option<JoinHandle<Outcome>>>,
 }
+
+/// The result of the work; none where it has panicked, which was told.
+type Outcome = Option<Result<()>>;
 
 /// Tells the thread of a [`Worker`] to end.
 #[derive(Default)]
@@ -62,14 +66,20 @@ impl Worker {
         let thread = thread::Builder::new().name(name.to_owned()).spawn({
             let (info, stop) = (info.clone(), Arc::clone(&stop));
             move || {
-                let worked = match begin(&info, &stop) {
+                // Code of the profiler's author may be in `work`: a panic of it ends here, and neither
+                // writes to the program's stderr nor stays in the result of the thread.
+                let worked = catch(|| match begin(&info, &stop) {
                     Ok(true) => work(&stop),
                     Ok(false) => Ok(()),
                     Err(error) => Err(error),
-                };
+                });
                 match worked {
-                    Err(_) if info.has_ended() => Ok(()),
-                    worked => worked,
+                    Ok(Err(_)) if info.has_ended() => Some(Ok(())),
+                    Ok(worked) => Some(worked),
+                    Err(message) => {
+                        thread_panicked(message);
+                        None
+                    }
                 }
             }
         })?;
@@ -104,8 +114,8 @@ impl Worker {
         let mut thread = lock(&self.thread);
         match thread.take().map(JoinHandle::join) {
             None => Ok(()),
-            Some(Ok(ended)) => ended,
-            Some(Err(_)) => Err(Error::other(panicked)),
+            Some(Ok(Some(ended))) => ended,
+            Some(Ok(None) | Err(_)) => Err(Error::other(panicked)),
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::callbacks::Callback;
 use crate::error::Error;
 
-/// A callback of the profiler or of a component that failed or panicked, or a [`NativeCall`](crate::NativeCall) that
-/// panicked.
+/// A callback of the profiler or of a component that failed or panicked, or a [`NativeCall`](crate::NativeCall) or a
+/// function on a thread of the library that panicked.
 ///
 /// The runtime and the program never notice: this is for the hook of
 /// [`Setup::on_failure`](crate::Setup::on_failure). Prints as one line.
@@ -28,6 +28,9 @@ pub enum FailurePlace {
     Callback(Callback),
     /// A function that rewritten code calls: a [`NativeCall`](crate::NativeCall).
     NativeCall,
+    /// A function that the library calls on a thread of its own, such as the one that a
+    /// [`Sampler`](crate::Sampler) delivers samples to.
+    Thread,
 }
 
 /// Why it failed.
@@ -80,6 +83,7 @@ impl fmt::Display for FailurePlace {
         match self {
             Self::Callback(callback) => f.write_str(callback.name()),
             Self::NativeCall => f.write_str("a native call"),
+            Self::Thread => f.write_str("a thread of the library"),
         }
     }
 }

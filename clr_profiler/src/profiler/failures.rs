@@ -7,7 +7,8 @@ use super::failure::{Failure, FailureCause, FailurePlace};
 use super::setup::FailureHook;
 use crate::runtime::{catch, lock};
 
-/// The hooks of the profilers that run: rewritten code does not tell whose function it calls.
+/// The hooks of the profilers that run: rewritten code does not tell whose function it calls, nor does a
+/// thread for whom it works.
 static RUNNING: Mutex<Vec<FailureHook>> = Mutex::new(Vec::new());
 
 /// Tells of a failure.
@@ -26,8 +27,19 @@ pub(crate) fn tell(hook: Option<&FailureHook>, failure: Failure) {
 /// Tells of a panic in a function that rewritten code has called.
 #[cold]
 pub(crate) fn native_call_panicked(message: String) {
+    tell_all(FailurePlace::NativeCall, message);
+}
+
+/// Tells of a panic on a thread of a component of the library.
+#[cold]
+pub(crate) fn thread_panicked(message: String) {
+    tell_all(FailurePlace::Thread, message);
+}
+
+/// Tells all of a panic whose profiler is not known.
+fn tell_all(place: FailurePlace, message: String) {
     let failure = Failure {
-        place: FailurePlace::NativeCall,
+        place,
         cause: FailureCause::Panic(message),
         retired: false,
         component: None,

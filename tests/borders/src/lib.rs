@@ -2,6 +2,7 @@
 
 mod forked;
 mod leaves_locals;
+mod panics_on_a_thread;
 
 use std::fmt::Display;
 use std::process;
@@ -11,8 +12,9 @@ use scenario_support::log;
 
 use forked::Forked;
 use leaves_locals::LeavesLocals;
+use panics_on_a_thread::PanicsOnAThread;
 
-register!(Forked, LeavesLocals);
+register!(Forked, LeavesLocals, PanicsOnAThread);
 
 /// Writes a line to the scenario's log, with the process that writes it.
 fn told(text: impl Display) {
