@@ -37,8 +37,9 @@ pub(crate) fn write(line: &dyn Display) {
     }
 }
 
-/// Opens a file to append to. A new one can be read by its user alone, and no link is followed but
-/// those of the system's own streams: somebody else may have put it there.
+/// Opens a file to append to. A new one can be read by its user alone. Somebody else may have put there
+/// what is not new: no link is followed but those of the system's own streams, and in a folder that
+/// everybody can write to no file of another user is taken.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.append(true).create(true);
@@ -50,7 +51,35 @@ fn open(path: &Path) -> io::Result<File> {
             options.custom_flags(libc::O_NOFOLLOW);
         }
     }
-    options.open(path)
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    if !is_own(&file, path)? {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    Ok(file)
+}
+
+/// Whether nobody else can have put a file there, or it is none.
+#[cfg(unix)]
+fn is_own(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    const OTHERS_WRITE: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+
+    let about = file.metadata()?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).metadata()?;
+    if !about.is_file() || folder.mode() & OTHERS_WRITE == 0 {
+        return Ok(true);
+    }
+    // The owner of what the system shows of this process is its user. Where that is not known, the system
+    // is none on which this is tried.
+    let user = Path::new("/proc/self").metadata().map(|own| own.uid());
+    let is_of_folder = folder.mode() & STICKY != 0 && about.uid() == folder.uid();
+    Ok(is_of_folder || user.map_or(true, |user| about.uid() == user))
 }
 
 /// Failures that are alike: the first is written, the others are counted.
@@ -111,4 +140,41 @@ pub(crate) fn counts() {
         };
     }
     write(&line);
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+
+    use super::*;
+
+    #[test]
+    fn files_that_others_may_have_put_there_are_not_taken() {
+        let folder = std::env::temp_dir().join(format!("diagnostics-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let mode = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        assert_eq!(
+            open(&file).unwrap().metadata().unwrap().mode() & 0o777,
+            0o600
+        );
+        symlink(&file, &link).unwrap();
+        for shared in [0o777, 0o1777] {
+            mode(shared);
+            open(&file).unwrap();
+            assert!(open(&link).is_err());
+        }
+        // It takes root to make the file another user's.
+        if chown(&file, Some(65_534), None).is_ok() {
+            for shared in [0o777, 0o1777] {
+                mode(shared);
+                let error = open(&file).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+            }
+            mode(0o755);
+            open(&file).unwrap();
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
