@@ -14,7 +14,7 @@ use std::path::Path;
 ///
 /// It cannot be written, or somebody else has put it, or a link by its name, into a shared folder.
 pub fn append(path: &Path) -> io::Result<File> {
-    open(File::options().create(true).append(true), path)
+    open(File::options().create(true).append(true), 0, path)
 }
 
 /// Makes a file that was not there. One that was left behind is removed, and so is a link: what it
@@ -24,7 +24,7 @@ pub fn append(path: &Path) -> io::Result<File> {
 ///
 /// It cannot be made.
 pub fn create(path: &Path) -> io::Result<File> {
-    let make = || open(File::options().create_new(true).write(true), path);
+    let make = || open(File::options().create_new(true).write(true), 0, path);
     match make() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             fs::remove_file(path)?;
@@ -36,11 +36,24 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 /// Opens a file of one's own to change it.
 pub(crate) fn change(path: &Path) -> io::Result<File> {
-    open(File::options().write(true), path)
+    open(File::options().write(true), 0, path)
+}
+
+/// Opens a file or a pipe to read what its user wants, without waiting for somebody who writes.
+///
+/// # Errors
+///
+/// It cannot be read, or somebody else has put it, or a link by its name, into a shared folder.
+pub fn read(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    let flags = libc::O_NONBLOCK;
+    #[cfg(not(unix))]
+    let flags = 0;
+    open(File::options().read(true), flags, path)
 }
 
 #[cfg(unix)]
-fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+fn open(options: &mut OpenOptions, flags: i32, path: &Path) -> io::Result<File> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 
     let folder = match path.parent() {
@@ -52,14 +65,14 @@ fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         let is_own_file = about.uid() == user && !about.is_symlink();
         Ok(is_own_file || stays(about.uid(), folder.mode(), folder.uid(), user))
     };
-    options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    options.mode(0o600).custom_flags(libc::O_NOFOLLOW | flags);
     let file = match options.open(path) {
         // A link: one that nobody else can have put or can change is followed.
         Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
             if !is_trusted(&fs::symlink_metadata(path)?)? {
                 return Err(of_another("a link", folder));
             }
-            options.custom_flags(0).open(path)?
+            options.custom_flags(flags).open(path)?
         }
         file => file?,
     };
@@ -72,7 +85,7 @@ fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+fn open(options: &mut OpenOptions, _flags: i32, path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
@@ -145,7 +158,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&target).unwrap(), "before after");
 
         fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).unwrap();
-        for open in [append, change] {
+        for open in [append, change, read] {
             let error = open(&link).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
             assert!(error.to_string().contains("folder of your own"), "{error}");

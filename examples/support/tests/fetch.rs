@@ -254,6 +254,31 @@ fn a_wheel_is_fetched_once_and_can_be_executed() {
 }
 
 #[test]
+fn nothing_is_run_from_a_folder_that_others_write_to() {
+    let folder = Folder::new();
+    let pinned = folder.good_wheel();
+    let fetcher = folder.fetcher(&folder.python(DELIVER));
+    fetcher.fetch(&pinned).unwrap();
+    let cache = folder.0.join("cache");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(&cache), 0o700, "made for its user alone");
+
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    for shared in [0o777, 0o1777] {
+        set(&cache, shared).unwrap();
+        fails(&fetcher, &pinned, &["somebody else", "CLR_PROFILER_CACHE"]);
+    }
+    set(&cache, 0o755).unwrap();
+    fetcher.fetch(&pinned).unwrap();
+    // It takes root to make it another user's, as it is one who has been faster in `/tmp`.
+    if std::os::unix::fs::chown(&cache, Some(65_534), None).is_ok() {
+        fetcher.fetch(&pinned).unwrap();
+        set(&folder.0, 0o1777).unwrap();
+        fails(&fetcher, &pinned, &["somebody else"]);
+    }
+}
+
+#[test]
 fn no_python_and_no_pip() {
     let folder = Folder::new();
     let pinned = folder.good_wheel();

@@ -85,6 +85,7 @@ impl Fetcher {
     /// If there is no such package for this machine, no python with pip, no npm or no network, if
     /// the download is not what was expected, or if the cache cannot be written.
     pub fn fetch(&self, pinned: &Pinned) -> Result<PathBuf> {
+        self.check_cache()?;
         let target = self.cache.join(pinned.folder());
         let executable = target.join(pinned.executable);
         if executable.is_file() {
@@ -97,7 +98,7 @@ impl Fetcher {
                 DotnetHost::HOW_TO_GET_ONE
             )));
         }
-        fs::create_dir_all(&self.cache).map_err(Error::io("create the folder", &self.cache))?;
+        self.create_cache()?;
         let _lock = self.lock(pinned)?;
         // Another process may have fetched it while this one waited.
         if executable.is_file() {
@@ -119,6 +120,52 @@ impl Fetcher {
         fs::rename(&unpacked, &target).map_err(Error::io("create the folder", &target))?;
         say(&format!("{} is ready.", pinned.name));
         Ok(executable)
+    }
+
+    /// Makes the folder of the cache, for its user alone.
+    fn create_cache(&self) -> Result<()> {
+        let mut folder = fs::DirBuilder::new();
+        folder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+        let created = folder.create(&self.cache);
+        created.map_err(Error::io("create the folder", &self.cache))?;
+        // Somebody else may have been faster.
+        self.check_cache()
+    }
+
+    /// Refuses a folder in which somebody else may have put what is to be run.
+    #[cfg(unix)]
+    fn check_cache(&self) -> Result<()> {
+        use std::os::unix::fs::MetadataExt;
+
+        const OTHERS_WRITE: u32 = 0o002;
+        const ROOT: u32 = 0;
+        let Ok(about) = fs::metadata(&self.cache) else {
+            return Ok(());
+        };
+        let is_shared = |about: &fs::Metadata| about.mode() & OTHERS_WRITE != 0;
+        let parent = self
+            .cache
+            .parent()
+            .and_then(|parent| fs::metadata(parent).ok());
+        // What the system shows of this process belongs to its user.
+        let user = fs::metadata("/proc/self").map(|own| own.uid()).ok();
+        let is_of_another = user.is_some_and(|user| ![user, ROOT].contains(&about.uid()))
+            && parent.as_ref().is_some_and(is_shared);
+        if is_shared(&about) || is_of_another {
+            return Err(Error::new(format!(
+                "In the folder `{}` somebody else may have put programs that would be run from there. \
+                 Set CLR_PROFILER_CACHE to a folder of your own that others cannot write to.",
+                self.cache.display()
+            )));
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn check_cache(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Waits until no other process fetches this package. The lock ends with the file's handle, at
