@@ -15,7 +15,7 @@ use crate::pool::{Known, pool};
 
 /// What a callback hands in.
 #[derive(Clone, Copy, Default)]
-pub struct Own {
+pub struct Own<'a> {
     pub app_domain: Option<AppDomainId>,
     pub assembly: Option<AssemblyId>,
     pub module: Option<ModuleId>,
@@ -23,7 +23,7 @@ pub struct Own {
     pub function: Option<FunctionId>,
     pub thread: Option<ThreadId>,
     pub rejit: Option<RejitId>,
-    pub provider: Option<EventPipeProviderId>,
+    pub provider: Option<EventPipeProviderId<'a>>,
     pub method: Option<MethodDef>,
 }
 
@@ -67,7 +67,7 @@ pub struct At<'a> {
     pub control: Option<&'a FunctionControl<'a>>,
     pub references: Option<&'a AssemblyReferenceProvider<'a>>,
     pub setup: RefCell<Option<&'a mut Setup>>,
-    pub own: Own,
+    pub own: Own<'a>,
     pub ids: Ids,
     /// How often the moment has come: other ids have their turn.
     pub turn: usize,
@@ -83,7 +83,7 @@ pub struct At<'a> {
 }
 
 impl<'a> At<'a> {
-    pub fn new(info: &'a ProfilerInfo, ids: Ids, own: Own, turn: usize) -> Self {
+    pub fn new(info: &'a ProfilerInfo, ids: Ids, own: Own<'a>, turn: usize) -> Self {
         let pool = pool();
         Self {
             info,
@@ -263,7 +263,7 @@ picks! {
     ThreadId = |at| at.id(Kind::Thread, at.own.thread, |known| &known.threads);
     AppDomainId = |at| at.own.app_domain.or(at.live.app_domains.first().copied());
     ContextId = |at| at.live.contexts.first().copied();
-    EventPipeProviderId = |at| at.id(Kind::Provider, at.own.provider, |known| &known.providers);
+    EventPipeProviderId<'a> = |at| at.id(Kind::Provider, at.own.provider, |known| &known.providers);
     // Sessions are started by calls of their own.
     EventPipeSessionId = |_at| None;
     RejitId = |at| at.own.rejit.or(at.live.rejits.first().copied()).or(Some(RejitId::ORIGINAL));

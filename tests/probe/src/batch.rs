@@ -35,7 +35,7 @@ pub fn here(info: &ProfilerInfo) -> Option<At<'_>> {
 }
 
 /// A place for calls, if it is its turn.
-pub fn place(info: &ProfilerInfo, own: Own) -> Option<At<'_>> {
+pub fn place<'a>(info: &'a ProfilerInfo, own: Own<'a>) -> Option<At<'a>> {
     let ids = Plan::get().ids;
     (!BUSY.load(SeqCst))
         .then(turn)?

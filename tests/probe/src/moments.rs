@@ -184,6 +184,11 @@ pub fn came(name: &str, handed: Handed<'_>) {
     if is(name) {
         if Plan::get().ids == Ids::Elsewhere {
             if let Some(turn) = turn() {
+                // A provider is good on this thread alone.
+                let own = Own {
+                    provider: None,
+                    ..own
+                };
                 give_worker(move |info| batch(Some(At::new(info, Ids::Elsewhere, own, turn))));
             }
         } else {
@@ -207,7 +212,7 @@ pub fn came(name: &str, handed: Handed<'_>) {
 }
 
 /// Keeps the ids that a callback tells of.
-fn learn(info: &ProfilerInfo, name: &str, own: &Own) {
+fn learn(info: &ProfilerInfo, name: &str, own: &Own<'_>) {
     match (name, own) {
         (
             "module_load_finished",
@@ -283,16 +288,6 @@ fn learn(info: &ProfilerInfo, name: &str, own: &Own) {
             },
         ) => pool::see_thread(info, *thread),
         (
-            "event_pipe_provider_created",
-            Own {
-                provider: Some(provider),
-                ..
-            },
-        ) => {
-            let name = info.event_pipe_provider_info(*provider);
-            pool::see_provider(*provider, name.is_ok_and(|name| name.starts_with("Probe")));
-        }
-        (
             "rejit_compilation_finished",
             Own {
                 rejit: Some(rejit), ..
@@ -353,7 +348,7 @@ fn within(info: &ProfilerInfo, name: &str, handed: &Handed<'_>) {
 }
 
 /// A function is about to be compiled: two methods of the program say where it is.
-fn compiling(info: &ProfilerInfo, own: &Own) {
+fn compiling(info: &ProfilerInfo, own: &Own<'_>) {
     let Some(function) = own.function.filter(|_| PHASE.load(SeqCst) > 0) else {
         return;
     };
@@ -448,7 +443,8 @@ fn at_the_gate(info: &'static ProfilerInfo) {
         }),
         "provider_changed" => info
             .event_pipe_create_provider2("Probe-Asked", |_| called())
-            .and_then(|_| {
+            .and_then(|made| {
+                keep(&mut pool().live.providers, made);
                 let asked = clr_profiler::EventPipeProviderConfig::all("Probe-Asked");
                 info.event_pipe_start_session(&[asked], false).map(drop)
             }),

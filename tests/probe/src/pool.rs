@@ -21,7 +21,8 @@ pub struct Known {
     pub app_domains: Vec<AppDomainId>,
     pub threads: Vec<ThreadId>,
     pub contexts: Vec<ContextId>,
-    pub providers: Vec<EventPipeProviderId>,
+    /// Those that the profiler has made: others cannot be kept.
+    pub providers: Vec<EventPipeProviderId<'static>>,
     pub rejits: Vec<RejitId>,
     /// Where code begins.
     pub code: Vec<usize>,
@@ -256,9 +257,6 @@ pub fn module_is_gone(module: ModuleId) {
         odd.classes.retain(|class| !known.classes.contains(class));
         odd.functions
             .retain(|function| !known.functions.contains(function));
-        // The program has disposed of its source by now.
-        let providers = std::mem::take(&mut odd.providers);
-        bury(&mut live.providers, &mut dead.providers, &providers);
     }
 }
 
@@ -276,13 +274,4 @@ pub fn dynamic_is_gone(function: FunctionId) {
         &mut pool.dead.functions,
         &[function],
     );
-}
-
-/// `is_of_program`: the provider will be gone when a context has been unloaded.
-pub fn see_provider(provider: EventPipeProviderId, is_of_program: bool) {
-    let mut pool = pool();
-    keep(&mut pool.live.providers, provider);
-    if is_of_program {
-        keep(&mut pool.odd.providers, provider);
-    }
 }

@@ -17,7 +17,7 @@ pub fn info() -> Option<&'static ProfilerInfo> {
 /// What a callback hands in.
 #[derive(Default)]
 pub struct Handed<'a> {
-    pub own: Own,
+    pub own: Own<'a>,
     pub object: Option<ObjectId<'a>>,
     pub control: Option<&'a FunctionControl<'a>>,
     pub references: Option<&'a AssemblyReferenceProvider<'a>>,
@@ -50,8 +50,8 @@ handed_in! {
     ThreadId: |it, handed| handed.own.thread = Some(it);
     RejitId: |it, handed| handed.own.rejit = Some(it);
     MethodDef: |it, handed| handed.own.method = Some(it);
-    EventPipeProviderId: |it, handed| handed.own.provider = Some(it);
-    &EventPipeEvent<'_>: |it, handed| {
+    EventPipeProviderId<'a>: |it, handed| handed.own.provider = Some(it);
+    &'a EventPipeEvent<'a>: |it, handed| {
         handed.own.provider = Some(it.provider);
         handed.own.thread = it.thread;
     };
@@ -234,7 +234,7 @@ every_callback! {
     dynamic_method_jit_compilation_finished(it: &ProfilerInfo, a: FunctionId, b: Hresult, c: bool);
     dynamic_method_unloaded(it: &ProfilerInfo, a: FunctionId);
     event_pipe_event_delivered(it: &ProfilerInfo, a: &EventPipeEvent<'_>);
-    event_pipe_provider_created(it: &ProfilerInfo, a: EventPipeProviderId);
+    event_pipe_provider_created(it: &ProfilerInfo, a: EventPipeProviderId<'_>);
 }
 
 /// The events that bring a moment, beside those by which ids are learnt.

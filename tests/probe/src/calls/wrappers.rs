@@ -88,11 +88,16 @@ fn session(at: &At<'_>) -> Result<EventPipeSessionId> {
 }
 
 fn event(at: &At<'_>) -> Option<Result<DefinedEvent>> {
-    let provider = EventPipeProviderId::pick(at)?;
-    Some(
-        at.info
-            .event_pipe_define_event(provider, EventDefinition::new("Probed", 77)),
-    )
+    static MADE: OnceLock<EventPipeProviderId<'static>> = OnceLock::new();
+    let made = match MADE.get() {
+        Some(made) => Ok(*made),
+        None => at
+            .info
+            .event_pipe_create_provider("Probe-Made")
+            .map(|made| *MADE.get_or_init(|| made)),
+    };
+    let definition = EventDefinition::new("Probed", 77);
+    Some(made.and_then(|made| at.info.event_pipe_define_event(made, definition)))
 }
 
 /// A handle that is kept beyond the callback.
