@@ -101,7 +101,7 @@ macro_rules! callbacks {
                 /// A method without metadata is about to be compiled: a `DynamicMethod` or a stub
                 /// of the runtime. `il` is its method body.
                 dynamic_method_jit_compilation_started = DynamicMethodJITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL, pILHeader: *const BYTE, cbILHeader: ULONG)
-                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool(), il: &[u8] = slice(pILHeader, cbILHeader));
+                    [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::dynamic(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool(), il: &[u8] = slice(pILHeader, cbILHeader));
                 /// A method without metadata was compiled, or not: `status` says which.
                 dynamic_method_jit_compilation_finished = DynamicMethodJITCompilationFinished(functionId: FunctionID, hrStatus: HRESULT, fIsSafeToBlock: BOOL)
                     [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());

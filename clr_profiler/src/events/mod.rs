@@ -137,7 +137,9 @@ event_mask! {
 impl EventMask {
     /// The events by which the library knows which ids are good: it asks for them whatever the profiler
     /// asks for.
-    pub(crate) const OF_LIBRARY: Self = Self::MONITOR_MODULE_LOADS.union(Self::MONITOR_THREADS);
+    pub(crate) const OF_LIBRARY: Self = Self::MONITOR_MODULE_LOADS
+        .union(Self::MONITOR_THREADS)
+        .union(Self::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS);
 
     /// The mask of the lower 32 bits, native type `COR_PRF_MONITOR`.
     pub const fn low(self) -> u32 {

@@ -237,6 +237,16 @@ impl ThreadId {
 
 id! { ThreadId }
 
+impl FunctionId {
+    /// That of a dynamic method.
+    pub(crate) fn dynamic(raw: usize) -> Self {
+        Self {
+            raw,
+            seen: seen::is_dynamic(raw),
+        }
+    }
+}
+
 impl RejitId {
     /// The IL that the method has in its module.
     pub const ORIGINAL: Self = Self { raw: 0 };

@@ -2,9 +2,10 @@
 
 use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags, ProfilerInfo};
 use crate::error::{Error, Hresult, Result};
-use crate::ids::ModuleId;
+use crate::ids::{FunctionId, ModuleId};
 use crate::info::Sealed;
-use crate::lifetimes::seen;
+use crate::lifetimes::{State, seen};
+use crate::native::Asked;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -71,10 +72,10 @@ pub(super) fn last_with_inliners(
     if info.version() > NEWEST_OF_3_1 {
         return Ok(());
     }
-    if seen::may_have_collectible() {
+    if may_have_unloaded(info) {
         return Err(Error::rule(
             call,
-            "modules of this program can be unloaded: .NET Core 3.1 remembers inliners that are gone, and \
+            "modules of this program were unloaded: .NET Core 3.1 remembers inliners that are gone, and \
              crashes",
         ));
     }
@@ -92,5 +93,43 @@ pub(super) fn last_with_inliners(
                 "the type of {method} in {module:?} is not loaded yet, where .NET Core 3.1 crashes"
             ),
         )),
+    }
+}
+
+/// Whether modules were unloaded; what was before it was attached a profiler does not know.
+pub(super) fn may_have_unloaded(info: &ProfilerInfo) -> bool {
+    seen::has_unloaded() || info.loaded().by_attach
+}
+
+/// Refuses to go through all code once some of it may be about to be freed: the runtimes read it then.
+pub(super) fn all_code(_info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
+    if !seen::has_unloaded() {
+        // A call that is under way is waited for before anything is unloaded.
+        return Ok(());
+    }
+    Err(Error::rule(
+        call,
+        "modules of this program were unloaded, and runtimes crash here where their code is just being \
+         freed",
+    ))
+}
+
+/// Refuses a function that an address is of, where its module is gone and its memory about to be freed.
+pub(super) fn of_living(asked: &Asked<'_>, function: FunctionId) -> Result<()> {
+    let Some(info) = asked.info.filter(|_| seen::has_unloaded()) else {
+        return Ok(());
+    };
+    match info.function_info(function) {
+        Ok(facts) if facts.module.state() != State::Gone => Ok(()),
+        // Dynamic methods are of no module.
+        Err(error) if error.hresult() != Hresult(sys::CORPROF_E_DATAINCOMPLETE.0) => Ok(()),
+        _ => {
+            seen::goes(function.raw());
+            Err(Error::rule_with_code(
+                asked.call,
+                "the address is in code of a module that was unloaded",
+                sys::CORPROF_E_DATAINCOMPLETE,
+            ))
+        }
     }
 }

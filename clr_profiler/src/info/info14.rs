@@ -7,11 +7,11 @@ use std::ptr::NonNull;
 use uuid::Uuid;
 
 use super::ProfilerInfo;
+use super::collectible::may_have_unloaded;
 use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
 use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
-use crate::lifetimes::seen;
 use crate::native::{answers, arguments, as_it_is};
 use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
@@ -78,7 +78,7 @@ pub trait CorProfilerInfo14: Sealed {
     ///
     /// A closure is taken that captures nothing, since the runtime has no place for it. Its panics
     /// end there.
-    #[wraps(ICorProfilerInfo14::EventPipeCreateProvider2
+    #[wraps(ICorProfilerInfo14::EventPipeCreateProvider2 [waiting]
         fails "`E_FAIL` where the name is taken.")]
     fn event_pipe_create_provider2<F>(
         &self,
@@ -97,12 +97,13 @@ impl CorProfilerInfo14 for ProfilerInfo {}
 /// Refuses to go through objects among which there can be some whose types are gone: .NET 8 leaves them
 /// there, and reads their types.
 fn whole_heap(info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
-    if info.handle().runtime_major()? != 8 || !seen::may_have_collectible() {
+    let info = info.handle();
+    if info.runtime_major()? != 8 || !may_have_unloaded(info) {
         return Ok(());
     }
     Err(Error::rule(
         call,
-        "modules of this program can be unloaded, and .NET 8 crashes here where objects of their types \
+        "modules of this program were unloaded, and .NET 8 crashes here where objects of their types \
          are left",
     ))
 }
@@ -117,7 +118,7 @@ impl ProfilerInfo {
     fn create_provider(
         name: &str as as_it_is, callback: sys::EventPipeProviderCallback
     ) -> EventPipeProviderId<'static>
-        = EventPipeCreateProvider2(name.as_ptr(), Some(callback), @provider);
+        = [waiting] EventPipeCreateProvider2(name.as_ptr(), Some(callback), @provider);
     }
 }
 

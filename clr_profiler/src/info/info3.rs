@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::ProfilerInfo;
+use super::collectible::all_code;
 use super::enumerate::{FunctionEnum, ModuleEnum};
 use super::handle::Sealed;
 use super::{ModuleInfo, StringLayout};
@@ -89,9 +90,9 @@ table! { ($) __cor_profiler_info3:
     /// The ReJIT ids are all 0 here:
     /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) knows them.
     ///
-    /// Not in a program that unloads collectible load contexts, as
-    /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) says.
+    /// Refused as [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) is.
     fn jitted_functions() -> FunctionEnum = [steady] EnumJITedFunctions(@enumerator)
+        given _all = all_code()
         fails "What the runtime answers, at once or as an item.";
 
     /// The application domains that a module is loaded in; .NET (Core) has one.

@@ -3,7 +3,7 @@
 use super::ProfilerInfo;
 use super::code::{CodeRange, IlToNative};
 use super::code_lookup::find_code;
-use super::collectible::last;
+use super::collectible::{all_code, last, of_living};
 use super::enumerate::{FunctionEnum, ThreadEnum};
 use super::handle::Sealed;
 use crate::error::{Hresult, Result};
@@ -22,10 +22,11 @@ table! { ($) __cor_profiler_info4:
     /// The functions that have native code, with the ReJIT id of each code, for a profiler that
     /// came late.
     ///
-    /// Not in a program that unloads collectible load contexts: the runtimes (.NET Core 3.1, 8 and 10
-    /// alike) then read code that is just being freed, and crash. `docs/runtime-faults` has a program
-    /// that shows it.
+    /// Refused once the program has unloaded a collectible load context: the runtimes (.NET Core 3.1, 8
+    /// and 10 alike) then read code that is just being freed, and crash. `docs/runtime-faults` has a
+    /// program that shows it.
     fn jitted_functions2() -> FunctionEnum = EnumJITedFunctions2(@enumerator)
+        given _all = all_code()
         fails "What the runtime answers, at once or as an item.";
 
     /// Makes this thread one that may call the runtime: do it first on a profiler's own threads.
@@ -47,7 +48,7 @@ table! { ($) __cor_profiler_info4:
     ///
     /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) knows those too.
     fn function_from_ip2(address: usize as pointer) -> (FunctionId, RejitId)
-        = GetFunctionFromIP2(address, @function, @rejit)
+        = GetFunctionFromIP2(address, @function, @rejit) by living
         fails "`E_FAIL` where it is in no code of a method with metadata.";
 
     /// Which IL the native code of a function came from, of one of its ILs.
@@ -97,6 +98,14 @@ pub trait CorProfilerInfo4: Sealed {
 }
 
 impl CorProfilerInfo4 for ProfilerInfo {}
+
+pub(super) fn living(
+    (function, rejit): (FunctionId, RejitId),
+    asked: &Asked<'_>,
+) -> Result<(FunctionId, RejitId)> {
+    of_living(asked, function)?;
+    Ok((function, rejit))
+}
 
 fn found(
     info: &(impl Sealed + ?Sized),

@@ -13,7 +13,7 @@ table! { ($) __cor_profiler_info5:
     /// Sets which events the runtime reports.
     ///
     /// Events of `initialize` belong into its [`Setup`](crate::Setup).
-    fn set_event_mask2(events: EventMask) -> () = SetEventMask2((events | more).low(), events.high())
+    fn set_event_mask2(events: EventMask) -> () = SetEventMask2((events | more).low(), (events | more).high())
         given more = more_events(events)
         at "any; immutable flags must stay as they are."
         fails "An error of its own that names the flags which cannot be changed, or not be had.";

@@ -2,6 +2,7 @@
 
 use super::ProfilerInfo;
 use super::handle::Sealed;
+use super::info4::living;
 use crate::ids::{FunctionId, ModuleId, RejitId};
 use crate::native::pointer;
 
@@ -27,7 +28,7 @@ table! { ($) __cor_profiler_info8:
     /// The function, dynamic or not, whose native code an instruction pointer is in, and the ReJIT
     /// id of that code.
     fn function_from_ip3(address: usize as pointer) -> (FunctionId, RejitId)
-        = GetFunctionFromIP3(address, @function, @rejit)
+        = GetFunctionFromIP3(address, @function, @rejit) by living
         fails "`E_FAIL` where it is in no managed code.";
 
     /// Name and signature of a dynamic method.

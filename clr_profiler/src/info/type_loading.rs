@@ -7,7 +7,7 @@ use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::Sealed;
-use crate::runtime::{is_loading, lock};
+use crate::runtime::{is_loading, lock, may_wait};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -33,6 +33,13 @@ pub(super) fn may_load_types(
             "the call may load a type, which takes a thread that has run managed code: make it in a \
              callback on such a thread",
             sys::CORPROF_E_NOT_MANAGED_THREAD,
+        ));
+    }
+    if is_loading() && !may_wait() {
+        return Err(Error::rule(
+            call,
+            "the call may load a type, which cannot be done in this callback: make it in \
+             `module_load_finished` or later",
         ));
     }
     if info.runtime_major()? == 9 && !is_loaded(info, module) {

@@ -7,9 +7,9 @@
 //! Functions, and types on some runtimes, go without a word, with the collectible modules that they
 //! depend on. So those that were seen are looked at when such a module goes, before it does: which
 //! modules they depend on is found out then ([`unresolved`], [`resolved`]). While there is no such module
-//! types and functions last, and are not written down.
+//! and no dynamic method types and functions last, and are not written down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -49,10 +49,17 @@ impl Epoch {
 static EPOCH: AtomicU32 = AtomicU32::new(1);
 /// Whether there may be collectible modules.
 static HAS_COLLECTIBLE: AtomicBool = AtomicBool::new(false);
+/// Whether a module was unloaded.
+static HAS_UNLOADED: AtomicBool = AtomicBool::new(false);
+/// Whether functions and types are written down: some can go.
+static FOLLOWS: AtomicBool = AtomicBool::new(false);
 /// For each thing that is there, the epoch in which it was first seen, twice; and one more while it is
 /// being loaded.
 static SEEN: Map = Map::new();
 static LEDGER: Mutex<Ledger> = Mutex::new(Ledger::new());
+
+/// How many modules are remembered that have gone.
+const REMEMBERED: usize = 1024;
 
 /// What only those need who write.
 struct Ledger {
@@ -61,8 +68,9 @@ struct Ledger {
     profilers: u32,
     /// Whether a module is collectible, of those whose loading was seen.
     modules: BTreeMap<usize, bool>,
-    /// Modules that are about to go, with their assemblies: the runtime may still name them.
-    going: BTreeMap<usize, Option<usize>>,
+    /// The modules that have gone last, with their assemblies until these are gone: the runtime may still
+    /// name them.
+    going: VecDeque<(usize, Option<usize>)>,
     /// Types and functions of which it is not known yet what they depend on.
     unresolved: BTreeSet<(Kind, usize)>,
     /// The types and functions that depend on a collectible module.
@@ -75,7 +83,7 @@ impl Ledger {
             writer: Writer::new(),
             profilers: 0,
             modules: BTreeMap::new(),
-            going: BTreeMap::new(),
+            going: VecDeque::new(),
             unresolved: BTreeSet::new(),
             dependents: BTreeMap::new(),
         }
@@ -113,7 +121,7 @@ impl Ledger {
 /// When this thing is seen, which the runtime names now.
 #[inline]
 pub(crate) fn stamp(kind: Kind, number: usize) -> Epoch {
-    if kind.goes_with_modules() && !HAS_COLLECTIBLE.load(Ordering::Acquire) {
+    if kind.goes_with_modules() && !FOLLOWS.load(Ordering::Acquire) {
         return Epoch::ALWAYS;
     }
     let call = InFlight::begin();
@@ -137,10 +145,23 @@ fn first_seen(kind: Kind, number: usize) -> Epoch {
     ledger.add(kind, number)
 }
 
+/// When this function is seen, a dynamic method: such go by themselves, and a callback says so.
+#[cold]
+pub(crate) fn is_dynamic(number: usize) -> Epoch {
+    FOLLOWS.store(true, Ordering::SeqCst);
+    let mut ledger = lock(&LEDGER);
+    let epoch = EPOCH.load(Ordering::Relaxed);
+    if !ledger.is_known(number) {
+        ledger.set(number, epoch << 1);
+    }
+    Epoch(epoch)
+}
+
 /// When this thing is seen, which the runtime begins to load.
 #[cold]
 pub(crate) fn begins_to_load(number: usize) -> Epoch {
     let mut ledger = lock(&LEDGER);
+    ledger.going.retain(|(module, _)| *module != number);
     let epoch = EPOCH.load(Ordering::Relaxed);
     ledger.set(number, epoch << 1 | 1);
     Epoch(epoch)
@@ -155,7 +176,7 @@ pub(crate) fn has_loaded(kind: Kind, number: usize, success: bool) -> Epoch {
         ledger.next_epoch();
         return Epoch::GONE;
     }
-    let is_followed = !kind.goes_with_modules() || HAS_COLLECTIBLE.load(Ordering::Acquire);
+    let is_followed = !kind.goes_with_modules() || FOLLOWS.load(Ordering::Acquire);
     let now = Epoch(EPOCH.load(Ordering::Relaxed));
     match SEEN.get(number, &InFlight::begin()) {
         // Others may have it since it began to load.
@@ -202,6 +223,7 @@ pub(crate) fn module_has_loaded(module: usize, is_collectible: bool) {
     lock(&LEDGER).modules.insert(module, is_collectible);
     if is_collectible {
         HAS_COLLECTIBLE.store(true, Ordering::SeqCst);
+        FOLLOWS.store(true, Ordering::SeqCst);
     }
 }
 
@@ -213,6 +235,11 @@ pub(crate) fn is_collectible(module: usize) -> Option<bool> {
 /// Whether there are or were collectible modules, as far as is known.
 pub(crate) fn may_have_collectible() -> bool {
     HAS_COLLECTIBLE.load(Ordering::SeqCst)
+}
+
+/// Whether a module was unloaded, or is about to be.
+pub(crate) fn has_unloaded() -> bool {
+    HAS_UNLOADED.load(Ordering::SeqCst)
 }
 
 /// A type or function that was seen, and of which it is not known yet what it depends on.
@@ -246,7 +273,14 @@ pub(crate) fn resolved(number: usize, modules: Option<&BTreeSet<usize>>) {
 pub(crate) fn module_goes(module: usize, assembly: Option<usize>) {
     let mut ledger = lock(&LEDGER);
     ledger.modules.remove(&module);
-    ledger.going.insert(module, assembly);
+    HAS_UNLOADED.store(true, Ordering::SeqCst);
+    match ledger.going.iter_mut().find(|(going, _)| *going == module) {
+        Some(going) => going.1 = going.1.or(assembly),
+        None => ledger.going.push_back((module, assembly)),
+    }
+    if ledger.going.len() > REMEMBERED {
+        ledger.going.pop_front();
+    }
     let dependents = ledger.dependents.remove(&module).unwrap_or_default();
     for number in dependents.into_iter().chain([module]).chain(assembly) {
         ledger.set(number, 0);
@@ -254,9 +288,13 @@ pub(crate) fn module_goes(module: usize, assembly: Option<usize>) {
     ledger.next_epoch();
 }
 
-/// A module is gone: its number can be that of another one.
+/// A module is gone: the number of its assembly can be that of another one.
 pub(crate) fn module_is_gone(module: usize) {
-    lock(&LEDGER).going.remove(&module);
+    let mut ledger = lock(&LEDGER);
+    let mut going = ledger.going.iter_mut();
+    if let Some(gone) = going.find(|(gone, _)| *gone == module) {
+        gone.1 = None;
+    }
 }
 
 /// From now on this is refused. Whether it was known: then calls that have not seen that are to be waited
@@ -292,6 +330,8 @@ pub(super) fn begin(by_attach: bool) -> bool {
     ledger.dependents.clear();
     ledger.next_epoch();
     HAS_COLLECTIBLE.store(by_attach, Ordering::SeqCst);
+    HAS_UNLOADED.store(false, Ordering::SeqCst);
+    FOLLOWS.store(by_attach, Ordering::SeqCst);
     true
 }
 

@@ -30,6 +30,7 @@ impl Component for Ends {
             .with("class_unload_finished")
             .with("thread_created")
             .with("thread_destroyed")
+            .with("dynamic_method_jit_compilation_started")
             .with("dynamic_method_unloaded")
     }
 

@@ -249,7 +249,11 @@ impl ProfilerInfo {
     /// These events are asked for from now on: what the runtime has to report beside them.
     pub(crate) fn asks_for(&self, events: EventMask) -> EventMask {
         self.0.asked.store(events.bits(), Ordering::Relaxed);
-        EventMask::OF_LIBRARY
+        let unknown = match self.version() {
+            0..9 => EventMask::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS,
+            _ => EventMask::empty(),
+        };
+        EventMask::OF_LIBRARY - unknown
     }
 
     /// Whether the runtime is that of .NET Framework.

@@ -35,19 +35,17 @@ pub enum Kind {
     Function,
     Assembly,
     Thread,
-    Provider,
     Code,
     Opened,
 }
 
 impl Kind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Module,
         Self::Class,
         Self::Function,
         Self::Assembly,
         Self::Thread,
-        Self::Provider,
         Self::Code,
         Self::Opened,
     ];
@@ -263,7 +261,7 @@ picks! {
     ThreadId = |at| at.id(Kind::Thread, at.own.thread, |known| &known.threads);
     AppDomainId = |at| at.own.app_domain.or(at.live.app_domains.first().copied());
     ContextId = |at| at.live.contexts.first().copied();
-    EventPipeProviderId<'a> = |at| at.id(Kind::Provider, at.own.provider, |known| &known.providers);
+    EventPipeProviderId<'a> = |at| at.own.provider.or(at.live.providers.first().copied());
     // Sessions are started by calls of their own.
     EventPipeSessionId = |_at| None;
     RejitId = |at| at.own.rejit.or(at.live.rejits.first().copied()).or(Some(RejitId::ORIGINAL));
@@ -280,8 +278,8 @@ picks! {
     &'a [u8] = |_at| Some(&[1, 0, 0, 0]);
     &'a [u16] = |_at| Some(&[0x78]);
     &'a mut [u8] = |_at| Some(leak([0; 100]));
-    &'a [ClassId] = |at| match (at.turn % 2, ClassId::pick(at)) {
-        (0, Some(class)) => Some(leak([class])),
+    &'a [ClassId] = |at| match at.turn % 2 {
+        0 => Some(leak([ClassId::pick(at)?])),
         _ => Some(&[]),
     };
     &'a [(ModuleId, MethodDef)] = |at| Some(leak([(ModuleId::pick(at)?, MethodDef::pick(at)?)]));

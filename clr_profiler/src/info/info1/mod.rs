@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 use super::ProfilerInfo;
 use super::code::{CodeRange, IlMapEntry, IlToNative};
 use super::code_lookup::find_code;
+use super::collectible::of_living;
 use super::handle::Sealed;
 use super::profiler_info::of_profiler;
 use super::type_loading::may_load_types;
@@ -56,7 +57,7 @@ table! { ($) __cor_profiler_info:
     /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) knows those too, and which
     /// IL the code came from.
     fn function_from_ip(address: usize as pointer) -> FunctionId
-        = [in gc] GetFunctionFromIP(address, @function)
+        = [in gc] GetFunctionFromIP(address, @function) by living
         fails "`E_FAIL` where it is in no code of a method with metadata.";
 
     /// Which IL the native code of a function came from.
@@ -244,6 +245,11 @@ pub trait CorProfilerInfo: Sealed {
 }
 
 impl CorProfilerInfo for ProfilerInfo {}
+
+fn living(function: FunctionId, asked: &Asked<'_>) -> Result<FunctionId> {
+    of_living(asked, function)?;
+    Ok(function)
+}
 
 fn found(info: &(impl Sealed + ?Sized), call: &'static str, function: FunctionId) -> Result<()> {
     let info = info.handle();

@@ -27,7 +27,7 @@ table! { ($) __cor_profiler_info12:
     /// Starts a session: from now on events of these providers are delivered.
     fn event_pipe_start_session(providers: &[EventPipeProviderConfig], request_rundown: bool)
         -> EventPipeSessionId
-        = EventPipeStartSession(providers.len(), providers.as_ptr(), request_rundown, @session)
+        = [waiting] EventPipeStartSession(providers.len(), providers.as_ptr(), request_rundown, @session)
         with HIGH_MONITOR_EVENT_PIPE
         fails "`E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place for a \
                session.";
@@ -38,7 +38,7 @@ table! { ($) __cor_profiler_info12:
 
     /// Makes a provider of events, which lives as long as the process.
     fn event_pipe_create_provider(name: &str as as_it_is) -> EventPipeProviderId<'static>
-        = EventPipeCreateProvider(name.as_ptr(), @provider)
+        = [waiting] EventPipeCreateProvider(name.as_ptr(), @provider)
         fails "`E_FAIL` where the name is taken.";
 }
 
@@ -61,7 +61,7 @@ pub trait CorProfilerInfo12: Sealed {
     /// it is, even the one that
     /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
     /// those that are known beforehand when the session is started.
-    #[wraps(ICorProfilerInfo12::EventPipeAddProviderToSession
+    #[wraps(ICorProfilerInfo12::EventPipeAddProviderToSession [waiting]
         fails "`E_INVALIDARG` for a session that does not run, an error of its own for one that is \
                being ended.")]
     fn event_pipe_add_provider_to_session(
@@ -75,8 +75,7 @@ pub trait CorProfilerInfo12: Sealed {
     }
 
     /// Ends a session.
-    #[wraps(ICorProfilerInfo12::EventPipeStopSession
-        at "not during a collection, not in `event_pipe_event_delivered`."
+    #[wraps(ICorProfilerInfo12::EventPipeStopSession [waiting]
         fails "What the runtime answers; for a session that has ended it is success.")]
     fn event_pipe_stop_session(&self, session: EventPipeSessionId) -> Result<()> {
         let _ending = sessions::end(session);
@@ -84,7 +83,7 @@ pub trait CorProfilerInfo12: Sealed {
     }
 
     /// Defines an event of a provider that the profiler has made.
-    #[wraps(ICorProfilerInfo12::EventPipeDefineEvent)]
+    #[wraps(ICorProfilerInfo12::EventPipeDefineEvent [waiting])]
     fn event_pipe_define_event(
         &self,
         provider: EventPipeProviderId<'static>,
@@ -112,7 +111,7 @@ pub trait CorProfilerInfo12: Sealed {
         let info = self.handle();
         let asked = Asked::of_info("ICorProfilerInfo12::EventPipeDefineEvent", info);
         ask!(
-            info,
+            waiting info,
             ICorProfilerInfo12::EventPipeDefineEvent(
                 provider.to_native(&asked)?,
                 name.as_ptr(),
@@ -178,8 +177,9 @@ impl CorProfilerInfo12 for ProfilerInfo {}
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo12 from info;
     fn add_provider(session: EventPipeSessionId, provider: &EventPipeProviderConfig) -> ()
-        = EventPipeAddProviderToSession(session, provider.native);
+        = [waiting] EventPipeAddProviderToSession(session, provider.native);
 
-    fn stop_session(session: EventPipeSessionId) -> () = EventPipeStopSession(session);
+    fn stop_session(session: EventPipeSessionId) -> ()
+        = [waiting] EventPipeStopSession(session);
     }
 }

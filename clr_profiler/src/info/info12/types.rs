@@ -1,8 +1,9 @@
 //! Sessions, providers and events of EventPipe.
 
 use super::payload::EventType;
+use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
-use crate::native::{List, answers, arguments, utf16};
+use crate::native::{Asked, List, answers, arguments, utf16};
 use clr_profiler_sys::COR_PRF_EVENTPIPE_PROVIDER_CONFIG;
 
 /// A session of EventPipe that the profiler has started.
@@ -13,9 +14,13 @@ pub struct EventPipeSessionId(pub(super) u64);
 arguments! {
     EventPipeProviderId<'_> => usize = |provider, _| Ok(provider.raw());
     EventPipeSessionId => u64 = |session, _| Ok(session.0);
-    &EventPipeProviderConfig => Config = |config, _| Ok(Config::of(config));
+    &EventPipeProviderConfig => Config = |config, asked| {
+        collects_nothing(config, asked)?;
+        Ok(Config::of(config))
+    };
     &[EventPipeProviderConfig] => Configs = |configs, asked| {
-        let held: Vec<_> = configs.iter().map(Config::of).collect();
+        let held = configs.iter().map(|config| config.to_native(asked));
+        let held = held.collect::<Result<Vec<Config>>>()?;
         let native = List::of(asked, held.iter().map(|config| Ok(config.native)))?;
         Ok(Configs { native, _held: held })
     };
@@ -78,13 +83,44 @@ pub struct EventPipeProviderConfig {
 
 impl EventPipeProviderConfig {
     /// All events of a provider.
+    ///
+    /// One keyword of the runtime's own provider stands for no events: it has garbage collected when the
+    /// session starts. It is left out.
     pub fn all(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let keywords = if is_runtime(&name) {
+            !HEAP_COLLECT
+        } else {
+            u64::MAX
+        };
         Self {
-            name: name.into(),
-            keywords: u64::MAX,
+            name,
+            keywords,
             level: EventLevel::Verbose,
             filter: None,
         }
+    }
+}
+
+/// The keyword of the runtime's provider by which a collection is asked for, after which it tells of the
+/// whole heap (`GCHeapCollectKeyword`).
+const HEAP_COLLECT: u64 = 0x80_0000;
+
+fn is_runtime(provider: &str) -> bool {
+    provider.eq_ignore_ascii_case("Microsoft-Windows-DotNETRuntime")
+}
+
+/// Refuses what has .NET 8 go through its heap: objects are left there whose types were unloaded, and it
+/// reads these. That can be long after the session was started.
+fn collects_nothing(config: &EventPipeProviderConfig, asked: &Asked<'_>) -> Result<()> {
+    let is_asked_for = is_runtime(&config.name) && config.keywords & HEAP_COLLECT != 0;
+    match asked.info {
+        Some(info) if is_asked_for && info.runtime_major()? == 8 => Err(Error::rule(
+            asked.call,
+            "the keyword 0x800000 has .NET 8 go through the heap, where it crashes when modules were \
+             unloaded: `HeapRecorder` goes through it safely",
+        )),
+        _ => Ok(()),
     }
 }
 

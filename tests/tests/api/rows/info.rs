@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clr_profiler::prelude::*;
 use clr_profiler::{
-    DefinedEvent, EventDefinition, HandleKind, MethodEnum, SnapshotOptions, StackFrame,
+    DefinedEvent, EventDefinition, EventPipeProviderConfig, EventPipeSessionId, HandleKind,
+    MethodEnum, SnapshotOptions, StackFrame,
 };
 
 use super::{BODY, FUNCTION, MODULE, Row, Run, all, method, rows, show};
@@ -31,6 +32,9 @@ rows! { SECOND: Info;
 rows! { LATER: Info;
     "ICorProfilerInfo10::SuspendRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
     "ICorProfilerInfo10::ResumeRuntime" => |info| info.with_suspended_runtime(|_| Ok(()));
+    "ICorProfilerInfo12::EventPipeAddProviderToSession" => |info|
+        info.event_pipe_add_provider_to_session(SESSION, &EventPipeProviderConfig::all("provider"));
+    "ICorProfilerInfo12::EventPipeStopSession" => |info| info.event_pipe_stop_session(SESSION);
     "ICorProfilerInfo12::EventPipeDefineEvent" => |info| defined_event(info);
     "ICorProfilerInfo12::EventPipeWriteEvent" => |info| defined_event(info).and_then(
         |event| info.event_pipe_write_event(&event, &[], None, None),
@@ -63,6 +67,8 @@ rows! { IN_COLLECTION: Gc;
 }
 
 // SAFETY: the fake runtime takes any number.
+const SESSION: EventPipeSessionId = unsafe { EventPipeSessionId::from_raw(0x22) };
+// SAFETY: as above.
 const PROVIDER: EventPipeProviderId<'static> = unsafe { EventPipeProviderId::from_raw(0x21) };
 
 /// The same from registers on.
