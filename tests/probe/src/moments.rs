@@ -23,7 +23,7 @@ pub const IN_CALLBACKS: &[&str] = &[
     "initialize",
     "initialize_for_attach",
     "shutdown",
-    "drop",
+    "after_shutdown",
     "mapper",
     "hook_enter",
     "hook_leave",
@@ -45,7 +45,7 @@ pub const AT_THE_GATE: &[&str] = &[
     "provider_changed",
     "detaching",
     "detached",
-    "after_shutdown",
+    "drop",
 ];
 
 /// In such a moment components are attached, and their functions called.
@@ -109,6 +109,14 @@ pub fn initialize(info: &ProfilerInfo, setup: &mut Setup, name: &str) -> Result<
         "handle_object" | "static_field" => events_of("exception_thrown"),
         _ => EventMask::empty(),
     };
+    let detaches = ["detaching", "detached", "drop"].contains(&moment())
+        || plan
+            .calls
+            .contains("CorProfilerInfo3::request_profiler_detach");
+    if detaches {
+        // A profiler that has this stays to the end.
+        events -= EventMask::ENABLE_REJIT;
+    }
     setup.remove_events(EventMask::all()).add_events(events);
     setup.on_failure(|failure| {
         journal(&format!("! {failure}"));
@@ -383,6 +391,8 @@ fn compiling(info: &ProfilerInfo, own: &Own<'_>) {
                 journal(&format!("! {error}"));
             }
         }
+        // The values of the main thread are dropped when the process ends, after the shutdown.
+        Ok("Gate") if is("after_shutdown") => AT_EXIT.set(crate::profiler::info().map(AtExit)),
         Ok("Gate") => give_worker(at_the_gate),
         _ => {}
     }
@@ -454,18 +464,13 @@ fn at_the_gate(info: &'static ProfilerInfo) {
         "detaching" => info
             .request_profiler_detach(Duration::from_millis(20))
             .map(|()| batch(here(info))),
-        "detached" => info
+        "detached" | "drop" => info
             .request_profiler_detach(Duration::from_millis(20))
             .map(|()| {
                 until(|| DETACHED.load(SeqCst));
-                batch(here(info));
+                // The other one makes its calls when the profiler is dropped.
+                batch(here(info).filter(|_| is("detached")));
             }),
-        "after_shutdown" => {
-            Plan::get().open_gate();
-            until(|| info.runtime_information().is_err());
-            batch(here(info));
-            Ok(())
-        }
         "rejit_error" => request(info, |_| MethodDef::try_from(Token::new(0x06FF_FFFE)).ok()),
         _ => request(info, Some),
     };
