@@ -210,6 +210,14 @@ pub fn see_function(info: &ProfilerInfo, function: FunctionId) {
             }
         }
     }
+    if has_collectible {
+        // An enumerator that has functions of the module.
+        OPENED.with_borrow_mut(|opened| {
+            if let Some(last) = opened.last_mut().filter(|it| modules.contains(&it.module)) {
+                last.functions = info.jitted_functions().ok();
+            }
+        });
+    }
     let code = info.code_info(function).ok().map(|code| code.start);
     enter(&modules, |known| {
         keep(&mut known.functions, function);

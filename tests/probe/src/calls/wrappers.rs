@@ -62,6 +62,14 @@ fn items<T: Debug>(given: Result<impl Iterator<Item = Result<T>>>) -> Option<Res
     used(given.and_then(|items| items.take(40).collect::<Result<Vec<_>>>()))
 }
 
+/// Asks of each item of an enumerator, from its beginning on.
+fn asked_of<T>(
+    items: Result<impl Iterator<Item = Result<T>>>,
+    ask: impl Fn(T) -> Result<()>,
+) -> Option<Result<()>> {
+    Some(items.map(|items| items.flatten().for_each(|item| drop(ask(item)))))
+}
+
 /// The object of the callback; of `Ids::Moved` after it may have moved.
 fn object<'a>(at: &At<'a>) -> Option<ObjectId<'a>> {
     let object = at.object?;
@@ -290,6 +298,19 @@ fn enumerators() -> Vec<Call> {
         at.info.jitted_functions2()
     ));
     calls.extend(calls! {
+        // Ids of what is gone that a kept enumerator gives.
+        Asks ModuleEnum::items = |at| with_opened(|opened| {
+            let kept = opened.modules.as_ref()?.try_clone();
+            asked_of(kept, |module| at.info.module_info(module).map(drop))
+        })?;
+        Asks FunctionEnum::items = |at| with_opened(|opened| {
+            let kept = opened.functions.as_ref()?.try_clone();
+            asked_of(kept, |(function, _)| at.info.function_info(function).map(drop))
+        })?;
+        Asks ThreadEnum::items = |at| with_opened(|opened| {
+            let kept = opened.threads.as_ref()?.try_clone();
+            asked_of(kept, |thread| at.info.thread_info(thread).map(drop))
+        })?;
         Asks MethodEnum::next = |at| {
             let (module, method) = (ModuleId::pick(at)?, MethodDef::pick(at)?);
             let inliners = at.info.ngen_module_methods_inlining_this_method(module, module, method);
