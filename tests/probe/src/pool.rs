@@ -228,6 +228,8 @@ pub fn see_function(info: &ProfilerInfo, function: FunctionId) {
 }
 
 pub fn see_dynamic(function: FunctionId) {
+    // The numbers of dynamic methods that have gone are given to others.
+    pool().dead.functions.retain(|dead| *dead != function);
     keep(&mut pool().odd.functions, function);
 }
 

@@ -33,6 +33,15 @@ fn module_load_finished(object: &ICorProfilerCallback11) -> HRESULT {
     unsafe { object.ModuleLoadFinished(7, sys::S_OK) }
 }
 
+/// What the library itself asks for: which dynamic methods go, where the runtime tells.
+fn high(version: u8) -> u32 {
+    if version < 9 {
+        0
+    } else {
+        sys::COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS
+    }
+}
+
 #[test]
 fn each_runtime_is_asked_for_the_events_once() {
     let library = Library::load();
@@ -40,7 +49,7 @@ fn each_runtime_is_asked_for_the_events_once() {
         let info = FakeInfo::offering(version, major);
         let object = library.create(&LOW_EVENTS);
         assert_eq!(initialize(&object, &info), sys::S_OK);
-        assert_eq!(info.masks(), [(LOW, Some(0))]);
+        assert_eq!(info.masks(), [(LOW, Some(high(version)))]);
         assert_eq!(module_load_finished(&object), sys::S_OK);
         let log = format!("version {version}\nmodule 7 Module7.dll S_OK (0x00000000)\n");
         assert_eq!(library.take_log(), log);
@@ -201,7 +210,7 @@ fn events_that_the_runtime_refuses_end_the_start() {
             log.contains("initialize failed: ICorProfilerInfo5::SetEventMask2"),
             "{log}"
         );
-        assert_eq!(info.masks(), [(LOW, Some(0))]);
+        assert_eq!(info.masks(), [(LOW, Some(high(9)))]);
         assert_eq!(module_load_finished(&object), sys::S_OK);
         assert_eq!(library.take_log(), "", "no callback reaches it");
         // Also not when the runtime changes its mind.

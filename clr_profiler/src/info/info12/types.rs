@@ -84,12 +84,12 @@ pub struct EventPipeProviderConfig {
 impl EventPipeProviderConfig {
     /// All events of a provider.
     ///
-    /// One keyword of the runtime's own provider stands for no events: it has garbage collected when the
-    /// session starts. It is left out.
+    /// Of the runtime's own provider those are left out that tell of each object of the heap, and the
+    /// collection at the session's start that brings them.
     pub fn all(name: impl Into<String>) -> Self {
         let name = name.into();
         let keywords = if is_runtime(&name) {
-            !HEAP_COLLECT
+            !WHOLE_HEAP
         } else {
             u64::MAX
         };
@@ -102,9 +102,9 @@ impl EventPipeProviderConfig {
     }
 }
 
-/// The keyword of the runtime's provider by which a collection is asked for, after which it tells of the
-/// whole heap (`GCHeapCollectKeyword`).
-const HEAP_COLLECT: u64 = 0x80_0000;
+/// The keywords of the runtime's provider by which a collection is asked for and each object of the heap
+/// told of (`GCHeapCollectKeyword` and `GCHeapDumpKeyword`).
+const WHOLE_HEAP: u64 = 0x90_0000;
 
 fn is_runtime(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-Windows-DotNETRuntime")
@@ -113,11 +113,11 @@ fn is_runtime(provider: &str) -> bool {
 /// Refuses what has .NET 8 go through its heap: objects are left there whose types were unloaded, and it
 /// reads these. That can be long after the session was started.
 fn collects_nothing(config: &EventPipeProviderConfig, asked: &Asked<'_>) -> Result<()> {
-    let is_asked_for = is_runtime(&config.name) && config.keywords & HEAP_COLLECT != 0;
+    let is_asked_for = is_runtime(&config.name) && config.keywords & WHOLE_HEAP != 0;
     match asked.info {
         Some(info) if is_asked_for && info.runtime_major()? == 8 => Err(Error::rule(
             asked.call,
-            "the keyword 0x800000 has .NET 8 go through the heap, where it crashes when modules were \
+            "the keywords 0x100000 and 0x800000 have .NET 8 go through the heap, where it crashes when modules were \
              unloaded: `HeapRecorder` goes through it safely",
         )),
         _ => Ok(()),
