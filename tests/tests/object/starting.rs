@@ -34,7 +34,7 @@ fn module_load_finished(object: &ICorProfilerCallback11) -> HRESULT {
 }
 
 /// What the library itself asks for: which dynamic methods go, where the runtime tells.
-fn high(version: u8) -> u32 {
+fn high(version: usize) -> u32 {
     if version < 9 {
         0
     } else {
