@@ -27,7 +27,10 @@ pub(crate) fn note_module(info: &ProfilerInfo, module: ModuleId) -> bool {
             is_collectible
         }
         // What cannot be told here and now is taken for what needs more care.
-        Err(_) => true,
+        Err(_) => {
+            seen::may_be_collectible();
+            true
+        }
     }
 }
 

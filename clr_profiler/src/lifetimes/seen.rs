@@ -222,9 +222,14 @@ fn known_state(number: usize, seen: Epoch) -> State {
 pub(crate) fn module_has_loaded(module: usize, is_collectible: bool) {
     lock(&LEDGER).modules.insert(module, is_collectible);
     if is_collectible {
-        HAS_COLLECTIBLE.store(true, Ordering::SeqCst);
-        FOLLOWS.store(true, Ordering::SeqCst);
+        may_be_collectible();
     }
+}
+
+/// Notes that it cannot be told of a module that was loaded whether it is collectible.
+pub(crate) fn may_be_collectible() {
+    HAS_COLLECTIBLE.store(true, Ordering::SeqCst);
+    FOLLOWS.store(true, Ordering::SeqCst);
 }
 
 /// Whether a module is collectible, if that was noted.
