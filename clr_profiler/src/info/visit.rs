@@ -63,3 +63,48 @@ impl<V> Visit<V> {
         (answer.map(drop), self.stopped)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::runtime::{catch, silence};
+
+    /// Calls back three times, whatever it is told, as some runtimes do, and says how it ended.
+    fn walk(visitor: impl FnMut(u32) -> ControlFlow<()>) -> (Result<()>, bool) {
+        let mut visit = Visit::new(visitor);
+        for item in 0..3 {
+            if !visit.is_over() {
+                visit.item(|visitor| visitor(item));
+            }
+        }
+        visit.end(Err::<(), _>(Error::other("it was stopped")))
+    }
+
+    #[test]
+    fn a_panic_of_a_visitor_waits_until_the_runtime_has_returned() {
+        silence();
+        let mut visited = 0;
+        let message = catch(|| {
+            walk(|item| {
+                visited += 1;
+                assert_ne!(item, 1, "no one");
+                ControlFlow::Continue(())
+            })
+        });
+        let message = message.unwrap_err();
+        assert!(message.contains("no one"), "{message}");
+        assert_eq!(visited, 2, "it is not called again");
+    }
+
+    #[test]
+    fn a_visitor_that_stops_is_not_called_again() {
+        let mut visited = 0;
+        let (answer, stopped) = walk(|_| {
+            visited += 1;
+            ControlFlow::Break(())
+        });
+        assert!(answer.is_err() && stopped);
+        assert_eq!(visited, 1);
+    }
+}

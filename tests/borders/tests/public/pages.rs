@@ -34,6 +34,16 @@ impl Page {
             .map(|piece| text(piece.split(&end).next().unwrap_or(piece)))
             .collect()
     }
+
+    /// The declaration of the item itself.
+    pub(crate) fn declaration(&self) -> String {
+        let declaration = self.html.split("<pre class=\"rust item-decl\">").nth(1);
+        text(
+            declaration
+                .and_then(|rest| rest.split("</pre>").next())
+                .unwrap_or_default(),
+        )
+    }
 }
 
 /// Text without tags, on one line.
