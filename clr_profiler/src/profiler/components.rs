@@ -1,6 +1,7 @@
 //! [`Components`]: what is attached to a profiler.
 
 use std::fmt;
+use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +9,8 @@ use super::traits::Component;
 use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
 use crate::events::EventMask;
-use crate::runtime::{Owner, ProfilerInfo, owned_by};
+use crate::runtime::{Owner, ProfilerInfo, catch, owned_by};
+use clr_profiler_macros::component;
 
 /// A component, with what it has asked for.
 pub(crate) struct Attached {
@@ -71,6 +73,21 @@ impl Attached {
         before.saturating_add(1) == self.panic_limit
     }
 }
+
+/// The component's own `drop` is user code. A panic of it ends here: with one of the profiler's, or of
+/// another component, it would end the process.
+impl Drop for Attached {
+    fn drop(&mut self) {
+        let component = mem::replace(&mut self.component, Arc::new(Dropped));
+        let _ = catch(move || drop(component));
+    }
+}
+
+/// In the place of a component that is being dropped.
+struct Dropped;
+
+#[component(crate = crate)]
+impl Component for Dropped {}
 
 impl fmt::Debug for Attached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 mod forked;
 mod leaves_locals;
+mod panics_in_drops;
 mod panics_on_a_thread;
 
 use std::fmt::Display;
@@ -12,9 +13,10 @@ use scenario_support::log;
 
 use forked::Forked;
 use leaves_locals::LeavesLocals;
+use panics_in_drops::PanicsInDrops;
 use panics_on_a_thread::PanicsOnAThread;
 
-register!(Forked, LeavesLocals, PanicsOnAThread);
+register!(Forked, LeavesLocals, PanicsInDrops, PanicsOnAThread);
 
 /// Writes a line to the scenario's log, with the process that writes it.
 fn told(text: impl Display) {
