@@ -48,11 +48,12 @@ fn faults(method: &NativeMethod) -> Vec<(&'static str, u32)> {
 }
 
 /// Without these, a body is rewritten all the same: they tell names of types for a log, whether what
-/// is referred to is there, what stands behind tokens of the body that was there before, and debuggers
-/// where code has gone.
+/// is referred to is there, what stands behind tokens of the body that was there before, debuggers
+/// where code has gone, and the library whether a module can be unloaded.
 const DISPENSABLE: &[&str] = &[
     "ICorProfilerInfo2::GetClassIDInfo2",
     "ICorProfilerInfo3::EnumModules",
+    "ICorProfilerInfo3::GetModuleInfo2",
     "ICorProfilerInfo::IsArrayClass",
     "ICorProfilerInfo::SetILInstrumentedCodeMap",
     "IMetaDataAssemblyImport::FindExportedTypeByName",

@@ -38,10 +38,15 @@ macro_rules! callbacks {
                 /// A module was loaded, or not: `status` says which. The place to add metadata to it.
                 module_load_finished = ModuleLoadFinished(moduleId: ModuleID, hrStatus: HRESULT)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::loaded(moduleId, hrStatus), status: Hresult = Hresult(hrStatus.0));
-                /// A module is about to be unloaded. Do not ask the runtime about it any more.
+                /// A module is about to be unloaded. Here it still answers, with all that belongs to it;
+                /// afterwards calls with their ids are refused.
+                ///
+                /// Then the library waits for the calls that other threads have made before, 10 s at most:
+                /// in a callback that comes within such a call, do not wait for the unloading. Of two
+                /// profilers of one library the second is told when the ids are refused already.
                 module_unload_started = ModuleUnloadStarted(moduleId: ModuleID)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId));
-                /// A module was unloaded; its id may be given to another module.
+                /// A module was unloaded; its id is no longer good for calls.
                 module_unload_finished = ModuleUnloadFinished(moduleId: ModuleID, hrStatus: HRESULT)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::gone(moduleId), status: Hresult = Hresult(hrStatus.0));
                 /// It is now known which assembly a module belongs to.
@@ -89,7 +94,7 @@ macro_rules! callbacks {
                 /// A managed thread was created.
                 thread_created = ThreadCreated(threadId: ThreadID)
                     [MONITOR_THREADS] info (thread: ThreadId = ThreadId::beginning(threadId));
-                /// A managed thread was destroyed; its id is no longer good for calls.
+                /// A managed thread ends. Here it still answers; afterwards calls with its id are refused.
                 thread_destroyed = ThreadDestroyed(threadId: ThreadID)
                     [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(threadId));
                 /// A managed thread runs on this thread of the operating system from now on.

@@ -94,11 +94,10 @@ pub trait CorProfilerInfo14: Sealed {
 
 impl CorProfilerInfo14 for ProfilerInfo {}
 
-/// Refuses to go through objects among which there can be some whose types are gone: .NET 8 leaves them
-/// there, and reads their types.
+/// Refuses to go through objects among which there can be some whose types are gone.
 fn whole_heap(info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
     let info = info.handle();
-    if info.runtime_major()? != 8 || !may_have_unloaded(info) {
+    if !info.reads_lost_types()? || !may_have_unloaded(info) {
         return Ok(());
     }
     Err(Error::rule(

@@ -6,6 +6,7 @@ use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
 use crate::error::{Error, Result};
 use crate::events::{EventMask, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
+use crate::lifetimes::seen;
 use crate::native::Asked;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_sys as sys;
@@ -87,6 +88,12 @@ impl ProfilerInfo {
         }
     }
 
+    /// Whether the runtime reads types that were unloaded when it goes through its heap for a profiler:
+    /// .NET 8 leaves objects of them there.
+    pub(crate) fn reads_lost_types(&self) -> Result<bool> {
+        Ok(self.runtime_major()? == 8)
+    }
+
     /// Refuses events that the runtime does not know.
     pub(crate) fn check_known(&self, events: EventMask) -> Result<()> {
         match unknown_to(events, self.version()) {
@@ -103,6 +110,16 @@ impl ProfilerInfo {
         } else {
             sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
         };
+        if events.contains(EventMask::MONITOR_GC)
+            && seen::has_unloaded()
+            && self.reads_lost_types()?
+        {
+            return Err(Error::rule(
+                call,
+                "modules of this program were unloaded, and .NET 8 crashes where it goes through the heap \
+                 for `MONITOR_GC`: objects are left there whose types are gone",
+            ));
+        }
         match self.problem_with_events(events)? {
             None => Ok(()),
             Some(problem) => Err(Error::rule_with_code(call, problem, code)),

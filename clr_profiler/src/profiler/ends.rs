@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::traits::Component;
 use crate::callbacks::CallbackSet;
-use crate::error::{Hresult, Result};
+use crate::error::{Error, Hresult, Result};
+use crate::events::EventMask;
 use crate::ids::{ClassId, FunctionId, ModuleId, ThreadId};
 use crate::info::{CorProfilerInfo, modules_of_class, modules_of_function, note_module};
 use crate::lifetimes::seen::{self, Kind};
@@ -47,6 +48,7 @@ impl Component for Ends {
     }
 
     fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        let walks = end_walks(info);
         let assembly = info.module_info(module).ok().and_then(|it| it.assembly);
         let assembly = assembly.map(|assembly| assembly.raw());
         // Whatever is known: the module goes.
@@ -58,7 +60,7 @@ impl Component for Ends {
         resolve_all(info);
         seen::module_goes(module.raw(), assembly);
         wait();
-        Ok(())
+        walks
     }
 
     fn module_unload_finished(
@@ -101,6 +103,19 @@ impl Component for Ends {
         wait_for_calls_with_thread(thread.raw(), PATIENCE);
         Ok(())
     }
+}
+
+/// Takes away the event for which the runtime would go through the heap, where it would crash from now on.
+fn end_walks(info: &ProfilerInfo) -> Result<()> {
+    let events = info.events()?;
+    if !events.contains(EventMask::MONITOR_GC) || !info.reads_lost_types()? {
+        return Ok(());
+    }
+    info.set_events(events - EventMask::MONITOR_GC)?;
+    Err(Error::other(
+        "no callback that needs `MONITOR_GC` comes any more: the program unloads modules, and .NET 8 \
+         crashes where it goes through a heap with objects whose types are gone",
+    ))
 }
 
 fn wait() {

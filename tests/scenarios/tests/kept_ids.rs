@@ -191,6 +191,39 @@ impl Profiler for KeepsIds {
     }
 }
 
+/// Counts the objects of each collection, and says no more.
+#[derive(Default)]
+pub(crate) struct WalksObjects(AtomicU64);
+
+#[profiler(clsid = clsid("WalksObjects"))]
+impl Profiler for WalksObjects {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        Ok(Self::default())
+    }
+
+    fn object_references(
+        &self,
+        _: &GcScope,
+        _: ObjectId<'_>,
+        _: Option<ClassId>,
+        _: ObjectIds<'_>,
+    ) -> Result<()> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
+        log::line(format_args!(
+            "walked {}",
+            self.0.load(Ordering::Relaxed) > 0
+        ));
+        let again = info.set_event_mask2(EventMask::MONITOR_GC);
+        log::line(format_args!("again {}", again.is_ok()));
+        Ok(())
+    }
+}
+
 /// Says how many ids are good, and how many are refused.
 fn say<T>(what: &str, ids: Vec<T>, ask: impl Fn(T) -> Result<()>) {
     let (mut good, mut refused) = (0, 0);
@@ -298,11 +331,32 @@ fn of_thread(info: &ProfilerInfo, thread: ThreadId, pick: u64) -> Result<()> {
 mod tests {
     use clr_profiler_tests::Scenario;
 
-    use super::KeepsIds;
+    use super::{KeepsIds, WalksObjects};
 
     /// How many contexts and threads come and go; many more with `KEPT_IDS`.
     fn count() -> String {
         std::env::var("KEPT_IDS").unwrap_or_else(|_| "30".to_owned())
+    }
+
+    #[test]
+    fn no_runtime_goes_through_a_heap_that_it_cannot_read() {
+        let scenario = Scenario::new("KeptIds")
+            .arg("10")
+            .profiled_by::<WalksObjects>();
+        let plain = scenario.clone();
+        scenario.on_each_runtime(|runtime, profiled| {
+            let plain = plain.run_plain(runtime);
+            assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
+            let log = &profiled.log;
+            assert!(profiled.logged("walked true"), "{log}");
+            let is_8 = runtime.major == 8;
+            assert_eq!(
+                log.contains("no callback that needs `MONITOR_GC`"),
+                is_8,
+                "{log}"
+            );
+            assert_eq!(profiled.logged("again false"), is_8, "{log}");
+        });
     }
 
     #[test]

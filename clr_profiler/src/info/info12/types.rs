@@ -110,12 +110,12 @@ fn is_runtime(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-Windows-DotNETRuntime")
 }
 
-/// Refuses what has .NET 8 go through its heap: objects are left there whose types were unloaded, and it
-/// reads these. That can be long after the session was started.
+/// Refuses what has .NET 8 go through its heap, in which there can be objects whose types are gone. That can
+/// be long after the session was started.
 fn collects_nothing(config: &EventPipeProviderConfig, asked: &Asked<'_>) -> Result<()> {
     let is_asked_for = is_runtime(&config.name) && config.keywords & WHOLE_HEAP != 0;
     match asked.info {
-        Some(info) if is_asked_for && info.runtime_major()? == 8 => Err(Error::rule(
+        Some(info) if is_asked_for && info.reads_lost_types()? => Err(Error::rule(
             asked.call,
             "the keywords 0x100000 and 0x800000 have .NET 8 go through the heap, where it crashes when modules were \
              unloaded: `HeapRecorder` goes through it safely",
