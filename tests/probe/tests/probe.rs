@@ -1,0 +1,33 @@
+//! A few groups of calls, chosen by chance: nothing safe ends the program.
+//!
+//! `PROBE_SEED` chooses the same ones again. `cargo run -p probe` tries all of them.
+
+#![cfg(target_os = "linux")]
+
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[test]
+fn a_sample_of_safe_calls_ends_no_program() {
+    let now = || {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| now.as_secs())
+    };
+    let seed = std::env::var("PROBE_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
+    let seed: u64 = seed.unwrap_or_else(now);
+    println!("PROBE_SEED={seed}");
+    let output = Command::new(env!("CARGO_BIN_EXE_probe"))
+        .args(["--sample", &seed.to_string()])
+        .output()
+        .expect("the driver can be started");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let steps = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "PROBE_SEED={seed}\n{told}\n{steps}"
+    );
+    println!("{steps}");
+}
