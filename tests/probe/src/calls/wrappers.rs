@@ -342,6 +342,18 @@ fn in_collections() -> Vec<Call> {
         Asks GcScope::current_thread_id = |at| gc(at, |gc| Some(gc.current_thread_id()));
         Asks GcScope::thread_info = |at| gc(at, |gc| Some(gc.thread_info(ThreadId::pick(at)?)));
         Asks GcScope::thread_app_domain = |at| gc(at, |gc| Some(gc.thread_app_domain(ThreadId::pick(at)?)));
+        Asks GcScope::thread_context = |at| gc(at, |gc| Some(gc.thread_context(ThreadId::pick(at)?)));
+        Asks GcScope::static_field_info = |at| gc(at, |gc| Some(gc.static_field_info(ClassId::pick(at)?, FieldDef::pick(at)?)));
+        Asks GcScope::rva_static_address = |at| gc(at, |gc| Some(gc.rva_static_address(ClassId::pick(at)?, FieldDef::pick(at)?)));
+        Asks GcScope::app_domain_static_address = |at| gc(at, |gc| {
+            Some(gc.app_domain_static_address(ClassId::pick(at)?, FieldDef::pick(at)?, AppDomainId::pick(at)?))
+        });
+        Asks GcScope::thread_static_address2 = |at| gc(at, |gc| {
+            let (class, field) = (ClassId::pick(at)?, FieldDef::pick(at)?);
+            Some(gc.thread_static_address2(class, field, AppDomainId::pick(at)?, ThreadId::pick(at)?))
+        });
+        Asks GcScope::non_gc_objects = |at| gc(at, |gc| Some(gc.non_gc_objects().map(|it| it.take(40).count())));
+        Asks GcScope::non_gc_heap_bounds = |at| gc(at, |gc| Some(gc.non_gc_heap_bounds()));
         Asks GcScope::runtime_information = |at| gc(at, |gc| Some(gc.runtime_information()));
         Asks GcScope::enumerate_object_references = |at| gc(at, |gc| {
             Some(gc.enumerate_object_references(object(at)?, |_| ControlFlow::Continue(())))
