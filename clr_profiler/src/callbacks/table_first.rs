@@ -21,7 +21,7 @@ macro_rules! callbacks {
 
                 /// An assembly is being loaded: its name is not known yet.
                 assembly_load_started = AssemblyLoadStarted(assemblyId: AssemblyID)
-                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::loading(assemblyId));
+                    [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId));
                 /// An assembly was loaded, or not: `status` says which.
                 assembly_load_finished = AssemblyLoadFinished(assemblyId: AssemblyID, hrStatus: HRESULT)
                     [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::loaded(assemblyId, hrStatus), status: Hresult = Hresult(hrStatus.0));

@@ -75,7 +75,7 @@ pub(super) fn last_with_inliners(
     if info.version() > NEWEST_OF_3_1 {
         return Ok(());
     }
-    if may_have_unloaded(info) {
+    if seen::has_unloaded() {
         return Err(Error::rule(
             call,
             "modules of this program were unloaded: .NET Core 3.1 remembers inliners that are gone, and \

@@ -41,11 +41,11 @@ fn type_parameters(info: &ProfilerInfo, module: ModuleId, method: MethodDef) -> 
 /// Whether a kind of element (`CorElementType`) is a type of the core library by itself.
 fn is_of_core_library(element_type: u32) -> bool {
     const PRIMITIVE: std::ops::RangeInclusive<u32> =
-        sys::ELEMENT_TYPE_VOID as u32..=sys::ELEMENT_TYPE_STRING as u32;
+        sys::ELEMENT_TYPE_VOID..=sys::ELEMENT_TYPE_STRING;
     const OTHERS: [u32; 3] = [
-        sys::ELEMENT_TYPE_I as u32,
-        sys::ELEMENT_TYPE_U as u32,
-        sys::ELEMENT_TYPE_OBJECT as u32,
+        sys::ELEMENT_TYPE_I,
+        sys::ELEMENT_TYPE_U,
+        sys::ELEMENT_TYPE_OBJECT,
     ];
     PRIMITIVE.contains(&element_type) || OTHERS.contains(&element_type)
 }

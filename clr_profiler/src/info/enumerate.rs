@@ -7,7 +7,9 @@ use std::ops::Range;
 use super::ProfilerInfo;
 use crate::error::Result;
 use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
-use crate::native::{Answer, Asked, answers};
+use crate::lifetimes::InFlight;
+use crate::lifetimes::seen::{self, Epoch};
+use crate::native::{Answer, Asked};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -170,6 +172,8 @@ macro_rules! enumerators {
         #[clr_profiler_macros::native($native)]
         pub struct $name $(<$life>)? {
             items: Items<sys::$native>,
+            /// When the runtime made it: it knows nothing of what goes afterwards.
+            made: Epoch,
             $(info: PhantomData<&$life ProfilerInfo>,)?
         }
 
@@ -177,6 +181,7 @@ macro_rules! enumerators {
             pub(super) fn new(native: Option<sys::$native>) -> Self {
                 Self {
                     items: Items::new(native),
+                    made: seen::now(),
                     $(info: PhantomData::<&$life ProfilerInfo>,)?
                 }
             }
@@ -220,6 +225,7 @@ macro_rules! enumerators {
             pub fn try_clone(&self) -> Result<Self> {
                 Ok(Self {
                     items: self.items.duplicate()?,
+                    made: self.made,
                     $(info: PhantomData::<&$life ProfilerInfo>,)?
                 })
             }
@@ -237,7 +243,10 @@ macro_rules! enumerators {
             fn next(&mut self) -> Option<Result<$item>> {
                 let asked = Asked::of(concat!(stringify!($native), "::Next"));
                 let item = self.items.next()?;
-                Some(item.and_then(|item| Answer::answer(item, &asked)))
+                // What goes from here on waits.
+                let _in_flight = InFlight::begin();
+                let made = (seen::now() != self.made).then_some(self.made);
+                Some(item.and_then(|item| <$item>::enumerated(item, made, &asked)))
             }
         }
 
@@ -272,14 +281,57 @@ enumerators! {
     ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>;
 }
 
-answers! {
-    sys::COR_PRF_FUNCTION => (FunctionId, RejitId) = |raw, asked| {
-        Ok((Answer::answer(raw.functionId, asked)?, Answer::answer(raw.reJitId, asked)?))
-    };
-    sys::COR_PRF_METHOD => (ModuleId, MethodDef) = |raw, asked| {
-        Ok((Answer::answer(raw.moduleId, asked)?, Answer::answer(raw.methodId, asked)?))
-    };
-    usize => ObjectId<'_> = |raw, _| Ok(Self::from_callback(raw));
+/// What an enumerator gives as `Raw`, where it may be of another epoch than this.
+trait Enumerated<Raw>: Sized {
+    fn enumerated(raw: Raw, made: Option<Epoch>, asked: &Asked<'_>) -> Result<Self>;
+}
+
+impl Enumerated<usize> for ModuleId {
+    fn enumerated(raw: usize, made: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
+        Ok(match made {
+            Some(made) => Self::seen_in(raw, made),
+            None => Self::from_runtime(raw),
+        })
+    }
+}
+
+impl Enumerated<sys::COR_PRF_FUNCTION> for (FunctionId, RejitId) {
+    fn enumerated(
+        raw: sys::COR_PRF_FUNCTION,
+        made: Option<Epoch>,
+        asked: &Asked<'_>,
+    ) -> Result<Self> {
+        let function = match made {
+            Some(made) => FunctionId::seen_in(raw.functionId, made),
+            None => FunctionId::from_runtime(raw.functionId),
+        };
+        Ok((function, Answer::answer(raw.reJitId, asked)?))
+    }
+}
+
+impl Enumerated<sys::COR_PRF_METHOD> for (ModuleId, MethodDef) {
+    fn enumerated(
+        raw: sys::COR_PRF_METHOD,
+        made: Option<Epoch>,
+        asked: &Asked<'_>,
+    ) -> Result<Self> {
+        let module = ModuleId::enumerated(raw.moduleId, made, asked)?;
+        Ok((module, Answer::answer(raw.methodId, asked)?))
+    }
+}
+
+impl Enumerated<usize> for ThreadId {
+    /// A number that another thread has got meanwhile stands for that.
+    fn enumerated(raw: usize, _: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
+        Ok(Self::from_runtime(raw))
+    }
+}
+
+impl Enumerated<usize> for ObjectId<'_> {
+    /// It lasts as long as the callback, and is never collected.
+    fn enumerated(raw: usize, _: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
+        Ok(Self::from_callback(raw))
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub(super) struct Writer {
     /// How many slots have a key, those without a value included.
     used: usize,
     /// What was replaced by something bigger, and may still be read from.
+    #[allow(clippy::vec_box, reason = "readers have the address")]
     retired: Vec<Box<Slots>>,
 }
 

@@ -218,6 +218,11 @@ fn known_state(number: usize, seen: Epoch) -> State {
     }
 }
 
+/// The epoch of now.
+pub(crate) fn now() -> Epoch {
+    Epoch(EPOCH.load(Ordering::SeqCst))
+}
+
 /// Notes whether a module is collectible, once it has been loaded.
 pub(crate) fn module_has_loaded(module: usize, is_collectible: bool) {
     lock(&LEDGER).modules.insert(module, is_collectible);
@@ -250,7 +255,7 @@ pub(crate) fn has_unloaded() -> bool {
 /// A type or function that was seen, and of which it is not known yet what it depends on.
 pub(crate) fn unresolved() -> Option<(Kind, usize, Epoch)> {
     let (kind, number) = lock(&LEDGER).unresolved.pop_first()?;
-    Some((kind, number, Epoch(EPOCH.load(Ordering::SeqCst))))
+    Some((kind, number, now()))
 }
 
 /// Notes the collectible modules that something depends on. None at all where that cannot be told: then

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::traits::Component;
-use crate::callbacks::CallbackSet;
+use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Hresult, Result};
 use crate::events::EventMask;
 use crate::ids::{ClassId, FunctionId, ModuleId, ThreadId};
@@ -23,16 +23,14 @@ pub(crate) struct Ends;
 
 impl Component for Ends {
     fn callbacks(&self) -> CallbackSet {
-        CallbackSet::EMPTY
-            .with("module_load_started")
-            .with("module_load_finished")
-            .with("module_unload_started")
-            .with("module_unload_finished")
-            .with("class_unload_finished")
-            .with("thread_created")
-            .with("thread_destroyed")
-            .with("dynamic_method_jit_compilation_started")
-            .with("dynamic_method_unloaded")
+        // All that come by the events of the library: whoever has not asked for these gets none.
+        let of_library = |callback: &&Callback| callback.events().intersects(EventMask::OF_LIBRARY);
+        let all = Callback::ALL.iter().filter(of_library);
+        all.fold(CallbackSet::EMPTY, |set, callback| {
+            set.with(callback.name())
+        })
+        .with("class_unload_finished")
+        .with("dynamic_method_jit_compilation_started")
     }
 
     fn module_load_finished(
