@@ -113,6 +113,7 @@ impl Callback {
                 | Self::ModuleLoadStarted
                 | Self::AssemblyLoadStarted
                 | Self::AssemblyLoadFinished
+                | Self::DynamicMethodUnloaded
                 | Self::EventPipeEventDelivered
         );
         // The thread that ends another one has a lock that others wait for.

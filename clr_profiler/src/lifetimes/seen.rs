@@ -199,20 +199,21 @@ pub(crate) fn state(kind: Kind, number: usize, seen: Epoch) -> State {
     if seen == Epoch::ALWAYS {
         return State::There;
     }
-    // Modules and assemblies can be loading.
+    // Others can be loading.
     if seen.0 == EPOCH.load(Ordering::SeqCst) && kind == Kind::Function {
         return State::There;
     }
-    known_state(number, seen)
+    known_state(kind, number, seen)
 }
 
-fn known_state(number: usize, seen: Epoch) -> State {
+fn known_state(kind: Kind, number: usize, seen: Epoch) -> State {
     if seen == Epoch::GONE {
         return State::Gone;
     }
     match SEEN.get(number, &InFlight::begin()) {
         Some(since) if since >> 1 > seen.0 => State::Gone,
-        Some(since) if since & 1 == 1 => State::Loading,
+        // Of types the runtime itself tells what it knows by then.
+        Some(since) if since & 1 == 1 && kind != Kind::Class => State::Loading,
         Some(_) => State::There,
         None => State::Gone,
     }

@@ -29,6 +29,7 @@ impl Component for Ends {
         all.fold(CallbackSet::EMPTY, |set, callback| {
             set.with(callback.name())
         })
+        .with("class_load_finished")
         .with("class_unload_finished")
         .with("dynamic_method_jit_compilation_started")
     }
@@ -89,9 +90,9 @@ impl Component for Ends {
     }
 
     fn dynamic_method_unloaded(&self, _info: &ProfilerInfo, function: FunctionId) -> Result<()> {
-        if seen::goes(function.raw()) {
-            wait();
-        }
+        // A collection may be waiting for this thread, and calls for the collection. They can go on: the
+        // memory of dynamic methods is kept for others.
+        seen::goes(function.raw());
         Ok(())
     }
 
