@@ -63,6 +63,16 @@ fn counts(finished: &Finished) -> BTreeMap<&str, u64> {
         .collect()
 }
 
+/// What comes after the program has unloaded a module, with an event that is taken away then on .NET 8.
+fn is_lost(mask: EventMask, callback: Callback, runtime: &Runtime) -> bool {
+    use Callback::*;
+    let comes_late = matches!(
+        callback,
+        MovedReferences | MovedReferences2 | ConditionalWeakTableElementReferences
+    );
+    runtime.major == 8 && mask.contains(EventMask::MONITOR_GC) && comes_late
+}
+
 #[test]
 fn callbacks_come_with_their_events_and_not_without() {
     let masks: BTreeSet<u64> = Callback::ALL.iter().map(|c| c.events().bits()).collect();
@@ -78,6 +88,7 @@ fn callbacks_come_with_their_events_and_not_without() {
             for callback in Callback::ALL {
                 // What is out of reach must not come either: then its reason would be wrong.
                 let expected = effective(mask).contains(callback.events())
+                    && !is_lost(mask, *callback, runtime)
                     && out_of_reach(*callback, runtime).is_none();
                 let came = counts.contains_key(callback.name());
                 if came != expected && *callback != Callback::Shutdown {

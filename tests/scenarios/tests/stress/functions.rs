@@ -13,7 +13,17 @@ fn with(
     random: &mut Random,
     ask: impl FnOnce(&Function) -> Result<bool>,
 ) -> Outcome {
-    random.pick(&state.functions).map(ask)
+    let function = random.pick(&state.functions)?;
+    match ask(function) {
+        // Of code that several instantiations share it is not sure after an unload that it is there.
+        Err(error)
+            if function.class.is_none()
+                && error.hresult().name() == Some("CORPROF_E_DATAINCOMPLETE") =>
+        {
+            None
+        }
+        outcome => Some(outcome),
+    }
 }
 
 fn with_class(
@@ -158,8 +168,11 @@ pub(super) fn class_id_info2(info: &ProfilerInfo, state: &State, random: &mut Ra
 
 pub(super) fn class_from_token(info: &ProfilerInfo, state: &State, random: &mut Random) -> Outcome {
     let class = random.pick(&state.classes).filter(|it| !it.is_generic)?;
-    let found = info.class_from_token(class.module, class.token);
-    Some(found.map(|found| found == class.id))
+    // It may load a type, which takes a thread that has run managed code.
+    Some(match info.class_from_token(class.module, class.token) {
+        Err(error) if error.hresult().name() == Some("CORPROF_E_NOT_MANAGED_THREAD") => Ok(true),
+        found => found.map(|found| found == class.id),
+    })
 }
 
 pub(super) fn array_class_info(info: &ProfilerInfo, state: &State, random: &mut Random) -> Outcome {
