@@ -126,9 +126,7 @@ impl Method<'_> {
     /// The profiler and its [components](crate::Component) can all edit a method: each once, in the
     /// order in which callbacks come to them, and each gets what the one before has made of it.
     ///
-    /// The profiler gets the events of modules from then on
-    /// ([`MONITOR_MODULE_LOADS`](EventMask::MONITOR_MODULE_LOADS)), and must keep them: when a
-    /// module is unloaded, what is remembered of its methods is dropped. A method that is inlined
+    /// When a module is unloaded, what is remembered of its methods is dropped. A method that is inlined
     /// into another one is seen there with the body that it has at that time: refuse it in
     /// [`jit_inlining`](crate::Profiler::jit_inlining) where that matters. To change a method once
     /// more, or one that was compiled already, there is
