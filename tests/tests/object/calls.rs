@@ -138,7 +138,12 @@ fn whatever_fails_the_runtime_hears_nothing_of_it() {
     for (class, problem) in [(FAILS, " failed: as always"), (PANICS, " panicked: in ")] {
         let object = started(&library, &class, &info);
         call_everything_with_nothing(&object);
-        let log = library.take_log();
+        let mut log = library.take_log();
+        // The fake runtime is .NET 8, where the library has something to say when a module goes.
+        let lines = log.split_inclusive('\n');
+        log = lines
+            .filter(|line| !line.contains("`clr_profiler`"))
+            .collect();
         let told = log.lines().filter(|line| line.contains(problem)).count();
         // Three do not get so far.
         assert_eq!(told + 3, callbacks().count(), "{log}");
