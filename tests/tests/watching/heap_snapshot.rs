@@ -406,11 +406,24 @@ fn a_heap_is_looked_at_while_the_program_does_everything() {
         let file = folder.path("heap.txt");
         let options = ["--every", "0.01", "--output", file.to_str().unwrap()];
         let command = EXAMPLE.command(runtime, &options, &profilee("Stress"), &["4"]);
-        let finished = Finished::of(command);
+        let mut finished = Finished::of(command);
+        if runtime.major == 8 {
+            // The program unloads, and from then on the heap cannot be gone through there.
+            let told = "not written, the first: ICorProfilerInfo5::SetEventMask2 was not called";
+            let stderr = std::mem::take(&mut finished.stderr);
+            assert!(
+                stderr.contains(told) && stderr.lines().count() == 1,
+                "{stderr}"
+            );
+        }
         assert_eq!(finished.output(), STRESS);
-        let table = fs::read_to_string(file).unwrap();
-        assert!(table.contains(" roots ("), "{table}");
-        assert!(!table.contains("lead to nothing"), "{table}");
+        // Nothing at all was written where the first unload came before.
+        let table = fs::read_to_string(file);
+        if runtime.major != 8 || table.is_ok() {
+            let table = table.unwrap();
+            assert!(table.contains(" roots ("), "{table}");
+            assert!(!table.contains("lead to nothing"), "{table}");
+        }
     }
 }
 
