@@ -1,23 +1,16 @@
 //! A few groups of calls, chosen by chance: nothing safe ends the program.
 //!
-//! `PROBE_SEED` chooses the same ones again. `cargo run -p probe` tries all of them.
+//! `PROBE_SEED` chooses others. `cargo run -p probe` tries all of them.
 
 #![cfg(target_os = "linux")]
 
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 #[test]
 fn a_sample_of_safe_calls_ends_no_program() {
-    let now = || {
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |now| now.as_secs())
-    };
-    let seed = std::env::var("PROBE_SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok());
-    let seed: u64 = seed.unwrap_or_else(now);
+    // The same ones each time, so that a failure is one of the change.
+    let seed = std::env::var("PROBE_SEED").ok();
+    let seed: u64 = seed.and_then(|seed| seed.parse().ok()).unwrap_or(7);
     println!("PROBE_SEED={seed}");
     let output = Command::new(env!("CARGO_BIN_EXE_probe"))
         .args(["--sample", &seed.to_string()])

@@ -104,7 +104,7 @@ fn of(moment: &str) -> Vec<Plan> {
 }
 
 /// How many processes a sample is, for each runtime; more where something goes wrong.
-const SAMPLE: usize = 4;
+const SAMPLE: usize = 2;
 
 /// Some plans of each runtime.
 pub(crate) fn sample(
