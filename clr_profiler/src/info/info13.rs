@@ -24,8 +24,9 @@ pub enum HandleKind {
 
 /// A handle to an object, which the profiler has made; it is destroyed when it is dropped.
 ///
-/// Destroying it is not possible during a collection or after the runtime's shutdown: dropped then,
-/// it is leaked.
+/// Destroying it is not possible during a collection, while the references of an object are
+/// enumerated, or after the runtime's shutdown: dropped then, it is leaked. A leaked handle that is
+/// not weak keeps its object alive until the program ends.
 #[doc(alias = "ObjectHandleID")]
 pub struct ObjectHandle {
     info: ProfilerInfo,

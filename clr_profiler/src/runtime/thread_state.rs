@@ -115,6 +115,15 @@ pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
+/// Runs `code` where threads may be suspended until it has returned: it may not wait for one.
+pub(crate) fn without_waiting<R>(code: impl FnOnce() -> R) -> R {
+    let _mark = Mark::set(ThreadState {
+        may_wait: false,
+        ..STATE.get()
+    });
+    code()
+}
+
 /// Sets whether the runtime is suspended where this thread is, and says what was so before.
 pub(crate) fn set_suspended(suspended: Suspended) -> Suspended {
     let state = STATE.get();

@@ -81,7 +81,10 @@ pub trait CorProfilerInfo10: Sealed {
     /// returned or panicked, and before a [detach](super::CorProfilerInfo3::request_profiler_detach).
     ///
     /// Wraps `ICorProfilerInfo10::SuspendRuntime` and `ICorProfilerInfo10::ResumeRuntime`.
-    /// **Context**: a thread of the profiler's own, or a callback that is not during a collection.
+    /// **Context**: a thread of the profiler's own, or a callback on a thread that no other one can
+    /// wait for: not during a collection, in a hook, in a stack walk, and not in the callbacks of
+    /// exceptions and objects, `module_load_started`, `assembly_load_started`,
+    /// `assembly_load_finished`, `thread_destroyed` and `event_pipe_event_delivered`.
     ///
     /// # Errors
     ///

@@ -33,7 +33,7 @@ pub(super) fn suspend<R>(
         ));
     }
     let suspension = info.begin_suspension(CALL)?;
-    ask!(info, ICorProfilerInfo10::SuspendRuntime())?;
+    ask!(waiting info, ICorProfilerInfo10::SuspendRuntime())?;
     let resume = Resume {
         suspension,
         before: set_suspended(Suspended::ByProfiler),

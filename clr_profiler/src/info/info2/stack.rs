@@ -8,7 +8,7 @@ use crate::ids::{FunctionId, ThreadId};
 use crate::info::hooks::FrameInfo;
 use crate::info::visit::Visit;
 use crate::native::{Argument, Asked};
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, without_waiting};
 use clr_profiler_sys as sys;
 use sys::HRESULT;
 
@@ -71,7 +71,8 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
         frame: FrameInfo::optional(frame),
         registers,
     };
-    if visit.item(|visitor| visitor(&frame)) {
+    // The runtime has suspended the thread that is walked, if it is another one.
+    if visit.item(|visitor| without_waiting(|| visitor(&frame))) {
         sys::S_OK
     } else {
         sys::S_FALSE
