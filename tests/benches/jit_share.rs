@@ -26,7 +26,7 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
 use clr_profiler_launcher::{ProfilerLibrary, find_library};
-use clr_profiler_tests::{Runtime, clsid, profilee, runtimes};
+use clr_profiler_tests::{Runtime, clsid, matrix, profilee};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -75,7 +75,7 @@ fn run(runs: usize) -> Result<()> {
         "share",
         "with calls"
     );
-    for runtime in runtimes() {
+    for runtime in matrix() {
         for ((name, settings), memory) in WAYS
             .iter()
             .flat_map(|way| ["new", "again"].map(|memory| (*way, memory)))

@@ -14,7 +14,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clr_profiler_launcher::{ProfilerLibrary, find_library};
-use clr_profiler_tests::{Runtime, clsid, profilee, runtimes};
+use clr_profiler_tests::{Runtime, clsid, matrix, profilee};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let rounds = std::env::args()
         .skip(1)
         .find_map(|argument| argument.parse().ok());
-    for runtime in runtimes() {
+    for runtime in matrix() {
         if let Err(error) = run(runtime, rounds.unwrap_or(31)) {
             eprintln!("native_calls: error: {error}");
             return ExitCode::FAILURE;

@@ -37,5 +37,5 @@ mod waits;
 pub use example::{Example, Folder};
 pub use process::{Finished, STRESS, has_line};
 pub use running::Running;
-pub use runtimes::{Runtime, runtimes};
+pub use runtimes::{Runtime, matrix, runtimes, runtimes_where};
 pub use scenario::{Scenario, Started, clsid, name_of, profilee};

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::{env, thread};
 
 use clr_profiler_launcher::{DotnetHost, Launch, RuntimeVersion};
 use examples_support::{Pinned, runtime};
@@ -78,14 +79,63 @@ impl Runtime {
     }
 }
 
+/// The runtimes that the calling test runs on: one of the [`matrix`], by its name and the seed, or those that
+/// `SCENARIO_RUNTIMES` names.
+///
+/// # Panics
+///
+/// As [`matrix`].
+pub fn runtimes() -> Vec<&'static Runtime> {
+    runtimes_where(|_| true)
+}
+
+/// As [`runtimes`], of those runtimes of which this is true; none if there are none.
+///
+/// A test that skips runtimes asks here, so that its sample is never one that it skips.
+///
+/// # Panics
+///
+/// As [`matrix`].
+pub fn runtimes_where(is_wanted: impl Fn(&Runtime) -> bool) -> Vec<&'static Runtime> {
+    let mut wanted: Vec<_> = matrix()
+        .iter()
+        .filter(|runtime| is_wanted(runtime))
+        .collect();
+    if named().is_none() && !wanted.is_empty() {
+        wanted = vec![wanted[sample() % wanted.len()]];
+    }
+    wanted
+}
+
+/// The runtimes that `SCENARIO_RUNTIMES` names by their major versions.
+fn named() -> Option<String> {
+    let named = env::var("SCENARIO_RUNTIMES").ok();
+    named.filter(|named| !named.is_empty())
+}
+
+/// A number for the calling test: another one for each test and each `SCENARIO_SEED`.
+fn sample() -> usize {
+    let seed = env::var("SCENARIO_SEED").unwrap_or_default();
+    let thread = thread::current();
+    let test = thread.name().unwrap_or_default();
+    // FNV-1a: the sample is the same with each compiler.
+    let hash = seed
+        .bytes()
+        .chain(test.bytes())
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    (hash >> 32) as usize
+}
+
 /// .NET Core 3.1 and .NET 8, 9 and 10, fetched if need be, and an installed one that is newer.
 ///
-/// `SCENARIO_RUNTIMES` names some of them by their major versions, such as `3,9`.
+/// `SCENARIO_RUNTIMES` names some of them by their major versions, such as `3,9`, or `all`.
 ///
 /// # Panics
 ///
 /// In CI, where one is missing. Elsewhere that is said on stderr, and the scenario goes on without.
-pub fn runtimes() -> &'static [Runtime] {
+pub fn matrix() -> &'static [Runtime] {
     static RUNTIMES: OnceLock<Vec<Runtime>> = OnceLock::new();
     RUNTIMES.get_or_init(|| {
         let pinned = [
@@ -94,8 +144,7 @@ pub fn runtimes() -> &'static [Runtime] {
             (9, Pinned::NET_9),
             (10, Pinned::NET_10),
         ];
-        let only = std::env::var("SCENARIO_RUNTIMES");
-        let only = only.ok().filter(|only| !only.is_empty());
+        let only = named().filter(|named| named != "all");
         let is_wanted = |major: u32| {
             let mut only = only.iter().flat_map(|majors| majors.split(',')).peekable();
             only.peek().is_none() || only.any(|wanted| wanted == major.to_string())
@@ -107,7 +156,7 @@ pub fn runtimes() -> &'static [Runtime] {
                 Ok(runtime) => Some(runtime),
                 Err(error) => {
                     assert!(
-                        std::env::var_os("CI").is_none(),
+                        env::var_os("CI").is_none(),
                         "{} is missing: {error}",
                         pinned.name
                     );

@@ -12,7 +12,7 @@ use clr_profiler::__private::ProfilerClass;
 use clr_profiler_launcher::{Clsid, ProfilerLibrary, find_library_beside};
 
 use crate::process::{PATIENCE, has_line};
-use crate::{Finished, Running, Runtime, recorder, runtimes};
+use crate::{Finished, Running, Runtime, recorder, runtimes_where};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
 ///
@@ -146,7 +146,7 @@ impl Scenario {
         self.run(runtime, None)
     }
 
-    /// Runs the program on each runtime under the profiler.
+    /// Runs the program under the profiler on each of the [`runtimes`](crate::runtimes) of this test.
     pub fn on_each_runtime(&self, assert: impl Fn(&Runtime, &Finished)) {
         self.on_each_runtime_where(|_| true, assert);
     }
@@ -157,7 +157,7 @@ impl Scenario {
         is_wanted: impl Fn(&Runtime) -> bool,
         assert: impl Fn(&Runtime, &Finished),
     ) {
-        for runtime in runtimes().iter().filter(|runtime| is_wanted(runtime)) {
+        for runtime in runtimes_where(is_wanted) {
             println!("on {}", runtime.name);
             assert(runtime, &self.run(runtime, self.profiler.as_deref()));
         }

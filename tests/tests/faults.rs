@@ -6,7 +6,7 @@
 
 use std::fs;
 
-use clr_profiler_tests::{Folder, Runtime, Scenario, runtimes};
+use clr_profiler_tests::{Folder, Runtime, Scenario, matrix};
 use stand_in::{NativeMethod, Recorded};
 
 /// What the profiler asks for when nothing fails. Not what counts references and finds interfaces,
@@ -74,13 +74,13 @@ const DISPENSABLE: &[&str] = &[
 fn each_fault(scenario: &Scenario, is_wanted: impl Fn(&str) -> bool, log: impl Fn() -> String) {
     let of_all = std::env::var_os("SCENARIO_FAULTS").is_some_and(|wanted| wanted == "all");
     let (mut runs, mut reported, mut untold) = (0, 0, Vec::new());
-    for (number, runtime) in runtimes().iter().enumerate() {
+    for (number, runtime) in matrix().iter().enumerate() {
         let plain = scenario.run_plain(runtime);
         let calls = calls(scenario, runtime);
         log();
         for (index, (method, count)) in calls.into_iter().enumerate() {
             let name = method.name();
-            if !(of_all || index % runtimes().len() == number) || !is_wanted(&name) {
+            if !(of_all || index % matrix().len() == number) || !is_wanted(&name) {
                 continue;
             }
             for (fault, period) in faults(method) {

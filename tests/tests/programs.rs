@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
+use clr_profiler_tests::{Example, Finished, Folder, Runtime, matrix, profilee};
 use examples_support::{Pinned, runtime};
 
 /// A program of other people, at work.
@@ -34,7 +34,7 @@ impl Program {
             Schemas => 9,
             Proteins => 10,
         };
-        runtimes().iter().find(|runtime| runtime.major == major)
+        matrix().iter().find(|runtime| runtime.major == major)
     }
 
     /// The executable, its arguments, and what it reads.

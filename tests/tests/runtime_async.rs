@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clr_profiler_tests::{
-    Example, Finished, Folder, Running, Runtime, Scenario, profilee, runtimes,
+    Example, Finished, Folder, Running, Runtime, Scenario, profilee, runtimes_where,
 };
 use serde_json::Value;
 
@@ -35,8 +35,8 @@ fn output() -> String {
 }
 
 /// The runtimes that have such methods.
-fn capable() -> impl Iterator<Item = &'static Runtime> {
-    runtimes().iter().filter(|runtime| runtime.major >= 10)
+fn capable() -> Vec<&'static Runtime> {
+    runtimes_where(|runtime| runtime.major >= 10)
 }
 
 /// Runs the program under an example and gives the file that it writes.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use clr_profiler_tests::{Scenario, profilee, runtimes};
+use clr_profiler_tests::{Scenario, matrix, profilee};
 use examples_support::{Pinned, runtime};
 
 /// Why methods of the compiler keep their IL, and how many may.
@@ -37,7 +37,7 @@ const SOURCES: [&str; 20] = [
 
 #[test]
 fn a_compiler_that_is_wrapped_makes_the_same_bytes() {
-    let Some(runtime) = runtimes().iter().find(|runtime| runtime.major == 8) else {
+    let Some(runtime) = matrix().iter().find(|runtime| runtime.major == 8) else {
         return;
     };
     let compiler = match runtime::fetch(&Pinned::ROSLYN) {

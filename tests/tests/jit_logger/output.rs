@@ -59,7 +59,7 @@ fn a_file_that_cannot_be_written_is_said_before_the_start() {
     fs::write(&closed, "kept").unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o444)).unwrap();
     let is_root = File::options().append(true).open(&closed).is_ok();
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     for (path, reason) in [
         (folder.path("no/file"), "No such file or directory"),
         (folder.path(""), "Is a directory"),
@@ -87,7 +87,7 @@ fn what_is_wrong_elsewhere_leaves_an_old_log_alone() {
     let folder = Folder::new();
     let file = folder.path("log");
     fs::write(&file, "of another day").unwrap();
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let options = ["--output", file.to_str().unwrap()];
     let mut command = echo(runtime, &options);
     command.env("DOTNET_EnableDiagnostics", "0");
@@ -200,7 +200,7 @@ fn lines_that_nobody_can_read_do_not_hurt() {
 
 #[test]
 fn a_pipe_is_an_output_too() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let folder = Folder::new();
     let pipe = folder.path("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status();

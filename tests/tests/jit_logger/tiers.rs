@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use clr_profiler_tests::{Finished, Runtime, profilee, runtimes};
+use clr_profiler_tests::{Finished, Runtime, profilee, runtimes, runtimes_where};
 
 use crate::example::{Folder, behaviour, command, lines};
 
@@ -84,7 +84,7 @@ fn without_tiers_there_is_no_tier_up() {
 /// The compiler of .NET 8 and newer can list what it compiled, and for which tier.
 #[test]
 fn the_compiler_agrees() {
-    for runtime in runtimes().iter().filter(|runtime| runtime.major >= 8) {
+    for runtime in runtimes_where(|runtime| runtime.major >= 8) {
         println!("on {}", runtime.name);
         let folder = Folder::new();
         let list = folder.path("list");

@@ -161,7 +161,7 @@ fn other_programs_do_what_they_did() {
 
 #[test]
 fn without_the_helper_the_program_runs_as_it_is() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let variables = [("METHOD_LOGGER_HELPER", "/nowhere/Logger.dll")];
     let (plain, logged) = sample(EXAMPLE, runtime, &[], &variables);
     assert_eq!(

@@ -118,7 +118,7 @@ fn methods_of_the_core_library_are_inspected_too() {
 
 #[test]
 fn what_cannot_be_is_said() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let (plain, inspected) = sample(EXAMPLE, runtime, &["--framework"], &[]);
     assert_eq!(inspected.stdout, plain.stdout);
     assert!(

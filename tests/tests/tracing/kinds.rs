@@ -143,7 +143,7 @@ fn the_configuration_says_which() {
 
 #[test]
 fn a_configuration_that_cannot_be_read_is_told_and_the_program_runs() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let folder = Folder::new();
     let config = folder.path("methods.conf");
     fs::write(&config, "Traced.Plain.Overload\n").unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 
-use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
+use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes, runtimes_where};
 
 use crate::endings::endings;
 
@@ -178,7 +178,7 @@ fn samples_have_their_shares_where_there_are_any() {
 
 #[test]
 fn what_cannot_go_together_is_said() {
-    let runtime = runtimes().last().unwrap();
+    let runtime = runtimes_where(|runtime| runtime.major >= 5)[0];
     let options = ["--sampled", "--survival"];
     let (finished, _) = run(runtime, ("allocate", 16), &options, &[], "allocations.txt");
     assert!(
@@ -212,7 +212,7 @@ fn limits_hold_and_objects_stay_exact() {
 
 #[test]
 fn each_form_has_the_types() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let svg = results(runtime, ("allocate", 1600), &[], "allocations.svg");
     assert!(
         svg.trim_end().ends_with("</svg>") && svg.contains("Watched.Small ("),

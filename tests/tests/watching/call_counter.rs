@@ -210,7 +210,7 @@ fn limits_hold_and_calls_stay_exact() {
 
 #[test]
 fn each_form_has_the_methods() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let svg = results(runtime, ("count", 1600), &[], &[], "calls.svg");
     assert!(svg.trim_end().ends_with("</svg>") && svg.contains("Watched.Counted.Sleeps(int) ("));
     let json = results(runtime, ("count", 1600), &[], &[], "calls.json");

@@ -138,7 +138,7 @@ fn by_the_clock_threads_that_wait_count_too() {
 
 #[test]
 fn each_form_has_the_methods() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let svg = results(runtime, ("2", "320"), &[], "cpu.svg");
     assert!(svg.contains("<svg") && svg.trim_end().ends_with("</svg>"));
     assert!(

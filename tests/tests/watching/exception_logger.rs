@@ -184,7 +184,7 @@ fn the_filter_and_the_depth_leave_the_rest_out() {
 
 #[test]
 fn a_depth_that_is_no_number_is_told_and_the_program_runs() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let folder = Folder::new();
     let file = folder.path("results");
     let options = ["--depth", "many", "--output", file.to_str().unwrap()];

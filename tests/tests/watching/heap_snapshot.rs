@@ -373,7 +373,7 @@ fn the_file_holds_each_object_with_its_references() {
 
 #[test]
 fn a_heap_is_looked_at_again_and_again() {
-    let runtime = &runtimes()[0];
+    let runtime = runtimes()[0];
     let folder = Folder::new();
     let file = folder.path("heap.txt");
     let options = ["--every", "0.2", "--output", file.to_str().unwrap()];

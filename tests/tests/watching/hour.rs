@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes};
+use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes_where};
 
 /// How many events a second stand for, in parts of what `.ci/full` takes.
 fn rate(of: u64) -> u64 {
@@ -35,14 +35,7 @@ fn tools_do_not_grow_with_the_events() {
         ("gc_monitor", &[], "collections", 10),
     ] {
         let rate = rate(of);
-        for runtime in runtimes() {
-            if runtime.major < 5 && options.contains(&"--sampled") {
-                continue;
-            }
-            // .NET 9 only where there is time for all of it: what comes there, comes on the others.
-            if runtime.major == 9 && std::env::var_os("WATCHED_HOUR").is_none() {
-                continue;
-            }
+        for runtime in runtimes_where(|it| it.major >= 5 || !options.contains(&"--sampled")) {
             let example = Example(name);
             let folder = Folder::new();
             let file = folder.path("results.txt");

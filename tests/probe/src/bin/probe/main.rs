@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Mutex;
 use std::{env, fs, thread};
 
-use clr_profiler_tests::{Runtime, runtimes};
+use clr_profiler_tests::{Runtime, matrix};
 use probe::calls::Effect;
 use probe::plan::Ids;
 
@@ -94,12 +94,12 @@ fn main() {
         .iter_mut()
         .for_each(|plans| plans.retain(|plan| options.wants(plan)));
     for plans in moments.into_iter().filter(|plans| !plans.is_empty()) {
-        work.extend(runtimes().iter().map(|runtime| (runtime, plans.clone())));
+        work.extend(matrix().iter().map(|runtime| (runtime, plans.clone())));
     }
     if let Some(seed) = options.seed {
         work = sample(work, seed);
     }
-    let plains: Vec<(u32, End)> = runtimes().iter().map(|it| (it.major, plain(it))).collect();
+    let plains: Vec<(u32, End)> = matrix().iter().map(|it| (it.major, plain(it))).collect();
     let all = work.len();
     let work = Mutex::new(work);
     let table = Mutex::new(Table::default());
