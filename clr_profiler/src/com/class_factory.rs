@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use uuid::Uuid;
 
-use super::lifecycle::ProfilerClass;
+use super::class::Class;
 use super::object::{OBJECTS, Object};
 use crate::native::{self, Com, cleared, unknown, value};
 use crate::profiler;
@@ -14,43 +14,6 @@ use clr_profiler_sys as sys;
 use sys::{
     BOOL, GUID, HRESULT, IClassFactory, IClassFactory_Vtbl, IUnknown, IUnknown_Vtbl, Interface,
 };
-
-/// A profiler that a library offers: its class id, and how to make and unmake its object.
-#[derive(Clone, Copy, Debug)]
-pub struct Class {
-    clsid: Uuid,
-    create: fn() -> *mut c_void,
-    query: unsafe extern "system" fn(*mut c_void, *const GUID, *mut *mut c_void) -> HRESULT,
-    release: unsafe extern "system" fn(*mut c_void) -> u32,
-}
-
-impl Class {
-    /// The class of the profiler `P`.
-    pub const fn of<P: ProfilerClass>() -> Self {
-        Self {
-            clsid: P::CLSID,
-            create: Object::<P>::create,
-            query: Object::<P>::query,
-            release: Object::<P>::release,
-        }
-    }
-
-    /// Whether two of these classes share a class id, so that one could never be reached.
-    pub const fn any_clsid_twice(classes: &[Self]) -> bool {
-        let mut first = 0;
-        while first < classes.len() {
-            let mut second = first + 1;
-            while second < classes.len() {
-                if classes[first].clsid.as_u128() == classes[second].clsid.as_u128() {
-                    return true;
-                }
-                second += 1;
-            }
-            first += 1;
-        }
-        false
-    }
-}
 
 /// How many class factories exist, for [`can_unload_now`].
 static FACTORIES: AtomicU32 = AtomicU32::new(0);
@@ -108,11 +71,11 @@ unsafe extern "system" fn create_instance(
     }
     // SAFETY: the caller holds a reference to the factory.
     let Factory(class) = unsafe { value::<Factory>(this) };
-    let object = (class.create)();
+    let object = Object::create(*class);
     // SAFETY: the object is new and we own its one reference; the other two are as COM says.
-    let answer = unsafe { (class.query)(object, iid, out) };
+    let answer = unsafe { Object::query(object, iid, out) };
     // SAFETY: ours is given up: either the caller has one now, or nobody.
-    unsafe { (class.release)(object) };
+    unsafe { Object::release(object) };
     answer
 }
 

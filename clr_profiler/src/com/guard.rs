@@ -8,12 +8,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::lifecycle::ProfilerClass;
 use super::object::{Live, Object, Phase};
 use crate::callbacks::Callback;
 use crate::error::Result;
 use crate::info::GcScope;
-use crate::profiler::{Attached, Component, Failure, FailureCause, tell};
+use crate::profiler::{Attached, Component, Failure, FailureCause, Profiler, tell};
 use crate::runtime::{
     Mark, Owner, ProfilerInfo, Suspended, ThreadState, catch, is_loading, suspended,
 };
@@ -74,10 +73,10 @@ impl Answer for bool {
 /// Calls the profiler and the components that want the callback; `None` where nobody answered, or
 /// somebody failed whose answer counts.
 #[inline]
-pub(super) fn dispatch<P: ProfilerClass, C: Context, R: Answer>(
-    object: &Object<P>,
+pub(super) fn dispatch<C: Context, R: Answer>(
+    object: &Object,
     callback: Callback,
-    of_profiler: impl FnOnce(&P, &C) -> Result<R>,
+    of_profiler: impl FnOnce(&dyn Profiler, &C) -> Result<R>,
     of_component: impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
     let live = object.live.get()?;
@@ -91,11 +90,11 @@ pub(super) fn dispatch<P: ProfilerClass, C: Context, R: Answer>(
 /// pays for the question alone.
 #[cold]
 #[inline(never)]
-fn dispatch_to_all<P: ProfilerClass, C: Context, R: Answer>(
-    object: &Object<P>,
-    live: &Live<P>,
+fn dispatch_to_all<C: Context, R: Answer>(
+    object: &Object,
+    live: &Live,
     callback: Callback,
-    of_profiler: impl FnOnce(&P, &C) -> Result<R>,
+    of_profiler: impl FnOnce(&dyn Profiler, &C) -> Result<R>,
     of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
     let of_profiler = || match object.phase() {
@@ -127,8 +126,8 @@ fn dispatch_to_all<P: ProfilerClass, C: Context, R: Answer>(
 }
 
 /// Calls the library's own components: none of their callbacks has an answer.
-fn call_library<P, C: Context, R: Answer>(
-    live: &Live<P>,
+fn call_library<C: Context, R: Answer>(
+    live: &Live,
     callback: Callback,
     of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
 ) {
@@ -137,8 +136,8 @@ fn call_library<P, C: Context, R: Answer>(
     }
 }
 
-fn call_components<P, C: Context, R: Answer>(
-    live: &Live<P>,
+fn call_components<C: Context, R: Answer>(
+    live: &Live,
     callback: Callback,
     of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
@@ -163,17 +162,17 @@ fn state<C: Context>(callback: Callback, owner: Owner) -> ThreadState {
 
 /// Calls the profiler, if callbacks reach it; `None` where it did not answer.
 #[inline(always)]
-fn call_profiler<P: ProfilerClass, C: Context, R>(
-    object: &Object<P>,
-    live: &Live<P>,
+fn call_profiler<C: Context, R>(
+    object: &Object,
+    live: &Live,
     callback: Callback,
-    user_code: impl FnOnce(&P, &C) -> Result<R>,
+    user_code: impl FnOnce(&dyn Profiler, &C) -> Result<R>,
 ) -> Option<R> {
     if object.phase() != Phase::Active {
         return None;
     }
     let _mark = Mark::set(state::<C>(callback, Owner::PROFILER));
-    match catch(|| user_code(&live.profiler, C::of(&live.info))) {
+    match catch(|| user_code(&*live.profiler, C::of(&live.info))) {
         Ok(Ok(answer)) => return Some(answer),
         Ok(Err(error)) => failed(live, callback, None, FailureCause::Error(error), false),
         Err(message) => panicked(object, live, callback, message),
@@ -182,8 +181,8 @@ fn call_profiler<P: ProfilerClass, C: Context, R>(
 }
 
 /// Calls a component; `None` where it did not answer.
-pub(super) fn call_component<P, C: Context, R>(
-    live: &Live<P>,
+pub(super) fn call_component<C: Context, R>(
+    live: &Live,
     callback: Callback,
     owner: Owner,
     attached: &Attached,
@@ -200,12 +199,7 @@ pub(super) fn call_component<P, C: Context, R>(
 }
 
 #[cold]
-fn panicked<P: ProfilerClass>(
-    object: &Object<P>,
-    live: &Live<P>,
-    callback: Callback,
-    message: String,
-) {
+fn panicked(object: &Object, live: &Live, callback: Callback, message: String) {
     let panics = object
         .panics
         .fetch_add(1, Ordering::Relaxed)
@@ -215,8 +209,8 @@ fn panicked<P: ProfilerClass>(
 }
 
 #[cold]
-pub(super) fn failed<P>(
-    live: &Live<P>,
+pub(super) fn failed(
+    live: &Live,
     callback: Callback,
     component: Option<&Attached>,
     cause: FailureCause,

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::guard::{call_component, failed};
 use super::object::{Live, Object, Phase};
-use crate::callbacks::{Callback, CallbackSet};
+use crate::callbacks::Callback;
 use crate::error::{Error, Result};
 use crate::events::Loaded;
 use crate::profiler::{self, Ends, Failure, FailureCause, Profiler, Setup};
@@ -17,38 +17,22 @@ use crate::runtime::{ProfilerInfo, catch, slice};
 use clr_profiler_sys as sys;
 use sys::{BOOL, HRESULT};
 
-/// What `#[profiler]` knows about a profiler.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be registered: its `impl Profiler` has no `#[profiler]`",
-    label = "not a registered profiler",
-    note = "write `#[profiler(clsid = \"...\")]` above `impl Profiler for {Self}`, with a GUID of your own"
-)]
-pub trait ProfilerClass: Profiler {
-    /// The class id under which the runtime asks for it.
-    const CLSID: Uuid;
-    /// The callbacks that its author wrote.
-    const OVERRIDDEN: CallbackSet;
-}
-
-pub(super) unsafe extern "system" fn initialize<P: ProfilerClass>(
-    this: *mut c_void,
-    info: *mut c_void,
-) -> HRESULT {
+pub(super) unsafe extern "system" fn initialize(this: *mut c_void, info: *mut c_void) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
-    let object = unsafe { Object::<P>::from_raw(this) };
+    let object = unsafe { Object::from_raw(this) };
     // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
     let info = unsafe { ProfilerInfo::from_callback(info, loaded(object, false)) };
-    start(object, Callback::Initialize, info, P::initialize)
+    start(object, Callback::Initialize, info, object.class.initialize)
 }
 
-pub(super) unsafe extern "system" fn initialize_for_attach<P: ProfilerClass>(
+pub(super) unsafe extern "system" fn initialize_for_attach(
     this: *mut c_void,
     info: *mut c_void,
     client_data: *mut c_void,
     client_data_length: u32,
 ) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
-    let object = unsafe { Object::<P>::from_raw(this) };
+    let object = unsafe { Object::from_raw(this) };
     // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
     let info = unsafe { ProfilerInfo::from_callback(info, loaded(object, true)) };
     // SAFETY: the runtime passes what the trigger sent, with its length, for the time of the call.
@@ -57,11 +41,11 @@ pub(super) unsafe extern "system" fn initialize_for_attach<P: ProfilerClass>(
         object,
         Callback::InitializeForAttach,
         info,
-        |info, setup| P::initialize_for_attach(info, setup, client_data),
+        |info, setup| (object.class.initialize_for_attach)(info, setup, client_data),
     )
 }
 
-fn loaded<P: ProfilerClass>(object: &Object<P>, by_attach: bool) -> Loaded {
+fn loaded(object: &Object, by_attach: bool) -> Loaded {
     Loaded {
         by_attach,
         as_notification: object.as_notification.load(Ordering::Relaxed),
@@ -69,14 +53,16 @@ fn loaded<P: ProfilerClass>(object: &Object<P>, by_attach: bool) -> Loaded {
 }
 
 /// Makes the profiler and asks the runtime for its events.
-fn start<P: ProfilerClass>(
-    object: &Object<P>,
+fn start(
+    object: &Object,
     callback: Callback,
     info: Result<ProfilerInfo>,
-    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<P>,
+    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<Box<dyn Profiler>>,
 ) -> HRESULT {
     let handle = info.as_ref().ok().cloned();
-    let mut setup = handle.as_ref().map(|info| Setup::new(info, P::OVERRIDDEN));
+    let mut setup = handle
+        .as_ref()
+        .map(|info| Setup::new(info, object.class.overridden));
     let started = catch(|| match &mut setup {
         Some(setup) => try_start(object, callback, &info?, setup, make),
         None => info.map(drop),
@@ -102,7 +88,7 @@ fn start<P: ProfilerClass>(
             let _ = catch(|| {
                 profiler::write(&format_args!(
                     "the profiler {{{}}} does not run, the program does: {failure}",
-                    P::CLSID.hyphenated()
+                    object.class.clsid.hyphenated()
                 ));
             });
         }
@@ -120,12 +106,12 @@ fn start<P: ProfilerClass>(
     if answer.0 < 0 { answer } else { sys::E_FAIL }
 }
 
-fn try_start<P: ProfilerClass>(
-    object: &Object<P>,
+fn try_start(
+    object: &Object,
     callback: Callback,
     info: &ProfilerInfo,
     setup: &mut Setup,
-    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<P>,
+    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<Box<dyn Profiler>>,
 ) -> Result<()> {
     let twice = || {
         Error::rule(
@@ -170,9 +156,9 @@ fn try_start<P: ProfilerClass>(
     started
 }
 
-pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_void) -> HRESULT {
+pub(super) unsafe extern "system" fn shutdown(this: *mut c_void) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
-    let object = unsafe { Object::<P>::from_raw(this) };
+    let object = unsafe { Object::from_raw(this) };
     let phase = object.phase();
     if object.advance(Phase::ShutDown)
         && let Some(live) = object.live.get()
@@ -205,19 +191,19 @@ pub(super) unsafe extern "system" fn shutdown<P: ProfilerClass>(this: *mut c_voi
     sys::S_OK
 }
 
-pub(super) unsafe extern "system" fn load_as_notification_only<P: ProfilerClass>(
+pub(super) unsafe extern "system" fn load_as_notification_only(
     this: *mut c_void,
     answer: *mut BOOL,
 ) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
-    let object = unsafe { Object::<P>::from_raw(this) };
+    let object = unsafe { Object::from_raw(this) };
     // SAFETY: the runtime passes null or a place for the answer.
     if let Some(answer) = unsafe { answer.as_mut() } {
-        let is_one = catch(P::load_as_notification_only).unwrap_or(false);
+        let is_one = catch(object.class.load_as_notification_only).unwrap_or(false);
         object.as_notification.store(is_one, Ordering::Relaxed);
         *answer = BOOL::from(is_one);
         if !is_one {
-            tell_if_listed(&P::CLSID);
+            tell_if_listed(&object.class.clsid);
         }
     }
     sys::S_OK

@@ -4,10 +4,10 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
 
-use super::lifecycle::ProfilerClass;
-use super::vtable::{self, Newest, Vtables};
+use super::class::Class;
+use super::vtable::{self, CALLBACK, Newest};
 use crate::native::cleared;
-use crate::profiler::{self, Components, FailureHook};
+use crate::profiler::{self, Components, FailureHook, Profiler};
 use crate::runtime::{ProfilerInfo, catch, keep_loaded, silence};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT};
@@ -32,8 +32,8 @@ pub(super) enum Phase {
 }
 
 /// What exists once `initialize` has succeeded.
-pub(super) struct Live<P> {
-    pub(super) profiler: P,
+pub(super) struct Live {
+    pub(super) profiler: Box<dyn Profiler>,
     pub(super) components: Components,
     pub(super) info: ProfilerInfo,
     pub(super) on_failure: Option<FailureHook>,
@@ -42,26 +42,28 @@ pub(super) struct Live<P> {
 
 /// A COM object: the vtable pointer comes first.
 #[repr(C)]
-pub(super) struct Object<P> {
+pub(super) struct Object {
     vtable: &'static Newest,
     references: AtomicU32,
     phase: AtomicU8,
+    pub(super) class: Class,
     /// Whether the profiler told the runtime to be loaded as a notification profiler.
     pub(super) as_notification: AtomicBool,
     pub(super) panics: AtomicU32,
-    pub(super) live: OnceLock<Live<P>>,
+    pub(super) live: OnceLock<Live>,
 }
 
-impl<P: ProfilerClass> Object<P> {
+impl Object {
     /// Makes an object that the caller owns one reference to.
-    pub(super) fn create() -> *mut c_void {
+    pub(super) fn create(class: Class) -> *mut c_void {
         silence();
         keep_loaded();
         OBJECTS.fetch_add(1, Ordering::Relaxed);
         Box::into_raw(Box::new(Self {
-            vtable: Vtables::<P>::CALLBACK,
+            vtable: &CALLBACK,
             references: AtomicU32::new(1),
             phase: AtomicU8::new(Phase::Created as u8),
+            class,
             as_notification: AtomicBool::new(false),
             panics: AtomicU32::new(0),
             live: OnceLock::new(),
@@ -73,7 +75,7 @@ impl<P: ProfilerClass> Object<P> {
     ///
     /// # Safety
     ///
-    /// `this` came from [`create`](Self::create) for the same `P`, and a reference to it is held
+    /// `this` came from [`create`](Self::create), and a reference to it is held
     /// for `'a`.
     pub(super) unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
         // SAFETY: `create` made it of a `Box<Self>`; it lives while references to it are held, and

@@ -1,12 +1,9 @@
 //! The native vtable, stamped from the table of callbacks.
 
 use std::ffi::c_void;
-use std::marker::PhantomData;
 
 use super::guard::dispatch;
-use super::lifecycle::{
-    ProfilerClass, initialize, initialize_for_attach, load_as_notification_only, shutdown,
-};
+use super::lifecycle::{initialize, initialize_for_attach, load_as_notification_only, shutdown};
 use super::object::Object;
 use crate::callbacks::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRanges, RangeLengths, RootIds, Roots,
@@ -28,9 +25,6 @@ use uuid::Uuid;
 
 /// The vtable of the newest version, which is the last one of the table.
 pub(super) type Newest = ICorProfilerCallback11_Vtbl;
-
-/// The vtables of the callback object of `P`.
-pub(super) struct Vtables<P>(PhantomData<P>);
 
 macro_rules! context {
     (info) => {
@@ -95,30 +89,32 @@ macro_rules! define_vtables {
         vtable_types!($($interface)*);
 
         #[allow(non_upper_case_globals, reason = "each is named like the interface whose vtable it is")]
-        impl<P: ProfilerClass> Vtables<P> {
+        mod vtables {
+            use super::*;
+
             const IUnknown: IUnknown_Vtbl = IUnknown_Vtbl {
-                QueryInterface: Object::<P>::query,
-                AddRef: Object::<P>::add_ref,
-                Release: Object::<P>::release,
+                QueryInterface: Object::query,
+                AddRef: Object::add_ref,
+                Release: Object::release,
             };
 
             $(
-                const $interface: vtable_types::$interface = vtable_types::$interface {
-                    base__: Self::$base,
-                    $($special: $handler::<P>,)*
+                pub(super) const $interface: vtable_types::$interface = vtable_types::$interface {
+                    base__: $base,
+                    $($special: $handler,)*
                     $($native: {
                         #[allow(non_snake_case, reason = "the native names")]
                         #[allow(unused_variables, reason = "not every callback has use for all of them")]
-                        unsafe extern "system" fn thunk<P: ProfilerClass>(
+                        unsafe extern "system" fn thunk(
                             this: *mut c_void $(, $raw: $raw_type)*
                         ) -> HRESULT {
                             // SAFETY: the runtime holds a reference to the object that it calls.
-                            let object = unsafe { Object::<P>::from_raw(this) };
+                            let object = unsafe { Object::from_raw(this) };
                             beforehand!($native, object);
                             let answer = dispatch(
                                 object,
                                 Callback::$native,
-                                |profiler: &P, context: &context!($context)| {
+                                |profiler, context: &context!($context)| {
                                     converted!(profiler.$rust(context $(, $arg: $arg_type = $conversion)*))
                                 },
                                 |component, context| {
@@ -127,14 +123,14 @@ macro_rules! define_vtables {
                             );
                             finish!(Callback::$native, answer $(, $out)?)
                         }
-                        thunk::<P>
+                        thunk
                     },)*
                 };
             )*
-
-            /// The vtable of the whole object.
-            pub(super) const CALLBACK: &'static Newest = &Self::ICorProfilerCallback11;
         }
+
+        /// The vtable of the callback objects.
+        pub(super) static CALLBACK: Newest = vtables::ICorProfilerCallback11;
 
         /// Whether a callback object has this interface.
         pub(super) fn has_interface(iid: &GUID) -> bool {

@@ -100,7 +100,7 @@ macro_rules! define_traits {
         /// register!(Modules);
         /// ```
         #[allow(unused_variables, reason = "defaults ignore what they are given")]
-        pub trait Profiler: Sized + Send + Sync + 'static {
+        pub trait Profiler: Send + Sync + 'static {
             /// Makes the profiler when the runtime starts.
             ///
             /// `setup` holds the events of the callbacks that are overridden; add to them here.
@@ -112,7 +112,9 @@ macro_rules! define_traits {
             ///
             /// Whatever is returned: the runtime then goes on without this profiler. To leave a
             /// process alone on purpose, return [`Error::cancel_activation`](crate::Error::cancel_activation).
-            fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self>;
+            fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self>
+            where
+                Self: Sized;
 
             /// Makes the profiler when it is attached to a program that runs already.
             ///
@@ -129,7 +131,10 @@ macro_rules! define_traits {
                 info: &ProfilerInfo,
                 setup: &mut Setup,
                 client_data: &[u8],
-            ) -> Result<Self> {
+            ) -> Result<Self>
+            where
+                Self: Sized,
+            {
                 Self::initialize(info, setup)
             }
 
@@ -153,7 +158,10 @@ macro_rules! define_traits {
             /// Asked once before [`initialize`](Self::initialize), .NET 5 and newer.
             ///
             /// Wraps `ICorProfilerCallback11::LoadAsNotificationOnly`.
-            fn load_as_notification_only() -> bool {
+            fn load_as_notification_only() -> bool
+            where
+                Self: Sized,
+            {
                 false
             }
 
