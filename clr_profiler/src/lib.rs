@@ -33,24 +33,24 @@
 //! `CORECLR_ENABLE_PROFILING` is `1`, `CORECLR_PROFILER` the class id in braces and
 //! `CORECLR_PROFILER_PATH` the path of the library.
 //!
-//! # What is where
+//! # Modules
 //!
-//! - [`Profiler`] has a method for each callback; [`Setup`] is what `initialize` decides.
-//! - [`Component`]s are parts that get callbacks by themselves, such as [`Rejit`]: [`Setup::attach`].
-//! - [`ProfilerInfo`] is the runtime: [`info.method(function)`](ProfilerInfo::method) for what is
-//!   needed most, and the traits [`CorProfilerInfo`] and so on, each after the native interface of
-//!   its name.
-//! - [`Metadata`] holds the names and signatures of a module, through [`MetadataImport`] and
-//!   [`MetadataImport2`].
-//! - [`info.method(function)?.rewrite(..)`](Method::rewrite) edits the IL of a method before it is
-//!   compiled, [`FunctionControl::rewrite`] that of one that runs already; nothing invalid reaches
-//!   the runtime.
-//! - Rewritten code calls functions of the profiler by [`NativeCall`], managed code of its own by
-//!   [`HelperAssembly`], and does not call itself behind a [`ReentrancyGuard`].
-//! - [`il`] has tokens, signatures, and the method bodies that are edited.
-//! - [`Error`] says which native call failed, why, and what to do.
+//! The root has what every profiler names: [`Profiler`] with a method for each callback, [`Setup`], which
+//! `initialize` fills in, [`ProfilerInfo`], the handle to the runtime, [`Method`], ids, events and errors.
+//! [`Component`]s are parts that get callbacks by themselves: [`Setup::attach`]. The rest is in modules:
 //!
-//! Everything that a profiler's author names in code is in the [`prelude`].
+//! - [`events`]: the types of the callbacks' parameters, and EventPipe.
+//! - [`info`]: a trait for each version of `ICorProfilerInfo`, and the values that their calls return.
+//! - [`metadata`]: names and signatures of a module, and additions to it.
+//! - [`rewrite`]: [`Method::rewrite`] edits the IL of a method before it is compiled; rewritten IL calls
+//!   the profiler. Nothing invalid reaches the runtime.
+//! - [`rejit`]: other IL for methods that were compiled already.
+//! - [`hooks`]: functions that run when a method is entered, left or tail-called.
+//! - [`exceptions`], [`heap`], [`sampling`]: components for exceptions, for objects and allocations, and for
+//!   stack traces.
+//! - [`il`]: tokens, signatures, and the method bodies that are edited; a crate of its own.
+//!
+//! The [`prelude`] has the types that signatures of callbacks name, and all traits over the runtime's interfaces.
 //!
 //! The guide, in the repository's folder `docs/src`, goes through all of this chapter by chapter, from
 //! a first profiler to deploying and troubleshooting.
@@ -81,7 +81,7 @@ extern crate clr_profiler_macros;
 #[macro_use]
 mod debug;
 mod error;
-mod events;
+mod event_mask;
 #[allow(unsafe_code, reason = "declares the constructors that take any number")]
 mod ids;
 #[allow(unsafe_code, reason = "reads what others replace meanwhile")]
@@ -98,92 +98,71 @@ mod runtime;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod native;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
-mod info;
+pub mod info;
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
-mod metadata;
+pub mod metadata;
 
 // A profiler.
-mod callbacks;
+pub mod events;
 mod profiler;
+mod runtime_events;
 mod worker;
 
 // Components.
-mod heap;
+pub mod exceptions;
+pub mod heap;
 #[allow(unsafe_code, reason = "code that compiled methods call")]
-mod hooks;
-mod rejit;
-mod rewrite;
-mod sampling;
-mod tracing;
+pub mod hooks;
+pub mod rejit;
+pub mod rewrite;
+pub mod sampling;
 
 // Where the runtime calls in.
 #[allow(unsafe_code, reason = "where the runtime calls in")]
 mod com;
 mod register;
 
-pub use callbacks::payload::{
-    AllocationsByClass, EventPipeEvent, GenerationSet, MovedRange, MovedRanges, Root, RootFlags,
-    RootIds, Roots, SurvivingRanges, WeakTableElement, WeakTableElements,
-};
-pub use callbacks::reasons::{GcReason, JitCacheResult, RootKind, SuspendReason, TransitionReason};
-pub use callbacks::{Callback, CallbackSet};
 pub use clr_profiler_il as il;
 pub use clr_profiler_macros::{component, profiler};
 pub use error::{Error, ErrorKind, Hresult, Result};
-pub use events::EventMask;
-pub use heap::{
-    Elements, HeapClass, HeapGraph, HeapObject, HeapRecorder, HeapReference, HeapRoot,
-    ReferencePlace,
-};
-pub use hooks::{
-    CallHooks, CallHooksWithInfo, EnterCall, HookFailure, HookKinds, HookedFunction,
-    HookedFunctions, LeaveCall, UnwindStep, Unwinding,
-};
+pub use event_mask::EventMask;
 pub use ids::{
-    AppDomainId, AssemblyId, ClassId, ContextId, EventPipeProviderId, FunctionId, GcHandleId,
-    ModuleId, ObjectId, ObjectIds, RejitId, ThreadId,
+    AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, GcHandleId, ModuleId, ObjectId,
+    RejitId, ThreadId,
 };
-pub use info::*;
-pub use metadata::*;
+pub use info::method::Method;
 pub use profiler::{Component, Failure, FailureCause, FailurePlace, Profiler, Setup};
-pub use rejit::{
-    Inliners, MethodName, NameOutcome, Precompiled, Rejit, RejitOptions, RejitOutcome, RejitState,
-};
-pub use rewrite::{
-    Boxed, BoxedArguments, Boxing, Completion, Followed, HelperAssembly, HelperLoader, NativeCall,
-    NativeFunction, NativeFunctionPointer, NativeLibrary, NativeReturn, NativeValue, NewField,
-    NewType, ReentrancyGuard, RewriteContext, RewriteError, Rewritten, TypeBuilder, TypedArguments,
-    Unboxable, Unfollowed,
-};
-pub use sampling::{Sample, SampledFrame, Sampler, SamplerOptions, SamplerTotals};
-pub use tracing::{
-    AllocationTick, AllocationTicks, ExceptionEvent, ExceptionEvents, ThrownException,
-};
+pub use runtime::ProfilerInfo;
 pub use uuid::Uuid;
 
-/// What a profiler's author needs, in one `use`.
+/// The types that signatures of callbacks name, and the traits over the runtime's interfaces, in one `use`.
 pub mod prelude {
-    pub use crate::Uuid;
-    pub use crate::il::token::*;
     pub use crate::{
-        AllocationsByClass, AppDomainId, AssemblyId, AssemblyReferenceProvider, Callback, ClassId,
-        Component, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4,
-        CorProfilerInfo5, CorProfilerInfo6, CorProfilerInfo7, CorProfilerInfo8, CorProfilerInfo9,
-        CorProfilerInfo10, CorProfilerInfo11, CorProfilerInfo12, CorProfilerInfo13,
-        CorProfilerInfo14, CorProfilerInfo15, CorProfilerInfoHooks, CorProfilerInfoLegacy,
-        CorProfilerInfoStatics, Error, EventMask, EventPipeEvent, EventPipeProviderId, Failure,
-        FunctionControl, FunctionId, GcHandleId, GcReason, GcScope, GenerationSet, HelperAssembly,
-        Hresult, JitCacheResult, Metadata, MetadataImport, MetadataImport2, Method, ModuleId,
-        MovedRanges, NativeCall, Object, ObjectId, ObjectIds, Profiler, ProfilerInfo,
-        ReentrancyGuard, RejitId, Result, RewriteContext, RootIds, Roots, Setup, SurvivingRanges,
-        SuspendReason, ThreadId, TransitionReason, Value, WeakTableElements, component, profiler,
-        register,
+        AppDomainId, AssemblyId, ClassId, Component, Error, EventMask, Failure, FunctionId,
+        GcHandleId, Hresult, Method, ModuleId, ObjectId, Profiler, ProfilerInfo, RejitId, Result,
+        Setup, ThreadId, Uuid, component, profiler, register,
     };
-    pub use crate::{
-        AnySignature, AsSignature, DefaultValue, Dispenser, MetadataAssemblyEmit,
-        MetadataAssemblyImport, MetadataDispenser, MetadataDispenserEx, MetadataEmit,
-        MetadataEmit2, MetadataFilter, MetadataInfo, MetadataTables, MetadataTables2,
-        MetadataValidate, MetadataWinMdImport, MetadataWriter,
+
+    pub use crate::events::{
+        AllocationsByClass, AssemblyReferenceProvider, EventPipeEvent, EventPipeProviderId,
+        FunctionControl, GcReason, GenerationSet, JitCacheResult, MovedRanges, ObjectIds, RootIds,
+        Roots, SurvivingRanges, SuspendReason, TransitionReason, WeakTableElements,
+    };
+    pub use crate::il::token::{FieldDef, MethodDef, TypeDef};
+    pub use crate::info::GcScope;
+    pub use crate::metadata::{Metadata, MetadataWriter};
+
+    pub use crate::hooks::CorProfilerInfoHooks;
+    pub use crate::info::{
+        CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo5,
+        CorProfilerInfo6, CorProfilerInfo7, CorProfilerInfo8, CorProfilerInfo9, CorProfilerInfo10,
+        CorProfilerInfo11, CorProfilerInfo12, CorProfilerInfo13, CorProfilerInfo14,
+        CorProfilerInfo15, CorProfilerInfoLegacy, CorProfilerInfoStatics,
+    };
+    pub use crate::metadata::{
+        MetadataAssemblyEmit, MetadataAssemblyImport, MetadataDispenser, MetadataDispenserEx,
+        MetadataEmit, MetadataEmit2, MetadataFilter, MetadataImport, MetadataImport2, MetadataInfo,
+        MetadataTables, MetadataTables2, MetadataValidate, MetadataWinMdImport,
     };
 }
 
@@ -191,6 +170,6 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::Uuid;
-    pub use crate::callbacks::CallbackSet;
     pub use crate::com::{Class, ProfilerClass, can_unload_now, get_class_object};
+    pub use crate::events::CallbackSet;
 }

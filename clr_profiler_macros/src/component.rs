@@ -55,7 +55,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if !names(&implementation).any(|(name, _)| name == "callbacks") {
         let callbacks = overridden(&implementation, &quote!(#clr_profiler::__private), OWN);
         implementation.items.push(syn::parse_quote! {
-            fn callbacks(&self) -> #clr_profiler::CallbackSet { #callbacks }
+            fn callbacks(&self) -> #clr_profiler::events::CallbackSet { #callbacks }
         });
     }
     let problems = problems.into_iter().map(Error::into_compile_error);

@@ -1,6 +1,7 @@
 //! The calls of a thread that are under way, exceptions and tail calls included: [`CallStack`].
 
-use clr_profiler::{FunctionId, UnwindStep};
+use clr_profiler::FunctionId;
+use clr_profiler::hooks::UnwindStep;
 
 /// The calls of one thread that are under way, outermost first; each with a value of yours, such as
 /// the time at which it began.
@@ -10,14 +11,15 @@ use clr_profiler::{FunctionId, UnwindStep};
 ///
 /// - the enter hook by [`enter`](Self::enter), the leave and the tailcall hook by
 ///   [`leave`](Self::leave);
-/// - exceptions by [`unwind`](Self::unwind), with what [`Unwinding`](clr_profiler::Unwinding) tells.
+/// - exceptions by [`unwind`](Self::unwind), with what [`Unwinding`](clr_profiler::hooks::Unwinding) tells.
 ///
 /// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
 /// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,
 /// several where the runtime did not tell of all.
 ///
 /// ```
-/// use clr_profiler::{FunctionId, UnwindStep};
+/// use clr_profiler::FunctionId;
+/// use clr_profiler::hooks::UnwindStep;
 /// use clr_profiler_tools::calls::CallStack;
 ///
 /// # // SAFETY: no runtime is asked about them.

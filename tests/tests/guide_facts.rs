@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use clr_profiler::{Callback, EventMask, Hresult};
+use clr_profiler::events::Callback;
+use clr_profiler::{EventMask, Hresult};
 
 /// The chapters with their names.
 fn chapters() -> Vec<(String, String)> {

@@ -18,7 +18,7 @@ fn the_macro_knows_the_callbacks_of_the_table() {
         .unwrap()
         .0;
     let mut names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
-    let mut table: Vec<&str> = clr_profiler::Callback::ALL
+    let mut table: Vec<&str> = clr_profiler::events::Callback::ALL
         .iter()
         .map(|c| c.name())
         .collect();

@@ -4,8 +4,8 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use crate::callbacks::CallbackSet;
 use crate::error::Result;
+use crate::events::CallbackSet;
 use crate::profiler::{Profiler, Setup};
 use crate::runtime::ProfilerInfo;
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::object::{Live, Object, Phase};
-use crate::callbacks::Callback;
 use crate::error::Result;
+use crate::events::Callback;
 use crate::info::GcScope;
 use crate::profiler::{Attached, Component, Failure, FailureCause, Profiler, tell};
 use crate::runtime::{

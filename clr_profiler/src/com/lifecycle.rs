@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::guard::{call_component, failed};
 use super::object::{Live, Object, Phase};
-use crate::callbacks::Callback;
 use crate::error::{Error, Result};
-use crate::events::Loaded;
+use crate::event_mask::Loaded;
+use crate::events::Callback;
 use crate::profiler::{self, Ends, Failure, FailureCause, Profiler, Setup};
 use crate::rewrite::Unloads;
 use crate::runtime::{ProfilerInfo, catch, slice};

@@ -5,18 +5,20 @@ use std::ffi::c_void;
 use super::guard::dispatch;
 use super::lifecycle::{initialize, initialize_for_attach, load_as_notification_only, shutdown};
 use super::object::Object;
-use crate::callbacks::payload::{
+use crate::error::Hresult;
+use crate::events::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRanges, RangeLengths, RootIds, Roots,
     SurvivingRanges, WeakTableElements,
 };
-use crate::callbacks::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
-use crate::callbacks::{Callback, with_callbacks};
-use crate::error::Hresult;
+use crate::events::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
+use crate::events::{Callback, with_callbacks};
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
     ObjectId, ObjectIds, RejitId, ThreadId,
 };
-use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope};
+use crate::info::GcScope;
+use crate::info::assembly_references::AssemblyReferenceProvider;
+use crate::info::function_control::FunctionControl;
 use crate::native::typed;
 use crate::runtime::{ProfilerInfo, slice, utf16_string, uuid};
 use clr_profiler_il::token::MethodDef;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::record::{Chunks, Places, Record};
-use crate::callbacks::payload::RootFlags;
-use crate::callbacks::reasons::RootKind;
 use crate::error::{Error, Result};
+use crate::events::payload::RootFlags;
+use crate::events::reasons::RootKind;
 use crate::ids::ClassId;
 
 /// What sizes and places are multiples of.

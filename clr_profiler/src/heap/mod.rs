@@ -1,5 +1,11 @@
-//! [`HeapRecorder`]: what is on the managed heap, and why.
+//! The managed heap: which objects are on it and what keeps them alive, and what allocates.
+//!
+//! [`HeapRecorder`] is a component that forces a collection and records all objects as a [`HeapGraph`];
+//! its documentation has an example. The crate `clr_profiler_tools` analyses the graph.
+//! [`AllocationTicks`] samples allocations by their types. The callbacks of a collection have their types in
+//! [`events`](crate::events).
 
+mod allocations;
 mod graph;
 mod record;
 #[cfg(test)]
@@ -9,10 +15,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::callbacks::payload::{GenerationSet, Roots, WeakTableElements};
-use crate::callbacks::reasons::{GcReason, RootKind};
 use crate::error::{Error, Hresult, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
+use crate::events::payload::{GenerationSet, Roots, WeakTableElements};
+use crate::events::reasons::{GcReason, RootKind};
 use crate::ids::{ClassId, FunctionId, ModuleId, ObjectId, ObjectIds};
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo5, CorProfilerInfo8, GcScope,
@@ -22,6 +28,7 @@ use crate::profiler::{Component, needed_without};
 use crate::runtime::{ProfilerInfo, lock, owner};
 use clr_profiler_macros::component;
 
+pub use allocations::{AllocationTick, AllocationTicks};
 pub use graph::{
     Elements, HeapClass, HeapGraph, HeapObject, HeapReference, HeapRoot, ReferencePlace,
 };
@@ -38,7 +45,7 @@ opaque! { HeapRecorder }
 /// ```
 /// use std::sync::Arc;
 ///
-/// use clr_profiler::HeapRecorder;
+/// use clr_profiler::heap::HeapRecorder;
 /// use clr_profiler::prelude::*;
 ///
 /// struct Objects {

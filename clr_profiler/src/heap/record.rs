@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::graph::{HeapRoot, NO_PLACE, UNIT};
-use crate::callbacks::payload::{Roots, WeakTableElements};
 use crate::error::Result;
+use crate::events::payload::{Roots, WeakTableElements};
 use crate::ids::{ClassId, ObjectId, ObjectIds};
 use crate::info::GcScope;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::graph::{HeapClass, HeapGraph, HeapRoot, ReferencePlace};
 use super::record::Record;
-use crate::callbacks::payload::RootFlags;
-use crate::callbacks::reasons::RootKind;
+use crate::events::payload::RootFlags;
+use crate::events::reasons::RootKind;
 use crate::ids::ClassId;
 
 /// Objects with their classes and sizes in words, what they refer to, and what roots hold.

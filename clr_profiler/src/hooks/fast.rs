@@ -6,9 +6,10 @@ use super::functions::{HookedFunction, HookedFunctions, function_of};
 use super::state::{self, HookFailure};
 use super::stubs;
 use crate::error::{Error, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
 use crate::ids::FunctionId;
-use crate::info::{Hooked, Shape, set_hooks3, set_mapper2};
+use crate::info::hooks::Hooked;
+use crate::info::{Shape, set_hooks3, set_mapper2};
 use crate::runtime::{ProfilerInfo, catch};
 
 const CALL: &str = "Setup::hooks";
@@ -74,7 +75,7 @@ pub unsafe trait CallHooks: Send + Sync + 'static {
     }
 
     /// A function returns. One that an exception leaves does not: see
-    /// [`Unwinding`](crate::Unwinding).
+    /// [`Unwinding`](crate::hooks::Unwinding).
     #[inline]
     fn leave(&self, function: &'static HookedFunction<Self::Function>) {
         let _ = function;

@@ -1,5 +1,10 @@
-//! Enter, leave and tailcall hooks as a component: [`CallHooks`], the code that the runtime calls,
-//! and what is kept for each function.
+//! Enter, leave and tailcall hooks: code of the profiler that runs at each call of a method.
+//!
+//! A profiler implements [`CallHooks`], or [`CallHooksWithInfo`] to read arguments and returned values, and
+//! sets it with [`Setup::hooks`](crate::Setup::hooks) or
+//! [`Setup::hooks_with_info`](crate::Setup::hooks_with_info), which have examples.
+//! [`Unwinding`] tells which calls end by an exception. [`CorProfilerInfoHooks`] has the native calls, for
+//! hooks of the profiler's own.
 
 mod fast;
 mod functions;
@@ -9,6 +14,12 @@ mod stubs;
 mod unwinding;
 mod with_info;
 
+pub use crate::info::hooks::{
+    ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FrameInfo, FunctionEnter,
+    FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave,
+    FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall, FunctionTailcall2,
+    FunctionTailcall3, FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
+};
 pub use fast::{CallHooks, HookKinds};
 pub use functions::{HookedFunction, HookedFunctions};
 pub use state::HookFailure;

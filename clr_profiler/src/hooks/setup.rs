@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use super::state::shut_down;
 use super::{CallHooks, CallHooksWithInfo, HookedFunctions, fast, with_info};
-use crate::callbacks::CallbackSet;
 use crate::error::Result;
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
+use crate::events::CallbackSet;
 use crate::ids::FunctionId;
 use crate::profiler::{Component, Setup};
 use crate::runtime::{ProfilerInfo, lock};
@@ -68,7 +68,7 @@ impl Setup {
     /// use std::sync::atomic::{AtomicU64, Ordering};
     ///
     /// use clr_profiler::prelude::*;
-    /// use clr_profiler::{CallHooks, HookedFunction, HookedFunctions};
+    /// use clr_profiler::hooks::{CallHooks, HookedFunction, HookedFunctions};
     ///
     /// struct Counts;
     ///
@@ -98,7 +98,7 @@ impl Setup {
     ///
     /// Where this `Setup` has hooks already. What is wrong otherwise is told when `initialize` has
     /// returned, which then counts as failed: the library has set hooks before (a process has one
-    /// set of them), a call of [`CorProfilerInfoHooks`](crate::CorProfilerInfoHooks) has set hooks or
+    /// set of them), a call of [`CorProfilerInfoHooks`](crate::hooks::CorProfilerInfoHooks) has set hooks or
     /// a mapper, there are events that go with hooks with info only, the profiler was attached
     /// or is a notification profiler, or the processor is neither x86-64 nor 64-bit ARM.
     #[doc(alias = "SetEnterLeaveFunctionHooks3")]
@@ -125,7 +125,8 @@ impl Setup {
     /// use std::sync::Mutex;
     ///
     /// use clr_profiler::prelude::*;
-    /// use clr_profiler::{CallHooksWithInfo, EnterCall, HookKinds};
+    /// use clr_profiler::info::Value;
+    /// use clr_profiler::hooks::{CallHooksWithInfo, EnterCall, HookKinds};
     ///
     /// /// Remembers the first arguments of the functions that have hooks.
     /// struct Arguments(Mutex<Vec<String>>);

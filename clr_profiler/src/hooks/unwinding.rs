@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::callbacks::CallbackSet;
 use crate::error::Result;
+use crate::events::CallbackSet;
+use crate::exceptions::{ExceptionEvent, ExceptionEvents};
 use crate::ids::{FunctionId, ObjectId};
 use crate::info::CorProfilerInfo3;
 use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
-use crate::tracing::{ExceptionEvent, ExceptionEvents};
 
 opaque! { Unwinding }
 
@@ -32,14 +32,14 @@ pub enum UnwindStep {
 /// the crate `clr_profiler_tools` pairs hooks with what is told here.
 ///
 /// By the callbacks of exceptions, or by [`ExceptionEvents`] on runtimes that [lose
-/// exceptions](crate::RuntimeInformation::loses_exceptions) which are monitored. Its closure is called on
+/// exceptions](crate::info::RuntimeInformation::loses_exceptions) which are monitored. Its closure is called on
 /// the thread of the exception, where the profiler's `thread_local!` is.
 ///
 /// ```
 /// use std::cell::RefCell;
 ///
 /// use clr_profiler::prelude::*;
-/// use clr_profiler::{UnwindStep, Unwinding};
+/// use clr_profiler::hooks::{UnwindStep, Unwinding};
 ///
 /// thread_local! {
 ///     static STEPS: RefCell<Vec<UnwindStep>> = const { RefCell::new(Vec::new()) };

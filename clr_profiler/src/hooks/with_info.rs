@@ -11,10 +11,10 @@ use super::state::{self, HookFailure};
 use super::stubs;
 use crate::error::{Error, Result};
 use crate::ids::FunctionId;
-use crate::info::{
-    ArgumentBuffer, CorProfilerInfo3, CorProfilerInfoHooks, EltInfo, FunctionIDOrClientID,
-    MemoryRange, Shape, Value, set_hooks3_with_info,
+use crate::info::hooks::{
+    ArgumentBuffer, CorProfilerInfoHooks, EltInfo, FunctionIDOrClientID, MemoryRange,
 };
+use crate::info::{CorProfilerInfo3, Shape, Value, set_hooks3_with_info};
 use crate::runtime::{ProfilerInfo, catch, in_hook, outside_of_hook};
 
 const CALL: &str = "Setup::hooks_with_info";
@@ -50,7 +50,7 @@ pub trait CallHooksWithInfo: Send + Sync + 'static {
     }
 
     /// A function returns. One that an exception leaves does not: see
-    /// [`Unwinding`](crate::Unwinding).
+    /// [`Unwinding`](crate::hooks::Unwinding).
     ///
     /// # Errors
     ///

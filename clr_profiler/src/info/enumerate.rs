@@ -260,24 +260,24 @@ macro_rules! enumerators {
 
 enumerators! {
     /// The modules of a runtime: an iterator, from
-    /// [`modules`](crate::CorProfilerInfo3::modules).
+    /// [`modules`](crate::info::CorProfilerInfo3::modules).
     ModuleEnum = ICorProfilerModuleEnum of sys::ModuleID => ModuleId;
 
     /// The managed threads of a runtime: an iterator, from
-    /// [`threads`](crate::CorProfilerInfo4::threads).
+    /// [`threads`](crate::info::CorProfilerInfo4::threads).
     ThreadEnum = ICorProfilerThreadEnum of sys::ThreadID => ThreadId;
 
     /// Functions that have native code: an iterator, from
-    /// [`jitted_functions2`](crate::CorProfilerInfo4::jitted_functions2).
+    /// [`jitted_functions2`](crate::info::CorProfilerInfo4::jitted_functions2).
     FunctionEnum = ICorProfilerFunctionEnum of sys::COR_PRF_FUNCTION => (FunctionId, RejitId);
 
     /// Methods by module and token: an iterator, from
-    /// [`ngen_module_methods_inlining_this_method`](crate::CorProfilerInfo6::ngen_module_methods_inlining_this_method).
+    /// [`ngen_module_methods_inlining_this_method`](crate::info::CorProfilerInfo6::ngen_module_methods_inlining_this_method).
     MethodEnum = ICorProfilerMethodEnum of sys::COR_PRF_METHOD => (ModuleId, MethodDef);
 
     /// Objects that are never collected: an iterator, from
-    /// [`non_gc_objects`](crate::CorProfilerInfo14::non_gc_objects) and
-    /// [`module_frozen_objects`](crate::CorProfilerInfo2::module_frozen_objects).
+    /// [`non_gc_objects`](crate::info::CorProfilerInfo14::non_gc_objects) and
+    /// [`module_frozen_objects`](crate::info::CorProfilerInfo2::module_frozen_objects).
     ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>;
 }
 

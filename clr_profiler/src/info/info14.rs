@@ -45,7 +45,7 @@ pub struct EventPipeProviderState<'a> {
     pub source: Option<Uuid>,
     /// Whether any session wants events of it.
     pub is_enabled: bool,
-    /// The level of the events that are wanted: one of [`EventLevel`](crate::EventLevel).
+    /// The level of the events that are wanted: one of [`EventLevel`](crate::events::EventLevel).
     pub level: u8,
     /// Events are wanted that have one of these keywords,
     pub match_any_keywords: u64,

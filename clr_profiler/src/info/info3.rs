@@ -146,7 +146,7 @@ pub trait CorProfilerInfo3: Sealed {
     ///
     /// - `CORPROF_E_IMMUTABLE_FLAGS_SET` after events were asked for that are immutable,
     /// - `CORPROF_E_IRREVERSIBLE_INSTRUMENTATION_PRESENT` after
-    ///   [`set_il_function_body`](crate::CorProfilerInfo::set_il_function_body), a ReJIT or enter
+    ///   [`set_il_function_body`](crate::info::CorProfilerInfo::set_il_function_body), a ReJIT or enter
     ///   and leave hooks,
     /// - `CORPROF_E_PROFILER_NOT_YET_INITIALIZED` in `initialize`,
     /// - `CORPROF_E_PROFILER_DETACHING` when it was asked for before,

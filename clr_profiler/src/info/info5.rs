@@ -4,7 +4,7 @@ use super::ProfilerInfo;
 use super::handle::Sealed;
 use super::profiler_info::of_profiler;
 use crate::error::Result;
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
 use crate::native::Asked;
 
 table! { ($) __cor_profiler_info5:

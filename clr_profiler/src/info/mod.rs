@@ -1,22 +1,28 @@
-//! The runtime as a profiler sees it: [`ProfilerInfo`] and the traits over it, one for each
-//! version of the native interface.
+//! The traits over [`ProfilerInfo`], one for each version of `ICorProfilerInfo`, and the types of the values
+//! that their calls take and return.
+//!
+//! [`CorProfilerInfo`] has the calls of the first version, [`CorProfilerInfo15`] those of the newest. The traits
+//! are in the [`prelude`](crate::prelude): a profiler calls `info.class_layout(..)` without naming one, and a
+//! call that the runtime is too old for is an error. [`GcScope`] has the calls that are legal during a garbage
+//! collection, and [`Object`] reads objects. Calls that need more than one native call are methods of
+//! [`ProfilerInfo`] and [`Method`](crate::Method), where examples are.
 
-mod assembly_references;
+pub(crate) mod assembly_references;
 mod code;
 mod code_lookup;
 mod collectible;
 mod depends;
 mod enumerate;
-mod function_control;
+pub(crate) mod function_control;
 mod gc_scope;
 mod handed;
-mod hooks;
+pub(crate) mod hooks;
 mod info1;
 mod info10;
 mod info11;
-mod info12;
+pub(crate) mod info12;
 mod info13;
-mod info14;
+pub(crate) mod info14;
 mod info15;
 mod info2;
 mod info3;
@@ -26,7 +32,8 @@ mod info6;
 mod info7;
 mod info8;
 mod info9;
-mod method;
+mod legacy;
+pub(crate) mod method;
 mod names;
 mod object;
 mod profiler_info;
@@ -36,21 +43,13 @@ mod visit;
 
 use crate::runtime::handle;
 
-pub use crate::runtime::ProfilerInfo;
-pub use assembly_references::AssemblyReferenceProvider;
+pub(crate) use crate::runtime::ProfilerInfo;
 pub use code::{CodeRange, IlMapEntry, IlOrigin, IlToNative};
 pub(crate) use collectible::note_module;
 pub(crate) use depends::{modules_of_class, modules_of_function};
 pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum};
-pub use function_control::{CodegenFlags, FunctionControl};
 pub use gc_scope::GcScope;
 pub(crate) use handle::Sealed;
-pub use hooks::{
-    ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FrameInfo, FunctionEnter,
-    FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave,
-    FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall, FunctionTailcall2,
-    FunctionTailcall3, FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
-};
 pub(crate) use hooks::{claim_hooks, set_hooks3, set_hooks3_with_info, set_mapper2};
 pub(crate) use info1::BodyMemory;
 pub use info1::{
@@ -71,14 +70,11 @@ pub use info8::{CorProfilerInfo8, DynamicFunctionInfo};
 pub use info9::CorProfilerInfo9;
 pub use info10::{CorProfilerInfo10, ObjectReference, RejitFlags, SuspendedRuntime};
 pub use info11::CorProfilerInfo11;
-pub use info12::{
-    CorProfilerInfo12, DefinedEvent, EventDefinition, EventLevel, EventParameter,
-    EventPayloadReader, EventPipeProviderConfig, EventPipeSessionId, EventType, EventValue,
-};
+pub use info12::CorProfilerInfo12;
 pub use info13::{CorProfilerInfo13, HandleKind, ObjectHandle};
-pub use info14::{CorProfilerInfo14, EventPipeProviderState, NonGcHeapRange};
+pub use info14::{CorProfilerInfo14, NonGcHeapRange};
 pub use info15::CorProfilerInfo15;
-pub use method::Method;
+pub use legacy::CorProfilerInfoLegacy;
 pub use object::{ArrayObject, Object, StructValue, Value};
 pub(crate) use object::{Shape, reference_fields};
 pub use statics::{CorProfilerInfoStatics, StaticKind};

@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
-use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5, Method};
+use super::method::Method;
+use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5};
 use crate::error::{Error, Result};
-use crate::events::{EventMask, problem_at_start, problem_with_change, unknown_to};
+use crate::event_mask::{EventMask, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
 use crate::lifetimes::seen;
 use crate::native::Asked;
@@ -19,11 +20,11 @@ impl ProfilerInfo {
     /// The method that a function is an instance of, with its names and its IL.
     ///
     /// Fails for dynamic methods, which have no metadata: see
-    /// [`dynamic_function_info`](crate::CorProfilerInfo8::dynamic_function_info).
+    /// [`dynamic_function_info`](crate::info::CorProfilerInfo8::dynamic_function_info).
     ///
     /// # Errors
     ///
-    /// What [`function_info2`](crate::CorProfilerInfo2::function_info2) returns.
+    /// What [`function_info2`](crate::info::CorProfilerInfo2::function_info2) returns.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;

@@ -19,7 +19,7 @@ impl Metadata<'_> {
     /// Names of nested types have a `+` in them, those of generic ones their arity:
     /// `` Shop.Outer+Labels`1 ``. Values of enumerations that this module does not define cannot be
     /// read: [`attribute_with`](Self::attribute_with) asks how wide they are.
-    /// [`custom_attribute_by_name`](crate::MetadataImport) gives the bytes. **Context**: not during a
+    /// [`custom_attribute_by_name`](crate::metadata::MetadataImport) gives the bytes. **Context**: not during a
     /// collection.
     ///
     /// # Errors

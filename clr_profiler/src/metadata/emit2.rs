@@ -27,7 +27,7 @@ table! { ($) __metadata_emit2:
     /// quick guess that is not too small.
     ///
     /// Only metadata for edit and continue has changes to be saved: set
-    /// [`SetUpdate`](crate::DispenserOption::SetUpdate) before it is opened.
+    /// [`SetUpdate`](crate::metadata::DispenserOption::SetUpdate) before it is opened.
     fn delta_save_size(size: u32) -> u32 = GetDeltaSaveSize(size, @bytes);
 
     /// Writes the changes since the metadata was opened to a file.

@@ -16,11 +16,11 @@ opaque! { Metadata<'_>, MetadataWriter<'_> }
 
 /// The metadata of a module: its types, methods and references, each named by a token.
 ///
-/// Its methods come from the traits [`MetadataImport`](crate::MetadataImport),
-/// [`MetadataImport2`](crate::MetadataImport2),
-/// [`MetadataAssemblyImport`](crate::MetadataAssemblyImport),
-/// [`MetadataTables`](crate::MetadataTables) and so on. From
-/// [`module_metadata`](crate::CorProfilerInfo::module_metadata); not to be kept beyond the callback
+/// Its methods come from the traits [`MetadataImport`](crate::metadata::MetadataImport),
+/// [`MetadataImport2`](crate::metadata::MetadataImport2),
+/// [`MetadataAssemblyImport`](crate::metadata::MetadataAssemblyImport),
+/// [`MetadataTables`](crate::metadata::MetadataTables) and so on. From
+/// [`module_metadata`](crate::info::CorProfilerInfo::module_metadata); not to be kept beyond the callback
 /// that got it, since the module can be unloaded.
 pub struct Metadata<'info> {
     pub(super) import: Kept<sys::IMetaDataImport2>,
@@ -116,10 +116,10 @@ arguments! {
 
 /// The metadata of a module, to be added to and changed.
 ///
-/// Its methods come from the traits [`MetadataEmit`](crate::MetadataEmit),
-/// [`MetadataEmit2`](crate::MetadataEmit2) and
-/// [`MetadataAssemblyEmit`](crate::MetadataAssemblyEmit); those of [`Metadata`] read what is there.
-/// From [`module_metadata_for_writing`](crate::CorProfilerInfo::module_metadata_for_writing), to be
+/// Its methods come from the traits [`MetadataEmit`](crate::metadata::MetadataEmit),
+/// [`MetadataEmit2`](crate::metadata::MetadataEmit2) and
+/// [`MetadataAssemblyEmit`](crate::metadata::MetadataAssemblyEmit); those of [`Metadata`] read what is there.
+/// From [`module_metadata_for_writing`](crate::info::CorProfilerInfo::module_metadata_for_writing), to be
 /// used like [`Metadata`] only during the callback that got it.
 ///
 /// The runtime does not keep readers and writers of one module apart: define in

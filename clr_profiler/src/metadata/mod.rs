@@ -1,5 +1,19 @@
-//! The metadata of a module: [`Metadata`], [`MetadataWriter`] and the traits over them, one for each
-//! native interface.
+//! The metadata of modules: names, signatures and attributes of types and members.
+//!
+//! [`Metadata`] is the metadata of a module, and [`MetadataWriter`] adds to it; [`Dispenser`] opens the metadata
+//! of files. Each native interface is a trait over one of them. The tokens and signatures are those of
+//! [`il`](crate::il).
+//!
+//! ```
+//! use clr_profiler::prelude::*;
+//!
+//! /// The name of the type that declares a method.
+//! fn declaring_type(info: &ProfilerInfo, module: ModuleId, method: MethodDef) -> Result<String> {
+//!     let metadata = info.module_metadata(module)?;
+//!     let class = metadata.method_props(method)?.class;
+//!     Ok(metadata.type_def_props(class)?.name)
+//! }
+//! ```
 
 mod assembly;
 mod attribute;
@@ -33,8 +47,8 @@ pub(crate) use names::{
     Instantiation, find_type_def, keyword, method_name, type_def_name, type_ref_name,
 };
 pub use rare::{
-    AssemblySearch, CeeGen, CeeSection, CorProfilerInfoLegacy, MetadataEvents, MetadataFilter,
-    MetadataHandler, MetadataValidate, MetadataWinMdImport, TokenMap,
+    AssemblySearch, CeeGen, CeeSection, MetadataEvents, MetadataFilter, MetadataHandler,
+    MetadataValidate, MetadataWinMdImport, TokenMap,
 };
 pub(crate) use signature::Encoded;
 pub use signature::{AnySignature, AsSignature, SignatureFilter};

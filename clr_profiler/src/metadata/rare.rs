@@ -9,52 +9,16 @@ use std::sync::Arc;
 use super::handle::{Metadata, MetadataWriter, Sealed};
 use super::import::TypeRefProps;
 use crate::error::{Error, Hresult, Result};
-use crate::ids::FunctionId;
 use crate::metadata::kept::{InUse, Kept};
 use crate::native::{
     Answer, Asked, Com, Object, Text, answers, any_token, arguments, cast, unknown, value,
 };
-use crate::runtime::ProfilerInfo;
 use crate::runtime::{catch, utf16_string};
 use clr_profiler_il::token::{Token, TypeRef};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
 opaque! { MetadataHandler, CeeGen<'_>, TokenMap }
-
-table! { ($) __cor_profiler_info_legacy:
-    CorProfilerInfoLegacy = ICorProfilerInfo from info;
-
-    /// Asks for a function to be compiled again. .NET Framework 1 only:
-    /// [`request_rejit`](crate::CorProfilerInfo4::request_rejit) does that today.
-    fn set_function_rejit(function: FunctionId) -> () = SetFunctionReJIT(function)
-        fails "`E_NOTIMPL`.";
-
-    /// The interface for debugging this process from within. .NET Framework 1 only.
-    fn inproc_inspection_interface() -> IUnknown = GetInprocInspectionInterface(@interface)
-        fails "`E_NOTIMPL`.";
-
-    /// The interface for debugging this thread from within. .NET Framework 1 only.
-    fn inproc_inspection_this_thread() -> IUnknown = GetInprocInspectionIThisThread(@interface)
-        fails "`E_NOTIMPL`.";
-
-    /// Begins debugging from within, and gives the number that ends it. .NET Framework 1 only.
-    fn begin_inproc_debugging(this_thread_only: bool) -> u32
-        = BeginInprocDebugging(this_thread_only, @context)
-        with ENABLE_INPROC_DEBUGGING fails "`E_NOTIMPL`.";
-
-    /// Ends debugging from within. .NET Framework 1 only.
-    fn end_inproc_debugging(context: u32) -> () = EndInprocDebugging(context)
-        fails "`E_NOTIMPL`.";
-}
-
-/// Calls of `ICorProfilerInfo` that runtimes since .NET Framework 2.0 answer with `E_NOTIMPL`.
-#[doc(alias = "ICorProfilerInfo")]
-pub trait CorProfilerInfoLegacy: crate::runtime::Sealed {
-    __cor_profiler_info_legacy! { calls }
-}
-
-impl CorProfilerInfoLegacy for ProfilerInfo {}
 
 table! { ($) __metadata_filter:
     MetadataFilter = IMetaDataFilter from filter;
@@ -72,8 +36,8 @@ table! { ($) __metadata_filter:
 
 /// What `IMetaDataFilter` offers: marks on the items that count.
 ///
-/// Only for metadata that a [`Dispenser`](crate::Dispenser) has opened without
-/// [`ThreadSafety`](crate::DispenserOption::ThreadSafety), and where the runtime has the interface.
+/// Only for metadata that a [`Dispenser`](crate::metadata::Dispenser) has opened without
+/// [`ThreadSafety`](crate::metadata::DispenserOption::ThreadSafety), and where the runtime has the interface.
 /// .NET Core 3.1 and .NET 8, 9 and 10 were seen to count all types as marked, whatever was done.
 #[doc(alias = "IMetaDataFilter")]
 pub trait MetadataFilter: Sealed {

@@ -293,7 +293,7 @@ fn stored(
 
 /// What `IMetaDataTables2` offers: the metadata as it is stored.
 ///
-/// Only for metadata that a [`Dispenser`](crate::Dispenser) has opened: that of a loaded module has
+/// Only for metadata that a [`Dispenser`](crate::metadata::Dispenser) has opened: that of a loaded module has
 /// no storage of its own.
 #[doc(alias = "IMetaDataTables2")]
 pub trait MetadataTables2: Sealed {

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, RejitId, ThreadId,
 };

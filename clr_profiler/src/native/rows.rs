@@ -131,7 +131,7 @@ macro_rules! call_body {
                 $(let $bytes = unsafe { $crate::native::blob($bytes.1.cast(), $bytes.0) };)?
                 // SAFETY: the metadata says that a constant of that type stands there.
                 $(let $constant = unsafe {
-                    $crate::DefaultValue::read($constant.0, $constant.1, $constant.2)
+                    $crate::metadata::DefaultValue::read($constant.0, $constant.1, $constant.2)
                 };)?
                 $(let $list = $crate::native::each_answer($list, &asked)?;)?
                 $(let $array = $crate::native::each_answer($array, &asked)?;)?
@@ -339,7 +339,7 @@ macro_rules! context {
     ($mode:tt OWN_THREAD) => { "a thread of the profiler's own." };
     ($mode:tt INITIALIZED_THREAD) => {
         "a thread of the profiler's own that called \
-         [`initialize_current_thread`](crate::CorProfilerInfo4::initialize_current_thread)."
+         [`initialize_current_thread`](crate::info::CorProfilerInfo4::initialize_current_thread)."
     };
     ($mode:tt INITIALIZE) => { "`initialize`, at start-up." };
     ($mode:tt MANAGED_THREAD) => { "a callback on a managed thread, not during a collection." };
@@ -439,8 +439,8 @@ macro_rules! enumerations {
 }
 
 macro_rules! enumerated {
-    (import $item:ty) => { $crate::MetadataIter<'_, $item> };
-    ($source:ident $item:ty) => { $crate::Result<$crate::MetadataIter<'_, $item>> };
+    (import $item:ty) => { $crate::metadata::MetadataIter<'_, $item> };
+    ($source:ident $item:ty) => { $crate::Result<$crate::metadata::MetadataIter<'_, $item>> };
 }
 
 macro_rules! enumeration {
@@ -470,7 +470,7 @@ macro_rules! enumeration {
     ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         let object = $object;
-        $crate::MetadataIter::new(CALL, $source, move |native, buffer, capacity, given| {
+        $crate::metadata::MetadataIter::new(CALL, $source, move |native, buffer, capacity, given| {
             let asked = $crate::native::Asked::of(CALL);
             $(let $argument = $crate::native::Argument::to_native($argument, &asked)?;)*
             let _ = asked;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::traits::Component;
-use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
+use crate::events::{Callback, CallbackSet};
 use crate::runtime::{Owner, ProfilerInfo, catch, owned_by};
 use clr_profiler_macros::component;
 

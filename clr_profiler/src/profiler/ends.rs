@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use super::traits::Component;
-use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Hresult, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
+use crate::events::{Callback, CallbackSet};
 use crate::ids::{ClassId, FunctionId, ModuleId, ThreadId};
 use crate::info::{CorProfilerInfo, modules_of_class, modules_of_function, note_module};
 use crate::lifetimes::seen::{self, Kind};

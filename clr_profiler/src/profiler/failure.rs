@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::callbacks::Callback;
 use crate::error::Error;
+use crate::events::Callback;
 
-/// A callback of the profiler or of a component that failed or panicked, or a [`NativeCall`](crate::NativeCall) or a
+/// A callback of the profiler or of a component that failed or panicked, or a [`NativeCall`](crate::rewrite::NativeCall) or a
 /// function on a thread of the library that panicked.
 ///
 /// The runtime and the program never notice: this is for the hook of
@@ -26,10 +26,10 @@ pub struct Failure {
 pub enum FailurePlace {
     /// A callback.
     Callback(Callback),
-    /// A function that rewritten code calls: a [`NativeCall`](crate::NativeCall).
+    /// A function that rewritten code calls: a [`NativeCall`](crate::rewrite::NativeCall).
     NativeCall,
     /// A function that the library calls on a thread of its own, such as the one that a
-    /// [`Sampler`](crate::Sampler) delivers samples to.
+    /// [`Sampler`](crate::sampling::Sampler) delivers samples to.
     Thread,
 }
 

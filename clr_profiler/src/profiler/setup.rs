@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::components::{Attached, Components, described};
 use super::failure::Failure;
 use super::traits::Component;
-use crate::callbacks::{Callback, CallbackSet};
 use crate::error::{Error, Result};
-use crate::events::{EventMask, names};
+use crate::event_mask::{EventMask, names};
+use crate::events::{Callback, CallbackSet};
 use crate::info::CorProfilerInfo3;
 use crate::runtime::ProfilerInfo;
 
@@ -84,7 +84,7 @@ impl Setup {
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
-    /// use clr_profiler::{Rejit, RejitOptions};
+    /// use clr_profiler::rejit::{Rejit, RejitOptions};
     ///
     /// # fn initialize(setup: &mut Setup) -> Result<()> {
     /// let edit = |info: &ProfilerInfo, module, method, control: &FunctionControl<'_>| {
@@ -205,7 +205,7 @@ impl Setup {
     /// [`EventMask::DISABLE_INLINING`].
     ///
     /// Events that endanger the program come only if they are named here: those of exceptions on
-    /// runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions). Without that,
+    /// runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions). Without that,
     /// [`on_failure`](Self::on_failure) is told that their callbacks will not come.
     pub fn add_events(&mut self, events: EventMask) -> &mut Self {
         self.events |= events;
@@ -245,7 +245,7 @@ impl Setup {
     }
 
     /// Sets the hook that is told when a callback returns an error or panics, and when a
-    /// [`NativeCall`](crate::NativeCall) panics.
+    /// [`NativeCall`](crate::rewrite::NativeCall) panics.
     ///
     /// Without one, failures are silent unless `CLR_PROFILER_DIAGNOSTICS` asks for them: a library
     /// does not write to its host's streams. The hook runs on the thread of the callback, and so

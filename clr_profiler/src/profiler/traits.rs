@@ -3,20 +3,22 @@
 use uuid::Uuid;
 
 use super::Setup;
-use crate::callbacks::CallbackSet;
-use crate::callbacks::payload::{
+use crate::error::{Hresult, Result};
+use crate::event_mask::EventMask;
+use crate::events::CallbackSet;
+use crate::events::payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRanges, RootIds, Roots,
     SurvivingRanges, WeakTableElements,
 };
-use crate::callbacks::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
-use crate::callbacks::with_callbacks;
-use crate::error::{Hresult, Result};
-use crate::events::EventMask;
+use crate::events::reasons::{GcReason, JitCacheResult, SuspendReason, TransitionReason};
+use crate::events::with_callbacks;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, EventPipeProviderId, FunctionId, GcHandleId, ModuleId,
     ObjectId, ObjectIds, RejitId, ThreadId,
 };
-use crate::info::{AssemblyReferenceProvider, FunctionControl, GcScope};
+use crate::info::GcScope;
+use crate::info::assembly_references::AssemblyReferenceProvider;
+use crate::info::function_control::FunctionControl;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::token::MethodDef;
 
@@ -188,7 +190,7 @@ macro_rules! define_traits {
         /// A part of a profiler: it gets the callbacks that it needs by itself.
         ///
         /// A profiler attaches it by [`Setup::attach`] and keeps the handle that this returns; nothing
-        /// has to be forwarded, and no component knows of another. [`Rejit`](crate::Rejit) is one, and
+        /// has to be forwarded, and no component knows of another. [`Rejit`](crate::rejit::Rejit) is one, and
         /// yours are made in the same way: `#[component]` on the implementation asks for the callbacks
         /// that are written.
         ///

@@ -1,4 +1,9 @@
-//! [`Rejit`]: gives methods other IL while the program runs, and takes it back.
+//! ReJIT: other IL for methods while the program runs, and their original IL again.
+//!
+//! [`Rejit`] is a component that requests and reverts methods on a thread of its own and keeps the outcome of
+//! each; its documentation has an example. A profiler that calls the runtime itself starts at
+//! [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit) and
+//! [`FunctionControl`].
 
 mod name;
 mod options;
@@ -10,7 +15,8 @@ use std::time::Duration;
 
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId, RejitId};
-use crate::info::{CorProfilerInfo2, FunctionControl};
+use crate::info::CorProfilerInfo2;
+use crate::info::function_control::FunctionControl;
 use crate::profiler::{Component, Setup};
 use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::Worker;
@@ -51,7 +57,7 @@ use worker::{Job, Shared, StopsWhenDropped, Target};
 ///
 /// use clr_profiler::il::fragment::Fragment;
 /// use clr_profiler::prelude::*;
-/// use clr_profiler::{Rejit, RejitOptions};
+/// use clr_profiler::rejit::{Rejit, RejitOptions};
 ///
 /// struct Answers {
 ///     rejit: Arc<Rejit>,

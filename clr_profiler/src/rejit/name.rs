@@ -20,7 +20,7 @@ use clr_profiler_il::token::MethodDef;
 /// generic parameters of the method itself may be there or not.
 ///
 /// ```
-/// use clr_profiler::MethodName;
+/// use clr_profiler::rejit::MethodName;
 ///
 /// let name: MethodName = "[Shop]Shop.Cart<T>+Line.Add".parse()?;
 /// assert_eq!(name.to_string(), "[Shop]Shop.Cart<T>+Line.Add");

@@ -1,6 +1,6 @@
 //! How a [`Rejit`](super::Rejit) works.
 
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
 
 /// What becomes of methods that have inlined a method whose IL changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

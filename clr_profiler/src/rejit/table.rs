@@ -49,7 +49,7 @@ pub struct RejitOutcome {
     /// How far it is.
     pub state: RejitState,
     /// The error of the profiler's own callback that the method has [failed](RejitState::Failed) with:
-    /// a [`RewriteError`](crate::RewriteError) names the method and the reason.
+    /// a [`RewriteError`](crate::rewrite::RewriteError) names the method and the reason.
     pub problem: Option<String>,
     /// Whether other IL is wanted for it now, whatever became of it.
     pub is_wanted: bool,

@@ -24,7 +24,7 @@ impl RewriteContext<'_> {
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
-    /// use clr_profiler::Completion;
+    /// use clr_profiler::rewrite::Completion;
     /// use clr_profiler::il::wrap::Wrap;
     ///
     /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {

@@ -100,6 +100,7 @@ impl RewriteContext<'_> {
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
+    /// # use clr_profiler::rewrite::ReentrancyGuard;
     /// use clr_profiler::il::symbol::MethodSymbol;
     /// use clr_profiler::il::wrap::Wrap;
     ///

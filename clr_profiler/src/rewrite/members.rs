@@ -72,7 +72,7 @@ impl ProfilerInfo {
     /// ```
     /// # use clr_profiler::prelude::*;
     /// use clr_profiler::il::fragment::Fragment;
-    /// use clr_profiler::{NewField, NewType};
+    /// use clr_profiler::rewrite::{NewField, NewType};
     ///
     /// # fn loaded(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
     /// let hit = info.define_type(module, "Injected.Counter", NewType::Static, |class| {

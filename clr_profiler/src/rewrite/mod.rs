@@ -1,8 +1,11 @@
-//! Rewriting the IL of living methods: [`Method::rewrite`] and [`FunctionControl::rewrite`].
+//! Rewriting the IL of methods, and what rewritten IL calls.
 //!
-//! What happens, in this order: the method's own body is read and decoded, the profiler's code
-//! edits it, its symbols become tokens of the module, the bytes are checked as the JIT will read
-//! them, and the runtime is given them. Whatever fails on the way, the method keeps its IL.
+//! [`Method::rewrite`] edits a method before it is compiled, and has an example; [`FunctionControl::rewrite`]
+//! does so for a method that is compiled again. The steps: the original IL is decoded, a closure of the profiler
+//! edits it as [`il`](crate::il) describes, its symbols become tokens of the module, the bytes are verified, and
+//! the runtime gets them. If a step fails, the method keeps its IL. Rewritten IL calls functions of the profiler
+//! by [`NativeCall`] and managed code of the profiler by [`HelperAssembly`]; a [`ReentrancyGuard`] keeps it from
+//! calling itself.
 
 mod access;
 mod boxing;
@@ -26,7 +29,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{CorProfilerInfo, CorProfilerInfo7, FunctionControl, IlMapEntry, Method};
+use crate::info::function_control::FunctionControl;
+use crate::info::method::Method;
+use crate::info::{CorProfilerInfo, CorProfilerInfo7, IlMapEntry};
 use crate::profiler::{has_components, name_of};
 use crate::runtime::{ProfilerInfo, lock, owner};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};

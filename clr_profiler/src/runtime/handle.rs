@@ -12,7 +12,7 @@ use super::start_gate::StartGate;
 use super::suspensions::Suspensions;
 use super::thread_state::{Suspended, may_wait, suspended};
 use crate::error::{Error, Hresult, Result, check};
-use crate::events::{EventMask, Loaded};
+use crate::event_mask::{EventMask, Loaded};
 use crate::ids::{Moves, ObjectId};
 use crate::lifetimes::{self, InFlight, wait_for_calls};
 use clr_profiler_sys as sys;
@@ -21,7 +21,7 @@ use sys::{IUnknown, Interface};
 /// The handle to the runtime: what a profiler asks and what it changes goes through it.
 ///
 /// It stands for whichever version of `ICorProfilerInfo` the runtime offers. Its methods come from
-/// the traits [`CorProfilerInfo`](crate::CorProfilerInfo) and so on, which the
+/// the traits [`CorProfilerInfo`](crate::info::CorProfilerInfo) and so on, which the
 /// [prelude](crate::prelude) brings into scope; a call that is newer than the runtime returns an
 /// error that says so.
 ///

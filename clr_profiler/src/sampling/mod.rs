@@ -1,4 +1,8 @@
-//! [`Sampler`]: samples the stacks of all threads.
+//! Sampling: stack traces of all threads at an interval.
+//!
+//! [`Sampler`] is a component that suspends the runtime at an interval and calls a closure with a [`Sample`] of
+//! each thread; its documentation has an example. A single stack trace is
+//! [`do_stack_snapshot`](crate::info::CorProfilerInfo2::do_stack_snapshot).
 
 #[allow(unsafe_code, reason = "the operating system's clocks")]
 mod clock;
@@ -9,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
 use crate::ids::{FunctionId, ModuleId, ThreadId};
 use crate::profiler::{Component, Setup};
 use crate::runtime::{ProfilerInfo, lock};
@@ -142,7 +146,7 @@ impl SamplerTotals {
 /// use std::sync::{Arc, Mutex};
 ///
 /// use clr_profiler::prelude::*;
-/// use clr_profiler::{Sampler, SamplerOptions};
+/// use clr_profiler::sampling::{Sampler, SamplerOptions};
 ///
 /// struct Hottest {
 ///     leaves: Arc<Mutex<Vec<String>>>,

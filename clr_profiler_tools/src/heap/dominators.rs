@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 /// Takes 12 bytes an object; while it is made, some 40, and 4 a reference.
 ///
 /// ```
-/// use clr_profiler::HeapGraph;
+/// use clr_profiler::heap::HeapGraph;
 /// use clr_profiler_tools::heap::Dominators;
 ///
 /// /// The types whose objects keep at least a megabyte.

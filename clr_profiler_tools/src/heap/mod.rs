@@ -1,6 +1,6 @@
 //! Analysis of heap graphs: what keeps an object, and what would go with it.
 //!
-//! [`HeapRecorder`](clr_profiler::HeapRecorder) gives a [`HeapGraph`]; everything here computes from that
+//! [`HeapRecorder`](clr_profiler::heap::HeapRecorder) gives a [`HeapGraph`]; everything here computes from that
 //! graph alone, on any thread, and calls nothing of the runtime. [`ObjectGraph`] is what the analysis
 //! needs to know of a graph, so that it also works on one from elsewhere:
 //!
@@ -43,7 +43,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-use clr_profiler::HeapGraph;
+use clr_profiler::heap::HeapGraph;
 
 pub use dominators::{ClassTotals, Dominators};
 pub use path::{HeapPath, HeapStep};

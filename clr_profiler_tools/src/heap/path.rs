@@ -1,13 +1,13 @@
 //! The path from a root to an object.
 
-use clr_profiler::HeapGraph;
+use clr_profiler::heap::HeapGraph;
 
 use super::{ObjectGraph, PlaceName};
 
 /// A shortest path from a strong root to an object.
 ///
 /// ```
-/// use clr_profiler::HeapGraph;
+/// use clr_profiler::heap::HeapGraph;
 /// use clr_profiler_tools::heap::HeapPath;
 ///
 /// /// What keeps an object of a type: the types on the way to it, each with the field that leads on.
@@ -39,7 +39,7 @@ pub struct HeapPath {
 pub struct HeapStep {
     /// The object that refers to the next one.
     pub object: u32,
-    /// The number of its reference, as in [`HeapObject::reference`](clr_profiler::HeapObject::reference).
+    /// The number of its reference, as in [`HeapObject::reference`](clr_profiler::heap::HeapObject::reference).
     pub reference: u32,
 }
 

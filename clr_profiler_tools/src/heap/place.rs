@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clr_profiler::{HeapClass, ReferencePlace};
+use clr_profiler::heap::{HeapClass, ReferencePlace};
 
 /// The name of the place of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use clr_profiler::AllocationTicks;
+use clr_profiler::heap::AllocationTicks;
 use clr_profiler::prelude::*;
 use report::{Moment, Pace, Report, When, failures, limit, lock};
 use stacks::Live;

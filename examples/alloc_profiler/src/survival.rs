@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use clr_profiler::info::{Generation, GenerationRange};
 use clr_profiler::prelude::*;
-use clr_profiler::{Generation, GenerationRange};
 
 /// The generations that objects survive in: 0 to 2, large objects, pinned ones.
 pub(crate) const GENERATIONS: [&str; 5] = ["gen0", "gen1", "gen2", "large", "pinned"];

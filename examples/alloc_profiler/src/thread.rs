@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clr_profiler::SnapshotOptions;
+use clr_profiler::info::SnapshotOptions;
 use clr_profiler::prelude::*;
 use stacks::{Live, Local, Stacks};
 

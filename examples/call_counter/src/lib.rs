@@ -8,7 +8,7 @@ mod thread;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use clr_profiler::Unwinding;
+use clr_profiler::hooks::Unwinding;
 use clr_profiler::prelude::*;
 use report::{Moment, Pace, Report, When, failures, is_framework, limit, lock};
 use stacks::{Live, Names};

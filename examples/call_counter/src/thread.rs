@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use clr_profiler::{CallHooks, FunctionId, HookedFunction, UnwindStep};
+use clr_profiler::FunctionId;
+use clr_profiler::hooks::{CallHooks, HookedFunction, UnwindStep};
 use clr_profiler_tools::calls::CallStack;
 use stacks::{Live, Local, Node, Stacks};
 

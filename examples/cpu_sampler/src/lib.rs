@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Sampler, SamplerOptions};
+use clr_profiler::sampling::{Sampler, SamplerOptions};
 use report::{Moment, Pace, Report, When, failures, lock};
 
 use options::Options;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Sample, SamplerTotals};
+use clr_profiler::sampling::{Sample, SamplerTotals};
 use stacks::{Form, Stacks, Unit};
 
 use crate::functions::{Functions, NATIVE};

@@ -8,8 +8,9 @@ use std::env;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
+use clr_profiler::info::{SnapshotOptions, Value};
 use clr_profiler::prelude::*;
-use clr_profiler::{ExceptionEvent, ExceptionEvents, SnapshotOptions};
 use report::{Output, Report, When, failures, path_from_environment};
 
 use in_flight::Exception;

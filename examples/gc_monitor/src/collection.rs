@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use clr_profiler::info::{Generation, GenerationRange};
 use clr_profiler::prelude::*;
-use clr_profiler::{Generation, GenerationRange};
 
 /// How lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use clr_profiler::{HeapGraph, RootKind};
+use clr_profiler::events::RootKind;
+use clr_profiler::heap::HeapGraph;
 use clr_profiler_tools::heap::PlaceName;
 
 /// What a node and an edge consist of, with the names of the kinds that are used by number below.

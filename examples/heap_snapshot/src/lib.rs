@@ -8,7 +8,7 @@ mod table;
 use std::io;
 use std::time::{Duration, Instant};
 
-use clr_profiler::HeapRecorder;
+use clr_profiler::heap::HeapRecorder;
 use clr_profiler::prelude::*;
 use report::{Moment, Report, When, failures};
 

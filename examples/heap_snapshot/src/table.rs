@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use clr_profiler::{HeapGraph, HeapRoot, RootFlags, RootKind};
+use clr_profiler::events::{RootFlags, RootKind};
+use clr_profiler::heap::{HeapGraph, HeapRoot};
 use clr_profiler_tools::heap::{Dominators, HeapPath};
 
 /// The rows of the table.

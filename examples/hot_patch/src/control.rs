@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use clr_profiler::{Error, MethodName, Result};
+use clr_profiler::rejit::MethodName;
+use clr_profiler::{Error, Result};
 use report::private;
 
 /// A line of it.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clr_profiler::NativeCall;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 
 /// How many methods can be counted.
 const PLACES: usize = 16_384;

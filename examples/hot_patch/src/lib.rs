@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
-use clr_profiler::{Rejit, RejitOptions};
+use clr_profiler::rejit::{Rejit, RejitOptions};
 use report::{Moment, Output, Report, When, failures, lock};
 
 use control::{Command, Control};

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Instant;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Rejit, RejitOutcome, RejitState};
+use clr_profiler::rejit::{Rejit, RejitOutcome, RejitState};
 
 use crate::control::Command;
 use crate::counts::Counted;

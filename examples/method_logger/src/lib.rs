@@ -12,7 +12,7 @@ use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::{Caught, Wrap};
 use clr_profiler::prelude::*;
-use clr_profiler::{NewField, NewType};
+use clr_profiler::rewrite::{HelperAssembly, NewField, NewType, ReentrancyGuard, RewriteContext};
 use report::helper::LineWriter;
 use report::{Report, Selection, When, failures, is_framework, lock};
 

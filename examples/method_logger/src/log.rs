@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use clr_profiler::NativeCall;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 use report::Output;
 use report::helper::{self, LineWriter};
 

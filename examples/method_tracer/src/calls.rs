@@ -1,6 +1,6 @@
 //! What the methods of the helper call: functions of this library.
 
-use clr_profiler::NativeCall;
+use clr_profiler::rewrite::NativeCall;
 use report::helper;
 
 use crate::spans::{self, Outcome};

@@ -9,7 +9,7 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
-use clr_profiler::{Boxing, Completion, NativeCall};
+use clr_profiler::rewrite::{Boxing, Completion, HelperAssembly, NativeCall, RewriteContext};
 
 use crate::calls;
 use crate::config::Config;

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use clr_profiler::NativeCall;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 
 use crate::lock;
 

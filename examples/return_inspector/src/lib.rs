@@ -7,6 +7,7 @@ use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{HelperAssembly, ReentrancyGuard, RewriteContext};
 use report::helper::LineWriter;
 use report::{Report, Selection, When, failures, is_framework};
 

@@ -8,6 +8,7 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{NativeCall, RewriteContext};
 use report::Output;
 use report::helper::{self, LineWriter};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Sampler, SamplerOptions};
+use clr_profiler::sampling::{Sampler, SamplerOptions};
 use scenario_support::clsid;
 
 use crate::told;

@@ -3,12 +3,16 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
-    AssemblyProps, AssemblyRefProps, AssemblySearch, ContextId, EventMethods,
-    EventPipeProviderConfig, EventPipeSessionId, FieldOffset, FrameInfo, IlMapEntry,
-    MetadataWriter, PropertyMethods, RejitFlags, SuspendedRuntime,
+use clr_profiler::ContextId;
+use clr_profiler::events::{EventPipeProviderConfig, EventPipeSessionId};
+use clr_profiler::hooks::FrameInfo;
+use clr_profiler::il::token::*;
+use clr_profiler::info::{IlMapEntry, RejitFlags, SuspendedRuntime};
+use clr_profiler::metadata::{
+    AssemblyProps, AssemblyRefProps, AssemblySearch, DefaultValue, EventMethods, FieldOffset,
+    MetadataWriter, PropertyMethods,
 };
+use clr_profiler::prelude::*;
 
 use crate::plan::{Ids, Plan, journal};
 use crate::pool::{Known, pool};

@@ -8,8 +8,11 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clr_profiler::hooks::{CallHooksWithInfo, EnterCall, LeaveCall};
+use clr_profiler::il::token::Token;
+use clr_profiler::info::{HandleKind, SnapshotOptions};
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooksWithInfo, EnterCall, HandleKind, LeaveCall, SnapshotOptions};
+use clr_profiler::rewrite::NativeCall;
 
 use crate::at::{At, Own, provider};
 use crate::batch::{batch, here, place, turn};
@@ -455,7 +458,7 @@ fn at_the_gate(info: &'static ProfilerInfo) {
             .event_pipe_create_provider2("Probe-Asked", |_| called())
             .and_then(|made| {
                 keep(&mut pool().live.providers, made);
-                let asked = clr_profiler::EventPipeProviderConfig::all("Probe-Asked");
+                let asked = clr_profiler::events::EventPipeProviderConfig::all("Probe-Asked");
                 info.event_pipe_start_session(&[asked], false).map(drop)
             }),
         "event_pipe_event_delivered" => info

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use clr_profiler::ContextId;
+use clr_profiler::info::{FunctionEnum, MethodMalloc, ModuleEnum, ModuleFlags, ThreadEnum};
+use clr_profiler::metadata::MetadataWriter;
 use clr_profiler::prelude::*;
-use clr_profiler::{
-    ContextId, FunctionEnum, MetadataWriter, MethodMalloc, ModuleEnum, ModuleFlags, ThreadEnum,
-};
 
 /// How many ids of a kind are kept: the first ones and the last ones.
 const KEPT: usize = 12;

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use clr_profiler::events::Callback;
 use clr_profiler::prelude::*;
 
 use crate::at::Own;

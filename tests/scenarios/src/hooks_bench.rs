@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
+use clr_profiler::hooks::{
     CallHooks, FunctionEnter3, FunctionLeave3, FunctionTailcall3, Hooked, HookedFunction,
 };
+use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
 /// As in the library in C: how often a function began and ended.

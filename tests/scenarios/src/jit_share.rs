@@ -7,13 +7,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use clr_profiler::RewriteContext;
 use clr_profiler::il::body::{EncodeBuffers, MethodBody};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::{NoTokens, Reference};
 use clr_profiler::il::verify::MethodContext;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteContext;
 use scenario_support::{clsid, log};
 
 use answers::{Recorder, Replay};

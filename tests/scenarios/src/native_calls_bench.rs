@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{HelperAssembly, NativeCall, ReentrancyGuard};
 use scenario_support::{clsid, log};
 
 /// Puts a call of each kind into methods that the program then times.

@@ -2,10 +2,10 @@
 //!
 //! The profiler puts uses of what is public, and of what is not, into methods.
 
-use clr_profiler::RewriteError;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{RewriteContext, RewriteError};
 use scenario_support::{clsid, log};
 
 /// Has each method of `Accesses` use something, and says what became of it.

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 use scenario_support::{clsid, log};
 
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();

@@ -1,8 +1,8 @@
 //! What `CLR_PROFILER_DIAGNOSTICS` tells, and that nothing is told without it.
 
-use clr_profiler::NativeCall;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 use scenario_support::clsid;
 
 /// Fails when a module is loaded, panics in each compilation, and has `Main` call what panics.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use clr_profiler::info::ModuleFlags;
 use clr_profiler::prelude::*;
-use clr_profiler::{ModuleFlags, NewType};
+use clr_profiler::rewrite::NewType;
 use scenario_support::{clsid, log};
 
 /// Writes what happens in `Dynamic`, and asks when its threads get names.

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use clr_profiler::{Callback, EventMask};
+use clr_profiler::EventMask;
+use clr_profiler::events::Callback;
 use clr_profiler_tests::{Finished, Runtime, Scenario};
 
 /// Why a callback is not brought about by the profiled program here; `None` where it is.

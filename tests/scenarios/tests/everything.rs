@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clr_profiler::il::edit::NotInstrumentable;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
-use clr_profiler::{NativeCall, RewriteError};
+use clr_profiler::rewrite::{NativeCall, RewriteError};
 use scenario_support::{clsid, log};
 
 /// Calls that began, that returned, and that an exception has left.

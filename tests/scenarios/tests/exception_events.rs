@@ -1,7 +1,7 @@
 //! What the runtime traces of exceptions, and what becomes of callbacks where it loses them.
 
+use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
 use clr_profiler::prelude::*;
-use clr_profiler::{ExceptionEvent, ExceptionEvents};
 use scenario_support::{clsid, log};
 
 /// Writes a line for each event that has to do with an exception.

@@ -2,8 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use clr_profiler::ContextId;
+use clr_profiler::info::{NonGcHeapRange, StaticKind};
 use clr_profiler::prelude::*;
-use clr_profiler::{ContextId, NonGcHeapRange, StaticKind};
 use scenario_support::{clsid, log};
 
 /// Asks in the callbacks of the collections of `GcScopes`, once in each.

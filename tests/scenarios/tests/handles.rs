@@ -4,8 +4,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use clr_profiler::info::{HandleKind, ObjectHandle, Value};
 use clr_profiler::prelude::*;
-use clr_profiler::{HandleKind, ObjectHandle};
 use scenario_support::{clsid, log};
 
 /// Makes handles, looks behind them and destroys them as exceptions of `Handles` come.

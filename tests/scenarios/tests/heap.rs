@@ -7,11 +7,12 @@ use std::ops::ControlFlow;
 use std::sync::Once;
 use std::thread;
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
+use clr_profiler::events::{
     EventDefinition, EventParameter, EventPayloadReader, EventPipeProviderConfig, EventType,
-    EventValue, SnapshotOptions,
+    EventValue,
 };
+use clr_profiler::info::SnapshotOptions;
+use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
 /// Does so when a thread gets its name.
@@ -102,7 +103,7 @@ fn work(info: &ProfilerInfo, namer: ThreadId) -> Result<()> {
         let (mut objects, ranges) = (0, info.non_gc_heap_bounds()?);
         for object in info.non_gc_objects()? {
             let address = object?.address();
-            let is_inside = |range: &clr_profiler::NonGcHeapRange| {
+            let is_inside = |range: &clr_profiler::info::NonGcHeapRange| {
                 address >= range.start && address - range.start < range.size
             };
             if !ranges.iter().any(is_inside) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use clr_profiler::CodegenFlags;
+use clr_profiler::events::CodegenFlags;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use clr_profiler::SnapshotOptions;
+use clr_profiler::il::token::Token;
+use clr_profiler::info::SnapshotOptions;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 

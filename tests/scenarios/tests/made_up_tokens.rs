@@ -4,6 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clr_profiler::il::token::Token;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 

@@ -4,7 +4,7 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::prelude::*;
-use clr_profiler::{NativeLibrary, NewField, NewType, TypeBuilder};
+use clr_profiler::rewrite::{NativeLibrary, NewField, NewType, TypeBuilder};
 use scenario_support::{clsid, log};
 
 /// What the program calls in this library.

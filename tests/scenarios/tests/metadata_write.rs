@@ -1,8 +1,9 @@
 //! What a profiler adds to the metadata of a module is what it reads there afterwards.
 
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig, TypeSpecSig};
+use clr_profiler::il::token::TypeToken;
+use clr_profiler::metadata::{AssemblyRefProps, DefaultValue, PropertyMethods};
 use clr_profiler::prelude::*;
-use clr_profiler::{AssemblyRefProps, PropertyMethods};
 use scenario_support::{clsid, log};
 
 /// Adds a type with all kinds of members to the module `Metadata`.
@@ -102,7 +103,7 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
 fn references(writer: &MetadataWriter<'_>) -> Result<()> {
     let assembly = writer.define_assembly_ref(&AssemblyRefProps {
         name: "Some.Library".to_owned(),
-        version: clr_profiler::AssemblyVersion {
+        version: clr_profiler::metadata::AssemblyVersion {
             major: 3,
             revision: 9,
             ..Default::default()

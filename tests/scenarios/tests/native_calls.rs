@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 use scenario_support::{clsid, log};
 
 static COUNT: AtomicI64 = AtomicI64::new(0);

@@ -4,7 +4,7 @@
 
 use std::sync::Once;
 
-use clr_profiler::IlOrigin;
+use clr_profiler::info::IlOrigin;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 

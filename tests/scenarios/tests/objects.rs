@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use clr_profiler::info::{ClauseKind, HandleKind, Object, SnapshotOptions, Value};
 use clr_profiler::prelude::*;
-use clr_profiler::{ClauseKind, HandleKind, SnapshotOptions};
 use scenario_support::{clsid, log};
 
 /// Reads what the exception of the program `Objects` carries.

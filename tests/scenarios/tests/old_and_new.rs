@@ -1,8 +1,8 @@
 //! Calls agree with those that took their place, and enumerators go through the same items in
 //! every way.
 
+use clr_profiler::info::{FunctionEnum, IlOrigin, ModuleEnum, ThreadEnum};
 use clr_profiler::prelude::*;
-use clr_profiler::{FunctionEnum, IlOrigin, ModuleEnum, ThreadEnum};
 use scenario_support::{clsid, log};
 
 /// Does so when a thread of `Statics` gets the name "other".
@@ -206,7 +206,7 @@ fn enumerations(info: &ProfilerInfo) -> Result<()> {
         .jitted_functions2());
     if info.version() >= 14 {
         // Objects are not compared across calls: they stay where they are.
-        let places = |objects: clr_profiler::ObjectEnum<'_>| -> Result<Vec<usize>> {
+        let places = |objects: clr_profiler::info::ObjectEnum<'_>| -> Result<Vec<usize>> {
             objects.map(|object| Ok(object?.address())).collect()
         };
         let whole = places(info.non_gc_objects()?)?;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use clr_profiler::Hooked;
+use clr_profiler::hooks::Hooked;
 use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
 use scenario_support::{clsid, log};

@@ -5,11 +5,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
+use clr_profiler::events::{
     DefinedEvent, EventDefinition, EventLevel, EventParameter, EventPayloadReader,
     EventPipeProviderConfig, EventPipeSessionId, EventType, EventValue,
 };
+use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
 /// Starts and stops a session when threads of `Pipes` get names.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use clr_profiler::info::{CodeRange, IlMapEntry, IlOrigin, RejitFlags};
 use clr_profiler::prelude::*;
-use clr_profiler::{CodeRange, IlMapEntry, IlOrigin, RejitFlags};
 use scenario_support::{clsid, log};
 
 /// Does so step by step, each when a thread of `Rejit` gets the name of the step.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Sampler, SamplerOptions};
+use clr_profiler::sampling::{Sampler, SamplerOptions};
 use scenario_support::{clsid, log};
 
 /// Says what its sampler has done. With `SCENARIO_THREADS` it samples threads that wait, too, and says

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clr_profiler::events::{EventPipeProviderConfig, EventPipeSessionId};
 use clr_profiler::prelude::*;
-use clr_profiler::{EventPipeProviderConfig, EventPipeSessionId};
 use scenario_support::{clsid, log};
 
 /// Starts and ends sessions while others add to the newest of them, when the first thread of

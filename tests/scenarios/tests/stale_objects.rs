@@ -6,8 +6,8 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
+use clr_profiler::info::{HandleKind, ObjectHandle, SnapshotOptions, Value};
 use clr_profiler::prelude::*;
-use clr_profiler::{HandleKind, ObjectHandle, SnapshotOptions};
 use scenario_support::{clsid, log};
 
 /// Keeps objects too long as the exception of `Objects` comes, and says what became of it.

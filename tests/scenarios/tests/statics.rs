@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use clr_profiler::ModuleFlags;
+use clr_profiler::info::ModuleFlags;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
-use clr_profiler::{Inliners, MethodName, Precompiled, Rejit, RejitOptions};
+use clr_profiler::rejit::{Inliners, MethodName, Precompiled, Rejit, RejitOptions};
 use scenario_support::{clsid, log};
 
 /// Methods of `Switched`, and what is added to their results.

@@ -5,8 +5,10 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use clr_profiler::Hresult;
+use clr_profiler::il::token::Token;
+use clr_profiler::metadata::{MetadataEvents, MetadataHandler};
 use clr_profiler::prelude::*;
-use clr_profiler::{Hresult, MetadataEvents, MetadataHandler};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::path::Path;
 use std::ptr;
 
-use clr_profiler::Dispenser;
+use clr_profiler::metadata::Dispenser;
 use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
 use stand_in::Offers;

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use clr_profiler::Callback;
+use clr_profiler::events::Callback;
 use clr_profiler_sys as sys;
 use sys::facts::INTERFACES;
 use sys::{BOOL, GUID, HRESULT, ICorProfilerCallback11, Interface};

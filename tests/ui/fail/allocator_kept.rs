@@ -1,4 +1,4 @@
-use clr_profiler::MethodMalloc;
+use clr_profiler::info::MethodMalloc;
 use clr_profiler::prelude::*;
 
 fn kept(info: ProfilerInfo, module: ModuleId) -> Result<MethodMalloc<'static>> {

@@ -1,5 +1,5 @@
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooks, HookedFunction};
+use clr_profiler::hooks::{CallHooks, HookedFunction};
 
 struct Hooks;
 

@@ -1,5 +1,5 @@
 use clr_profiler::prelude::*;
-use clr_profiler::{HandleKind, ObjectHandle};
+use clr_profiler::info::{HandleKind, ObjectHandle};
 
 fn object_beyond_the_closure(info: &ProfilerInfo, handle: &ObjectHandle) -> Result<()> {
     let object = info.with_object_of_handle(handle, |object| object)?;

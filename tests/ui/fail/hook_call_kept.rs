@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooksWithInfo, EnterCall};
+use clr_profiler::hooks::{CallHooksWithInfo, EnterCall};
 
 thread_local! {
     static CALLS: RefCell<Vec<&'static EnterCall<'static, ()>>> = RefCell::default();

@@ -1,7 +1,8 @@
 use std::cell::RefCell;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooksWithInfo, EnterCall};
+use clr_profiler::info::Value;
+use clr_profiler::hooks::{CallHooksWithInfo, EnterCall};
 
 thread_local! {
     static VALUES: RefCell<Vec<Value<'static>>> = RefCell::default();

@@ -1,7 +1,9 @@
 use std::ops::ControlFlow;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{EventPipeSessionId, FrameInfo, SnapshotOptions};
+use clr_profiler::events::EventPipeSessionId;
+use clr_profiler::hooks::FrameInfo;
+use clr_profiler::info::SnapshotOptions;
 
 fn made_up(info: &ProfilerInfo) -> Result<()> {
     info.module_info(ModuleId::from_raw(1))?;

@@ -1,4 +1,4 @@
-use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 
 extern "C" fn takes_text(_text: &str) {}
 

@@ -1,8 +1,8 @@
 use clr_profiler::prelude::*;
-use clr_profiler::{
-    ArrayObject, EnterCall, EnterInfo, FrameInfo, LeaveCall, LeaveInfo, ObjectEnum, ObjectIds,
-    ObjectReference, Root, StackFrame, StructValue, WeakTableElement,
-};
+use clr_profiler::info::{Object, Value};
+use clr_profiler::events::{ObjectIds, Root, WeakTableElement};
+use clr_profiler::hooks::{EnterCall, EnterInfo, FrameInfo, LeaveCall, LeaveInfo};
+use clr_profiler::info::{ArrayObject, ObjectEnum, ObjectReference, StackFrame, StructValue};
 
 fn sent<T: Send>() {}
 fn shared<T: Sync>() {}

@@ -1,6 +1,6 @@
 use std::sync::Mutex;
 
-use clr_profiler::EventDefinition;
+use clr_profiler::events::EventDefinition;
 use clr_profiler::prelude::*;
 
 struct Mine(Mutex<Vec<EventPipeProviderId<'static>>>);

@@ -1,6 +1,6 @@
 use std::cell::Cell;
 
-use clr_profiler::SuspendedRuntime;
+use clr_profiler::info::SuspendedRuntime;
 use clr_profiler::prelude::*;
 
 thread_local! {

@@ -5,7 +5,7 @@
 use core::arch::naked_asm;
 
 use crate::hooks::fast::{CallHooks, entered, left, tail_called};
-use crate::info::FunctionIDOrClientID;
+use crate::info::hooks::FunctionIDOrClientID;
 
 /// Keeps what holds arguments and returned values (`x0` to `x8`, `q0` to `q7`), and calls
 /// `$function`.

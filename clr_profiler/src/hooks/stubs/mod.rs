@@ -6,7 +6,9 @@
 
 use super::fast::CallHooks;
 use super::with_info::CallHooksWithInfo;
-use crate::info::{FunctionEnter3, FunctionEnter3WithInfo, FunctionLeave3, FunctionTailcall3};
+use crate::info::hooks::{
+    FunctionEnter3, FunctionEnter3WithInfo, FunctionLeave3, FunctionTailcall3,
+};
 
 cfg_select! {
     all(target_arch = "x86_64", not(windows)) => {

@@ -7,7 +7,7 @@ use core::arch::naked_asm;
 
 use crate::hooks::fast::{CallHooks, entered, left, tail_called};
 use crate::hooks::with_info::{CallHooksWithInfo, entered as entered_with_info};
-use crate::info::FunctionIDOrClientID;
+use crate::info::hooks::FunctionIDOrClientID;
 
 /// Keeps what holds arguments (`rdi rsi rdx rcx r8 r9`, `xmm0` to `xmm7`) or tells how many there
 /// are (`rax`), and calls `$function` with the number in `$number`.

@@ -8,7 +8,7 @@
 use core::arch::naked_asm;
 
 use crate::hooks::fast::{CallHooks, entered, left, tail_called};
-use crate::info::FunctionIDOrClientID;
+use crate::info::hooks::FunctionIDOrClientID;
 
 /// Keeps all integer and vector registers that a function may change, and calls `$function`.
 macro_rules! keep_arguments {

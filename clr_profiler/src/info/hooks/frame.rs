@@ -12,7 +12,7 @@ use sys::{COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE};
 
 /// A frame of a running function: it tells the exact generic arguments.
 ///
-/// Good for [`function_info2_in_frame`](crate::CorProfilerInfo2::function_info2_in_frame) while the
+/// Good for [`function_info2_in_frame`](crate::info::CorProfilerInfo2::function_info2_in_frame) while the
 /// hook or the callback runs that got it, as the lifetime says, on its thread, and until that thread
 /// makes a call during which objects can move: a frame may tell generic arguments by an object.
 #[doc(alias = "COR_PRF_FRAME_INFO")]

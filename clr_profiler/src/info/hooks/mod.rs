@@ -158,7 +158,7 @@ pub trait CorProfilerInfoHooks: Sealed {
         with [MONITOR_ENTERLEAVE ", and at least one of "
               ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS " and " ENABLE_FUNCTION_RETVAL ". The runtime has to know them already, which otherwise \
                   comes after `initialize`: call \
-                  [`info.set_event_mask2(setup.events())`](crate::CorProfilerInfo5::set_event_mask2) \
+                  [`info.set_event_mask2(setup.events())`](crate::info::CorProfilerInfo5::set_event_mask2) \
                   before."]
         fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` before those events were set, and as for \
                [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]

@@ -13,7 +13,7 @@ const LONGEST: usize = 64 << 20;
 
 /// Gives memory for the method bodies of a module.
 ///
-/// From [`il_function_body_allocator`](crate::CorProfilerInfo::il_function_body_allocator).
+/// From [`il_function_body_allocator`](crate::info::CorProfilerInfo::il_function_body_allocator).
 #[doc(alias = "IMethodMalloc")]
 pub struct MethodMalloc<'info> {
     /// Released only while the runtime has its side.

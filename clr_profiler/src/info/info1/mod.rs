@@ -16,7 +16,7 @@ use super::handle::Sealed;
 use super::profiler_info::of_profiler;
 use super::type_loading::may_load_types;
 use crate::error::{Error, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId,
 };

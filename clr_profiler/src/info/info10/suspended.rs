@@ -6,13 +6,12 @@ use crate::error::{Error, Result};
 use crate::ids::Moves;
 use crate::info::enumerate::ThreadEnum;
 use crate::info::handle::Suspension;
-use crate::runtime::ProfilerInfo;
-use crate::runtime::{Suspended, set_suspended, suspended};
+use crate::runtime::{ProfilerInfo, Suspended, set_suspended, suspended};
 use clr_profiler_sys as sys;
 
 /// The runtime while all its managed threads are suspended.
 ///
-/// From [`with_suspended_runtime`](crate::CorProfilerInfo10::with_suspended_runtime). It stays on the
+/// From [`with_suspended_runtime`](crate::info::CorProfilerInfo10::with_suspended_runtime). It stays on the
 /// thread that suspended the runtime.
 pub struct SuspendedRuntime<'info> {
     info: &'info ProfilerInfo,

@@ -142,7 +142,7 @@ pub(super) fn payload(
 /// Each call gives `None` where the payload ends before the value does, and stays where it is.
 ///
 /// ```
-/// use clr_profiler::EventPayloadReader;
+/// use clr_profiler::events::EventPayloadReader;
 ///
 /// let mut payload = EventPayloadReader::new(&[42, 0, 0, 0, b'h', 0, b'i', 0, 0, 0]);
 /// assert_eq!(payload.u32(), Some(42));

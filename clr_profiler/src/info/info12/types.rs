@@ -236,7 +236,7 @@ impl EventDefinition {
 
 /// An event that a provider has.
 ///
-/// From [`event_pipe_define_event`](crate::CorProfilerInfo12::event_pipe_define_event). It lives as
+/// From [`event_pipe_define_event`](crate::info::CorProfilerInfo12::event_pipe_define_event). It lives as
 /// long as its provider: as the process.
 #[doc(alias = "EVENTPIPE_EVENT")]
 #[derive(Clone, Debug)]

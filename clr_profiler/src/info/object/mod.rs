@@ -55,7 +55,7 @@ fn bases(info: &ProfilerInfo, class: ClassId) -> impl Iterator<Item = Result<Cla
 
 /// An object, to be read.
 ///
-/// From [`ProfilerInfo::object`], [`GcScope::object`](crate::GcScope::object). What it reads is
+/// From [`ProfilerInfo::object`], [`GcScope::object`](crate::info::GcScope::object). What it reads is
 /// checked against the object's size. After a call during which objects can move it refuses to
 /// read any more.
 #[derive(Clone, Copy)]
@@ -265,6 +265,7 @@ impl ProfilerInfo {
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
+    /// # use clr_profiler::info::Value;
     /// # fn exception_thrown(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
     /// if let Some(Value::Reference(Some(message))) = info.object(thrown)?.field("_message")? {
     ///     eprintln!("{}", info.object(message)?.string()?);

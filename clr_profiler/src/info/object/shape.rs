@@ -5,7 +5,8 @@ use super::region::Region;
 use super::value::{Kind, Value};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, FunctionId};
-use crate::info::{CorProfilerInfo2, CorProfilerInfo3, MemoryRange};
+use crate::info::hooks::MemoryRange;
+use crate::info::{CorProfilerInfo2, CorProfilerInfo3};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::TypeSig;
 

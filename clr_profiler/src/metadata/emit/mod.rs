@@ -100,7 +100,7 @@ table! { ($) __metadata_emit:
     ///
     /// `attributes` is `CorMethodAttr` (ECMA-335 II.23.1.10), `implementation` `CorMethodImpl`
     /// (II.23.1.11). An `rva` of 0 leaves the body to
-    /// [`set_il_function_body`](crate::CorProfilerInfo::set_il_function_body).
+    /// [`set_il_function_body`](crate::info::CorProfilerInfo::set_il_function_body).
     fn define_method(
         class: Option<TypeDef>, name: &str, attributes: u32,
         signature: impl AsSignature<MethodSig> as checked, rva: u32, implementation: u32
@@ -302,8 +302,8 @@ table! { ($) __metadata_emit:
     /// Marks an item as deleted: it gets a name that nobody looks for.
     ///
     /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
-    /// for edit and continue, which a [`Dispenser`](crate::Dispenser) has opened without
-    /// [`ThreadSafety`](crate::DispenserOption::ThreadSafety): where metadata locks itself, the native
+    /// for edit and continue, which a [`Dispenser`](crate::metadata::Dispenser) has opened without
+    /// [`ThreadSafety`](crate::metadata::DispenserOption::ThreadSafety): where metadata locks itself, the native
     /// call waits for itself.
     fn delete_token(item: impl Into<Token> as any_token) -> () = DeleteToken(item)
         given _unlocked = unlocked()

@@ -160,7 +160,7 @@ table! { ($) __metadata_import:
     /// The method or field of a type with this name and signature.
     ///
     /// `None` as the type looks among what stands outside of types. Members of base types are not
-    /// found. Without a signature ([`AnySignature`](crate::AnySignature)) it is the first one of the
+    /// found. Without a signature ([`AnySignature`](crate::metadata::AnySignature)) it is the first one of the
     /// name.
     fn find_member(
         class: Option<TypeDef>, name: &str, signature: impl SignatureFilter<MemberRefSig> as wanted

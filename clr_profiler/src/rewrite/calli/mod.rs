@@ -32,6 +32,7 @@ pub use value::{NativeReturn, NativeValue};
 ///
 /// ```
 /// # use clr_profiler::prelude::*;
+/// # use clr_profiler::rewrite::NativeCall;
 /// use std::sync::atomic::{AtomicI64, Ordering};
 ///
 /// use clr_profiler::il::fragment::Fragment;
@@ -71,7 +72,7 @@ impl NativeCall {
     ///
     /// ```compile_fail
     /// let factor = std::hint::black_box(2);
-    /// clr_profiler::NativeCall::new(move |value: i32| value * factor);
+    /// clr_profiler::rewrite::NativeCall::new(move |value: i32| value * factor);
     /// ```
     pub fn new<Signature, F: NativeFunction<Signature>>(function: F) -> Self {
         const {
@@ -88,7 +89,7 @@ impl NativeCall {
     /// that would leave such a function.
     ///
     /// ```
-    /// use clr_profiler::NativeCall;
+    /// use clr_profiler::rewrite::NativeCall;
     ///
     /// extern "C" fn double(value: i32) -> i32 {
     ///     value.wrapping_mul(2)

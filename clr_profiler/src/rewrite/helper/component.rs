@@ -1,10 +1,10 @@
 //! [`HelperLoader`]: has modules load a helper.
 
 use super::HelperAssembly;
-use crate::callbacks::CallbackSet;
 use crate::error::{Hresult, Result};
+use crate::events::CallbackSet;
 use crate::ids::ModuleId;
-use crate::info::AssemblyReferenceProvider;
+use crate::info::assembly_references::AssemblyReferenceProvider;
 use crate::profiler::Component;
 use crate::runtime::ProfilerInfo;
 

@@ -11,7 +11,7 @@ use super::RewriteContext;
 use super::lookup::Lookup;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::AssemblyReferenceProvider;
+use crate::info::assembly_references::AssemblyReferenceProvider;
 use crate::metadata::{AssemblyProps, AssemblyVersion};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::assembly::Manifest;
@@ -51,6 +51,7 @@ use progress::{Progress, Step};
 /// use clr_profiler::il::fragment::Fragment;
 /// use clr_profiler::il::symbol::MethodSymbol;
 /// use clr_profiler::prelude::*;
+/// use clr_profiler::rewrite::HelperAssembly;
 ///
 /// struct Tracer {
 ///     helper: HelperAssembly,
@@ -164,7 +165,7 @@ impl HelperAssembly {
     }
 
     /// The assembly of this name in the folder of the program, whose path is that of its main
-    /// assembly ([`module_info`](crate::CorProfilerInfo::module_info) tells it).
+    /// assembly ([`module_info`](crate::info::CorProfilerInfo::module_info) tells it).
     ///
     /// # Errors
     ///

@@ -7,8 +7,9 @@ mod wrappers;
 use std::fmt::Debug;
 use std::sync::OnceLock;
 
+use clr_profiler::ErrorKind;
+use clr_profiler::metadata::{MetadataItem, MetadataIter};
 use clr_profiler::prelude::*;
-use clr_profiler::{ErrorKind, MetadataItem, MetadataIter};
 
 use crate::at::At;
 

@@ -4,13 +4,16 @@ use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use clr_profiler::exceptions::ExceptionEvents;
+use clr_profiler::heap::{AllocationTicks, HeapRecorder};
+use clr_profiler::hooks::{CallHooksWithInfo, Unwinding};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::MethodSymbol;
+use clr_profiler::info::Object;
 use clr_profiler::prelude::*;
-use clr_profiler::{
-    AllocationTicks, CallHooksWithInfo, ExceptionEvents, HeapRecorder, NewField, NewType, Rejit,
-    RejitOptions, Sampler, SamplerOptions, Unwinding,
-};
+use clr_profiler::rejit::{Rejit, RejitOptions};
+use clr_profiler::rewrite::{HelperAssembly, NativeCall, NewField, NewType};
+use clr_profiler::sampling::{Sampler, SamplerOptions};
 
 use super::{Call, calls};
 use crate::at::{At, Pick};

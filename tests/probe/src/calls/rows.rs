@@ -2,11 +2,16 @@
 
 use std::path::Path;
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
-    AssemblyProps, AssemblyRefProps, AssemblySearch, ContextId, EventMethods,
-    EventPipeProviderConfig, FieldOffset, FrameInfo, IlMapEntry, PropertyMethods, RejitFlags,
+use clr_profiler::ContextId;
+use clr_profiler::events::EventPipeProviderConfig;
+use clr_profiler::hooks::FrameInfo;
+use clr_profiler::il::token::*;
+use clr_profiler::info::{IlMapEntry, RejitFlags};
+use clr_profiler::metadata::{
+    AssemblyProps, AssemblyRefProps, AssemblySearch, DefaultValue, EventMethods, FieldOffset,
+    PropertyMethods,
 };
+use clr_profiler::prelude::*;
 
 use super::{Call, Effect, Given, Shown as _, Walked as _};
 use crate::at::Pick;
@@ -73,7 +78,7 @@ macro_rules! argument {
         MethodDef::pick($at)?
     };
     ($at:ident, $method:ident, $type:ty, wanted) => {
-        clr_profiler::AnySignature
+        clr_profiler::metadata::AnySignature
     };
     ($at:ident, $method:ident, $type:ty, checked) => {
         signature(stringify!($method))

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use clr_profiler::events::{CodegenFlags, DefinedEvent, EventDefinition, EventPipeSessionId};
+use clr_profiler::hooks::Hooked;
 use clr_profiler::il::signature::MethodSig;
+use clr_profiler::il::token::{Assembly, AssemblyRef, StandAloneSig, TypeSpec, UserString};
+use clr_profiler::info::{HandleKind, IlMapEntry, ObjectHandle, SnapshotOptions};
+use clr_profiler::metadata::{DispenserOption, MetadataEvents, MetadataHandler};
 use clr_profiler::prelude::*;
-use clr_profiler::{
-    CodegenFlags, DefinedEvent, DispenserOption, EventDefinition, EventPipeSessionId, HandleKind,
-    Hooked, IlMapEntry, MetadataEvents, MetadataHandler, ObjectHandle, SnapshotOptions,
-};
 
 use super::{Call, calls};
 use crate::at::{At, Kind, Pick, provider};

@@ -1,10 +1,10 @@
 //! Arguments and results as objects: what the program is given, for every kind of value.
 
-use clr_profiler::Boxing;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::{MethodSig, TypeSig};
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{Boxing, RewriteContext};
 use scenario_support::{clsid, log};
 
 /// Gives the arguments and results of the program's methods to the program as objects; with

@@ -1,7 +1,9 @@
 //! Components that cannot be attached, and what is said of it.
 
+use clr_profiler::heap::AllocationTicks;
+use clr_profiler::hooks::{CallHooks, HookedFunction};
 use clr_profiler::prelude::*;
-use clr_profiler::{AllocationTicks, CallHooks, HookedFunction, Rejit, RejitOptions};
+use clr_profiler::rejit::{Rejit, RejitOptions};
 use scenario_support::{clsid, log};
 
 fn rejit() -> Rejit {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
-use clr_profiler::{Rejit, RejitOptions};
+use clr_profiler::rejit::{Rejit, RejitOptions};
 use scenario_support::{clsid, log};
 
 pub(crate) use conflicts::{Conflicts, OwnsRejit};

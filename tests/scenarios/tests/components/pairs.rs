@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
+use clr_profiler::heap::{AllocationTicks, HeapRecorder};
+use clr_profiler::hooks::{CallHooks, HookedFunction, UnwindStep, Unwinding};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
-use clr_profiler::{
-    AllocationTicks, CallHooks, ExceptionEvent, ExceptionEvents, HeapRecorder, HookedFunction,
-    Rejit, RejitOptions, Sampler, SamplerOptions, UnwindStep, Unwinding,
-};
+use clr_profiler::rejit::{Rejit, RejitOptions};
+use clr_profiler::sampling::{Sampler, SamplerOptions};
 use scenario_support::{clsid, log};
 
 /// Attaches what `PAIR` names, separated by commas, and says at the end what each has given.

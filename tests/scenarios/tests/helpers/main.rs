@@ -11,6 +11,7 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{HelperAssembly, ReentrancyGuard};
 use scenario_support::{clsid, log};
 
 /// Has all methods of the program call the helper, as the guide shows it; `HELPED` may spoil that.

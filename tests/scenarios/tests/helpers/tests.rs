@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clr_profiler::HelperAssembly;
+use clr_profiler::rewrite::HelperAssembly;
 use clr_profiler_tests::{Finished, Folder, Scenario, profilee};
 
 use super::Helped;

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clr_profiler::hooks::{CallHooks, HookedFunction, HookedFunctions, UnwindStep};
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooks, HookedFunction, HookedFunctions, UnwindStep};
 use clr_profiler_tools::calls::CallStack;
 use scenario_support::{clsid, log};
 

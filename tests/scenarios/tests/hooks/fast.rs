@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use clr_profiler::hooks::{CallHooks, HookFailure, HookedFunction, HookedFunctions};
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooks, HookFailure, HookedFunction, HookedFunctions};
 use scenario_support::{clsid, log};
 
 use super::make_tail_calls;

@@ -2,8 +2,9 @@
 
 use std::sync::Mutex;
 
+use clr_profiler::hooks::{CallHooksWithInfo, EnterCall, HookFailure, HookedFunction, LeaveCall};
+use clr_profiler::info::Value;
 use clr_profiler::prelude::*;
-use clr_profiler::{CallHooksWithInfo, EnterCall, HookFailure, HookedFunction, LeaveCall};
 use scenario_support::{clsid, log};
 
 /// Writes down what `Calls` is called with and returns.

@@ -3,8 +3,10 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use clr_profiler::hooks::{
+    ArgumentBuffer, EltInfo, FrameInfo, FunctionIDOrClientID, Hooked, MemoryRange,
+};
 use clr_profiler::prelude::*;
-use clr_profiler::{ArgumentBuffer, EltInfo, FrameInfo, FunctionIDOrClientID, Hooked, MemoryRange};
 use scenario_support::{clsid, log};
 
 /// Has hooks in the methods of `Calls`, and writes at the end what these saw.

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
+use clr_profiler::hooks::{
     CallHooks, CallHooksWithInfo, EnterCall, Hooked, HookedFunction, HookedFunctions,
 };
+use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
 /// Counts calls by what is kept for each function.

@@ -1,7 +1,7 @@
 //! The manifest: the assembly, its files, exported types and resources.
 
+use clr_profiler::metadata::{AssemblyProps, AssemblyRefProps, AssemblyVersion};
 use clr_profiler::prelude::*;
-use clr_profiler::{AssemblyProps, AssemblyRefProps, AssemblyVersion};
 
 use super::say;
 

@@ -1,6 +1,7 @@
 //! Native functions, marshalling, custom attributes and security.
 
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig};
+use clr_profiler::il::token::MemberRef;
 use clr_profiler::prelude::*;
 
 use super::{class, framework_type, say};

@@ -13,6 +13,7 @@ mod services;
 mod tests;
 mod types;
 
+use clr_profiler::il::token::TypeRef;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -105,7 +106,7 @@ fn class(writer: &MetadataWriter<'_>, name: &str) -> Result<TypeDef> {
 
 /// A reference to a type of System.Runtime.
 fn framework_type(writer: &MetadataWriter<'_>, name: &str) -> Result<TypeRef> {
-    let runtime = writer.define_assembly_ref(&clr_profiler::AssemblyRefProps {
+    let runtime = writer.define_assembly_ref(&clr_profiler::metadata::AssemblyRefProps {
         name: "System.Runtime".to_owned(),
         ..Default::default()
     })?;

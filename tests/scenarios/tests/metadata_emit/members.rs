@@ -1,6 +1,7 @@
 //! Methods, fields and parameters.
 
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig};
+use clr_profiler::metadata::DefaultValue;
 use clr_profiler::prelude::*;
 
 use super::{class, framework_type, say};

@@ -1,6 +1,8 @@
 //! References to what other metadata defines.
 
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, TypeSig};
+use clr_profiler::il::token::{AssemblyRef, Token, TypeRef};
+use clr_profiler::metadata::AnySignature;
 use clr_profiler::prelude::*;
 
 use super::{class, framework_type, say};

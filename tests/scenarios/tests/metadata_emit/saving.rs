@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use clr_profiler::il::signature::{MethodSig, TypeSig};
+use clr_profiler::il::token::Token;
+use clr_profiler::metadata::{
+    AnySignature, Dispenser, DispenserOption, MetadataEvents, MetadataHandler,
+};
 use clr_profiler::prelude::*;
-use clr_profiler::{Dispenser, DispenserOption, MetadataEvents, MetadataHandler};
 
 use super::{class, say};
 

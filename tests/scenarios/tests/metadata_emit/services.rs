@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use clr_profiler::metadata::{Dispenser, DispenserOption, MetadataEvents, MetadataHandler};
 use clr_profiler::prelude::*;
-use clr_profiler::{Dispenser, DispenserOption, MetadataEvents, MetadataHandler};
 
 use super::say;
 

@@ -1,8 +1,9 @@
 //! Types with their layout, what they nest, events, properties and generic parameters.
 
 use clr_profiler::il::signature::{FieldSig, MethodSig, TypeSig};
+use clr_profiler::il::token::TypeRef;
+use clr_profiler::metadata::{DefaultValue, EventMethods, FieldOffset, PropertyMethods};
 use clr_profiler::prelude::*;
-use clr_profiler::{EventMethods, FieldOffset, PropertyMethods};
 
 use super::{class, framework_type, say};
 

@@ -4,9 +4,11 @@
 #[cfg(test)]
 mod tests;
 
-use clr_profiler::MetadataEvents;
-use clr_profiler::MetadataHandler;
 use clr_profiler::il::signature::{FieldSig, MethodSig, TypeSig};
+use clr_profiler::il::token::{
+    ExportedType, File, ManifestResource, StandAloneSig, Token, TypeRef, TypeToken,
+};
+use clr_profiler::metadata::{AnySignature, MetadataEvents, MetadataHandler};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -525,11 +527,11 @@ fn dispenser(info: &ProfilerInfo, path: &str) -> Result<()> {
             .is_err()
     );
     fact!("unmarked", opened.unmark_all()?);
-    let option = clr_profiler::DispenserOption::CheckDuplicatesFor;
+    let option = clr_profiler::metadata::DispenserOption::CheckDuplicatesFor;
     dispenser.set_option(option, 0x10)?;
     fact!("option", dispenser.option(option)?);
     fact!("directory", dispenser.cor_system_directory()?);
-    let search = clr_profiler::AssemblySearch::default();
+    let search = clr_profiler::metadata::AssemblySearch::default();
     fact!("search", dispenser.find_assembly(&search, "Shop").is_ok());
     fact!(
         "module search",

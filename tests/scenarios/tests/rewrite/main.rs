@@ -4,11 +4,11 @@ mod again;
 #[cfg(test)]
 mod tests;
 
-use clr_profiler::RewriteError;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::{Caught, Wrap};
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteError;
 use scenario_support::{clsid, log};
 
 pub(crate) use again::RewritesAgain;

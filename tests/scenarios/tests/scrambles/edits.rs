@@ -1,6 +1,5 @@
 //! Edits that change nothing of what a method does.
 
-use clr_profiler::RewriteContext;
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::edit::{Labels, Place, Side};
 use clr_profiler::il::fragment::Fragment;
@@ -8,6 +7,7 @@ use clr_profiler::il::instruction::{InstructionId, Position};
 use clr_profiler::il::opcode::{Flow, Opcode};
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteContext;
 
 /// Numbers that are not random: the same seed gives the same ones (SplitMix64).
 struct Random(u64);

@@ -6,8 +6,8 @@ mod tests;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use clr_profiler::RewriteError;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteError;
 use scenario_support::{clsid, log};
 
 use edits::Edits;

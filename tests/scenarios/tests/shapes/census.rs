@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use clr_profiler::RewriteError;
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::edit::NotInstrumentable;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{RewriteContext, RewriteError};
 
 use scenario_support::log;
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clr_profiler::prelude::*;
+use clr_profiler::rewrite::NativeCall;
 
 use scenario_support::log;
 

@@ -1,6 +1,7 @@
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::wrap::{TailCalls, Wrap};
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteContext;
 use scenario_support::clsid;
 
 use super::{counts, logger};

@@ -18,7 +18,7 @@ macro_rules! rewrites_shapes {
         $(#[doc = $doc])*
         pub(crate) struct $name {
             census: super::census::Census,
-            helper: Option<HelperAssembly>,
+            helper: Option<clr_profiler::rewrite::HelperAssembly>,
         }
 
         #[profiler($($class)*)]
@@ -87,6 +87,7 @@ mod wraps;
 
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::HelperAssembly;
 
 pub(crate) use inspects::InspectsShapes;
 pub(crate) use logs::LogsShapes;

@@ -4,7 +4,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Rejit, RejitOptions};
+use clr_profiler::rejit::{Rejit, RejitOptions};
 use scenario_support::{clsid, log};
 
 use super::census::Census;

@@ -2,6 +2,7 @@ use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::wrap::{Caught, Wrap};
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteContext;
 use scenario_support::clsid;
 
 use super::counts;

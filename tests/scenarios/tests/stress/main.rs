@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
 use clr_profiler::prelude::*;
-use clr_profiler::{ExceptionEvent, ExceptionEvents};
 use scenario_support::{clsid, log};
 
 use calls::{CALLS, Random};

@@ -1,5 +1,6 @@
 //! Calls about metadata.
 
+use clr_profiler::metadata::AnySignature;
 use clr_profiler::prelude::*;
 
 use super::calls::Random;

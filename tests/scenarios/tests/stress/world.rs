@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use clr_profiler::RuntimeInformation;
+use clr_profiler::info::RuntimeInformation;
 use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
 
@@ -81,7 +81,7 @@ pub(super) struct Type {
 pub(super) struct Runtime {
     pub(super) information: RuntimeInformation,
     pub(super) events: EventMask,
-    pub(super) string_layout: clr_profiler::StringLayout,
+    pub(super) string_layout: clr_profiler::info::StringLayout,
     pub(super) app_domain: AppDomainId,
     pub(super) app_domain_name: String,
     pub(super) large: u32,
@@ -229,7 +229,7 @@ impl World {
     }
 }
 
-fn is_generic(info: &ProfilerInfo, facts: &clr_profiler::FunctionInfo) -> Result<bool> {
+fn is_generic(info: &ProfilerInfo, facts: &clr_profiler::info::FunctionInfo) -> Result<bool> {
     let metadata = info.module_metadata(facts.module)?;
     let class = metadata.method_props(facts.token)?.class;
     Ok(metadata.generic_params(facts.token).next().is_some()

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use clr_profiler::prelude::*;
-use clr_profiler::{Sampler, SamplerOptions};
+use clr_profiler::sampling::{Sampler, SamplerOptions};
 use scenario_support::{clsid, log};
 
 pub(crate) use rejits_at_attach::RejitsAtAttach;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
-use clr_profiler::{Rejit, RejitOptions};
+use clr_profiler::rejit::{Rejit, RejitOptions};
 use scenario_support::{clsid, log};
 
 /// Adds 1 to the result of `Work1`.

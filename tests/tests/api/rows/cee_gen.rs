@@ -39,6 +39,6 @@ rows! { ROWS: Writer;
 }
 
 /// A section without the generator that it borrows.
-fn section(given: Result<clr_profiler::CeeSection<'_>>) -> Result<()> {
+fn section(given: Result<clr_profiler::metadata::CeeSection<'_>>) -> Result<()> {
     given.map(drop)
 }

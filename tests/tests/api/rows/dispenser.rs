@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clr_profiler::DispenserOption;
+use clr_profiler::metadata::DispenserOption;
 use clr_profiler::prelude::*;
 
 use super::rows;

@@ -1,6 +1,7 @@
 //! What the runtime hands into a callback.
 
-use clr_profiler::{CodegenFlags, IlMapEntry};
+use clr_profiler::events::CodegenFlags;
+use clr_profiler::info::IlMapEntry;
 
 use super::{BODY, rows};
 

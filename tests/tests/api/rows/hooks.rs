@@ -1,7 +1,7 @@
 //! Hooks, and what they can ask.
 
+use clr_profiler::hooks::{ArgumentBuffer, EltInfo, FunctionIDOrClientID, Hooked};
 use clr_profiler::prelude::*;
-use clr_profiler::{ArgumentBuffer, EltInfo, FunctionIDOrClientID, Hooked};
 
 use super::{FUNCTION, rows};
 

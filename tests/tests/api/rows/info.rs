@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
-    DefinedEvent, EventDefinition, EventPipeProviderConfig, EventPipeSessionId, HandleKind,
-    MethodEnum, SnapshotOptions, StackFrame,
+use clr_profiler::events::{
+    DefinedEvent, EventDefinition, EventPipeProviderConfig, EventPipeSessionId,
 };
+use clr_profiler::info::{HandleKind, MethodEnum, SnapshotOptions, StackFrame};
+use clr_profiler::prelude::*;
 
 use super::{BODY, FUNCTION, MODULE, Row, Run, all, method, rows, show};
 

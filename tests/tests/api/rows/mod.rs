@@ -11,7 +11,8 @@ mod table;
 
 use std::fmt::Debug;
 
-use clr_profiler::Dispenser;
+use clr_profiler::il::token::Token;
+use clr_profiler::metadata::Dispenser;
 use clr_profiler::prelude::*;
 
 /// What a wrapper gave, as text.

@@ -3,12 +3,16 @@
 use std::fmt::Debug;
 use std::path::Path;
 
-use clr_profiler::prelude::*;
-use clr_profiler::{
-    AssemblyProps, AssemblyRefProps, AssemblySearch, ContextId, EventMethods,
-    EventPipeProviderConfig, EventPipeSessionId, FieldOffset, FrameInfo, IlMapEntry,
-    PropertyMethods, RejitFlags,
+use clr_profiler::ContextId;
+use clr_profiler::events::{EventPipeProviderConfig, EventPipeSessionId};
+use clr_profiler::hooks::FrameInfo;
+use clr_profiler::il::token::*;
+use clr_profiler::info::{IlMapEntry, RejitFlags};
+use clr_profiler::metadata::{
+    AssemblyProps, AssemblyRefProps, AssemblySearch, DefaultValue, EventMethods, FieldOffset,
+    PropertyMethods,
 };
+use clr_profiler::prelude::*;
 
 use super::{CLASS, FUNCTION, MODULE, Outcome, Row, Run, class, method, show, token};
 
@@ -125,7 +129,7 @@ macro_rules! sample {
         method()
     };
     ($native:ident, $type:ty, wanted) => {
-        clr_profiler::AnySignature
+        clr_profiler::metadata::AnySignature
     };
     ($native:ident, $type:ty, checked) => {
         signature($native)
@@ -254,8 +258,8 @@ impl<T: Debug, I: Iterator<Item = Result<T>>> ShownByItems for Given<Result<I>> 
     }
 }
 
-impl<T: Debug + clr_profiler::MetadataItem> ShownByItems
-    for Given<clr_profiler::MetadataIter<'_, T>>
+impl<T: Debug + clr_profiler::metadata::MetadataItem> ShownByItems
+    for Given<clr_profiler::metadata::MetadataIter<'_, T>>
 {
     fn shown(&mut self) -> Outcome {
         let items = self.0.take().expect("it was not shown yet");

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use clr_profiler::Callback;
+use clr_profiler::events::Callback;
 use clr_profiler_tests::Runtime;
 use probe::calls::Effect;
 use probe::moments::{AT_THE_GATE, IN_CALLBACKS, WITH_PARTS};

@@ -2,7 +2,7 @@
 
 macro_rules! callbacks {
     ($then:ident) => {
-        $crate::callbacks::table_later::callbacks! { $then [
+        $crate::events::table_later::callbacks! { $then [
             interface ICorProfilerCallback: IUnknown
             lifecycle { Initialize = initialize, Shutdown = shutdown, }
             {
@@ -174,10 +174,10 @@ macro_rules! callbacks {
 
                 /// An exception was thrown.
                 ///
-                /// On runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions),
+                /// On runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions),
                 /// .NET 9 and 10, this and the other callbacks of exceptions come only if
                 /// [`Setup::add_events`](crate::Setup::add_events) names their flag;
-                /// [`ExceptionEvents`](crate::ExceptionEvents) tells of exceptions there.
+                /// [`ExceptionEvents`](crate::exceptions::ExceptionEvents) tells of exceptions there.
                 exception_thrown = ExceptionThrown(thrownObjectId: ObjectID)
                     [MONITOR_EXCEPTIONS] info (thrown: ObjectId<'_> = ObjectId::from_callback(thrownObjectId));
                 /// The search for a handler enters a function.

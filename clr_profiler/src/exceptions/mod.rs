@@ -1,16 +1,21 @@
-//! [`ExceptionEvents`]: exceptions by the runtime's own tracing.
+//! Exceptions by the events of the runtime's own tracing, instead of the callbacks of exceptions.
+//!
+//! [`ExceptionEvents`] is a component that calls a closure with each [`ExceptionEvent`]; its documentation has
+//! an example. The callbacks are methods of [`Profiler`](crate::Profiler), from
+//! [`exception_thrown`](crate::Profiler::exception_thrown) on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::RuntimeProvider;
-use crate::callbacks::CallbackSet;
-use crate::callbacks::payload::EventPipeEvent;
 use crate::error::{Hresult, Result};
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
+use crate::events::CallbackSet;
+use crate::events::payload::EventPipeEvent;
 use crate::ids::FunctionId;
-use crate::info::{CorProfilerInfo3, EventLevel, EventPayloadReader};
+use crate::info::CorProfilerInfo3;
+use crate::info::info12::{EventLevel, EventPayloadReader};
 use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
+use crate::runtime_events::RuntimeProvider;
 use clr_profiler_macros::component;
 
 opaque! { ExceptionEvents }
@@ -30,12 +35,12 @@ const FILTER_ENDS: u32 = 255;
 /// What happens to exceptions, by the runtime's own tracing (.NET 5) instead of the callbacks of
 /// exceptions.
 ///
-/// It is safe on runtimes that [lose exceptions](crate::RuntimeInformation::loses_exceptions) which a
+/// It is safe on runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions) which a
 /// profiler monitors. It does not tell of methods that are searched or left without a handler.
 ///
 /// ```
 /// use clr_profiler::prelude::*;
-/// use clr_profiler::{ExceptionEvent, ExceptionEvents};
+/// use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
 ///
 /// struct Thrown;
 ///
@@ -116,7 +121,7 @@ impl ExceptionEvents {
     }
 
     /// The same for a profiler that has callbacks of exceptions: these events are told only on runtimes
-    /// that [lose exceptions](crate::RuntimeInformation::loses_exceptions), and there they take
+    /// that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions), and there they take
     /// [`MONITOR_EXCEPTIONS`](EventMask::MONITOR_EXCEPTIONS) out of the setup, so that the callbacks do
     /// not come. Elsewhere they do nothing.
     pub fn instead_of_callbacks(

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use uuid::Uuid;
 
-use crate::callbacks::reasons::RootKind;
+use crate::events::reasons::RootKind;
 use crate::ids::{ClassId, EventPipeProviderId, GcHandleId, ObjectId, ObjectIds, ThreadId};
 use crate::native::native_flags;
 use clr_profiler_sys as sys;

@@ -2,7 +2,7 @@
 
 use super::with_callbacks;
 use crate::error::Hresult;
-use crate::events::EventMask;
+use crate::event_mask::EventMask;
 
 macro_rules! define_callback {
     ($(

@@ -1,12 +1,12 @@
 //! [`AllocationTicks`]: sampled allocations by the runtime's own tracing.
 
-use super::RuntimeProvider;
-use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
+use crate::events::payload::EventPipeEvent;
 use crate::ids::ClassId;
-use crate::info::{EventLevel, EventPayloadReader};
+use crate::info::info12::{EventLevel, EventPayloadReader};
 use crate::profiler::{Component, Setup};
 use crate::runtime::ProfilerInfo;
+use crate::runtime_events::RuntimeProvider;
 use clr_profiler_macros::component;
 
 opaque! { AllocationTicks }
@@ -20,7 +20,7 @@ const ALLOCATION_TICK: u32 = 10;
 /// (.NET 5).
 ///
 /// ```
-/// use clr_profiler::AllocationTicks;
+/// use clr_profiler::heap::AllocationTicks;
 /// use clr_profiler::prelude::*;
 ///
 /// struct Ticks;

@@ -1,18 +1,13 @@
 //! What the runtime's own tracing tells: events of its provider, delivered by an EventPipe session.
 
-mod allocations;
-mod exceptions;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::callbacks::payload::EventPipeEvent;
 use crate::error::Result;
-use crate::info::{CorProfilerInfo12, EventLevel, EventPipeProviderConfig};
+use crate::events::payload::EventPipeEvent;
+use crate::info::CorProfilerInfo12;
+use crate::info::info12::{EventLevel, EventPipeProviderConfig};
 use crate::runtime::{ProfilerInfo, lock};
-
-pub use allocations::{AllocationTick, AllocationTicks};
-pub use exceptions::{ExceptionEvent, ExceptionEvents, ThrownException};
 
 /// The runtime's provider of events.
 const NAME: &str = "Microsoft-Windows-DotNETRuntime";
@@ -30,18 +25,18 @@ impl Session {
 
 /// The runtime's provider, which is told from others by its id once that is known.
 #[derive(Debug, Default)]
-struct RuntimeProvider(AtomicUsize);
+pub(crate) struct RuntimeProvider(AtomicUsize);
 
 impl RuntimeProvider {
     /// Wants events from the start of the profiler until the process ends.
-    fn want(info: &ProfilerInfo, keywords: u64, level: EventLevel) {
+    pub(crate) fn want(info: &ProfilerInfo, keywords: u64, level: EventLevel) {
         let mut wanted = Session::wanted(info);
         let (all, highest) = wanted.unwrap_or((0, level));
         *wanted = Some((all | keywords, level.max(highest)));
     }
 
     /// Has the events delivered that are wanted. Only the first one who calls this does something.
-    fn start(info: &ProfilerInfo) -> Result<()> {
+    pub(crate) fn start(info: &ProfilerInfo) -> Result<()> {
         let Some((keywords, level)) = Session::wanted(info).take() else {
             return Ok(());
         };
@@ -52,7 +47,7 @@ impl RuntimeProvider {
     }
 
     /// Whether an event is the runtime's: a profiler may have sessions with other providers.
-    fn has_raised(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> bool {
+    pub(crate) fn has_raised(&self, info: &ProfilerInfo, event: &EventPipeEvent<'_>) -> bool {
         let provider = event.provider.raw();
         if self.0.load(Ordering::Relaxed) == provider {
             return true;

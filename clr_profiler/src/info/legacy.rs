@@ -1,0 +1,41 @@
+//! The calls of `ICorProfilerInfo` that no runtime of today implements.
+
+use super::ProfilerInfo;
+use super::handle::Sealed;
+use crate::ids::FunctionId;
+use clr_profiler_sys as sys;
+use sys::IUnknown;
+
+table! { ($) __cor_profiler_info_legacy:
+    CorProfilerInfoLegacy = ICorProfilerInfo from info;
+
+    /// Asks for a function to be compiled again. .NET Framework 1 only:
+    /// [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit) does that today.
+    fn set_function_rejit(function: FunctionId) -> () = SetFunctionReJIT(function)
+        fails "`E_NOTIMPL`.";
+
+    /// The interface for debugging this process from within. .NET Framework 1 only.
+    fn inproc_inspection_interface() -> IUnknown = GetInprocInspectionInterface(@interface)
+        fails "`E_NOTIMPL`.";
+
+    /// The interface for debugging this thread from within. .NET Framework 1 only.
+    fn inproc_inspection_this_thread() -> IUnknown = GetInprocInspectionIThisThread(@interface)
+        fails "`E_NOTIMPL`.";
+
+    /// Begins debugging from within, and gives the number that ends it. .NET Framework 1 only.
+    fn begin_inproc_debugging(this_thread_only: bool) -> u32
+        = BeginInprocDebugging(this_thread_only, @context)
+        with ENABLE_INPROC_DEBUGGING fails "`E_NOTIMPL`.";
+
+    /// Ends debugging from within. .NET Framework 1 only.
+    fn end_inproc_debugging(context: u32) -> () = EndInprocDebugging(context)
+        fails "`E_NOTIMPL`.";
+}
+
+/// Calls of `ICorProfilerInfo` that runtimes since .NET Framework 2.0 answer with `E_NOTIMPL`.
+#[doc(alias = "ICorProfilerInfo")]
+pub trait CorProfilerInfoLegacy: Sealed {
+    __cor_profiler_info_legacy! { calls }
+}
+
+impl CorProfilerInfoLegacy for ProfilerInfo {}
