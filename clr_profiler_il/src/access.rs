@@ -1,11 +1,11 @@
 //! Who may use what is not public (ECMA-335 I.8.5.3): a JIT refuses code that names what it may not use.
 //!
 //! ```
-//! use clr_profiler_il::access::Restriction;
+//! use clr_profiler_il::access::Accessibility;
 //!
 //! // `private static`, and `public static`.
-//! let of_field = |attributes| Restriction::of_member("count", attributes);
-//! assert_eq!(of_field(0x0011), Some(Restriction::Type));
+//! let of_field = |attributes| Accessibility::of_member("count", attributes);
+//! assert_eq!(of_field(0x0011), Some(Accessibility::Type));
 //! assert_eq!(of_field(0x0016), None);
 //! ```
 
@@ -17,7 +17,7 @@ const VISIBILITY: u32 = 0x0007;
 messages! {
     /// Who alone may use a type or member.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub enum Restriction {
+    pub enum Accessibility {
         /// Nobody: type initialisers.
         Nobody => "is a type initialiser, which the runtime alone calls";
         /// Code of the same module (`privatescope`).
@@ -36,7 +36,7 @@ messages! {
 }
 
 /// Where code stands that uses something, as seen from what it uses. Only what matters is asked.
-pub trait Standpoint {
+pub trait AccessContext {
     /// Whether both are in the same module.
     fn is_in_module(&self) -> bool;
 
@@ -54,7 +54,7 @@ pub trait Standpoint {
     fn ignores_checks(&self) -> bool;
 }
 
-impl Restriction {
+impl Accessibility {
     /// Of a method or field, by its name and attributes (II.23.1.5, II.23.1.10).
     #[must_use]
     pub fn of_member(name: &str, attributes: u32) -> Option<Self> {
@@ -84,7 +84,7 @@ impl Restriction {
     }
 
     /// Whether code that stands there may use it.
-    pub fn admits(self, code: &impl Standpoint) -> bool {
+    pub fn permits(self, code: &impl AccessContext) -> bool {
         let is_family = || code.is_in_type() || code.is_derived();
         let is_admitted = match self {
             Self::Nobody => return false,
@@ -101,15 +101,15 @@ impl Restriction {
 
 #[cfg(test)]
 mod tests {
-    use super::Restriction::{
+    use super::Accessibility::{
         Assembly, Family, FamilyInAssembly, FamilyOrAssembly, Module, Nobody, Type,
     };
     use super::*;
 
-    /// What of a [`Standpoint`] is so, in the order of its functions.
+    /// What of a [`AccessContext`] is so, in the order of its functions.
     struct At([bool; 5]);
 
-    impl Standpoint for At {
+    impl AccessContext for At {
         fn is_in_module(&self) -> bool {
             self.0[0]
         }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_is_limited_admits_those_whom_it_names() {
-        const ALL: [Restriction; 7] = [
+        const ALL: [Accessibility; 7] = [
             Nobody,
             Module,
             Type,
@@ -158,15 +158,15 @@ mod tests {
             (At([no, no, no, no, no]), &[]),
             (At([no, no, no, no, yes]), &ALL[1..]),
         ] {
-            let admits = ALL.into_iter().filter(|limit| limit.admits(&at));
-            assert_eq!(admits.collect::<Vec<_>>(), admitted, "{:?}", at.0);
+            let permits = ALL.into_iter().filter(|limit| limit.permits(&at));
+            assert_eq!(permits.collect::<Vec<_>>(), admitted, "{:?}", at.0);
         }
     }
 
     #[test]
     fn attributes_tell_the_limit() {
-        let members = (0..8).map(|attributes| Restriction::of_member("M", attributes));
-        let of_types = (0..8).map(Restriction::of_type);
+        let members = (0..8).map(|attributes| Accessibility::of_member("M", attributes));
+        let of_types = (0..8).map(Accessibility::of_type);
         let limits = [
             Module,
             Type,
@@ -188,6 +188,6 @@ mod tests {
             Some(FamilyOrAssembly),
         ];
         assert!(of_types.eq(expected));
-        assert_eq!(Restriction::of_member(".cctor", 6), Some(Nobody));
+        assert_eq!(Accessibility::of_member(".cctor", 6), Some(Nobody));
     }
 }

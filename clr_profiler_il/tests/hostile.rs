@@ -61,7 +61,7 @@ fn every_rule_has_its_error_and_offset() {
         (
             &[0x1b, 0x06, 0x00, 0x01],
             Kind::WrongSignatureKind {
-                wanted: "method",
+                expected: "method",
                 found: 0x06,
             },
             1,
@@ -92,7 +92,7 @@ fn bytes_that_are_no_element_type() {
 
 #[test]
 fn a_blob_of_another_kind_is_named() {
-    let header = |wanted, found| Kind::WrongSignatureKind { wanted, found };
+    let header = |expected, found| Kind::WrongSignatureKind { expected, found };
     let field = FieldSig::parse(&[0x07, 0x08]).unwrap_err();
     assert_eq!(field.kind(), header("field", 0x07));
     let property = PropertySig::parse(&[0x48, 0x00, 0x08]).unwrap_err();

@@ -1,7 +1,7 @@
 //! The table of opcodes against the one of the runtime's headers.
 
 use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::opcode::{Flow, Opcode, OperandKind, ValueKind};
+use clr_profiler_il::opcode::{FlowControl, Opcode, OperandKind, ValueKind};
 
 const FACTS: &str = include_str!("facts/opcodes.txt");
 
@@ -49,16 +49,16 @@ fn kinds(text: &str) -> Option<Vec<ValueKind>> {
     Some(kinds.collect())
 }
 
-fn flow(text: &str) -> Flow {
+fn flow(text: &str) -> FlowControl {
     match text {
-        "NEXT" => Flow::Next,
-        "BREAK" => Flow::Break,
-        "CALL" => Flow::Call,
-        "RETURN" => Flow::Return,
-        "BRANCH" => Flow::Branch,
-        "COND_BRANCH" => Flow::ConditionalBranch,
-        "THROW" => Flow::Throw,
-        "META" => Flow::Prefix,
+        "NEXT" => FlowControl::Next,
+        "BREAK" => FlowControl::Break,
+        "CALL" => FlowControl::Call,
+        "RETURN" => FlowControl::Return,
+        "BRANCH" => FlowControl::Branch,
+        "COND_BRANCH" => FlowControl::ConditionalBranch,
+        "THROW" => FlowControl::Throw,
+        "META" => FlowControl::Prefix,
         other => panic!("{other}"),
     }
 }
@@ -78,7 +78,7 @@ fn every_row_is_that_of_the_headers() {
         assert_eq!(opcode.operand_kind(), operand(operand_kind), "{line}");
         assert_eq!(opcode.pops().map(<[_]>::to_vec), kinds(pops), "{line}");
         assert_eq!(opcode.pushes().map(<[_]>::to_vec), kinds(pushes), "{line}");
-        assert_eq!(opcode.flow(), flow(flow_kind), "{line}");
+        assert_eq!(opcode.flow_control(), flow(flow_kind), "{line}");
         seen += 1;
     }
     assert_eq!(seen, 218);
@@ -105,7 +105,10 @@ fn forms_of_branches() {
             assert_eq!(short.operand_kind(), OperandKind::ShortTarget);
             assert_eq!(long.operand_kind(), OperandKind::Target);
             assert_eq!(short.mnemonic(), format!("{}.s", long.mnemonic()));
-            assert_eq!((short.pops(), short.flow()), (long.pops(), long.flow()));
+            assert_eq!(
+                (short.pops(), short.flow_control()),
+                (long.pops(), long.flow_control())
+            );
         }
     }
 }

@@ -333,7 +333,7 @@ fn every_calling_convention() {
     for code in [0x06, 0x07, 0x08, 0x0a, 0x0c, 0x0d, 0x0e, 0x0f, 0x80] {
         let error = MethodSig::parse(&[code, 0x00, 0x01]).unwrap_err();
         let wrong = SignatureErrorKind::WrongSignatureKind {
-            wanted: "method",
+            expected: "method",
             found: code,
         };
         assert_eq!((error.kind(), error.offset()), (wrong, 0));

@@ -161,7 +161,7 @@ impl Checked<'_> {
     /// The declared depth is the computed one, or it is known why not.
     fn depth(&mut self, body: &MethodBody, method: &Method<'_>) {
         let computed = match body.stack_depths(&self.tokens) {
-            Ok(depths) => depths.most(),
+            Ok(depths) => depths.max(),
             Err(error) => {
                 let failure = format!("{} {}: {error}", self.name, method.token);
                 self.failures.push(failure);
@@ -178,7 +178,7 @@ impl Checked<'_> {
             return;
         }
         match body.stack_depths(&Miscounting(&self.tokens)) {
-            Ok(depths) if depths.most() == declared => self.figures.miscounted += 1,
+            Ok(depths) if depths.max() == declared => self.figures.miscounted += 1,
             // In a loop or behind a branch, the mistake is one of the depth at a join.
             Err(StackError {
                 kind: StackErrorKind::Mismatch { .. },

@@ -228,8 +228,8 @@ impl Check<'_> {
             return Err(violation.to_string());
         }
         let depths = body.stack_depths(self.tokens).map_err(|e| e.to_string())?;
-        if depths.most() > body.max_stack() {
-            return Err(format!("{} > {}", depths.most(), body.max_stack()));
+        if depths.max() > body.max_stack() {
+            return Err(format!("{} > {}", depths.max(), body.max_stack()));
         }
         // The stack is empty where the regions of the wrap begin.
         let start = body.clauses().last().map(|clause| clause.try_region.start);

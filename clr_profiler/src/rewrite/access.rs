@@ -15,10 +15,10 @@ use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataAssemblyImport, MetadataImport};
-use clr_profiler_il::access::{self, Restriction};
+use clr_profiler_il::access::{self, Accessibility};
 use clr_profiler_il::metadata::{Member, Tables};
 use clr_profiler_il::token::{FieldDef, MethodDef, Token, TypeDef, TypeToken};
-use clr_profiler_il::usage::{Part, Used};
+use clr_profiler_il::usage::{AccessTarget, Usage};
 
 /// How many types enclose each other, or derive from each other, before hostile metadata is suspected.
 const DEPTH_LIMIT: usize = 64;
@@ -33,7 +33,7 @@ pub(super) struct Access {
 #[derive(Clone, Debug)]
 struct Limit {
     what: String,
-    to: Restriction,
+    to: Accessibility,
     /// The type that declares it, or that encloses it, in the module that defines it.
     module: ModuleId,
     class: TypeDef,
@@ -41,7 +41,7 @@ struct Limit {
 
 /// Refuses what code of the method may not use.
 pub(super) fn check(
-    used: &Used,
+    used: &Usage,
     subject: &Subject<'_>,
     scope: &Scope<'_>,
     remembered: &Module,
@@ -99,14 +99,14 @@ impl<'a> Looks<'a, '_> {
 
     fn access(&self, name: Token) -> Access {
         let mut limits = Vec::new();
-        for part in Part::of(self.scope, name) {
+        for part in AccessTarget::of(self.scope, name) {
             match part {
-                Part::Class(class) => {
+                AccessTarget::Class(class) => {
                     let look = |place: &Place<'_>| Some(of_type(place));
                     let found = self.lookup.in_type(self.module, class, look);
                     limits.extend(found.into_iter().flatten());
                 }
-                Part::Member {
+                AccessTarget::Member {
                     token,
                     class,
                     member,
@@ -158,7 +158,7 @@ impl<'a> Looks<'a, '_> {
     /// Whether code of a type of this module may use what is limited so.
     fn allows(&self, limit: &Limit, class: TypeDef) -> bool {
         let looks = self;
-        limit.to.admits(&Standpoint {
+        limit.to.permits(&AccessContext {
             looks,
             class,
             limit,
@@ -226,13 +226,13 @@ impl<'a> Looks<'a, '_> {
 }
 
 /// Code of a type of this module, which would use what is limited.
-struct Standpoint<'a, 'info> {
+struct AccessContext<'a, 'info> {
     looks: &'a Looks<'a, 'info>,
     class: TypeDef,
     limit: &'a Limit,
 }
 
-impl access::Standpoint for Standpoint<'_, '_> {
+impl access::AccessContext for AccessContext<'_, '_> {
     fn is_in_module(&self) -> bool {
         self.limit.module == self.looks.module
     }
@@ -279,7 +279,7 @@ fn of_type(place: &Place<'_>) -> Vec<Limit> {
     let outer = all.iter().skip(1).chain(all.last());
     let limits = all.iter().zip(outer).map_while(|(&class, &outer)| {
         let props = metadata.type_def_props(class).ok()?;
-        Some(Restriction::of_type(props.attributes).map(|to| Limit {
+        Some(Accessibility::of_type(props.attributes).map(|to| Limit {
             what: place.name(),
             to,
             module: place.module,
@@ -290,7 +290,7 @@ fn of_type(place: &Place<'_>) -> Vec<Limit> {
 }
 
 fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {
-    let to = Restriction::of_member(name, attributes);
+    let to = Accessibility::of_member(name, attributes);
     to.map(|to| Limit {
         what: format!("{}::{name}", place.name()),
         to,

@@ -8,7 +8,7 @@ use super::subject::Subject;
 use crate::error::{Error, Result};
 use crate::metadata::{Metadata, MetadataImport2};
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::metadata::{Known, MetadataResolver};
+use clr_profiler_il::metadata::{Cache, MetadataResolver};
 use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::token::{Token, TypeDef};
 use clr_profiler_il::verify::MethodContext;
@@ -25,7 +25,7 @@ pub(super) fn check(
     before: &[u8],
     subject: &Subject<'_>,
     resolver: &MetadataResolver<'_, Scope<'_>>,
-    known: &Known<TypeDef, Arc<[u32]>>,
+    known: &Cache<TypeDef, Arc<[u32]>>,
     body: &mut MethodBody,
 ) -> Result<()> {
     body.decode_into(bytes).map_err(Error::other)?;
@@ -56,7 +56,7 @@ pub(super) fn check(
 }
 
 /// The type parameters of the method and its type that stand for reference types alone.
-fn references(subject: &Subject<'_>, known: &Known<TypeDef, Arc<[u32]>>) -> Vec<TypeSig> {
+fn references(subject: &Subject<'_>, known: &Cache<TypeDef, Arc<[u32]>>) -> Vec<TypeSig> {
     let class = subject.props.class;
     let of_type = known.get(class, || {
         constrained(&subject.metadata, class.into()).collect()

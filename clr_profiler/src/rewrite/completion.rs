@@ -1,7 +1,7 @@
 //! When the work of a method is done: [`RewriteContext::completion`].
 
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::completion::{Completion, Facts};
+use clr_profiler_il::completion::{Completion, CompletionContext};
 use clr_profiler_il::metadata::Tables;
 use clr_profiler_il::signature::MethodSig;
 use clr_profiler_il::symbol::Resolver;
@@ -30,7 +30,7 @@ impl RewriteContext<'_> {
     /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
     /// info.method(function)?.rewrite(|body, cx| {
     ///     let wrap = match cx.completion(body)? {
-    ///         Completion::Followed(followed) => {
+    ///         Completion::Task(followed) => {
     ///             let completes = followed.method("[Helper]Tracer", "Completes", "string");
     ///             let name = cx.full_name().to_owned();
     ///             Wrap::new().replace_result(move |code, _, result| {
@@ -50,7 +50,7 @@ impl RewriteContext<'_> {
     }
 }
 
-impl Facts for RewriteContext<'_> {
+impl CompletionContext for RewriteContext<'_> {
     type Error = Error;
 
     fn signature(&self) -> &MethodSig {

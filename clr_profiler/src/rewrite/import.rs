@@ -9,7 +9,7 @@ use crate::metadata::{
     MetadataAssemblyImport, MetadataEmit, MetadataEmit2, MetadataImport,
 };
 use crate::native;
-use clr_profiler_il::metadata::{self, Home, Names};
+use clr_profiler_il::metadata::{self, Emitter, ResolutionScope};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
 /// What the core library may be called: it is one and the same, whichever a module refers to.
@@ -26,7 +26,7 @@ const ALIAS: &str = "corelib";
 #[derive(Default)]
 pub(super) struct Tokens {
     assemblies: Option<Assemblies>,
-    given: metadata::Tokens,
+    given: metadata::TokenCache,
 }
 
 /// Finds the tokens of symbols. Whoever has one holds the lock of the module.
@@ -102,7 +102,7 @@ impl ModuleNames<'_, '_> {
     ///
     /// A facade forwards only types that are older than itself: the others are referred to where they
     /// are defined.
-    fn core_home(&mut self, assembly: &str, path: &str) -> Result<Home> {
+    fn core_scope(&mut self, assembly: &str, path: &str) -> Result<ResolutionScope> {
         let metadata = self.scope.metadata();
         let lookup = Lookup::of(self.scope.info());
         let assemblies = self.assemblies()?;
@@ -113,7 +113,7 @@ impl ModuleNames<'_, '_> {
         let mut uses_object = Vec::with_capacity(references.len());
         for (name, token) in &references {
             if found(metadata.find_type_ref(*token, outermost(path)))?.is_some() {
-                return Ok(Home::Assembly(*token));
+                return Ok(ResolutionScope::Assembly(*token));
             }
             if found(metadata.find_type_ref(*token, "System.Object"))?.is_some() {
                 uses_object.push(*name);
@@ -124,17 +124,17 @@ impl ModuleNames<'_, '_> {
         let (mut unknown, mut missing) = (None, None);
         for (name, token) in references {
             match lookup.find_type(name, path) {
-                Ok(()) => return Ok(Home::Assembly(token)),
+                Ok(()) => return Ok(ResolutionScope::Assembly(token)),
                 Err(NotFound::Unknown) => unknown = unknown.or(Some(token)),
                 Err(NotFound::Missing(problem)) => missing = missing.or(Some(problem)),
             }
         }
         match (lookup.find_type(CORE_LIBRARY, path), unknown) {
             (Ok(()), _) => match self.assemblies()?.reference(CORE_LIBRARY) {
-                Some(token) => Ok(Home::Assembly(token)),
+                Some(token) => Ok(ResolutionScope::Assembly(token)),
                 None => self.new_reference(CORE_LIBRARY),
             },
-            (_, Some(token)) => Ok(Home::Assembly(token)),
+            (_, Some(token)) => Ok(ResolutionScope::Assembly(token)),
             (Err(NotFound::Missing(problem)), None) => {
                 Err(Error::other(missing.unwrap_or(problem)))
             }
@@ -143,7 +143,7 @@ impl ModuleNames<'_, '_> {
     }
 
     /// A reference by the name alone, which any version satisfies.
-    fn new_reference(&mut self, assembly: &str) -> Result<Home> {
+    fn new_reference(&mut self, assembly: &str) -> Result<ResolutionScope> {
         let token = self
             .scope
             .writer()?
@@ -154,7 +154,7 @@ impl ModuleNames<'_, '_> {
         let token = Token::from(token);
         let reference = (assembly.to_owned(), token);
         self.assemblies()?.references.push(reference);
-        Ok(Home::Assembly(token))
+        Ok(ResolutionScope::Assembly(token))
     }
 
     /// Has the module refer to an assembly by all that it states of itself.
@@ -218,21 +218,21 @@ fn found<T: Into<Token> + Copy>(answer: Result<T>) -> Result<Option<T>> {
     Ok(native::found(answer)?.filter(|token| !(*token).into().is_nil()))
 }
 
-impl Names for ModuleNames<'_, '_> {
+impl Emitter for ModuleNames<'_, '_> {
     type Error = Error;
 
-    fn home(&mut self, assembly: &str, path: &str) -> Result<Home> {
+    fn resolution_scope(&mut self, assembly: &str, path: &str) -> Result<ResolutionScope> {
         let assemblies = self.assemblies()?;
         let is_core = assembly == ALIAS || CORE_LIBRARIES.contains(&assembly);
         if assemblies.is_own(assembly) || (is_core && assemblies.is_own(CORE_LIBRARY)) {
-            return Ok(Home::Here);
+            return Ok(ResolutionScope::Module);
         }
         // Who asks for the core library by its own name may mean a type that no facade forwards.
         if is_core && assembly != CORE_LIBRARY {
-            return self.core_home(assembly, path);
+            return self.core_scope(assembly, path);
         }
         if let Some(token) = assemblies.reference(assembly) {
-            return Ok(Home::Assembly(token));
+            return Ok(ResolutionScope::Assembly(token));
         }
         assemblies.may_refer_to(assembly)?;
         // The core library is there, whatever is known.

@@ -96,7 +96,7 @@ impl ProfilerInfo {
     ) -> Result<R> {
         let remembered = remembered(self, module, "ProfilerInfo::define_type")?;
         let base = import(self, module, &remembered, |importer| {
-            if importer.names().has_type(name)? {
+            if importer.emitter().has_type(name)? {
                 return Err(Error::other(format!("the module has a type {name}")));
             }
             importer.named_type(kind.base())

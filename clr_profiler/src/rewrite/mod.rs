@@ -35,15 +35,15 @@ use crate::info::{CorProfilerInfo, CorProfilerInfo7, IlMapEntry};
 use crate::profiler::{has_components, name_of};
 use crate::runtime::{ProfilerInfo, lock, owner};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
-use clr_profiler_il::edit::{NotInstrumentable, OffsetPair, Origins};
+use clr_profiler_il::edit::{NotInstrumentable, OffsetMapping, OffsetPair};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::token::MethodDef;
-use clr_profiler_il::usage::Used;
+use clr_profiler_il::usage::Usage;
 
 pub use calli::{NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue};
-pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, TypedArguments, Unboxable};
-pub use clr_profiler_il::completion::{Completion, Followed, Unfollowed};
+pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, NotBoxable, TypedArguments};
+pub use clr_profiler_il::completion::{Completion, TaskResult, Unobservable};
 pub use clr_profiler_il::declaration::{NewField, NewType};
 pub use context::RewriteContext;
 pub use error::RewriteError;
@@ -305,15 +305,15 @@ fn work(
         memory.keep(&new.bytes);
         let is_changed = *new.bytes != *before.bytes;
         new.map = match is_changed {
-            true => before.origins.followed_by(new.map),
-            false => before.origins.map(),
+            true => before.offsets.then(new.map),
+            false => before.offsets.map(),
         };
         set(&new, is_changed)?;
         let after: Arc<[u8]> = new.bytes.into();
-        let origins = match is_changed {
-            false => before.origins,
-            true if new.map.is_empty() || !has_components(info) => Origins::Hidden,
-            true => Origins::Mapped(new.map.into()),
+        let offsets = match is_changed {
+            false => before.offsets,
+            true if new.map.is_empty() || !has_components(info) => OffsetMapping::Hidden,
+            true => OffsetMapping::Mapped(new.map.into()),
         };
         let rewritten = Rewritten {
             before: before.bytes,
@@ -321,7 +321,7 @@ fn work(
             first: true,
         };
         let bytes = after;
-        Ok((rewritten, Body { bytes, origins }))
+        Ok((rewritten, Body { bytes, offsets }))
     });
     worked.map_err(|error| RewriteError::from_error(subject.name().to_owned(), &error))
 }
@@ -362,7 +362,7 @@ fn edited(
                 EncodeError::Tokens(error) => error,
                 other => Error::other(other.to_string()),
             })?;
-        let used = Used::by(body, &mut importer)?;
+        let used = Usage::of(body, &mut importer)?;
         if scope.take_changed() && info.version() >= 7 {
             info.apply_metadata(module)?;
         }

@@ -18,8 +18,8 @@ use crate::events::CallbackSet;
 use crate::ids::ModuleId;
 use crate::profiler::Component;
 use crate::runtime::{Owner, ProfilerInfo, lock};
-use clr_profiler_il::edit::{NotInstrumentable, Origins};
-use clr_profiler_il::metadata::{Answers, Known};
+use clr_profiler_il::edit::{NotInstrumentable, OffsetMapping};
+use clr_profiler_il::metadata::{Cache, ResolutionCache};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
 
 /// All modules of one runtime.
@@ -37,14 +37,14 @@ pub(super) struct Module {
     /// The lock of the module's metadata.
     pub(super) tokens: Mutex<Tokens>,
     /// Whether values of these types live on the stack alone.
-    pub(super) by_ref_like: Known<TypeToken, bool>,
-    pub(super) answers: Answers,
+    pub(super) by_ref_like: Cache<TypeToken, bool>,
+    pub(super) answers: ResolutionCache,
     /// Who may use what tokens name.
-    pub(super) access: Known<Token, Access>,
+    pub(super) access: Cache<Token, Access>,
     /// Why no objects can be made with them.
-    pub(super) made: Known<Token, Option<Arc<str>>>,
+    pub(super) made: Cache<Token, Option<Arc<str>>>,
     /// The numbers of a type's parameters that stand for reference types alone.
-    pub(super) references: Known<TypeDef, Arc<[u32]>>,
+    pub(super) references: Cache<TypeDef, Arc<[u32]>>,
 }
 
 /// One method.
@@ -78,14 +78,14 @@ pub(super) type Outcome = Result<Body, RewriteError>;
 #[derive(Clone)]
 pub(super) struct Body {
     pub(super) bytes: Arc<[u8]>,
-    pub(super) origins: Origins,
+    pub(super) offsets: OffsetMapping,
 }
 
 impl Body {
     /// The method's own.
     fn own(bytes: Arc<[u8]>) -> Self {
-        let origins = Origins::Same;
-        Self { bytes, origins }
+        let offsets = OffsetMapping::Identity;
+        Self { bytes, offsets }
     }
 }
 
@@ -296,9 +296,9 @@ mod tests {
         slot.turn(owner, true, (ModuleId::from_runtime(8), MethodDef::NIL))
     }
 
-    fn body(byte: u8, origins: Origins) -> Body {
+    fn body(byte: u8, offsets: OffsetMapping) -> Body {
         let bytes = [byte].into();
-        Body { bytes, origins }
+        Body { bytes, offsets }
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
                         Turn::Work(working) => {
                             works.fetch_add(1, Ordering::Relaxed);
                             thread::sleep(std::time::Duration::from_millis(20));
-                            working.finish(Ok(body(7, Origins::Same)));
+                            working.finish(Ok(body(7, OffsetMapping::Identity)));
                         }
                         Turn::Done(outcome) => assert_eq!(*outcome.unwrap().bytes, [7]),
                         _ => panic!("nobody asks twice"),
@@ -332,7 +332,7 @@ mod tests {
             panic!("the first one works");
         };
         assert!(matches!(turn(&slot), Turn::Busy));
-        working.finish(Ok(body(1, Origins::Same)));
+        working.finish(Ok(body(1, OffsetMapping::Identity)));
         assert!(matches!(turn(&slot), Turn::Done(Ok(_))));
     }
 
@@ -371,13 +371,13 @@ mod tests {
         let [first, second] = [0, 1].map(Owner::component);
         let body_for = |owner| slot.body_for(owner, || Ok(vec![1])).unwrap().bytes[0];
         assert_eq!(body_for(second), 1);
-        edit(&slot, first, Ok(body(2, Origins::Same)));
+        edit(&slot, first, Ok(body(2, OffsetMapping::Identity)));
         assert_eq!((body_for(first), body_for(second)), (1, 2));
         // What failed has made nothing of it.
         let failed = RewriteError::new(String::new(), "no");
         edit(&slot, second, Err(failed));
         assert_eq!(body_for(Owner::PROFILER), 2);
-        edit(&slot, Owner::PROFILER, Ok(body(3, Origins::Same)));
+        edit(&slot, Owner::PROFILER, Ok(body(3, OffsetMapping::Identity)));
         assert!(matches!(turn_of(&slot, first), Turn::Done(Ok(_))));
         assert!(matches!(turn_of(&slot, second), Turn::Done(Err(_))));
         let between = Owner::component(2);
@@ -397,9 +397,9 @@ mod tests {
             body.map(|body| body.bytes[0])
         };
         assert_eq!(body_for(first), Ok(1));
-        edit(&slot, first, Ok(body(2, Origins::Same)));
+        edit(&slot, first, Ok(body(2, OffsetMapping::Identity)));
         assert_eq!((body_for(first), body_for(second)), (Ok(1), Ok(2)));
-        edit(&slot, Owner::PROFILER, Ok(body(3, Origins::Same)));
+        edit(&slot, Owner::PROFILER, Ok(body(3, OffsetMapping::Identity)));
         assert_eq!(body_for(first), Err(Owner::PROFILER));
         assert_eq!(
             (body_for(second), body_for(Owner::PROFILER)),

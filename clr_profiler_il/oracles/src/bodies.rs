@@ -77,7 +77,7 @@ pub(crate) fn analyse(body: &MethodBody) {
     let _ = body.stack_depths(&());
     if let Ok(depths) = body.stack_depths(&Meanings) {
         for one in body.instructions() {
-            assert!(depths.before(one.id()) <= Some(depths.most()));
+            assert!(depths.before(one.id()) <= Some(depths.max()));
         }
     }
     let _ = body.offset_map();

@@ -37,14 +37,14 @@ pub enum Boxing {
     /// The address, as a `System.IntPtr`: it was an unmanaged pointer or one to a function.
     Address,
     /// Null, for there can be no object.
-    Skipped(Unboxable),
+    Skipped(NotBoxable),
 }
 
 messages! {
     /// Why a value cannot be an object.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
-    pub enum Unboxable {
+    pub enum NotBoxable {
         /// There is no value.
         Void => "there is none of `void`";
         /// Its type lives on the stack alone, as `Span<T>` does.
@@ -75,7 +75,7 @@ messages! {
         /// There are no objects of managed pointers.
         ManagedPointer => "an object cannot become a managed pointer";
         /// There are no objects of this type.
-        Unboxable(reason: Unboxable) => "an object cannot become such a value: {reason}";
+        NotBoxable(reason: NotBoxable) => "an object cannot become such a value: {reason}";
     }
 }
 
@@ -106,7 +106,7 @@ pub struct BoxedArguments {
 }
 
 impl Boxed {
-    fn skipped(mut code: Fragment, reason: Unboxable) -> Self {
+    fn skipped(mut code: Fragment, reason: NotBoxable) -> Self {
         code.ldnull();
         Self {
             code,
@@ -157,7 +157,7 @@ enum Plan {
     Value(TypeToken),
     /// By `box` of `System.IntPtr`.
     Address,
-    Skip(Unboxable),
+    Skip(NotBoxable),
 }
 
 enum Argument {
@@ -250,7 +250,7 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
                 code.unbox_any(self.0.operand(&TypeSig::NativeInt)?);
             }
             Plan::Skip(reason) => {
-                return Err(BoxingError::Unboxable(reason).into());
+                return Err(BoxingError::NotBoxable(reason).into());
             }
         }
         Ok(code)
@@ -336,7 +336,7 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
                 Boxing::Address
             }
             Plan::Skip(reason) => {
-                if reason != Unboxable::Void {
+                if reason != NotBoxable::Void {
                     code.pop();
                 }
                 return Ok(Boxed::skipped(code, reason));
@@ -370,8 +370,8 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
     fn plan(&mut self, value: &TypeSig) -> Result<Plan, T::Error> {
         let value = value.unmodified();
         let class = match value {
-            TypeSig::Void => return Ok(Plan::Skip(Unboxable::Void)),
-            TypeSig::TypedReference => return Ok(Plan::Skip(Unboxable::ByRefLike)),
+            TypeSig::Void => return Ok(Plan::Skip(NotBoxable::Void)),
+            TypeSig::TypedReference => return Ok(Plan::Skip(NotBoxable::ByRefLike)),
             TypeSig::String
             | TypeSig::Object
             | TypeSig::Class(_)
@@ -391,14 +391,14 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
             } => *class,
             // A parameter is boxed as what it stands for, unless that may live on the stack alone.
             TypeSig::Var(_) | TypeSig::MVar(_) if self.0.allows_by_ref_like(value)? => {
-                return Ok(Plan::Skip(Unboxable::AllowsByRefLike));
+                return Ok(Plan::Skip(NotBoxable::AllowsByRefLike));
             }
             _ => return self.0.operand(value).map(Plan::Value),
         };
         Ok(match self.0.is_by_ref_like(class) {
             Some(false) => Plan::Value(self.0.operand(value)?),
-            Some(true) => Plan::Skip(Unboxable::ByRefLike),
-            None => Plan::Skip(Unboxable::UnknownType),
+            Some(true) => Plan::Skip(NotBoxable::ByRefLike),
+            None => Plan::Skip(NotBoxable::UnknownType),
         })
     }
 }

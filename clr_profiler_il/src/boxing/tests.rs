@@ -74,17 +74,17 @@ fn a_value_becomes_what_its_type_says() {
         (
             TypeSig::ValueType(def(7)),
             "ldarg.1; pop; ldnull",
-            skipped(Unboxable::ByRefLike),
+            skipped(NotBoxable::ByRefLike),
         ),
         (
             TypeSig::ValueType(def(8)),
             "ldarg.1; pop; ldnull",
-            skipped(Unboxable::UnknownType),
+            skipped(NotBoxable::UnknownType),
         ),
         (
             TypeSig::Var(1),
             "ldarg.1; pop; ldnull",
-            skipped(Unboxable::AllowsByRefLike),
+            skipped(NotBoxable::AllowsByRefLike),
         ),
     ] {
         let mut types = types(&[value]);
@@ -124,7 +124,7 @@ fn the_array_has_what_can_be_an_object() {
         line(&all.code),
         "ldc.i4.2; newarr object; dup; ldc.i4.0; ldarg.1; stelem.ref"
     );
-    let skipped = Boxing::Skipped(Unboxable::ByRefLike);
+    let skipped = Boxing::Skipped(NotBoxable::ByRefLike);
     assert_eq!(all.boxing, [Boxing::Reference, skipped]);
     let typed = Boxer::new(&mut types).typed().unwrap();
     assert_eq!(line(&typed.code), "ldarg.1; ldnull");
@@ -149,7 +149,7 @@ fn an_object_becomes_a_value_again() {
     assert_eq!(store(1).as_deref(), Ok(stored));
     let stored = "ldarg.2; ldnull; castclass 0x1b000001; stind.ref";
     assert_eq!(store(2).as_deref(), Ok(stored));
-    let problem = BoxingError::Unboxable(Unboxable::ByRefLike);
+    let problem = BoxingError::NotBoxable(NotBoxable::ByRefLike);
     assert_eq!(
         problem.to_string(),
         "an object cannot become such a value: the type lives on the stack alone"

@@ -1,7 +1,7 @@
 //! When the work of a method is done, which for asynchronous ones is not when they return.
 //!
 //! [`Completion::of`] tells it by the signature, the attributes and the instructions of a method; of its
-//! module it asks a [`Facts`].
+//! module it asks a [`CompletionContext`].
 
 #[cfg(test)]
 mod tests;
@@ -51,15 +51,15 @@ pub enum Completion {
     /// (runtime-async), too: code around their body runs when they are done.
     Return,
     /// When what it returns completes.
-    Followed(Followed),
+    Task(TaskResult),
     /// Later than it returns, or it may be so; there is no general way to be told.
-    Unfollowed(Unfollowed),
+    Unobservable(Unobservable),
 }
 
 /// The result of a method is a `Task`, a `Task<T>`, a `ValueTask` or a `ValueTask<T>`, be the method
 /// `async` or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct TaskResult {
     /// The type of the result.
     returned: TypeSig,
 }
@@ -68,7 +68,7 @@ messages! {
     /// Why nobody can be told when the work of a method is done.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
-    pub enum Unfollowed {
+    pub enum Unobservable {
         /// An `async void` method gives its caller nothing to wait for.
         AsyncVoid => "`async void` tells nobody when it is done";
         /// The result can be awaited and is none of the four types: each such type has its own ways.
@@ -81,7 +81,7 @@ messages! {
 }
 
 /// What has to be known of a method and its module.
-pub trait Facts {
+pub trait CompletionContext {
     /// Why something cannot be known.
     type Error;
 
@@ -133,7 +133,7 @@ impl Completion {
     /// # Errors
     ///
     /// What the metadata answer.
-    pub fn of<F: Facts>(method: &F, body: &MethodBody) -> Result<Self, F::Error> {
+    pub fn of<F: CompletionContext>(method: &F, body: &MethodBody) -> Result<Self, F::Error> {
         if method.implementation() & RUNTIME_ASYNC != 0 {
             return Ok(Self::Return);
         }
@@ -148,7 +148,7 @@ impl Completion {
         };
         let is = |names: &[&str]| of_core.as_deref().is_some_and(|name| names.contains(&name));
         if is(&FOLLOWED) {
-            return Ok(Self::Followed(Followed { returned }));
+            return Ok(Self::Task(TaskResult { returned }));
         }
         let has = |attribute: &str| {
             method.has_attribute(&format!("System.Runtime.CompilerServices.{attribute}"))
@@ -156,22 +156,22 @@ impl Completion {
         let unfollowed = if has("AsyncIteratorStateMachineAttribute")?
             || (is(&ENUMERATED_LATER) && makes_own(method, body)?)
         {
-            Unfollowed::AsyncIterator
+            Unobservable::AsyncIterator
         } else if has("IteratorStateMachineAttribute")?
             || (is(&ENUMERATED) && makes_own(method, body)?)
         {
-            Unfollowed::Iterator
+            Unobservable::Iterator
         } else if has("AsyncStateMachineAttribute")? {
             match returned {
-                TypeSig::Void => Unfollowed::AsyncVoid,
-                _ => Unfollowed::CustomAwaitable,
+                TypeSig::Void => Unobservable::AsyncVoid,
+                _ => Unobservable::CustomAwaitable,
             }
         } else if class.is_some_and(|class| method.has_awaiter(class)) {
-            Unfollowed::CustomAwaitable
+            Unobservable::CustomAwaitable
         } else {
             return Ok(Self::Return);
         };
-        Ok(Self::Unfollowed(unfollowed))
+        Ok(Self::Unobservable(unfollowed))
     }
 }
 
@@ -187,7 +187,10 @@ fn class_of(type_sig: &TypeSig) -> Option<TypeToken> {
 }
 
 /// The name of a type, if it is one of the core library.
-fn core_name<F: Facts>(method: &F, class: TypeToken) -> Result<Option<String>, F::Error> {
+fn core_name<F: CompletionContext>(
+    method: &F,
+    class: TypeToken,
+) -> Result<Option<String>, F::Error> {
     Ok(match class {
         TypeToken::Def(class) if method.is_core_library() => Some(method.type_def_name(class)?),
         TypeToken::Ref(class) => {
@@ -201,7 +204,7 @@ fn core_name<F: Facts>(method: &F, class: TypeToken) -> Result<Option<String>, F
 
 /// Whether a method makes an object of a type that a compiler has made for it: `<M>d__0`. Not every
 /// compiler marks iterators by an attribute.
-fn makes_own<F: Facts>(method: &F, body: &MethodBody) -> Result<bool, F::Error> {
+fn makes_own<F: CompletionContext>(method: &F, body: &MethodBody) -> Result<bool, F::Error> {
     let start = format!("<{}>", method.name());
     for instruction in body.instructions() {
         if instruction.opcode() == Opcode::Newobj
@@ -216,7 +219,7 @@ fn makes_own<F: Facts>(method: &F, body: &MethodBody) -> Result<bool, F::Error> 
     Ok(false)
 }
 
-impl Followed {
+impl TaskResult {
     /// The type of the result, in terms of the method's module.
     pub fn returned(&self) -> &TypeSig {
         &self.returned

@@ -60,7 +60,7 @@ impl Resolver for Method {
     }
 }
 
-impl Facts for Method {
+impl CompletionContext for Method {
     type Error = &'static str;
 
     fn signature(&self) -> &MethodSig {
@@ -137,7 +137,7 @@ fn the_four_types_are_followed_where_they_are_the_core_librarys() {
         instance(TypeRef::from_row(2).unwrap().into()),
         TypeSig::ValueType(TypeRef::from_row(1).unwrap().into()),
     ] {
-        let Completion::Followed(followed) = of(&returning(returned.clone())) else {
+        let Completion::Task(followed) = of(&returning(returned.clone())) else {
             panic!("{returned:?} is one of them");
         };
         assert_eq!(*followed.returned(), returned);
@@ -151,7 +151,7 @@ fn the_four_types_are_followed_where_they_are_the_core_librarys() {
     let mut own = returning(instance(def(2)));
     assert_eq!(of(&own), Completion::Return);
     own.is_core_library = true;
-    assert!(matches!(of(&own), Completion::Followed(_)));
+    assert!(matches!(of(&own), Completion::Task(_)));
     own.implementation = RUNTIME_ASYNC;
     assert_eq!(of(&own), Completion::Return);
 }
@@ -167,39 +167,39 @@ fn attributes_and_awaiters_tell_what_cannot_be_followed() {
     for (method, reason) in [
         (
             with(TypeSig::Void, &["AsyncStateMachineAttribute"], false),
-            Unfollowed::AsyncVoid,
+            Unobservable::AsyncVoid,
         ),
         (
             with(own(), &["AsyncStateMachineAttribute"], false),
-            Unfollowed::CustomAwaitable,
+            Unobservable::CustomAwaitable,
         ),
-        (with(own(), &[], true), Unfollowed::CustomAwaitable),
+        (with(own(), &[], true), Unobservable::CustomAwaitable),
         (
             with(own(), &["IteratorStateMachineAttribute"], true),
-            Unfollowed::Iterator,
+            Unobservable::Iterator,
         ),
         (
             with(own(), &["AsyncIteratorStateMachineAttribute"], true),
-            Unfollowed::AsyncIterator,
+            Unobservable::AsyncIterator,
         ),
     ] {
-        assert_eq!(of(&method), Completion::Unfollowed(reason));
+        assert_eq!(of(&method), Completion::Unobservable(reason));
     }
     // What is no class has no awaiter, and a task is followed whatever else there is.
     assert_eq!(of(&with(TypeSig::I4, &[], true)), Completion::Return);
     let task = with(class(1), &["AsyncStateMachineAttribute"], true);
-    assert!(matches!(of(&task), Completion::Followed(_)));
+    assert!(matches!(of(&task), Completion::Task(_)));
 }
 
 #[test]
 fn an_iterator_without_an_attribute_makes_an_object_of_its_own() {
     for (returned, reason) in [
-        (class(4), Unfollowed::Iterator),
-        (class(5), Unfollowed::AsyncIterator),
+        (class(4), Unobservable::Iterator),
+        (class(5), Unobservable::AsyncIterator),
     ] {
         let method = returning(returned);
         let completion = |row| Completion::of(&method, &making(row));
-        assert_eq!(completion(3), Ok(Completion::Unfollowed(reason)));
+        assert_eq!(completion(3), Ok(Completion::Unobservable(reason)));
         assert_eq!(completion(1), Ok(Completion::Return));
         assert_eq!(completion(9), Err("no such row"));
     }
@@ -216,7 +216,7 @@ fn what_the_metadata_answer_is_the_error() {
 #[test]
 fn the_helpers_method_takes_and_returns_what_the_method_returns() {
     let followed = |returned| match of(&returning(returned)) {
-        Completion::Followed(followed) => followed,
+        Completion::Task(followed) => followed,
         other => panic!("{other:?}"),
     };
     let task = followed(class(1));

@@ -1,4 +1,4 @@
-use super::{EditError, Labels, Place, Side};
+use super::{EditError, InsertionPoint, Labels, Side};
 use crate::body::MethodBody;
 use crate::code::{Bounds, Clause, ClauseKind};
 use crate::flow::Ranks;
@@ -123,7 +123,7 @@ impl MethodBody {
         }
         whole.mark(after);
         let behind = self.code.next(last.0);
-        let place = Place {
+        let place = InsertionPoint {
             position: self.code.position(behind),
             labels: Labels::Stay,
             side: Side::WithPrevious,

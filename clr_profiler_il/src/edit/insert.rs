@@ -27,7 +27,7 @@ pub enum Side {
 
 /// Where and how code is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct InsertionPoint {
     /// Where.
     pub position: Position,
     /// What becomes of branches to this place.
@@ -38,7 +38,7 @@ pub struct Place {
 
 /// The first and last of the instructions that were inserted; of an empty fragment, none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Inserted {
+pub struct InsertedRange {
     /// The first.
     pub first: InstructionId,
     /// The last.
@@ -56,8 +56,8 @@ impl MethodBody {
         id: InstructionId,
         labels: Labels,
         fragment: &Fragment,
-    ) -> Result<Option<Inserted>, EditError> {
-        let place = Place {
+    ) -> Result<Option<InsertedRange>, EditError> {
+        let place = InsertionPoint {
             position: Position::Before(id),
             labels,
             side: Side::WithNext,
@@ -76,9 +76,9 @@ impl MethodBody {
         id: InstructionId,
         labels: Labels,
         fragment: &Fragment,
-    ) -> Result<Option<Inserted>, EditError> {
+    ) -> Result<Option<InsertedRange>, EditError> {
         self.existing(id)?;
-        let place = Place {
+        let place = InsertionPoint {
             position: self.code.position(self.code.next(id.0)),
             labels,
             side: Side::WithPrevious,
@@ -91,8 +91,8 @@ impl MethodBody {
     /// # Errors
     ///
     /// If the fragment has labels without a place.
-    pub fn append(&mut self, fragment: &Fragment) -> Result<Option<Inserted>, EditError> {
-        let place = Place {
+    pub fn append(&mut self, fragment: &Fragment) -> Result<Option<InsertedRange>, EditError> {
+        let place = InsertionPoint {
             position: Position::End,
             labels: Labels::Move,
             side: Side::Outside,
@@ -105,7 +105,7 @@ impl MethodBody {
     ///
     /// ```
     /// use clr_profiler_il::body::MethodBody;
-    /// use clr_profiler_il::edit::{Labels, Place, Side};
+    /// use clr_profiler_il::edit::{Labels, InsertionPoint, Side};
     /// use clr_profiler_il::fragment::Fragment;
     /// use clr_profiler_il::instruction::Position;
     ///
@@ -116,7 +116,7 @@ impl MethodBody {
     /// let mut skip = Fragment::new();
     /// let out = skip.label();
     /// skip.ldarg(0).brtrue(out);
-    /// let place = Place {
+    /// let place = InsertionPoint {
     ///     position: Position::Before(ids[0]),
     ///     labels: Labels::Stay,
     ///     side: Side::Outside,
@@ -133,10 +133,10 @@ impl MethodBody {
     /// If there is no such place, or a label of the fragment has none. The body is then unchanged.
     pub fn insert(
         &mut self,
-        place: Place,
+        place: InsertionPoint,
         fragment: &Fragment,
         exits: &[(Label, Label)],
-    ) -> Result<Option<Inserted>, EditError> {
+    ) -> Result<Option<InsertedRange>, EditError> {
         let before = self.place(place.position)?;
         check(fragment, exits)?;
         for &(_, label) in exits {
@@ -154,7 +154,7 @@ impl MethodBody {
         (labels, side): (Labels, Side),
         fragment: &Fragment,
         exits: &[(Label, Label)],
-    ) -> Option<Inserted> {
+    ) -> Option<InsertedRange> {
         let spliced = self.code.splice(before, &fragment.code)?;
         // The fragment's own labels at this node were made just now.
         self.code.move_labels(before, spliced.first, |index, kind| {
@@ -180,7 +180,7 @@ impl MethodBody {
             self.code.clauses.splice(0..0, copies);
         }
         self.account(before, fragment);
-        Some(Inserted {
+        Some(InsertedRange {
             first: InstructionId(spliced.first),
             last: InstructionId(spliced.last),
         })
@@ -196,7 +196,7 @@ impl MethodBody {
         &mut self,
         id: InstructionId,
         fragment: &Fragment,
-    ) -> Result<Option<Inserted>, EditError> {
+    ) -> Result<Option<InsertedRange>, EditError> {
         let offset = self.existing(id)?.offset;
         let inserted = self.insert_before(id, Labels::Move, fragment)?;
         self.code.unlink(id.0);

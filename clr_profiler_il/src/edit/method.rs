@@ -159,7 +159,7 @@ impl MethodBody {
 
     /// What debuggers and stack traces need to find the lines of the source, by new offsets.
     ///
-    /// Inserted code has the line of the instruction that it leads to: compiled code is told apart by
+    /// InsertedRange code has the line of the instruction that it leads to: compiled code is told apart by
     /// statements, and one that begins in inserted code goes on behind it, not before it.
     #[must_use]
     #[doc(alias = "SetILInstrumentedCodeMap")]

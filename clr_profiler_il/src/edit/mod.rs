@@ -40,13 +40,13 @@ mod handlers;
 mod insert;
 mod locals;
 mod method;
-mod origins;
+mod offset_mapping;
 mod refusal;
 
 pub use error::EditError;
-pub use insert::{Inserted, Labels, Place, Side};
+pub use insert::{InsertedRange, InsertionPoint, Labels, Side};
 pub use method::OffsetPair;
-pub use origins::Origins;
+pub use offset_mapping::OffsetMapping;
 pub use refusal::NotInstrumentable;
 
 pub(crate) use insert::check;

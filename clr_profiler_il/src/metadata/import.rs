@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use super::{Home, Names};
+use super::{Emitter, ResolutionScope};
 use crate::lexer::TextError;
 use crate::messages::messages;
 use crate::signature::{
@@ -62,7 +62,7 @@ const CORE_LIBRARY: &str = "corelib";
 
 /// The tokens that one module was asked for.
 #[derive(Debug, Default)]
-pub struct Tokens {
+pub struct TokenCache {
     types: HashMap<Box<str>, TypeToken>,
     symbols: HashMap<Symbol, Token>,
     stand_alone: HashMap<Vec<u8>, Token>,
@@ -72,20 +72,20 @@ pub struct Tokens {
 
 /// Finds the tokens of symbols, and of types in terms of the module.
 #[derive(Debug)]
-pub struct Importer<'a, N> {
-    names: N,
-    tokens: &'a mut Tokens,
+pub struct Importer<'a, E> {
+    emitter: E,
+    tokens: &'a mut TokenCache,
 }
 
-impl<'a, N: Names> Importer<'a, N> {
+impl<'a, E: Emitter> Importer<'a, E> {
     /// For a module that was asked for these tokens.
-    pub fn new(names: N, tokens: &'a mut Tokens) -> Self {
-        Self { names, tokens }
+    pub fn new(emitter: E, tokens: &'a mut TokenCache) -> Self {
+        Self { emitter, tokens }
     }
 
     /// The metadata of the module.
-    pub fn names(&mut self) -> &mut N {
-        &mut self.names
+    pub fn emitter(&mut self) -> &mut E {
+        &mut self.emitter
     }
 
     /// The token of `[Assembly]Namespace.Type/Nested`; without an assembly, a type of this module.
@@ -93,24 +93,24 @@ impl<'a, N: Names> Importer<'a, N> {
     /// # Errors
     ///
     /// That there is none.
-    pub fn named_type(&mut self, name: &str) -> Result<TypeToken, N::Error> {
+    pub fn named_type(&mut self, name: &str) -> Result<TypeToken, E::Error> {
         if let Some(token) = self.tokens.types.get(name) {
             return Ok(*token);
         }
         let (home, path) = match name.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((assembly, path)) => (self.names.home(assembly, path)?, path),
-            None => (Home::Here, name),
+            Some((assembly, path)) => (self.emitter.resolution_scope(assembly, path)?, path),
+            None => (ResolutionScope::Module, name),
         };
         let mut token: Option<TypeToken> = None;
         for part in path.split('/') {
             token = Some(match (home, token) {
-                (Home::Here, Some(TypeToken::Def(outer))) => {
+                (ResolutionScope::Module, Some(TypeToken::Def(outer))) => {
                     self.own_type(name, part, Some(outer))?
                 }
-                (Home::Here, _) => self.own_type(name, part, None)?,
-                (Home::Assembly(assembly), outer) => {
+                (ResolutionScope::Module, _) => self.own_type(name, part, None)?,
+                (ResolutionScope::Assembly(assembly), outer) => {
                     let scope = outer.map_or(assembly, TypeToken::token);
-                    self.names.type_ref(scope, part, (assembly, path))?
+                    self.emitter.type_ref(scope, part, (assembly, path))?
                 }
             });
         }
@@ -124,8 +124,8 @@ impl<'a, N: Names> Importer<'a, N> {
         whole: &str,
         name: &str,
         outer: Option<TypeDef>,
-    ) -> Result<TypeToken, N::Error> {
-        let found = self.names.type_def(name, outer)?;
+    ) -> Result<TypeToken, E::Error> {
+        let found = self.emitter.type_def(name, outer)?;
         let missing = || ImportError::NoType {
             name: name.to_owned(),
             whole: whole.to_owned(),
@@ -143,7 +143,7 @@ impl<'a, N: Names> Importer<'a, N> {
         class: TypeSig,
         name: &str,
         signature: &MethodSig,
-    ) -> Result<Token, N::Error> {
+    ) -> Result<Token, E::Error> {
         let parent = self.operand_of(class)?;
         self.member(parent, name, &blob(signature.to_bytes())?)
     }
@@ -153,18 +153,18 @@ impl<'a, N: Names> Importer<'a, N> {
     /// # Errors
     ///
     /// What is wrong with a text or a signature, or what the metadata answer.
-    pub fn instance(&mut self, method: Token, arguments: Vec<TypeSig>) -> Result<Token, N::Error> {
+    pub fn instance(&mut self, method: Token, arguments: Vec<TypeSig>) -> Result<Token, E::Error> {
         let arguments = blob(MethodSpecSig { arguments }.to_bytes())?;
         if let Some(token) = self.tokens.method_specs.get(&(method, arguments.clone())) {
             return Ok(*token);
         }
-        let token = self.names.method_spec(method, &arguments)?;
+        let token = self.emitter.method_spec(method, &arguments)?;
         self.tokens.method_specs.insert((method, arguments), token);
         Ok(token)
     }
 
     /// The token of a type by its name, or by the token itself (`0x02000005`).
-    fn named_or_numbered(&mut self, name: &str, kind: TypeKind) -> Result<TypeToken, N::Error> {
+    fn named_or_numbered(&mut self, name: &str, kind: TypeKind) -> Result<TypeToken, E::Error> {
         match TokenNames.type_token(name, kind) {
             Some(token) => Ok(token),
             None => self.named_type(name),
@@ -175,7 +175,7 @@ impl<'a, N: Names> Importer<'a, N> {
     fn read<T>(
         &mut self,
         read: impl FnOnce(&mut dyn FnMut(&str, TypeKind) -> Option<TypeToken>) -> Result<T, TextError>,
-    ) -> Result<T, N::Error> {
+    ) -> Result<T, E::Error> {
         let mut failed = None;
         let read = read(&mut |name, kind| match self.named_or_numbered(name, kind) {
             Ok(token) => Some(token),
@@ -195,7 +195,7 @@ impl<'a, N: Names> Importer<'a, N> {
     /// # Errors
     ///
     /// What is wrong with a text or a signature, or what the metadata answer.
-    pub fn type_sig(&mut self, text: &str) -> Result<TypeSig, N::Error> {
+    pub fn type_sig(&mut self, text: &str) -> Result<TypeSig, E::Error> {
         self.read(|mut tokens| TypeSig::parse_text(text, &mut tokens))
     }
 
@@ -204,12 +204,12 @@ impl<'a, N: Names> Importer<'a, N> {
     /// # Errors
     ///
     /// What is wrong with a text or a signature, or what the metadata answer.
-    pub fn method_sig(&mut self, method: &MethodSymbol) -> Result<MethodSig, N::Error> {
+    pub fn method_sig(&mut self, method: &MethodSymbol) -> Result<MethodSig, E::Error> {
         self.read(|mut tokens| method.sig(&mut tokens))
     }
 
     /// The token that type operands and parents of members have for a type.
-    fn type_operand(&mut self, name: &TypeSymbol) -> Result<TypeToken, N::Error> {
+    fn type_operand(&mut self, name: &TypeSymbol) -> Result<TypeToken, E::Error> {
         if !name.is_specification() {
             return self.named_type(&name.name);
         }
@@ -223,7 +223,7 @@ impl<'a, N: Names> Importer<'a, N> {
     /// # Errors
     ///
     /// What is wrong with a text or a signature, or what the metadata answer.
-    pub fn operand_of(&mut self, read: TypeSig) -> Result<TypeToken, N::Error> {
+    pub fn operand_of(&mut self, read: TypeSig) -> Result<TypeToken, E::Error> {
         if let TypeSig::Class(token) | TypeSig::ValueType(token) = read {
             return Ok(token);
         }
@@ -234,7 +234,7 @@ impl<'a, N: Names> Importer<'a, N> {
         if let Some(token) = self.tokens.type_specs.get(&blob) {
             return Ok(*token);
         }
-        let token = self.names.type_spec(&blob)?;
+        let token = self.emitter.type_spec(&blob)?;
         self.tokens.type_specs.insert(blob, token);
         Ok(token)
     }
@@ -245,11 +245,11 @@ impl<'a, N: Names> Importer<'a, N> {
         parent: TypeToken,
         name: &str,
         signature: &[u8],
-    ) -> Result<Token, N::Error> {
+    ) -> Result<Token, E::Error> {
         let TypeToken::Def(class) = parent else {
-            return self.names.member_ref(parent, name, signature);
+            return self.emitter.member_ref(parent, name, signature);
         };
-        let found = self.names.member_def(class, name, signature)?;
+        let found = self.emitter.member_def(class, name, signature)?;
         Ok(found.ok_or_else(|| ImportError::NoMember(name.to_owned()))?)
     }
 
@@ -257,8 +257,8 @@ impl<'a, N: Names> Importer<'a, N> {
     fn remembered(
         &mut self,
         symbol: Symbol,
-        get: impl FnOnce(&mut Self) -> Result<Token, N::Error>,
-    ) -> Result<Token, N::Error> {
+        get: impl FnOnce(&mut Self) -> Result<Token, E::Error>,
+    ) -> Result<Token, E::Error> {
         if let Some(token) = self.tokens.symbols.get(&symbol) {
             return Ok(*token);
         }
@@ -270,11 +270,11 @@ impl<'a, N: Names> Importer<'a, N> {
         Ok(token)
     }
 
-    fn stand_alone(&mut self, blob: Vec<u8>) -> Result<Token, N::Error> {
+    fn stand_alone(&mut self, blob: Vec<u8>) -> Result<Token, E::Error> {
         if let Some(token) = self.tokens.stand_alone.get(&blob) {
             return Ok(*token);
         }
-        let token = self.names.stand_alone_sig(&blob)?;
+        let token = self.emitter.stand_alone_sig(&blob)?;
         self.tokens.stand_alone.insert(blob, token);
         Ok(token)
     }
@@ -285,10 +285,10 @@ fn blob(written: Result<Vec<u8>, SignatureError>) -> Result<Vec<u8>, ImportError
     written.map_err(ImportError::Signature)
 }
 
-impl<N: Names> TokenSource for Importer<'_, N> {
-    type Error = N::Error;
+impl<E: Emitter> TokenSource for Importer<'_, E> {
+    type Error = E::Error;
 
-    fn method(&mut self, method: &MethodSymbol) -> Result<Token, N::Error> {
+    fn method(&mut self, method: &MethodSymbol) -> Result<Token, E::Error> {
         self.remembered(Symbol::Method(method.clone()), |importer| {
             let parent = importer.type_operand(&method.owner)?;
             let signature = blob(importer.method_sig(method)?.to_bytes())?;
@@ -301,13 +301,13 @@ impl<N: Names> TokenSource for Importer<'_, N> {
         })
     }
 
-    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, N::Error> {
+    fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, E::Error> {
         self.remembered(Symbol::Type(name.clone()), |importer| {
             Ok(importer.type_operand(name)?.token())
         })
     }
 
-    fn field(&mut self, field: &FieldSymbol) -> Result<Token, N::Error> {
+    fn field(&mut self, field: &FieldSymbol) -> Result<Token, E::Error> {
         self.remembered(Symbol::Field(field.clone()), |importer| {
             let parent = importer.type_operand(&field.owner)?;
             let field_type = importer.type_sig(&field.field_type)?;
@@ -316,17 +316,17 @@ impl<N: Names> TokenSource for Importer<'_, N> {
         })
     }
 
-    fn user_string(&mut self, text: &str) -> Result<Token, N::Error> {
+    fn user_string(&mut self, text: &str) -> Result<Token, E::Error> {
         self.remembered(Symbol::String(text.into()), |importer| {
-            importer.names.user_string(text)
+            importer.emitter.user_string(text)
         })
     }
 
-    fn signature(&mut self, signature: &MethodSig) -> Result<Token, N::Error> {
+    fn signature(&mut self, signature: &MethodSig) -> Result<Token, E::Error> {
         self.stand_alone(blob(signature.to_bytes())?)
     }
 
-    fn locals(&mut self, locals: &LocalsSig) -> Result<Token, N::Error> {
+    fn locals(&mut self, locals: &LocalsSig) -> Result<Token, E::Error> {
         self.stand_alone(blob(locals.to_bytes())?)
     }
 }

@@ -1,12 +1,12 @@
 //! What the metadata of a module say of its tokens, and which tokens they have for symbols.
 //!
-//! An embedder answers a few questions about rows: [`Tables`] are those of reading, [`Names`] those of
+//! An embedder answers a few questions about rows: [`Tables`] are those of reading, [`Emitter`] those of
 //! looking for something and adding it. From the first follows a
 //! [`Resolver`](crate::symbol::Resolver), the [`MetadataResolver`], and from the second a
 //! [`TokenSource`](crate::symbol::TokenSource), the [`Importer`]: generic types and methods, nested
 //! types, primitives and signatures are taken apart here. Both remember what they were asked.
 
-mod answers;
+mod cache;
 mod import;
 mod resolver;
 #[cfg(test)]
@@ -14,8 +14,8 @@ mod tests;
 
 use crate::token::{Token, TypeDef, TypeToken};
 
-pub use answers::{Answers, Known};
-pub use import::{ImportError, Importer, Tokens};
+pub use cache::{Cache, ResolutionCache};
+pub use import::{ImportError, Importer, TokenCache};
 pub use resolver::MetadataResolver;
 
 /// A method or field, defined or referenced.
@@ -53,15 +53,15 @@ pub trait Tables {
 
 /// Where a module finds the types of an assembly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum ResolutionScope {
     /// In the module itself.
-    Here,
+    Module,
     /// In an assembly that it refers to.
     Assembly(Token),
 }
 
 /// The metadata of one module, as far as tokens are looked for, and added where there are none.
-pub trait Names {
+pub trait Emitter {
     /// Why there is no such token.
     type Error: From<ImportError> + std::fmt::Display;
 
@@ -72,7 +72,11 @@ pub trait Names {
     /// # Errors
     ///
     /// Where the module cannot refer to the assembly.
-    fn home(&mut self, assembly: &str, path: &str) -> Result<Home, Self::Error>;
+    fn resolution_scope(
+        &mut self,
+        assembly: &str,
+        path: &str,
+    ) -> Result<ResolutionScope, Self::Error>;
 
     /// A type that the module defines.
     ///

@@ -1,4 +1,4 @@
-use super::{Answers, Tables};
+use super::{ResolutionCache, Tables};
 use crate::signature::{FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig};
 use crate::symbol::{Reference, Resolver, Symbol, TypeKind};
 use crate::token::{Token, TokenTable, TypeDef, TypeToken};
@@ -7,13 +7,13 @@ use crate::token::{Token, TokenTable, TypeDef, TypeToken};
 #[derive(Debug)]
 pub struct MetadataResolver<'a, T> {
     tables: &'a T,
-    answers: &'a Answers,
+    cache: &'a ResolutionCache,
 }
 
 impl<'a, T: Tables> MetadataResolver<'a, T> {
     /// Of a module, of which something may be known.
-    pub fn new(tables: &'a T, answers: &'a Answers) -> Self {
-        Self { tables, answers }
+    pub fn new(tables: &'a T, cache: &'a ResolutionCache) -> Self {
+        Self { tables, cache }
     }
 
     fn type_spec(&self, token: Token) -> Option<TypeSig> {
@@ -52,7 +52,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
 
     /// Whether a type that the module defines is a value type.
     fn is_value_type(&self, class: Token) -> Option<bool> {
-        let values = &self.answers.values;
+        let values = &self.cache.values;
         values.get(class, || self.find_whether_value_type(class))
     }
 
@@ -72,7 +72,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
 
     /// The type behind a `TypeDef`, `TypeRef` or `TypeSpec`, where it can be told from this module.
     fn type_of(&self, token: Token) -> Option<TypeSig> {
-        let types = &self.answers.types;
+        let types = &self.cache.types;
         types.get(token, || self.find_type(token))
     }
 
@@ -123,7 +123,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
     fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
         match method {
             Reference::Token(token) => {
-                let methods = &self.answers.methods;
+                let methods = &self.cache.methods;
                 methods.get(token, || self.find_method(token))
             }
             Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
@@ -143,7 +143,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
         let Reference::Token(token) = field else {
             return None;
         };
-        self.answers.fields.get(token, || {
+        self.cache.fields.get(token, || {
             let member = self.tables.member(token)?;
             let field = FieldSig::parse(&member.signature).ok()?;
             let arguments = self.type_arguments(member.parent);
@@ -163,7 +163,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
             // Of another module.
             return None;
         };
-        self.answers.kinds.get(name, || {
+        self.cache.kinds.get(name, || {
             let (_, base) = self.tables.type_name(class.into())?;
             if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
                 return Some(TypeKind::Class);
@@ -182,7 +182,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
         let Reference::Token(token) = method else {
             return None;
         };
-        self.answers.owners.get(token, || {
+        self.cache.owners.get(token, || {
             let generic = match token.table() {
                 TokenTable::METHOD_SPEC => self.tables.method_spec(token)?.0,
                 _ => token,
@@ -196,7 +196,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
             Reference::Token(token) => {
                 let table = token.table();
                 let is_method = table == TokenTable::METHOD_DEF || table == TokenTable::MEMBER_REF;
-                let constructors = &self.answers.constructors;
+                let constructors = &self.cache.constructors;
                 is_method
                     && constructors.get(token, || {
                         let member = self.tables.member(token);

@@ -80,13 +80,17 @@ impl Tables for Rows {
     }
 }
 
-impl Names for &mut Rows {
+impl Emitter for &mut Rows {
     type Error = ImportError;
 
-    fn home(&mut self, assembly_name: &str, path: &str) -> Result<Home, ImportError> {
+    fn resolution_scope(
+        &mut self,
+        assembly_name: &str,
+        path: &str,
+    ) -> Result<ResolutionScope, ImportError> {
         match assembly_name {
-            "Own" => Ok(Home::Here),
-            "corelib" | SCOPE => Ok(Home::Assembly(assembly())),
+            "Own" => Ok(ResolutionScope::Module),
+            "corelib" | SCOPE => Ok(ResolutionScope::Assembly(assembly())),
             _ => Err(ImportError::NoName(path.to_owned())),
         }
     }
@@ -186,7 +190,7 @@ fn shop() -> Rows {
 
 #[test]
 fn what_a_symbol_becomes_means_what_the_symbol_says() {
-    let (mut rows, mut tokens) = (shop(), Tokens::default());
+    let (mut rows, mut tokens) = (shop(), TokenCache::default());
     let list = "class [corelib]System.List`1/Node<int>";
     let mut map = MethodSymbol::new(list, "Map", "instance !!0 (!0, string)");
     map.type_arguments = vec!["object".into()];
@@ -199,8 +203,8 @@ fn what_a_symbol_becomes_means_what_the_symbol_says() {
     assert_eq!((rows.type_refs.len(), rows.type_specs.len()), (4, 1));
     assert_eq!(rows.type_refs[2].0, TypeRef::from_row(2).unwrap().into());
 
-    let answers = Answers::default();
-    let resolver = MetadataResolver::new(&rows, &answers);
+    let cache = ResolutionCache::default();
+    let resolver = MetadataResolver::new(&rows, &cache);
     let map = MethodSig {
         has_this: true,
         generic_parameter_count: 1,
@@ -222,7 +226,7 @@ fn what_a_symbol_becomes_means_what_the_symbol_says() {
 
 #[test]
 fn a_symbol_is_looked_for_once() {
-    let (mut rows, mut tokens) = (shop(), Tokens::default());
+    let (mut rows, mut tokens) = (shop(), TokenCache::default());
     let write = MethodSymbol::new("[System.Runtime]System.Log", "Write", "void (string)");
     let signature = MethodSig::new(TypeSig::Void, vec![TypeSig::I8]);
     let mut all = || {
@@ -241,7 +245,7 @@ fn a_symbol_is_looked_for_once() {
 
 #[test]
 fn what_the_module_defines_is_not_referred_to() {
-    let (mut rows, mut tokens) = (shop(), Tokens::default());
+    let (mut rows, mut tokens) = (shop(), TokenCache::default());
     let mut importer = Importer::new(&mut rows, &mut tokens);
     for owner in ["Shop.Cart", "[Own]Shop.Cart"] {
         let clear = MethodSymbol::new(owner, "Clear", "void ()");
@@ -275,8 +279,8 @@ fn a_type_is_what_it_derives_from() {
         let base = TypeRef::from_row(rows.type_refs.len() as u32).unwrap();
         rows.type_defs.push(("Shop.It", base.into()));
     }
-    let answers = Answers::default();
-    let resolver = MetadataResolver::new(&rows, &answers);
+    let cache = ResolutionCache::default();
+    let resolver = MetadataResolver::new(&rows, &cache);
     let class = |row| TypeToken::from(TypeDef::from_row(row).unwrap());
     let kinds = [1, 2, 3].map(|row| resolver.type_kind(class(row)));
     // Which values an enumeration has, its base does not tell.

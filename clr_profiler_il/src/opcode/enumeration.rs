@@ -1,5 +1,5 @@
 use super::table::for_each_opcode;
-use super::{Flow, OperandKind, ValueKind};
+use super::{FlowControl, OperandKind, ValueKind};
 
 /// Makes [`Opcode`] and the methods that answer what its row says.
 macro_rules! opcodes {
@@ -101,9 +101,9 @@ macro_rules! opcodes {
             /// Where control goes next.
             #[must_use]
             #[inline]
-            pub const fn flow(self) -> Flow {
-                const FLOWS: &[Flow] = &[$(Flow::$flow),*];
-                FLOWS[self as usize]
+            pub const fn flow_control(self) -> FlowControl {
+                const FLOW_CONTROLS: &[FlowControl] = &[$(FlowControl::$flow),*];
+                FLOW_CONTROLS[self as usize]
             }
 
             /// The longest form, and the operand that this one implies: of `ldc.i4.m1` `ldc.i4`

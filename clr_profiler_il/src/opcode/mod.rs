@@ -4,14 +4,14 @@
 //! the table says: mnemonic, code, operand, values popped and pushed, and where control goes next.
 //!
 //! ```
-//! use clr_profiler_il::opcode::{Flow, Opcode, OperandKind};
+//! use clr_profiler_il::opcode::{FlowControl, Opcode, OperandKind};
 //!
 //! assert_eq!(Opcode::Ldelema.mnemonic(), "ldelema");
 //! assert_eq!(Opcode::from_code(0x8f), Some(Opcode::Ldelema));
 //! assert_eq!(Opcode::Ldelema.operand_kind(), OperandKind::Type);
 //! assert_eq!(Opcode::Ldelema.pop_count(), Some(2));
 //! assert_eq!(Opcode::Ceq.code(), 0xfe01);
-//! assert_eq!(Opcode::Ret.flow(), Flow::Return);
+//! assert_eq!(Opcode::Ret.flow_control(), FlowControl::Return);
 //! ```
 
 mod decoding;
@@ -116,7 +116,7 @@ pub enum ValueKind {
 
 /// Where control goes after an instruction (ECMA-335 VI.C.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Flow {
+pub enum FlowControl {
     /// To the next instruction.
     Next,
     /// To the next instruction, after a debugger was told.
@@ -167,11 +167,11 @@ impl Opcode {
     #[must_use]
     #[inline]
     pub const fn is_prefix(self) -> bool {
-        matches!(self.flow(), Flow::Prefix)
+        matches!(self.flow_control(), FlowControl::Prefix)
     }
 
     /// Whether the JIT asks for access to what an instruction names: to members, and to types of which
-    /// it makes or takes objects. See [`Restriction`](crate::access::Restriction).
+    /// it makes or takes objects. See [`Accessibility`](crate::access::Accessibility).
     #[must_use]
     pub const fn checks_access(self) -> bool {
         match self {
@@ -199,8 +199,10 @@ impl Opcode {
     #[must_use]
     #[inline]
     pub const fn ends_block(self) -> bool {
-        matches!(self.flow(), Flow::Return | Flow::Branch | Flow::Throw)
-            || matches!(self, Self::Jmp)
+        matches!(
+            self.flow_control(),
+            FlowControl::Return | FlowControl::Branch | FlowControl::Throw
+        ) || matches!(self, Self::Jmp)
     }
 }
 

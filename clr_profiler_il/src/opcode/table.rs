@@ -17,7 +17,7 @@
 /// 4. the [`OperandKind`](super::OperandKind);
 /// 5. the [`ValueKind`](super::ValueKind)s that it pops, the deepest first, and those that it
 ///    pushes; `var` where a signature decides;
-/// 6. the [`Flow`](super::Flow) of control;
+/// 6. the [`FlowControl`](super::FlowControl) of control;
 /// 7. of a short form, the long one, and the operand that the short one implies;
 /// 8. the method of [`Fragment`](crate::fragment::Fragment) that appends it in its shortest form,
 ///    with the name of its argument where the kind of operand does not say it; `_` where the method

@@ -26,13 +26,13 @@ messages! {
         InvalidTypeTokenTag(coded: u32) => "the coded type token 0x{coded:x} has the unused tag 3";
         /// A coded type token whose row has more than 24 bits. The value is the row.
         RowTooLarge(row: u32) => "the row 0x{row:x} has more than 24 bits";
-        /// A blob of another kind: its first byte is not the one of the wanted signature.
+        /// A blob of another kind: its first byte is not the one of the expected signature.
         WrongSignatureKind {
-            /// The name of the wanted signature.
-            wanted: &'static str,
+            /// The name of the expected signature.
+            expected: &'static str,
             /// The first byte of the blob.
             found: u8,
-        } => "0x{found:02x} does not start a {wanted} signature";
+        } => "0x{found:02x} does not start a {expected} signature";
         /// A byte that is no element type (II.23.1.16).
         UnknownElementType(byte: u8) => "0x{byte:02x} is no element type";
         /// `ELEMENT_TYPE_INTERNAL`: an address of the running process, which only the runtime's own

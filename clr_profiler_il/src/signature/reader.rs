@@ -72,10 +72,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the byte that tells one kind of signature from the others.
-    pub(super) fn header(&mut self, byte: u8, wanted: &'static str) -> Result<(), SignatureError> {
+    pub(super) fn header(
+        &mut self,
+        byte: u8,
+        expected: &'static str,
+    ) -> Result<(), SignatureError> {
         let found = self.peek()?;
         if found != byte {
-            return Err(self.error(SignatureErrorKind::WrongSignatureKind { wanted, found }));
+            return Err(self.error(SignatureErrorKind::WrongSignatureKind { expected, found }));
         }
         self.skip();
         Ok(())
@@ -229,15 +233,15 @@ impl<'a> Reader<'a> {
         self.method_sig_of_kind("method")
     }
 
-    /// Reads a method signature where `wanted` may stand, of which it is one kind.
+    /// Reads a method signature where `expected` may stand, of which it is one kind.
     pub(super) fn method_sig_of_kind(
         &mut self,
-        wanted: &'static str,
+        expected: &'static str,
     ) -> Result<MethodSig, SignatureError> {
         let first = self.peek()?;
         let (convention, flags) = CallingConvention::from_byte(first).ok_or_else(|| {
             self.error(SignatureErrorKind::WrongSignatureKind {
-                wanted,
+                expected,
                 found: first,
             })
         })?;

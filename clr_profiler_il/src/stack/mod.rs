@@ -86,7 +86,7 @@ pub struct StackDepths {
 impl StackDepths {
     /// The greatest depth anywhere.
     #[must_use]
-    pub const fn most(&self) -> u32 {
+    pub const fn max(&self) -> u32 {
         self.most
     }
 
@@ -126,7 +126,7 @@ impl MethodBody {
     ///
     /// See [`StackErrorKind`]. The body is then unchanged.
     pub fn compute_max_stack(&mut self, resolver: &impl Resolver) -> Result<u16, StackError> {
-        let most = self.stack_depths(resolver)?.most();
+        let most = self.stack_depths(resolver)?.max();
         let Ok(most) = u16::try_from(most) else {
             let first = InstructionId(self.code.first());
             return Err(StackError {

@@ -18,7 +18,7 @@
 //! assert_eq!(method.to_string(), "0x06000001");
 //!
 //! let error = TypeDef::try_from(token).unwrap_err();
-//! assert_eq!(error.to_string(), "wanted a TypeDef token, got 0x06000001 (MethodDef)");
+//! assert_eq!(error.to_string(), "expected a TypeDef token, found 0x06000001 (MethodDef)");
 //! # Ok(())
 //! # }
 //! ```
@@ -127,19 +127,19 @@ impl fmt::Debug for Token {
 /// A token of another table than the one that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongTable {
-    wanted: &'static str,
+    expected: &'static str,
     found: Token,
 }
 
 impl WrongTable {
-    const fn new(wanted: &'static str, found: Token) -> Self {
-        Self { wanted, found }
+    const fn new(expected: &'static str, found: Token) -> Self {
+        Self { expected, found }
     }
 
     /// What was asked for: the name of a table, or several.
     #[must_use]
-    pub const fn wanted(&self) -> &'static str {
-        self.wanted
+    pub const fn expected(&self) -> &'static str {
+        self.expected
     }
 
     /// The token that was given.
@@ -151,10 +151,10 @@ impl WrongTable {
 
 impl fmt::Display for WrongTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { wanted, found } = self;
+        let Self { expected, found } = self;
         write!(
             f,
-            "wanted a {wanted} token, got {found} ({})",
+            "expected a {expected} token, found {found} ({})",
             found.table()
         )
     }

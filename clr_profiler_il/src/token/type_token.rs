@@ -132,7 +132,7 @@ mod tests {
         let error = TypeToken::try_from(Token::new(0x0600_0001)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "wanted a TypeDef, TypeRef or TypeSpec token, got 0x06000001 (MethodDef)"
+            "expected a TypeDef, TypeRef or TypeSpec token, found 0x06000001 (MethodDef)"
         );
     }
 }

@@ -171,7 +171,7 @@ mod tests {
             );
             let other = Token::new(0x7f00_0001);
             let error = $name::try_from(other).unwrap_err();
-            assert_eq!(error.wanted(), stringify!($name));
+            assert_eq!(error.expected(), stringify!($name));
             assert_eq!(error.found(), other);
         })*};
     }
@@ -193,7 +193,7 @@ mod tests {
         let error = MethodDef::try_from(Token::new(0x3f00_0001)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "wanted a MethodDef token, got 0x3f000001 (table 0x3f)"
+            "expected a MethodDef token, found 0x3f000001 (table 0x3f)"
         );
     }
 }

@@ -1,5 +1,5 @@
 //! What inserted code uses, by its tokens: a JIT asks of each whether the code may
-//! ([`Restriction`](crate::access::Restriction) tells who may).
+//! ([`Accessibility`](crate::access::Accessibility) tells who may).
 
 #[cfg(test)]
 mod tests;
@@ -18,20 +18,20 @@ const SPEC_LIMIT: usize = 64;
 /// What inserted code uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Used {
+pub struct Usage {
     /// Types, methods and fields.
     pub names: Vec<Token>,
     /// What `newobj` makes objects with.
     pub constructors: Vec<Token>,
 }
 
-impl Used {
+impl Usage {
     /// By the code that was inserted into a body, and was encoded: what it names has a token.
     ///
     /// # Errors
     ///
     /// What the module answers.
-    pub fn by<S: TokenSource>(body: &MethodBody, tokens: &mut S) -> Result<Self, S::Error> {
+    pub fn of<S: TokenSource>(body: &MethodBody, tokens: &mut S) -> Result<Self, S::Error> {
         let mut used = Self::default();
         for instruction in body.inserted() {
             let opcode = instruction.opcode();
@@ -59,7 +59,7 @@ impl Used {
 
 /// A part of what a token names, which can have a restriction of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum AccessTarget {
     /// A type: a `TypeDef` or a `TypeRef`.
     Class(TypeToken),
     /// A method or field.
@@ -73,7 +73,7 @@ pub enum Part {
     },
 }
 
-impl Part {
+impl AccessTarget {
     /// The parts of what a token names: a member comes after the type that it is looked for in, and
     /// generic arguments come last. What the metadata do not tell is left out.
     pub fn of(tables: &impl Tables, name: Token) -> Vec<Self> {
@@ -90,7 +90,7 @@ impl Part {
 /// Collects parts.
 struct Parts<'a, T> {
     tables: &'a T,
-    all: Vec<Part>,
+    all: Vec<AccessTarget>,
     specs_left: usize,
 }
 
@@ -122,7 +122,7 @@ impl<T: Tables> Parts<'_, T> {
             && let Ok(class) = TypeToken::try_from(member.parent)
         {
             self.class(class);
-            self.all.push(Part::Member {
+            self.all.push(AccessTarget::Member {
                 token,
                 class,
                 member,
@@ -132,7 +132,7 @@ impl<T: Tables> Parts<'_, T> {
 
     fn class(&mut self, class: TypeToken) {
         let TypeToken::Spec(_) = class else {
-            self.all.push(Part::Class(class));
+            self.all.push(AccessTarget::Class(class));
             return;
         };
         if let Some(left) = self.specs_left.checked_sub(1)

@@ -73,10 +73,10 @@ impl Tables for Rows {
 
 /// The classes among the parts, and where members are looked for.
 fn parts(name: impl Into<Token>) -> Vec<(bool, TypeToken)> {
-    let parts = Part::of(&Rows, name.into()).into_iter();
+    let parts = AccessTarget::of(&Rows, name.into()).into_iter();
     let classes = parts.map(|part| match part {
-        Part::Class(class) => (false, class),
-        Part::Member { class, member, .. } => {
+        AccessTarget::Class(class) => (false, class),
+        AccessTarget::Member { class, member, .. } => {
             assert_eq!((member.parent, &*member.name), (class.token(), "M"));
             (true, class)
         }
@@ -148,7 +148,7 @@ impl TokenSource for Source {
 fn what_was_inserted_is_used_and_what_was_there_is_not() {
     // `newobj 0x06000009; pop; ret`
     let mut body = MethodBody::decode(&[0x1e, 0x73, 9, 0, 0, 6, 0x26, 0x2a]).unwrap();
-    assert_eq!(Used::by(&body, &mut Source), Ok(Used::default()));
+    assert_eq!(Usage::of(&body, &mut Source), Ok(Usage::default()));
     let field = FieldSymbol::new("A", "f", "int");
     let constructor = MethodSymbol::new("A", ".ctor", "instance void ()");
     let mut code = Fragment::new();
@@ -156,7 +156,7 @@ fn what_was_inserted_is_used_and_what_was_there_is_not() {
     code.newobj(&constructor).castclass("B").pop();
     code.newobj(MethodDef::from_row(2).unwrap().token()).pop();
     body.prologue(&code).unwrap();
-    let used = Used::by(&body, &mut Source).unwrap();
+    let used = Usage::of(&body, &mut Source).unwrap();
     let tokens = [0x0400_0001, 0x0a00_0001, 0x0100_0001, 0x0600_0002].map(Token::new);
     let mut names = used.names;
     names.sort_unstable();
@@ -166,5 +166,5 @@ fn what_was_inserted_is_used_and_what_was_there_is_not() {
     assert_eq!(used.constructors, [tokens[1], tokens[3]]);
     body.prologue(Fragment::new().call(MethodSymbol::new("A", "None", "void ()")))
         .unwrap();
-    assert_eq!(Used::by(&body, &mut Source), Err("no such method"));
+    assert_eq!(Usage::of(&body, &mut Source), Err("no such method"));
 }

@@ -4,7 +4,7 @@ use super::Rule;
 use super::arithmetic::{Operator, is_integer};
 use super::kind::{Kind, Want};
 use super::operand::{given, wanted};
-use super::rule::Wanted;
+use super::rule::Expected;
 use super::stack::Stack;
 use super::values::Pass;
 use crate::flow::call_shape;
@@ -160,8 +160,8 @@ impl Pass<'_> {
             return Some(self.values.push(below, kind));
         }
         let wanted = match instruction.opcode() {
-            Opcode::Neg => Wanted::Number,
-            _ => Wanted::Integer,
+            Opcode::Neg => Expected::Number,
+            _ => Expected::Integer,
         };
         self.blame_operand(instruction, 0, wanted, kind);
         Some(self.values.push(below, Kind::Unknown))

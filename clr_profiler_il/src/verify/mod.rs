@@ -58,7 +58,7 @@ use crate::symbol::Resolver;
 pub use context::MethodContext;
 pub use display::ViolationDisplay;
 pub use kind::StackKind;
-pub use rule::{Rule, Violation, Wanted};
+pub use rule::{Expected, Rule, Violation};
 
 use kind::Kinds;
 use values::Pass;

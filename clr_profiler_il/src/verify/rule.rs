@@ -72,10 +72,10 @@ messages! {
             /// last. `this` is the first of a call, the pointer of a `calli` the last.
             operand: u32,
             /// What it takes.
-            wanted: Wanted,
+            expected: Expected,
             /// What is there.
             found: StackKind,
-        } => "operand {operand} is {found}, not {wanted}";
+        } => "operand {operand} is {found}, not {expected}";
         /// An operator does not take these two kinds together (III.1.5).
         Operands {
             /// The first operand.
@@ -108,7 +108,7 @@ messages! {
     /// What an instruction takes.
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
-    pub enum Wanted {
+    pub enum Expected {
         /// Values of this kind, and of those that become it by themselves.
         Kind(kind: StackKind) => "{kind}";
         /// A managed pointer or a native integer.

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use super::kind::{Kind, Kinds, Want};
-use super::rule::Wanted;
+use super::rule::Expected;
 use super::stack::{Stack, Values};
 use super::{MethodContext, Rule, Violation};
 use crate::body::MethodBody;
@@ -100,12 +100,12 @@ impl<'a> Pass<'a> {
         &mut self,
         instruction: &Instruction<'_>,
         index: usize,
-        wanted: Wanted,
+        expected: Expected,
         found: Kind,
     ) {
         let rule = Rule::Operand {
             operand: u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1),
-            wanted,
+            expected,
             found: self.kinds.public(found),
         };
         self.blame(instruction, rule);
@@ -156,15 +156,15 @@ impl<'a> Pass<'a> {
     ) -> Option<Stack> {
         let (found, below) = self.values.pop(stack)?;
         if !want.accepts(found) {
-            let wanted = match want {
-                Want::Kind(kind) => Wanted::Kind(self.kinds.public(kind)),
-                Want::Anything | Want::Convertible | Want::Pinnable => Wanted::Number,
-                Want::Address => Wanted::Address,
-                Want::Index => Wanted::Index,
-                Want::Condition => Wanted::Condition,
-                Want::Instance | Want::InstanceOrValue(_) => Wanted::Instance,
+            let expected = match want {
+                Want::Kind(kind) => Expected::Kind(self.kinds.public(kind)),
+                Want::Anything | Want::Convertible | Want::Pinnable => Expected::Number,
+                Want::Address => Expected::Address,
+                Want::Index => Expected::Index,
+                Want::Condition => Expected::Condition,
+                Want::Instance | Want::InstanceOrValue(_) => Expected::Instance,
             };
-            self.blame_operand(instruction, index, wanted, found);
+            self.blame_operand(instruction, index, expected, found);
         }
         Some(below)
     }

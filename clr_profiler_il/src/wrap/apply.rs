@@ -1,9 +1,9 @@
 use super::parts::{Builder, Part, Parts};
 use super::survey::Survey;
-use super::{MethodShape, TailCalls, Wrap, Wrapped};
+use super::{MethodShape, TailCalls, Wrap, WrappedMethod};
 use crate::body::MethodBody;
 use crate::code::{Bounds, ClauseKind, END, LabelKind, UNPLACED};
-use crate::edit::{EditError, Labels, Place, Side};
+use crate::edit::{EditError, InsertionPoint, Labels, Side};
 use crate::fragment::{Fragment, TypeName};
 use crate::instruction::Label;
 use crate::opcode::Opcode;
@@ -31,7 +31,7 @@ impl MethodBody {
         &mut self,
         wrap: &Wrap,
         shape: &'a MethodShape<'a>,
-    ) -> Result<Wrapped<'a>, EditError> {
+    ) -> Result<WrappedMethod<'a>, EditError> {
         let survey = Survey::new(self, wrap, shape)?;
         let known = self.locals().map(|locals| locals.locals.len());
         let (wrapped, added) = allot(known, wrap, shape, &survey)?;
@@ -69,7 +69,7 @@ fn allot<'a>(
     wrap: &Wrap,
     shape: &'a MethodShape<'a>,
     survey: &Survey,
-) -> Result<(Wrapped<'a>, Vec<TypeSig>), EditError> {
+) -> Result<(WrappedMethod<'a>, Vec<TypeSig>), EditError> {
     let mut added = wrap.locals.clone();
     let returns = !survey.returns.is_empty() || wrap.returns_by_itself();
     let has_result = wrap.has_behind() && returns && !shape.return_type().is_void();
@@ -82,7 +82,7 @@ fn allot<'a>(
         added.push(shape.exception().clone());
     }
     if added.is_empty() {
-        let wrapped = Wrapped {
+        let wrapped = WrappedMethod {
             shape,
             result: None,
             exception: None,
@@ -103,7 +103,7 @@ fn allot<'a>(
     let end = exception.unwrap_or(end);
     let result = has_result.then(|| end - 1);
     let end = result.unwrap_or(end);
-    let wrapped = Wrapped {
+    let wrapped = WrappedMethod {
         shape,
         result,
         exception,
@@ -113,7 +113,7 @@ fn allot<'a>(
 }
 
 /// Whether new code can read a new local that nothing was stored in yet.
-fn may_read_unwritten(wrap: &Wrap, wrapped: &Wrapped<'_>) -> bool {
+fn may_read_unwritten(wrap: &Wrap, wrapped: &WrappedMethod<'_>) -> bool {
     let finally = !wrap.finally.is_empty();
     let result = wrapped.result.is_some() && (finally || wrap.returns_by_itself());
     let exception = wrapped.exception.is_some() && (finally || !wrap.after.is_empty());
@@ -212,7 +212,7 @@ impl Assembly<'_> {
 
     fn insert(&mut self, before: u32, part: &Part) -> Result<u32, EditError> {
         self.need = self.need.max(part.code.stack_need());
-        let place = Place {
+        let place = InsertionPoint {
             position: self.body.code.position(before),
             // At the end of the code stands what the piece before goes on to.
             labels: if before == END {
@@ -251,7 +251,7 @@ impl Assembly<'_> {
             node.opcode = Opcode::Stloc.for_variable(result);
             node.operand = u64::from(result);
             let next = self.body.code.next(one.node);
-            let place = Place {
+            let place = InsertionPoint {
                 position: self.body.code.position(next),
                 labels: Labels::Stay,
                 side: Side::WithPrevious,

@@ -127,12 +127,12 @@ use std::sync::Arc;
 use crate::fragment::{Fragment, TypeName};
 use crate::signature::TypeSig;
 
-pub use shape::{MethodShape, Wrapped};
+pub use shape::{MethodShape, WrappedMethod};
 
 /// Appends code for one method.
-type Code = Arc<dyn Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync>;
+type Code = Arc<dyn Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync>;
 /// The same, told the number of a local.
-type LocalCode = Arc<dyn Fn(&mut Fragment, &Wrapped<'_>, u16) + Send + Sync>;
+type LocalCode = Arc<dyn Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Sync>;
 
 /// What becomes of an exception when the code of [`Wrap::on_exception`] has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -206,7 +206,7 @@ impl Wrap {
     }
 
     /// Gives every method one more local for the wrap's own use, zero at the beginning;
-    /// [`Wrapped::local`] tells its number.
+    /// [`WrappedMethod::local`] tells its number.
     ///
     /// Classes and value types are named by tokens of one module: a wrap with such a local is one
     /// for methods of this module.
@@ -218,7 +218,7 @@ impl Wrap {
     /// Runs code before the method's own.
     pub fn before(
         mut self,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
     ) -> Self {
         self.before.push(Arc::new(code));
         self
@@ -229,7 +229,7 @@ impl Wrap {
     pub fn replace_argument(
         mut self,
         number: u16,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
     ) -> Self {
         self.arguments.push((number, Arc::new(code)));
         self
@@ -242,17 +242,17 @@ impl Wrap {
     /// It runs after `before` and the replacement of arguments.
     pub fn skip_if(
         mut self,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
     ) -> Self {
         self.skip_if.push(Arc::new(code));
         self
     }
 
     /// Runs code when the method's own has returned. A result is in the local
-    /// [`Wrapped::result`], where it may also be replaced.
+    /// [`WrappedMethod::result`], where it may also be replaced.
     pub fn on_return(
         mut self,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
     ) -> Self {
         self.on_return.push(Arc::new(code));
         self
@@ -262,7 +262,7 @@ impl Wrap {
     /// the result's local and leaves the new value on the stack.
     pub fn replace_result(
         mut self,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>, u16) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Sync + 'static,
     ) -> Self {
         self.replace_result.push(Arc::new(code));
         self
@@ -276,7 +276,7 @@ impl Wrap {
     /// filters.
     pub fn observe_exception(
         mut self,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>, u16) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Sync + 'static,
     ) -> Self {
         self.observe.push(Arc::new(code));
         self
@@ -294,7 +294,7 @@ impl Wrap {
         mut self,
         name: impl Into<TypeName>,
         then: Caught,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>, u16) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Sync + 'static,
     ) -> Self {
         self.catches.push(Catch {
             name: name.into(),
@@ -308,7 +308,7 @@ impl Wrap {
     /// `on_exception`.
     pub fn finally(
         mut self,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
     ) -> Self {
         self.finally.push(Arc::new(code));
         self
@@ -317,7 +317,7 @@ impl Wrap {
     /// Runs code as the last before the method returns to its caller.
     pub fn after(
         mut self,
-        code: impl Fn(&mut Fragment, &Wrapped<'_>) + Send + Sync + 'static,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
     ) -> Self {
         self.after.push(Arc::new(code));
         self

@@ -1,5 +1,5 @@
 use super::survey::Survey;
-use super::{Caught, Code, Constructors, Wrap, Wrapped};
+use super::{Caught, Code, Constructors, Wrap, WrappedMethod};
 use crate::edit::{EditError, NotInstrumentable, check};
 use crate::fragment::{Fragment, TypeName};
 use crate::instruction::{Instruction, Label, Prefix};
@@ -36,7 +36,7 @@ enum Role {
 /// Makes the pieces for one method.
 pub(super) struct Builder<'a, 'b> {
     pub(super) wrap: &'a Wrap,
-    pub(super) wrapped: &'a Wrapped<'b>,
+    pub(super) wrapped: &'a WrappedMethod<'b>,
     pub(super) survey: &'a Survey,
     /// The number of locals, if they are known.
     pub(super) locals: Option<usize>,

@@ -120,7 +120,7 @@ impl fmt::Debug for MethodShape<'_> {
 
 /// A method that is wrapped: its shape, and which locals hold what.
 #[derive(Clone, Debug)]
-pub struct Wrapped<'a> {
+pub struct WrappedMethod<'a> {
     /// What the method is like.
     pub shape: &'a MethodShape<'a>,
     /// The local of the result. `None` if the method returns nothing, or never, or if nothing in the
@@ -133,7 +133,7 @@ pub struct Wrapped<'a> {
     pub locals: Range<u16>,
 }
 
-impl Wrapped<'_> {
+impl WrappedMethod<'_> {
     /// The number of a local that the wrap asked for, counted from 0 in the order of
     /// [`Wrap::local`](super::Wrap::local). With an index of none, a number that no local has.
     #[must_use]

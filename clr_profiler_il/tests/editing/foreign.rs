@@ -1,7 +1,7 @@
 //! Labels of other fragments and bodies are refused: their numbers mean something else here.
 
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::edit::{EditError, Labels, Place, Side};
+use clr_profiler_il::edit::{EditError, InsertionPoint, Labels, Side};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::{Label, Position};
 
@@ -101,7 +101,7 @@ fn labels_of_another_body() {
     let mut skip = Fragment::new();
     let out = skip.label();
     skip.ldc_i4(0).brtrue(out);
-    let place = Place {
+    let place = InsertionPoint {
         position: Position::Before(first),
         labels: Labels::Stay,
         side: Side::Outside,

@@ -4,7 +4,9 @@ mod foreign;
 mod handlers;
 
 use clr_profiler_il::body::{HandlerKind, MethodBody};
-use clr_profiler_il::edit::{EditError, Labels, NotInstrumentable, OffsetPair, Place, Side};
+use clr_profiler_il::edit::{
+    EditError, InsertionPoint, Labels, NotInstrumentable, OffsetPair, Side,
+};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::{InstructionId, Operand, Position};
 use clr_profiler_il::signature::{LocalsSig, MethodSig, TypeSig};
@@ -157,7 +159,7 @@ fn bounds_have_sides() {
         ),
     ] {
         let mut body = plain.clone();
-        let place = Place {
+        let place = InsertionPoint {
             position: Position::Before(all[at]),
             labels: Labels::Stay,
             side,

@@ -164,12 +164,12 @@ pub(crate) fn assert_valid(body: &MethodBody, tokens: &mut Tokens) {
     let most = body
         .stack_depths(tokens)
         .unwrap_or_else(|error| panic!("{error}\n{body}"));
-    assert!(most.most() <= body.max_stack(), "{}\n{body}", most.most());
+    assert!(most.max() <= body.max_stack(), "{}\n{body}", most.max());
     let again = tokens.encoded(body);
     assert_eq!(again.verify_structure(), []);
     assert_eq!(
-        again.stack_depths(tokens).map(|depths| depths.most()),
-        Ok(most.most())
+        again.stack_depths(tokens).map(|depths| depths.max()),
+        Ok(most.max())
     );
 }
 

@@ -41,7 +41,7 @@ impl Tokens {
         for local in &locals.locals {
             body.add_local(local.clone()).unwrap();
         }
-        let most = body.stack_depths(self).unwrap().most();
+        let most = body.stack_depths(self).unwrap().max();
         body.set_max_stack(u16::try_from(most).unwrap());
         let mut decoded = self.encoded(&body);
         // What is read before it is written is to be noticed.

@@ -153,13 +153,13 @@ impl Methods {
                 }
             });
         match completion {
-            Completion::Followed(followed) => {
+            Completion::Task(followed) => {
                 let completes = followed.method(TRACER, "Completes", SPAN);
                 wrap = wrap.replace_result(move |code, _, result| {
                     code.ldloc(span).ldloc(result).call(&completes);
                 });
             }
-            Completion::Unfollowed(reason) => {
+            Completion::Unobservable(reason) => {
                 notes::add(About::UpToReturn, cx.full_name(), reason);
             }
             _ => {}

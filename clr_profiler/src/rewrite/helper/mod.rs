@@ -311,7 +311,7 @@ impl RewriteContext<'_> {
     /// others; what the metadata answer.
     pub fn refer_to(&mut self, helper: &HelperAssembly) -> Result<()> {
         helper.check(self.info())?;
-        self.importing(|importer| importer.names().refer_to(&helper.props))
+        self.importing(|importer| importer.emitter().refer_to(&helper.props))
     }
 
     /// Lets this module refer to an assembly by its name alone, although neither is it loaded nor does
@@ -342,7 +342,7 @@ impl RewriteContext<'_> {
     /// # }
     /// ```
     pub fn assume_loadable(&mut self, assembly: &str) -> Result<()> {
-        self.importing(|importer| importer.names().assume(assembly))
+        self.importing(|importer| importer.emitter().assume(assembly))
     }
 }
 

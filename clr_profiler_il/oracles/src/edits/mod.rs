@@ -47,8 +47,7 @@ pub fn edit(bytes: &[u8]) {
     let was_fine = body.verify_structure().is_empty();
     let depths = body.stack_depths(&Meanings);
     // Where too little was declared, more is too little as well, by luck or not.
-    let is_known =
-        is_reached(&body) && depths.is_ok_and(|depths| depths.most() <= body.max_stack());
+    let is_known = is_reached(&body) && depths.is_ok_and(|depths| depths.max() <= body.max_stack());
     let mut script = Script::new(&signature, is_known);
     for _ in 0..MOST_EDITS {
         if input.is_empty() || body.len() > MOST_INSTRUCTIONS {

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use clr_profiler_il::body::{HandlerKind, MethodBody};
-use clr_profiler_il::edit::{Inserted, Labels, Place, Side};
+use clr_profiler_il::edit::{InsertedRange, InsertionPoint, Labels, Side};
 use clr_profiler_il::instruction::{InstructionId, Label, Position};
 
 use super::code::Code;
@@ -81,12 +81,12 @@ impl Model {
     pub(crate) fn insert(
         &mut self,
         body: &MethodBody,
-        at: Place,
+        at: InsertionPoint,
         code: &Code,
-        inserted: Option<Inserted>,
+        inserted: Option<InsertedRange>,
         exit: Option<Label>,
     ) {
-        let Place { labels, side, .. } = at;
+        let InsertionPoint { labels, side, .. } = at;
         let before = place(at.position);
         let count = code.fragment.instructions().count();
         let Some(inserted) = inserted else {

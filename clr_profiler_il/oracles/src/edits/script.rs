@@ -1,6 +1,6 @@
 use arbitrary::Unstructured;
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::edit::{EditError, Labels, NotInstrumentable, Place, Side};
+use clr_profiler_il::edit::{EditError, InsertionPoint, Labels, NotInstrumentable, Side};
 use clr_profiler_il::instruction::{InstructionId, Position, Prefix};
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::signature::MethodSig;
@@ -76,7 +76,7 @@ impl<'a> Script<'a> {
         if self.stack_is_known {
             let depths = body.stack_depths(&Meanings);
             let depths = depths.unwrap_or_else(|error| panic!("{error}\n{body}"));
-            let (declared, needed) = (body.max_stack(), depths.most());
+            let (declared, needed) = (body.max_stack(), depths.max());
             assert!(declared >= needed, "{declared} of {needed}\n{body}");
         }
     }
@@ -179,8 +179,8 @@ fn has_tail_call(body: &MethodBody) -> bool {
     prefixes.any(|prefix| prefix == Prefix::Tail)
 }
 
-fn at(before: Option<InstructionId>, labels: Labels, side: Side) -> Place {
-    Place {
+fn at(before: Option<InstructionId>, labels: Labels, side: Side) -> InsertionPoint {
+    InsertionPoint {
         position: before.map_or(Position::End, Position::Before),
         labels,
         side,
@@ -219,14 +219,14 @@ fn inserted(
     body: &MethodBody,
     count: usize,
     index: usize,
-) -> Option<clr_profiler_il::edit::Inserted> {
+) -> Option<clr_profiler_il::edit::InsertedRange> {
     let mut ids = body.instructions().map(|one| one.id()).skip(index);
     let first = ids.next().filter(|_| count > 0)?;
     let last = match count {
         1 => first,
         _ => ids.nth(count - 2)?,
     };
-    Some(clr_profiler_il::edit::Inserted { first, last })
+    Some(clr_profiler_il::edit::InsertedRange { first, last })
 }
 
 fn before_ret(body: &mut MethodBody, model: &mut Model, code: &Code) {
@@ -351,7 +351,7 @@ fn anywhere(
         1 => Side::WithPrevious,
         _ => Side::Outside,
     };
-    let place = Place {
+    let place = InsertionPoint {
         position,
         labels,
         side,

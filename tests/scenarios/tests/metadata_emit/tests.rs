@@ -112,7 +112,7 @@ const ONLY: &[&str] = &[
     "saved: from a file: true",
     "saved: to be written: true",
     "module: imported type: Shop.Cart`2",
-    "module: translated: wanted a TypeRef token, got 0x02000006 (TypeDef)",
+    "module: translated: expected a TypeRef token, found 0x02000006 (TypeDef)",
     "changes: grown: true",
     "changes: saved: true true true",
     "changes: has what was added: true",

@@ -1,10 +1,10 @@
 //! Edits that change nothing of what a method does.
 
 use clr_profiler::il::body::MethodBody;
-use clr_profiler::il::edit::{Labels, Place, Side};
+use clr_profiler::il::edit::{InsertionPoint, Labels, Side};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::instruction::{InstructionId, Position};
-use clr_profiler::il::opcode::{Flow, Opcode};
+use clr_profiler::il::opcode::{FlowControl, Opcode};
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::RewriteContext;
@@ -179,7 +179,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         let mut code = Fragment::new();
         let exit = code.label();
         code.br(exit);
-        let place = Place {
+        let place = InsertionPoint {
             position: Position::End,
             labels: Labels::Stay,
             side: Side::Outside,
@@ -252,7 +252,10 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         let mut end = None;
         for at in start..all.len().saturating_sub(1) {
             let here = &all[at];
-            let goes_on = matches!(here.opcode().flow(), Flow::Next | Flow::Call);
+            let goes_on = matches!(
+                here.opcode().flow_control(),
+                FlowControl::Next | FlowControl::Call
+            );
             let is_entered = at > start && marked.contains(&Position::Before(here.id()));
             if !goes_on || is_entered || here.opcode() == Opcode::Localloc {
                 break;

@@ -4,32 +4,32 @@ use super::OffsetPair;
 
 /// Where the instructions of a method's own body are in one that was made of it, by one edit or several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Origins {
+pub enum OffsetMapping {
     /// In the same places.
     #[default]
-    Same,
+    Identity,
     /// In the places that the map tells.
     Mapped(Arc<[OffsetPair]>),
     /// Nobody may know.
     Hidden,
 }
 
-impl Origins {
+impl OffsetMapping {
     /// As a map; empty where nothing is to be said.
     #[must_use]
     pub fn map(&self) -> Vec<OffsetPair> {
         match self {
             Self::Mapped(map) => map.to_vec(),
-            Self::Same | Self::Hidden => Vec::new(),
+            Self::Identity | Self::Hidden => Vec::new(),
         }
     }
 
-    /// The map of a body that was made of the one that these are the origins of, by the map between
+    /// The map of a body that was made of the one that these are the offsets of, by the map between
     /// the two.
     #[must_use]
-    pub fn followed_by(&self, map: Vec<OffsetPair>) -> Vec<OffsetPair> {
+    pub fn then(&self, map: Vec<OffsetPair>) -> Vec<OffsetPair> {
         match self {
-            Self::Same => map,
+            Self::Identity => map,
             Self::Hidden => Vec::new(),
             Self::Mapped(before) => OffsetPair::composed(before, &map),
         }
@@ -50,14 +50,14 @@ mod tests {
         let [first, second] = [vec![pair(0, 5)], vec![pair(5, 9)]];
         let both = OffsetPair::composed(&first, &second);
         assert_eq!(both, [pair(0, 9)]);
-        let mapped = Origins::Mapped(first.clone().into());
-        for (origins, own, after) in [
-            (Origins::Same, &[][..], &second),
+        let mapped = OffsetMapping::Mapped(first.clone().into());
+        for (offsets, own, after) in [
+            (OffsetMapping::Identity, &[][..], &second),
             (mapped, &first, &both),
-            (Origins::Hidden, &[], &Vec::new()),
+            (OffsetMapping::Hidden, &[], &Vec::new()),
         ] {
-            assert_eq!(origins.map(), own);
-            assert_eq!(&origins.followed_by(second.clone()), after);
+            assert_eq!(offsets.map(), own);
+            assert_eq!(&offsets.then(second.clone()), after);
         }
     }
 }

@@ -15,36 +15,36 @@ const LIMIT: usize = 8192;
 ///
 /// A token never comes to mean something else. What is added to the metadata has new ones.
 #[derive(Debug, Default)]
-pub struct Answers {
-    pub(super) methods: Known<Token, Option<MethodSig>>,
+pub struct ResolutionCache {
+    pub(super) methods: Cache<Token, Option<MethodSig>>,
     /// The types of fields.
-    pub(super) fields: Known<Token, Option<TypeSig>>,
-    pub(super) types: Known<Token, Option<TypeSig>>,
+    pub(super) fields: Cache<Token, Option<TypeSig>>,
+    pub(super) types: Cache<Token, Option<TypeSig>>,
     /// The types that methods belong to.
-    pub(super) owners: Known<Token, Option<TypeSig>>,
-    pub(super) kinds: Known<TypeToken, Option<TypeKind>>,
+    pub(super) owners: Cache<Token, Option<TypeSig>>,
+    pub(super) kinds: Cache<TypeToken, Option<TypeKind>>,
     /// Whether they are value types.
-    pub(super) values: Known<Token, Option<bool>>,
-    pub(super) constructors: Known<Token, bool>,
+    pub(super) values: Cache<Token, Option<bool>>,
+    pub(super) constructors: Cache<Token, bool>,
 }
 
-/// Answers of one kind, which any thread can ask for; some thousands are kept.
-pub struct Known<K, V>(Mutex<HashMap<K, V>>);
+/// ResolutionCache of one kind, which any thread can ask for; some thousands are kept.
+pub struct Cache<K, V>(Mutex<HashMap<K, V>>);
 
-impl<K, V> Known<K, V> {
+impl<K, V> Cache<K, V> {
     /// What is kept: changed in one step each time, so a panic has left it whole.
     fn kept(&self) -> MutexGuard<'_, HashMap<K, V>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<K, V> Default for Known<K, V> {
+impl<K, V> Default for Cache<K, V> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Copy + Eq + Hash, V: Clone> Known<K, V> {
+impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
     /// What is known, or what `ask` finds out.
     pub fn get(&self, key: K, ask: impl FnOnce() -> V) -> V {
         let known = self.known(key);
@@ -72,9 +72,9 @@ impl<K: Copy + Eq + Hash, V: Clone> Known<K, V> {
     }
 }
 
-impl<K, V> fmt::Debug for Known<K, V> {
+impl<K, V> fmt::Debug for Cache<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Known({})", self.kept().len())
+        write!(f, "Cache({})", self.kept().len())
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_question_is_asked_once_until_there_are_too_many() {
-        let known: Known<usize, Option<usize>> = Known::default();
+        let known: Cache<usize, Option<usize>> = Cache::default();
         let mut asked = 0;
         for key in (0..LIMIT).chain(0..LIMIT) {
             let answer = known.get(key, || {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn nothing_is_no_answer_to_be_kept() {
-        let known: Known<u8, u8> = Known::default();
+        let known: Cache<u8, u8> = Cache::default();
         assert_eq!(known.find(1, || None), None);
         assert_eq!(known.find(1, || Some(7)), Some(7));
         assert_eq!(known.find(1, || None), Some(7));
