@@ -1,4 +1,5 @@
-//! Who may use what is not public (ECMA-335 I.8.5.3): a JIT refuses code that names what it may not use.
+//! The accessibility of types and members (ECMA-335 I.8.5.3): a JIT refuses code that names an
+//! inaccessible one.
 //!
 //! ```
 //! use clr_profiler_il::access::Accessibility;
@@ -15,47 +16,49 @@ use crate::messages::messages;
 const VISIBILITY: u32 = 0x0007;
 
 messages! {
-    /// Who alone may use a type or member.
+    /// The code that may use a type or member; a public one has no restriction.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Accessibility {
-        /// Nobody: type initialisers.
-        Nobody => "is a type initialiser, which the runtime alone calls";
+        /// No code: a type initialiser, which only the runtime calls.
+        Nobody => "is a type initialiser, which only the runtime calls";
         /// Code of the same module (`privatescope`).
-        Module => "is for its module alone";
-        /// Code of the type that declares it, and of types within that one.
+        Module => "is accessible only in its module";
+        /// Code of the declaring type and of types nested in it.
         Type => "is private";
-        /// Code of derived types that are in the same assembly.
+        /// Code of derived types in the same assembly.
         FamilyInAssembly => "is private protected";
         /// Code of the same assembly.
         Assembly => "is internal";
         /// Code of derived types.
         Family => "is protected";
-        /// Code of derived types and of the same assembly.
+        /// Code of derived types, and code of the same assembly.
         FamilyOrAssembly => "is protected internal";
     }
 }
 
-/// Where code stands that uses something, as seen from what it uses. Only what matters is asked.
+/// The code that uses a type or member, relative to the used item. Only the questions that matter
+/// are asked.
 pub trait AccessContext {
     /// Whether both are in the same module.
     fn is_in_module(&self) -> bool;
 
-    /// Whether the code is in the type that declares what it uses, or in a type within that one.
+    /// Whether the code is in the type that declares the used item, or in a type nested in it.
     fn is_in_type(&self) -> bool;
 
-    /// Whether both are in the same assembly, or that of the code is a friend of the other
+    /// Whether both are in the same assembly, or the code's assembly is a friend of the other
     /// (`InternalsVisibleTo`).
     fn is_in_assembly(&self) -> bool;
 
-    /// Whether the type of the code, or one around it, derives from the type that declares what it uses.
+    /// Whether the type of the code, or a type that encloses it, derives from the type that
+    /// declares the used item.
     fn is_derived(&self) -> bool;
 
-    /// Whether the assembly of the code asks for no checks (`IgnoresAccessChecksTo`).
+    /// Whether the assembly of the code turns access checks off (`IgnoresAccessChecksTo`).
     fn ignores_checks(&self) -> bool;
 }
 
 impl Accessibility {
-    /// Of a method or field, by its name and attributes (II.23.1.5, II.23.1.10).
+    /// The accessibility of a method or field, by its name and attributes (II.23.1.5, II.23.1.10).
     #[must_use]
     pub fn of_member(name: &str, attributes: u32) -> Option<Self> {
         Some(match attributes & VISIBILITY {
@@ -70,7 +73,8 @@ impl Accessibility {
         })
     }
 
-    /// Of a type, by its attributes (II.23.1.15): those of a nested one are about the type around it.
+    /// The accessibility of a type, by its attributes (II.23.1.15). That of a nested type is
+    /// relative to its enclosing type.
     #[must_use]
     pub fn of_type(attributes: u32) -> Option<Self> {
         Some(match attributes & VISIBILITY {
@@ -83,7 +87,7 @@ impl Accessibility {
         })
     }
 
-    /// Whether code that stands there may use it.
+    /// Whether code in this context may use the item.
     pub fn permits(self, code: &impl AccessContext) -> bool {
         let is_family = || code.is_in_type() || code.is_derived();
         let is_admitted = match self {
@@ -106,7 +110,7 @@ mod tests {
     };
     use super::*;
 
-    /// What of a [`AccessContext`] is so, in the order of its functions.
+    /// The answers of an [`AccessContext`], in the order of its functions.
     struct At([bool; 5]);
 
     impl AccessContext for At {

@@ -1,4 +1,4 @@
-//! What the rows of new types and members say of them (ECMA-335 II.23.1): all are public.
+//! The metadata of new types and members (ECMA-335 II.23.1): all are public.
 //!
 //! ```
 //! use clr_profiler_il::declaration::{NewField, NewType};
@@ -9,7 +9,7 @@
 
 use crate::signature::MethodSig;
 
-/// What kind of type is added.
+/// The kind of an added type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NewType {
@@ -22,7 +22,7 @@ pub enum NewType {
 }
 
 impl NewType {
-    /// What it derives from.
+    /// The base type.
     #[must_use]
     pub const fn base(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ const PUBLIC: u32 = 0x0006;
 /// `fdStatic` and `mdStatic`.
 const STATIC: u32 = 0x0010;
 
-/// Where a field's value is.
+/// Where the value of a field is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewField {
     /// In the type.
@@ -73,10 +73,10 @@ impl NewField {
     }
 }
 
-/// That the name of a method means something to the runtime: `specialname rtspecialname`.
+/// Marks a method whose name has a meaning for the runtime: `specialname rtspecialname`.
 pub const SPECIAL: u32 = 0x1800;
 
-/// `CorMethodAttr` of a method with this name.
+/// `CorMethodAttr` of a method with this name and signature.
 #[must_use]
 pub fn method_attributes(name: &str, signature: &MethodSig) -> u32 {
     const HIDE_BY_SIG: u32 = 0x0080;
@@ -90,8 +90,8 @@ pub fn method_attributes(name: &str, signature: &MethodSig) -> u32 {
     attributes
 }
 
-/// The body of a method with this name that has none of its own: it throws. The initialiser of a type
-/// does nothing, for the runtime calls it by itself.
+/// The placeholder body of a method with this name: it throws. That of a type initialiser does
+/// nothing, because the runtime calls it by itself.
 #[must_use]
 pub fn body_without_code(name: &str) -> &'static [u8] {
     /// `ldnull; throw`

@@ -1,14 +1,14 @@
-//! Enumerations that are told in text.
+//! Enumerations with a text for each variant.
 
-/// Makes an enumeration and its `Display`: the text of a variant is beside it, and names its fields.
-/// A literal after the name of the enumeration begins all texts.
+/// Declares an enumeration and its `Display`. The text of a variant follows its declaration and may
+/// name its fields; a literal after the name of the enumeration is a prefix of all texts.
 ///
 /// ```text
 /// messages! {
-///     /// What is wrong with a box.
+///     /// An error in a box.
 ///     #[derive(Debug)]
 ///     pub enum BoxError: "the box " {
-///         /// Nothing is in it.
+///         /// It has no contents.
 ///         Empty => "is empty";
 ///         /// It holds something of another size.
 ///         Size(size: u32) => "cannot hold {size} bytes";

@@ -1,4 +1,4 @@
-//! The way from the start of a file to the streams of its metadata.
+//! From the start of a file to the streams of its metadata.
 
 use super::AssemblyError;
 use crate::signature::compressed::read_unsigned;
@@ -32,7 +32,7 @@ impl<'a> Bytes<'a> {
         self.u32(offset).map(|size| size as usize)
     }
 
-    /// Where the bytes begin at an offset.
+    /// The bytes from an offset on.
     pub(super) fn from(self, offset: usize) -> Result<Self, AssemblyError> {
         self.0.get(offset..).map(Self).ok_or(CUT)
     }
@@ -42,7 +42,7 @@ impl<'a> Bytes<'a> {
         rest.get(..length).map(Self).ok_or(CUT)
     }
 
-    /// The text up to a zero.
+    /// The text up to a zero byte.
     pub(super) fn text(self, offset: usize) -> Result<&'a str, AssemblyError> {
         let rest = self.from(offset)?.0;
         let end = rest.iter().position(|byte| *byte == 0).ok_or(CUT)?;
@@ -50,14 +50,14 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(text).map_err(|_| AssemblyError::InvalidText)
     }
 
-    /// A blob, whose length stands before it (II.24.2.4).
+    /// A blob, prefixed by its length (II.24.2.4).
     pub(super) fn blob(self, mut offset: usize) -> Result<&'a [u8], AssemblyError> {
         let length = read_unsigned(self.0, &mut offset).map_err(|_| CUT)?;
         Ok(self.part(offset, length as usize)?.0)
     }
 }
 
-/// The streams of the metadata that are needed here.
+/// The metadata streams that are needed here.
 #[derive(Default)]
 pub(super) struct Streams<'a> {
     pub(super) tables: Option<Bytes<'a>>,
@@ -125,7 +125,7 @@ pub(super) fn streams(metadata: Bytes<'_>) -> Result<Streams<'_>, AssemblyError>
             "#Blob" => streams.blobs = Some(stream),
             _ => {}
         }
-        // With its zero, to a multiple of four.
+        // Including its zero, padded to a multiple of four.
         at += 8 + (name.len() + 4) / 4 * 4;
     }
     Ok(streams)

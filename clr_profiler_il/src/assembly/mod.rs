@@ -1,5 +1,4 @@
-//! What an assembly says of itself, read from its file (ECMA-335 II.22 to II.25): no runtime need be
-//! asked, nor run.
+//! The manifest of an assembly, read from its file (ECMA-335 II.22 to II.25) without a runtime.
 //!
 //! ```
 //! use clr_profiler_il::assembly::{AssemblyError, Manifest};
@@ -23,25 +22,25 @@ messages! {
     #[non_exhaustive]
     pub enum AssemblyError {
         /// A file of another kind.
-        NotAnImage => "it is no PE file, as .NET assemblies are";
+        NotAnImage => "it is not a PE file, as .NET assemblies are";
         /// An image without a CLI header.
         Native => "it is a native library: it has no managed code";
-        /// Something is said to be where the file has no bytes.
+        /// An offset or size reaches past the end of the file.
         UnexpectedEnd => "it ends in the middle of its metadata";
-        /// The metadata do not begin as such.
+        /// The metadata do not start with their signature.
         NoMetadata => "its metadata has no signature";
-        /// There is no stream of tables.
+        /// The stream of tables is missing.
         NoTables => "it has no metadata tables";
-        /// One of several files of an assembly.
+        /// One of several modules of an assembly, without the manifest.
         NoManifest => "it is a module without a manifest";
-        /// A name that is no UTF-8.
-        InvalidText => "a name in it is no UTF-8";
+        /// A name that is not UTF-8.
+        InvalidText => "a name in it is not UTF-8";
     }
 }
 
 impl Error for AssemblyError {}
 
-/// The manifest of an assembly, and what else one has to know before the assembly is loaded.
+/// The manifest of an assembly, and further facts that are needed before the assembly is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Manifest {
@@ -49,7 +48,7 @@ pub struct Manifest {
     pub name: String,
     /// Major, minor, build and revision.
     pub version: [u16; 4],
-    /// The culture; empty for code, which has none.
+    /// The culture; empty for an assembly with code.
     pub culture: String,
     /// The whole public key; empty where there is none.
     pub public_key: Vec<u8>,
@@ -57,16 +56,16 @@ pub struct Manifest {
     pub hash_algorithm: u32,
     /// The attributes (II.23.1.2).
     pub flags: u32,
-    /// How many types of other assemblies it refers to.
+    /// The number of types of other assemblies that it refers to.
     pub type_refs: u32,
 }
 
 impl Manifest {
-    /// Reads the manifest of a whole file, which may be anything.
+    /// Reads the manifest of a whole file, whatever its contents.
     ///
     /// # Errors
     ///
-    /// What the file has in the place of a manifest.
+    /// If the file has no readable manifest.
     pub fn read(file: &[u8]) -> Result<Self, AssemblyError> {
         let streams = image::streams(image::metadata(Bytes(file))?)?;
         let row = tables::assembly(streams.tables.ok_or(AssemblyError::NoTables)?)?;

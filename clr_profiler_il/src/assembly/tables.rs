@@ -3,9 +3,9 @@
 use super::AssemblyError;
 use super::image::Bytes;
 
-/// The manifest's row; strings and blobs by their index.
+/// The manifest's row; strings and blobs as indexes into their heaps.
 pub(super) struct AssemblyRow {
-    /// How many types of others the assembly refers to: the rows of another table.
+    /// The number of rows in the `TypeRef` table.
     pub(super) type_refs: u32,
     pub(super) hash_algorithm: u32,
     pub(super) version: [u16; 4],
@@ -15,14 +15,14 @@ pub(super) struct AssemblyRow {
     pub(super) culture: u32,
 }
 
-/// What stands in a column.
+/// The contents of a column.
 enum Column {
-    /// So many bytes.
+    /// This many bytes.
     Fixed(usize),
     String,
     Guid,
     Blob,
-    /// The row of one of these tables, in as many bits as are left beside so many.
+    /// The row of one of these tables, in the bits that the tag leaves.
     Row(&'static [usize], u32),
 }
 
@@ -30,7 +30,7 @@ use Column::{Blob, Fixed, Guid, Row, String};
 
 const TWO: Column = Fixed(2);
 const FOUR: Column = Fixed(4);
-/// The number of the table that the rows before it are there to be skipped for.
+/// The number of the manifest's table; the tables before it are skipped.
 const ASSEMBLY: usize = 0x20;
 const TYPE_REF: usize = 0x01;
 
@@ -59,7 +59,7 @@ const HAS_ATTRIBUTE: Column = Row(
     5,
 );
 
-/// The tables before that of the manifest, by their number.
+/// The tables before the manifest's, by number.
 const TABLES: [&[Column]; ASSEMBLY] = [
     /* 00 Module                 */ &[TWO, String, Guid, Guid, Guid],
     /* 01 TypeRef                */ &[RESOLUTION_SCOPE, String, String],
@@ -95,7 +95,7 @@ const TABLES: [&[Column]; ASSEMBLY] = [
     /* 1f EncMap                 */ &[FOUR],
 ];
 
-/// How wide columns are in one file.
+/// The widths of columns in one file.
 struct Widths {
     heap_sizes: u8,
     rows: [u32; 64],
@@ -125,7 +125,7 @@ impl Widths {
     }
 }
 
-/// The manifest's row; there is none in a module of an assembly that has several.
+/// The manifest's row; `None` in a module without a manifest.
 pub(super) fn assembly(stream: Bytes<'_>) -> Result<Option<AssemblyRow>, AssemblyError> {
     let [_, heap_sizes] = stream.u16(5)?.to_le_bytes();
     let present = stream.u64(8)?;
@@ -140,7 +140,7 @@ pub(super) fn assembly(stream: Bytes<'_>) -> Result<Option<AssemblyRow>, Assembl
             at += 4;
         }
     }
-    // Some compilers leave four more bytes.
+    // Some compilers add four bytes here.
     if heap_sizes & 0x40 != 0 {
         at += 4;
     }

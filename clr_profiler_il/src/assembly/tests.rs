@@ -1,17 +1,17 @@
 use super::*;
 
-/// A stream of tables: two type references in front of the manifest.
+/// A stream of tables: two type references, then the manifest.
 fn tables() -> Vec<u8> {
     let mut stream = vec![0, 0, 0, 0, 2, 0, 0, 1];
     stream.extend((1_u64 << 1 | 1 << 0x20).to_le_bytes());
     stream.extend([0; 8]);
     stream.extend([2_u32, 1].map(u32::to_le_bytes).concat());
-    // Of each type reference: scope, name, namespace.
+    // For each type reference: scope, name, namespace.
     stream.extend([0; 2 * 6]);
     stream.extend(0x8004_u32.to_le_bytes());
     stream.extend([1_u16, 2, 3, 4].map(u16::to_le_bytes).concat());
     stream.extend(1_u32.to_le_bytes());
-    // The key at 1, the name at 1, the culture at 8.
+    // Key at 1, name at 1, culture at 8.
     stream.extend([1_u16, 1, 8].map(u16::to_le_bytes).concat());
     stream
 }

@@ -6,52 +6,52 @@ use crate::messages::messages;
 use crate::signature::{SignatureErrorKind, TypeSig};
 
 messages! {
-    /// Which rule of custom attributes is broken (ECMA-335 II.23.3).
+    /// The broken rule of custom attributes (ECMA-335 II.23.3).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum AttributeErrorKind {
         /// The blob ends inside a value.
         UnexpectedEnd => "the blob ends inside a value";
-        /// Bytes follow the last argument: this many.
+        /// This many bytes follow the last argument.
         TrailingBytes(count: usize) => "{count} bytes follow the last argument";
         /// The blob begins with this number instead of 1.
-        WrongProlog(found: u16) => "0x{found:04x} in the place of 0x0001";
-        /// A length of a text that breaks a rule of compressed integers.
+        WrongProlog(found: u16) => "0x{found:04x} instead of 0x0001";
+        /// The length of a text breaks a rule of compressed integers.
         Length(kind: SignatureErrorKind) => "the length of a text: {kind}";
-        /// A text that is no UTF-8.
-        InvalidText => "a text that is no UTF-8";
+        /// A text that is not UTF-8.
+        InvalidText => "a text that is not UTF-8";
         /// A name that is null.
         NullName => "a name that is null";
-        /// A named argument that is neither a field (0x53) nor a property (0x54).
-        UnknownMember(byte: u8) => "0x{byte:02x} is no field and no property";
-        /// A byte that is no type of a named or boxed argument.
-        UnknownType(byte: u8) => "0x{byte:02x} is no type of an argument";
-        /// A parameter of a type that attributes cannot have.
+        /// The kind of a named argument is neither field (0x53) nor property (0x54).
+        UnknownMember(byte: u8) => "0x{byte:02x} is neither a field nor a property";
+        /// A byte that is not the type of a named or boxed argument.
+        UnknownType(byte: u8) => "0x{byte:02x} is not an argument type";
+        /// A parameter type that attributes cannot have.
         ParameterType(found: Box<TypeSig>) => "a constructor of an attribute cannot take {found:?}";
         /// An array of arrays.
         NestedArray => "an array of arrays";
-        /// An array that announces more elements than bytes are left.
+        /// An array declares more elements than bytes are left.
         CountExceedsBlob {
-            /// The announced number of elements.
+            /// The declared number of elements.
             count: u32,
             /// The bytes left in the blob.
             remaining: usize,
-        } => "{count} elements are announced, {remaining} bytes are left";
-        /// An enumeration that nobody knows, so that its width is not known.
-        UnknownEnum(name: EnumType) => "the enumeration {name} is not known, nor how wide it is";
-        /// The type of an enumeration's values cannot be one.
+        } => "{count} elements are declared, {remaining} bytes are left";
+        /// An enumeration of unknown width.
+        UnknownEnum(name: EnumType) => "the width of the enumeration {name} is not known";
+        /// The underlying type of an enumeration cannot be one.
         NoEnum {
             /// The enumeration.
             enum_type: EnumType,
-            /// What is said to be the type of its values.
+            /// The given underlying type.
             underlying: Box<TypeSig>,
-        } => "{enum_type} is no enumeration: it holds {underlying:?}";
+        } => "{enum_type} is not an enumeration: its values are {underlying:?}";
         /// Arrays of objects nested too deep.
         TooDeep => "arrays of objects nested too deep";
     }
 }
 
-/// A custom attribute that breaks a rule, and where.
+/// A broken rule of custom attributes, and its offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeError {
     kind: AttributeErrorKind,
@@ -70,7 +70,7 @@ impl AttributeError {
         &self.kind
     }
 
-    /// Where: the offset in the blob of what breaks the rule.
+    /// The offset in the blob of the item that breaks the rule.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset

@@ -1,7 +1,8 @@
 //! The values of custom attributes (ECMA-335 II.23.3).
 //!
-//! A blob does not say of which types the arguments of the constructor are: its signature does. Nor
-//! does it say how wide an enumeration is: that is asked for.
+//! A blob does not contain the types of the constructor's arguments: decoding needs the
+//! constructor's signature. Nor does it contain the width of an enumeration: decoding asks the
+//! caller for it.
 //!
 //! ```
 //! use clr_profiler_il::attribute::{AttributeValue, Member, Value};
@@ -33,19 +34,19 @@ pub use error::{AttributeError, AttributeErrorKind};
 /// The arguments of a custom attribute.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttributeValue {
-    /// The arguments of its constructor.
+    /// The arguments of the constructor.
     pub fixed: Vec<Value>,
     /// The fields and properties that are set.
     pub named: Vec<NamedArgument>,
 }
 
 impl AttributeValue {
-    /// Reads a whole blob: `parameters` are those of the constructor's signature, those of generic
-    /// types replaced by what they stand for; `underlying` says of which type the values of an
-    /// enumeration are.
+    /// Reads a whole blob. `parameters` are the parameter types of the constructor's signature,
+    /// with type parameters substituted; `underlying` returns the underlying type of an
+    /// enumeration.
     ///
-    /// A parameter of any class is taken for `System.Type`: no other class may stand there. An empty
-    /// blob is that of a constructor without parameters.
+    /// A parameter of any class type is read as a `System.Type`, because no other class is allowed.
+    /// An empty blob is accepted for a constructor without parameters.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl AttributeValue {
         reader::Reader::new(blob, underlying).attribute(parameters)
     }
 
-    /// What a field or property was set to.
+    /// The value of a named field or property.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         let named = self.named.iter().find(|argument| argument.name == name);
@@ -69,15 +70,15 @@ impl AttributeValue {
 /// A field or property that is set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedArgument {
-    /// Which of both it is.
+    /// Whether it is a field or a property.
     pub member: Member,
     /// Its name.
     pub name: String,
-    /// What it is set to.
+    /// Its value.
     pub value: Value,
 }
 
-/// What a [`NamedArgument`] sets.
+/// The kind of member that a [`NamedArgument`] sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// A field.
@@ -91,7 +92,7 @@ pub enum Member {
 pub enum Value {
     /// A `bool`.
     Bool(bool),
-    /// A `char`: a unit of UTF-16.
+    /// A `char`, a UTF-16 code unit.
     Char(u16),
     /// An `sbyte`.
     I1(i8),
@@ -113,9 +114,9 @@ pub enum Value {
     R4(f32),
     /// A `double`.
     R8(f64),
-    /// A text, or null.
+    /// A string, or null.
     String(Option<String>),
-    /// A `System.Type` by its name, as reflection writes it, or null.
+    /// A `System.Type` by its reflection name, or null.
     Type(Option<String>),
     /// A value of an enumeration.
     Enum {
@@ -126,7 +127,7 @@ pub enum Value {
     },
     /// The elements of an array, or null.
     Array(Option<Vec<Value>>),
-    /// What an argument of the type `object` holds.
+    /// The boxed argument of a parameter of type `object`.
     Boxed(Box<Value>),
 }
 
@@ -135,8 +136,8 @@ pub enum Value {
 pub enum EnumType {
     /// By the token in the constructor's signature.
     Token(TypeToken),
-    /// By its name as reflection writes it, with the assembly where that is another one:
-    /// `Shop.Cart+Kind, Shop, Version=1.0.0.0`.
+    /// By its reflection name, with the assembly if it is in another one: `Shop.Cart+Kind, Shop,
+    /// Version=1.0.0.0`.
     Name(Arc<str>),
 }
 

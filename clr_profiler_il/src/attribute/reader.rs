@@ -5,7 +5,7 @@ use super::{
 };
 use crate::signature::{MAX_DEPTH, TypeSig, compressed};
 
-/// The codes of types in blobs (II.23.1.16) that signatures do not have.
+/// The type codes of attribute blobs (II.23.1.16) that signatures do not have.
 const TYPE: u8 = 0x50;
 const BOXED: u8 = 0x51;
 const FIELD: u8 = 0x53;
@@ -17,17 +17,17 @@ const PROLOG: u16 = 1;
 const NULL_TEXT: u8 = 0xff;
 const NULL_ARRAY: u32 = u32::MAX;
 
-/// The most elements for which memory is reserved before they were read.
+/// Memory is reserved for at most this many elements before they are read.
 const MAX_RESERVED: usize = 16;
 
 /// The type of an argument.
 #[derive(Clone)]
 enum Kind {
-    /// A number or a text.
+    /// A number or a string.
     Primitive(TypeSig),
     Type,
     Object,
-    /// With the type of its values.
+    /// An enumeration, with its underlying type.
     Enum(EnumType, TypeSig),
     Array(Box<Kind>),
 }
@@ -104,7 +104,7 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
         self.bytes().map(|[byte]| byte)
     }
 
-    /// A text; `None` is null.
+    /// A string; `None` is null.
     fn text(&mut self) -> Result<Option<&'a str>> {
         if self.blob.get(self.offset) == Some(&NULL_TEXT) {
             self.offset += 1;
@@ -135,7 +135,7 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
             .ok_or(AttributeError::new(AttributeErrorKind::NullName, start))
     }
 
-    /// What a parameter of the constructor takes.
+    /// The type that a parameter of the constructor takes.
     fn parameter(&mut self, parameter: &TypeSig) -> Result<Kind> {
         Ok(match parameter {
             TypeSig::Object => Kind::Object,
@@ -150,7 +150,7 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
                 Kind::Array(_) => return Err(self.error(AttributeErrorKind::NestedArray)),
                 element => Kind::Array(Box::new(element)),
             },
-            // They are in signatures of C++, and say nothing about the value.
+            // Modifiers occur in signatures of C++ and do not affect the value.
             TypeSig::Modified { inner, .. } => self.parameter(inner)?,
             text_or_number if text_or_number == &TypeSig::String || is_number(text_or_number) => {
                 Kind::Primitive(text_or_number.clone())
@@ -162,7 +162,7 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
         })
     }
 
-    /// The type of a named or boxed argument, which stands in the blob.
+    /// The type of a named or boxed argument, as the blob states it.
     fn kind(&mut self) -> Result<Kind> {
         let start = self.offset;
         let code = self.byte()?;
@@ -251,7 +251,7 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
         }
         let remaining = self.remaining();
         let length = match usize::try_from(count) {
-            // Each of them takes at least one byte.
+            // Each element takes at least one byte.
             Ok(length) if length <= remaining => length,
             _ => {
                 let kind = AttributeErrorKind::CountExceedsBlob { count, remaining };
@@ -287,7 +287,7 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
     }
 }
 
-/// Whether values of this type stand in a blob as so many bytes.
+/// Whether a value of this type takes this many bytes in a blob.
 const fn is_number(of: &TypeSig) -> bool {
     matches!(
         of,

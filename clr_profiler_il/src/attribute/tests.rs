@@ -6,7 +6,8 @@ fn colour() -> TypeToken {
     TypeToken::Def(TypeDef::from_row(3).unwrap())
 }
 
-/// `Colour` and token 3 are bytes, `Wide` is a long, `Odd` is a text, others are not known.
+/// `Colour` and token 3 have an underlying type of `byte`, `Wide` of `long`, `Odd` of `string`;
+/// others are unknown.
 fn underlying(of: &EnumType) -> Option<TypeSig> {
     match of {
         EnumType::Token(token) => (*token == colour()).then_some(TypeSig::U1),
@@ -23,7 +24,7 @@ fn decode(blob: &[u8], parameters: &[TypeSig]) -> Result<AttributeValue, Attribu
     AttributeValue::decode(blob, parameters, underlying)
 }
 
-/// A blob with these arguments, and none that has a name.
+/// A blob with these fixed arguments and no named ones.
 fn fixed(arguments: &[u8]) -> Vec<u8> {
     [&[1, 0], arguments, &[0, 0]].concat()
 }

@@ -3,35 +3,35 @@ use crate::code::{Clause, ClauseKind};
 use crate::instruction::Position;
 use crate::symbol::Reference;
 
-/// A stretch of code between two places.
+/// A range of code between two positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Region {
-    /// Its first instruction is after this place.
+    /// The position before its first instruction.
     pub start: Position,
-    /// Its last instruction is before this place.
+    /// The position after its last instruction.
     pub end: Position,
 }
 
-/// What a handler handles (ECMA-335 II.25.4.6).
+/// The kind of a handler (ECMA-335 II.25.4.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandlerKind<'a> {
     /// Exceptions of a type.
     Catch(Reference<'a>),
-    /// Exceptions that the code from `start` to the handler accepts.
+    /// Exceptions that the filter code, from `start` to the handler, accepts.
     Filter {
-        /// Where that code starts. It ends where the handler starts.
+        /// The start of the filter code, which ends where the handler starts.
         start: Position,
     },
-    /// Every way out of the try region.
+    /// Runs however control leaves the try region.
     Finally,
-    /// Every exception; not the other ways out.
+    /// Runs only when an exception leaves the try region.
     Fault,
 }
 
 /// A try region and its handler (ECMA-335 II.25.4.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExceptionClause<'a> {
-    /// What the handler handles.
+    /// The kind of the handler.
     pub kind: HandlerKind<'a>,
     /// The protected code.
     pub try_region: Region,
@@ -40,7 +40,7 @@ pub struct ExceptionClause<'a> {
 }
 
 impl MethodBody {
-    /// The exception clauses, in their order: inner ones before those that enclose them.
+    /// The exception clauses in evaluation order: inner ones before those that enclose them.
     pub fn clauses(&self) -> impl Iterator<Item = ExceptionClause<'_>> {
         self.code.clauses.iter().map(|clause| self.view(clause))
     }

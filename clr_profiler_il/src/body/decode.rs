@@ -10,22 +10,22 @@ const INIT_LOCALS: u8 = 0x10;
 impl MethodBody {
     /// Reads a method body: header, code and exception clauses (II.25.4).
     ///
-    /// What follows the body is not looked at, so `bytes` may be longer.
+    /// Ignores any bytes after the body.
     ///
     /// # Errors
     ///
-    /// A rule of the format that is broken, and where. See [`BodyErrorKind`].
+    /// The broken rule of the format and its offset. See [`BodyErrorKind`].
     pub fn decode(bytes: &[u8]) -> Result<Self, BodyError> {
         let mut body = Self::new();
         body.decode_into(bytes)?;
         Ok(body)
     }
 
-    /// Reads a method body in place of this one, in the memory that this one has.
+    /// Reads a method body into this one, reusing its memory.
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode); the body is then without a meaning.
+    /// As [`decode`](Self::decode). The contents of the body are then unspecified.
     pub fn decode_into(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
         let header = Header::read(bytes)?;
         self.max_stack = header.max_stack;
@@ -50,7 +50,7 @@ impl MethodBody {
     }
 }
 
-/// What a header says; the code has no more bytes than there are.
+/// The fields of a header. `code` is bounded by the available bytes.
 pub(super) struct Header {
     pub(super) size: usize,
     pub(super) code_size: usize,
@@ -61,7 +61,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    // A call would be measurable in decoding.
+    // Inlined because a call has a measurable cost in decoding.
     #[inline(always)]
     pub(super) fn read(bytes: &[u8]) -> Result<Self, BodyError> {
         let truncated = BodyError::new(bytes.len(), BodyErrorKind::Truncated);
@@ -84,7 +84,7 @@ impl Header {
                 let [_, _, s0, s1, c0, c1, c2, c3, l0, l1, l2, l3] = *header;
                 Ok(Self {
                     size: FAT_HEADER,
-                    // More than the machine can address is not there either.
+                    // A size beyond the address space cannot be available either.
                     code_size: usize::try_from(u32::from_le_bytes([c0, c1, c2, c3]))
                         .ok()
                         .filter(|&size| size <= bytes.len())

@@ -6,26 +6,26 @@ use super::{MethodBody, TINY_MAX_STACK};
 use crate::code::{Clause, ClauseKind};
 use crate::symbol::TokenSource;
 
-/// The most clauses in a section of the small form: its size has 8 bits.
+/// The maximum number of clauses in a small section: its size has 8 bits.
 const SMALL_CLAUSES: usize = 20;
-/// The most clauses in a section of the fat form: its size has 24 bits.
+/// The maximum number of clauses in a fat section: its size has 24 bits.
 const FAT_CLAUSES: usize = (0x00ff_ffff - 4) / 24;
 
-/// Memory that encoding needs beside its output, to be used again for the next body.
+/// Reusable memory of the encoder, in addition to its output.
 #[derive(Clone, Debug, Default)]
 pub struct EncodeBuffers {
     layout: Layout,
 }
 
 impl EncodeBuffers {
-    /// Buffers without memory yet.
+    /// Empty buffers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// The offsets of a clause in the code to be written.
+/// The offsets of a clause in the encoded code.
 struct Offsets {
     try_start: u32,
     try_length: u32,
@@ -35,15 +35,15 @@ struct Offsets {
 }
 
 impl MethodBody {
-    /// Writes the body after what `out` holds: header, code and exception clauses in the smallest
-    /// form that fits (II.25.4).
+    /// Appends the body to `out`: header, code and exception clauses in the smallest form that fits
+    /// (II.25.4).
     ///
-    /// The body begins where `out` ended; it must come to lie at a multiple of four if it gets a
-    /// fat header.
+    /// The body starts at the previous end of `out`. A body with a fat header must be stored at a
+    /// multiple of four.
     ///
     /// # Errors
     ///
-    /// See [`EncodeError`]. `out` is then as before.
+    /// See [`EncodeError`]. `out` is then unchanged.
     pub fn encode<S: TokenSource>(
         &self,
         tokens: &mut S,
@@ -52,11 +52,11 @@ impl MethodBody {
         self.encode_with(&mut EncodeBuffers::new(), tokens, out)
     }
 
-    /// As [`encode`](Self::encode), in memory that is used again.
+    /// As [`encode`](Self::encode), with reusable memory.
     ///
     /// # Errors
     ///
-    /// See [`EncodeError`]. `out` is then as before.
+    /// See [`EncodeError`]. `out` is then unchanged.
     pub fn encode_with<S: TokenSource>(
         &self,
         buffers: &mut EncodeBuffers,
@@ -134,7 +134,7 @@ impl MethodBody {
         self.encode_clauses(layout, tokens, out)
     }
 
-    /// Puts the tokens of an instruction's symbols in their places.
+    /// Writes the tokens of an instruction's symbols into the encoded code.
     fn fill_in<S: TokenSource>(
         &self,
         index: u32,

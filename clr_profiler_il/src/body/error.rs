@@ -4,12 +4,12 @@ use std::fmt;
 use crate::messages::messages;
 use crate::opcode::Opcode;
 
-/// What is wrong with the bytes of a method body, and where.
+/// A rule that the bytes of a method body break, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyError {
     /// The offset from the start of the body.
     pub offset: usize,
-    /// The rule that is broken.
+    /// The broken rule.
     pub kind: BodyErrorKind,
 }
 
@@ -21,54 +21,55 @@ impl BodyError {
 }
 
 messages! {
-    /// The rules of [`BodyError`].
+    /// The rules that a [`BodyError`] reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum BodyErrorKind {
         /// The bytes end within a header, the code or a section (II.25.4).
-        Truncated => "the method body is cut short";
+        Truncated => "the method body is truncated";
         /// The first byte begins neither a tiny nor a fat header (II.25.4.1).
-        UnknownHeader(byte: u8) => "0x{byte:02x} begins no header of a method body";
-        /// A fat header says that it has another length than three times four bytes (II.25.4.3).
+        UnknownHeader(byte: u8) => "0x{byte:02x} does not start a method body header";
+        /// The header size in a fat header is not three units of four bytes (II.25.4.3).
         HeaderSize(size: u8) =>
             "the header of the method body has {size} instead of 3 units of four bytes";
         /// A section's size is not that of its header and a whole number of clauses (II.25.4.5).
         SectionSize(size: usize) => "a section of the method body cannot have {size} bytes";
-        /// A section that holds something else than exception clauses (II.25.4.5).
+        /// A section that contains something other than exception clauses (II.25.4.5).
         UnknownSection(kind: u8) => "a section of the unknown kind 0x{kind:02x}";
         /// No instruction has this code (III.1.2.1): one byte, or `0xfe` and a second byte.
-        UnknownOpcode(code: u16) => "0x{code:02x} is no opcode";
+        UnknownOpcode(code: u16) => "0x{code:02x} is not an opcode";
         /// The code ends within an instruction.
         TruncatedInstruction => "the code ends within an instruction";
-        /// A `switch` announces more targets than the code has room for (III.3.66).
+        /// A `switch` declares more targets than the code has room for (III.3.66).
         SwitchCount(count: u32) => "a switch over {count} targets is longer than the code";
-        /// A branch goes out of the code (III.1.7.2).
+        /// The target of a branch is outside of the code (III.1.7.2).
         TargetOutside {
-            /// The offset in the code that it would go to.
+            /// The offset of the target in the code.
             target: i64,
-        } => "a branch goes out of the code, to {target}";
-        /// A branch goes into an instruction, or between it and its prefix (III.1.7.2).
+        } => "the target of a branch is outside of the code, at {target}";
+        /// The target of a branch is inside an instruction, or between an instruction and its
+        /// prefix (III.1.7.2).
         TargetInside {
-            /// The offset in the code that it would go to.
+            /// The offset of the target in the code.
             target: u32,
-        } => "a branch goes into an instruction, to IL_{target:04x}";
-        /// A prefix with nothing after it (III.2).
-        DanglingPrefix(opcode: Opcode) => "the prefix {opcode} has no instruction behind it";
+        } => "the target of a branch is inside an instruction, at IL_{target:04x}";
+        /// A prefix without an instruction after it (III.2).
+        DanglingPrefix(opcode: Opcode) => "the prefix {opcode} has no instruction after it";
         /// An instruction has the same prefix twice (III.2).
         RepeatedPrefix(opcode: Opcode) => "the prefix {opcode} is repeated";
-        /// Bytes that do not decode, at the end of the code, where control never arrives: an obfuscator
-        /// may have put them there. The body runs, but it cannot be edited here.
+        /// Bytes at the end of the code that do not decode and that control never reaches, such as
+        /// those of an obfuscator. The body runs, but cannot be edited here.
         UndecodableTail {
-            /// The first of them.
+            /// The first of these bytes.
             byte: u8,
-        } => "unreachable bytes at the end of the code are no instructions, first 0x{byte:02x}";
-        /// An exception clause that is no catch, filter, finally or fault (II.25.4.6).
+        } => "unreachable bytes at the end of the code are not instructions, the first is 0x{byte:02x}";
+        /// An exception clause other than catch, filter, finally or fault (II.25.4.6).
         UnknownClause(flags: u32) => "an exception clause of the unknown kind 0x{flags:x}";
-        /// A region of an exception clause ends after the code (II.25.4.6).
+        /// A region of an exception clause ends outside of the code (II.25.4.6).
         ClauseOutside {
-            /// The offset in the code where it would end.
+            /// The offset of its end in the code.
             end: u64,
-        } => "a region of an exception clause ends behind the code, at {end}";
+        } => "a region of an exception clause ends outside of the code, at {end}";
         /// A region of an exception clause begins or ends within an instruction (II.25.4.6).
         ClauseInside {
             /// The offset in the code.
@@ -85,21 +86,21 @@ impl fmt::Display for BodyError {
 
 impl Error for BodyError {}
 
-/// Why a body cannot be written as bytes.
+/// The reason why a body cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodeError<E> {
-    /// The token of a symbol could not be had.
+    /// The `TokenSource` failed to resolve a symbol.
     Tokens(E),
-    /// The stack would hold more values than 16 bits can count (II.25.4.3).
+    /// The stack would be deeper than 16 bits can declare (II.25.4.3).
     MaxStack(u32),
     /// The code would be longer than 2 GiB.
     CodeSize(u64),
-    /// More exception clauses than a section of 24 bits holds (II.25.4.5).
+    /// More exception clauses than fit into a section with a size of 24 bits (II.25.4.5).
     ClauseCount(usize),
-    /// A branch goes to a label that was never placed, or to the end, where no instruction is.
+    /// A branch targets an unplaced label, or one at the end, where there is no instruction.
     UnplacedLabel {
-        /// The offset that the branch would have in the code.
+        /// The offset of the branch in the code.
         offset: u32,
     },
     /// A region of an exception clause, counted from 0, ends before it begins.

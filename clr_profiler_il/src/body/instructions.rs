@@ -2,10 +2,10 @@ use super::error::{BodyError, BodyErrorKind};
 use crate::code::{Change, Code, Label, Node, Original, Owner, PADDING, PrefixSlot, pack_range};
 use crate::opcode::{Decoding, ONE_BYTE, Opcode, OperandDecoding, OperandKind, TWO_BYTES};
 
-/// In the operand of a branch that is not linked yet: the distance has four bytes, not one.
+/// Flags the operand of an unlinked branch: the distance has four bytes instead of one.
 const LONG: u64 = 1 << 32;
 
-/// From the end of a branch that is not linked yet to its target, and the size of the branch.
+/// The distance from the end of an unlinked branch to its target, and the size of that distance.
 #[inline]
 pub(super) const fn distance(operand: u64) -> (i64, usize) {
     if operand & LONG == 0 {
@@ -15,8 +15,8 @@ pub(super) const fn distance(operand: u64) -> (i64, usize) {
     }
 }
 
-/// Reads all instructions. Branches then have distances and switches offsets as operands, and no
-/// labels yet. `origin` is where the code begins in the body.
+/// Reads all instructions. The operands of branches are still distances, those of switches offsets,
+/// neither yet labels. `origin` is the offset of the code in the body.
 pub(super) fn read_instructions(
     out: &mut Code,
     bytes: &[u8],
@@ -41,7 +41,7 @@ pub(super) fn read_instructions(
         bytes,
         origin,
         padded: copy,
-        // An instruction has one byte or more.
+        // An instruction has at least one byte.
         nodes: out.nodes.with_room(bytes.len(), Node::new(Opcode::Nop, 0)),
         count: 1,
         prefixes: &mut out.prefixes,
@@ -61,7 +61,7 @@ pub(super) fn read_instructions(
         position = reader.instruction(position)?;
     }
     if position > bytes.len() {
-        // The last one was not whole.
+        // The last instruction was truncated.
         reader.count -= 1;
         return Err(reader.truncated());
     }
@@ -76,30 +76,30 @@ pub(super) fn read_instructions(
 
 struct Reader<'a> {
     bytes: &'a [u8],
-    /// Where the code begins in the body.
+    /// The offset of the code in the body.
     origin: usize,
-    /// The code, and bytes after it, so that what is read in one go is always there.
+    /// The code and the bytes after it, so that a word can be read at any offset.
     padded: &'a [u8],
-    /// Those that were read, and room for as many as there can be.
+    /// The nodes that were read, and room for as many as there can be.
     nodes: &'a mut [Node],
-    /// The number of those that were read, with the one that stands for the end.
+    /// The number of nodes that were read, including the end node.
     count: usize,
     prefixes: &'a mut Vec<PrefixSlot>,
     switches: &'a mut Vec<Label>,
     changes: &'a mut Vec<Change>,
     long: &'a mut Vec<u32>,
     starts: &'a mut [u32],
-    /// As the nodes.
+    /// As `nodes`.
     jumps: &'a mut [u32],
     jump_count: usize,
 }
 
 impl Reader<'_> {
-    /// Reads instructions up to one for which this is too simple, and gives its offset; if that is
-    /// after the code, the last one was cut short.
+    /// Reads instructions up to one that needs the slow path, and returns its offset. If that is
+    /// after the code, the last instruction is truncated.
     ///
-    /// Nearly all of the time is spent here: there are no calls, one jump for each instruction, and
-    /// what is a branch or leaves the method is noted without a jump.
+    /// Decoding spends nearly all of its time here: no calls, one jump for each instruction, and
+    /// branches and exits are noted without a jump.
     #[inline]
     fn plain(&mut self, mut position: usize) -> usize {
         let (padded, starts) = (self.padded, &mut *self.starts);
@@ -111,7 +111,8 @@ impl Reader<'_> {
             && let Some(node) = nodes.get_mut(count)
             && let Some(jump) = jumps.get_mut(jump_count)
         {
-            // What the next round waits for comes first: a byte that is loaded by itself is there earlier.
+            // First the value that the next round depends on: a byte loaded on its own arrives
+            // earlier.
             let [byte, ..]: [u8; 8] = *word;
             let decoding = decoding_of(&ONE_BYTE, byte);
             let operand = (u64::from_le_bytes(*word) >> 8) as u32 & decoding.mask;
@@ -132,7 +133,7 @@ impl Reader<'_> {
         position
     }
 
-    /// Reads any instruction and its prefixes; gives the offset after it.
+    /// Reads any instruction and its prefixes; returns the offset after it.
     #[inline(never)]
     fn instruction(&mut self, start: usize) -> Result<usize, BodyError> {
         let index = self.count as u32;
@@ -169,7 +170,7 @@ impl Reader<'_> {
                 }
                 OperandDecoding::ShortTarget | OperandDecoding::Target => {
                     if prefix_count > 0 {
-                        // The size does not tell the form.
+                        // The size does not determine the form.
                         self.changes.push(Change::written(index));
                     }
                     if decoding.operand == OperandDecoding::ShortTarget {
@@ -252,7 +253,7 @@ impl Reader<'_> {
                 .map_or(0, |bytes| i32::from_le_bytes(*bytes));
             let target = end as i64 + i64::from(distance);
             match u32::try_from(target) {
-                // An offset for now; a label comes in its place.
+                // An offset for now; later replaced by a label.
                 Ok(offset) if (offset as usize) < self.bytes.len() => {
                     self.switches.push(Label {
                         index: offset,
@@ -291,7 +292,7 @@ impl Reader<'_> {
         self.undecodable(BodyErrorKind::TruncatedInstruction, self.bytes.len())
     }
 
-    /// What to say about bytes that are no instruction: perhaps they are never reached.
+    /// The error for bytes that do not decode: control may never reach them.
     #[cold]
     fn undecodable(&self, kind: BodyErrorKind, offset: usize) -> BodyError {
         let nodes = self.nodes.get(1..self.count).unwrap_or(&[]);
@@ -301,7 +302,7 @@ impl Reader<'_> {
         let start = self.tail_start(last);
         let ends = nodes.iter().skip(1).map(|node| node.offset as usize);
         let ends = ends.chain([start]);
-        // Where the last whole instruction ends is where the branch over the rest would go.
+        // A branch that skips these bytes targets an offset after the last whole instruction.
         let beyond = |target: i64| target > i64::from(last.offset);
         let mut nodes = nodes.iter().zip(ends);
         let reached = nodes.any(|(node, end)| match node.opcode.operand_kind() {
@@ -321,7 +322,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the instructions that were decoded end.
+    /// The end of the decoded instructions.
     fn tail_start(&self, last: &Node) -> usize {
         let prefixes = self.prefixes.iter().skip(last.first_prefix as usize);
         let prefixes: usize = prefixes
@@ -329,7 +330,8 @@ impl Reader<'_> {
             .map(|prefix| usize::from(prefix.opcode.encoding().length))
             .sum();
         let start = last.offset as usize + prefixes;
-        // The node has the long form of a branch and the short one of a variable: the bytes tell.
+        // The node holds the long form of a branch and the short form of a variable, so the bytes
+        // decide.
         let (code, length) = match self.bytes.get(start..) {
             Some([0xfe, second, ..]) => (0xfe00 | u16::from(*second), 2),
             Some([byte, ..]) => (u16::from(*byte), 1),

@@ -3,70 +3,71 @@ use std::ops::Range;
 use crate::code::{Change, Code, END, Label, Node, PADDING, UNPLACED};
 use crate::opcode::{Opcode, OperandLayout};
 
-/// A branch in its short form has this many bytes; every branch has a code of one byte.
+/// The size of a short branch; the code of every branch has one byte.
 const SHORT: usize = 2;
-/// And in its long encoding.
+/// The size of a long branch.
 const LONG: usize = 5;
-/// A short branch reaches no further.
+/// The reach of a short branch.
 const SHORT_REACH: u32 = 128;
-/// What the long form has more.
+/// The difference in size between the two.
 const GROWTH: usize = 3;
 
-/// The code as it is going to be: where every instruction lies, which branches are long, and the
-/// bytes but for the tokens of symbols.
+/// The code to be encoded: the offset of every instruction, the long branches, and the bytes
+/// without the tokens of symbols.
 ///
-/// Whatever was not touched since it was decoded is copied, the rest written by instruction, all with
-/// short branches. Only where one of these does not reach is what follows it moved.
+/// Unchanged code is copied; the rest is written instruction by instruction, all with short
+/// branches. Only where one of these does not reach is the code after it moved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
-    /// The code, and after it what is left of larger ones.
+    /// The code, followed by leftovers of larger ones.
     bytes: Vec<u8>,
-    /// The decoded instructions by where they are now, in order.
+    /// The decoded instructions by their new offsets, in order.
     segments: Vec<Segment>,
-    /// The offsets of the other instructions, with short branches.
+    /// The offsets of the other instructions, with all branches short.
     inserted: Vec<u32>,
-    /// The changes of decoded instructions in order, where they are not so already.
+    /// The sorted changes of decoded instructions; unused if they are sorted already.
     changes: Vec<Change>,
     /// In the order of the code.
     branches: Vec<Branch>,
-    /// Those of them of which the target is not known yet.
+    /// The branches whose target is not known yet.
     open: Vec<u32>,
-    /// The `switch` instructions and the offsets after them, with short branches.
+    /// The `switch` instructions and the offsets after them, with all branches short.
     switches: Vec<(u32, u32)>,
     /// The nodes with a symbol as operand or in a prefix, in the order of the code.
     symbolic: Vec<u32>,
     /// Branches that must become long.
     growing: Vec<u32>,
-    /// How many were long and were left so, and the least of their distances.
+    /// The number of branches that were decoded long and kept long, and the shortest of their
+    /// distances.
     long_count: u32,
     nearest: u32,
-    /// The offsets after the branches that became long, when they were short, in order.
+    /// The sorted offsets after the lengthened branches, computed with all branches short.
     long: Vec<u32>,
-    /// The size of the code with short branches.
+    /// The size of the code with all branches short.
     end: u32,
-    /// The size of the code; all else means nothing if it does not fit.
+    /// The size of the code. The other fields are meaningless if it does not fit.
     size: u64,
-    /// A branch without an instruction to go to.
+    /// A branch without a target instruction.
     unplaced: Option<u32>,
 }
 
-/// Decoded instructions that still follow each other.
+/// Decoded instructions that are still contiguous.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     /// The first one.
     node: u32,
-    /// What to add to their old offsets, modulo 2^32; with short branches.
+    /// The difference between new and old offsets, modulo 2^32, with all branches short.
     shift: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Branch {
     node: u32,
-    /// The offset after it.
+    /// The offset after the branch.
     end: u32,
     /// The offset of its target.
     target: u32,
-    /// From the end to the target, by what is known.
+    /// The distance from the end to the target, as far as it is known.
     distance: i32,
     long: bool,
 }
@@ -89,7 +90,7 @@ impl Layout {
         self.long.clear();
         let original = &code.original;
         let mut changes = std::mem::take(&mut self.changes);
-        // Nearly always, the decoded branches are fine in the forms that they have.
+        // Nearly always, the forms of the decoded branches still fit.
         if original.changes.is_sorted() {
             self.write(code, &original.changes);
         } else {
@@ -110,7 +111,7 @@ impl Layout {
         self.changes = changes;
     }
 
-    /// Whether all branches reach, and the long ones would not if they and all others were short.
+    /// Whether all branches reach, and no long one would reach if all branches were short.
     fn are_shortest(&self) -> bool {
         let surely_far = SHORT_REACH + self.long_count * GROWTH as u32;
         self.growing.is_empty()
@@ -122,7 +123,7 @@ impl Layout {
                 }))
     }
 
-    /// From a branch to its target if all branches were short.
+    /// The distance from a branch to its target if all branches were short.
     fn short_distance(&self, index: usize, branch: &Branch) -> i32 {
         let between: &mut dyn Iterator<Item = &Branch> = if branch.distance < 0 {
             let before = self.branches.get(..=index).unwrap_or(&[]).iter().rev();
@@ -139,7 +140,7 @@ impl Layout {
         self.size
     }
 
-    /// The code; the operands that are symbols are to be filled in.
+    /// The code; the operands of symbols are not filled in yet.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.size as usize).unwrap_or(&[])
     }
@@ -149,7 +150,7 @@ impl Layout {
         &self.symbolic
     }
 
-    /// The offset of a branch that goes nowhere.
+    /// The offset of a branch without a target.
     pub(crate) const fn unplaced(&self) -> Option<u32> {
         self.unplaced
     }
@@ -182,7 +183,7 @@ impl Layout {
         }
     }
 
-    /// What an offset with short branches becomes.
+    /// The final offset for an offset with all branches short.
     #[inline]
     fn grown(&self, offset: u32) -> u32 {
         if self.long.is_empty() {
@@ -200,8 +201,8 @@ impl Layout {
         size as usize == prefixes.sum::<usize>() + SHORT
     }
 
-    /// Writes all instructions: those that changed one by one, with short branches, and those between
-    /// as they were.
+    /// Writes all instructions: changed ones one by one, with short branches, and the unchanged
+    /// ones between them by copying.
     fn write(&mut self, code: &Code, changes: &[Change]) {
         let original = &code.original;
         self.segments.clear();
@@ -253,7 +254,7 @@ impl Layout {
         self.end = at as u32;
     }
 
-    /// Copies decoded instructions that did not change.
+    /// Copies unchanged decoded instructions.
     fn copy(&mut self, code: &Code, nodes: Range<u32>, jump: &mut usize, at: usize) -> usize {
         let original = &code.original;
         let start = code.offset(nodes.start);
@@ -280,7 +281,7 @@ impl Layout {
             let long = old_end - node.offset as usize == LONG;
             let place = code.place(code.label(node.operand as u32));
             if nodes.contains(&place) {
-                // Here at hand; elsewhere it is to be searched.
+                // The offset is at hand here; elsewhere it needs a search.
                 let target = code.offset(place) - start + at;
                 self.branches.push(Branch::new(index, end, target, long));
                 self.measure(self.branches.len() - 1);
@@ -291,13 +292,13 @@ impl Layout {
         behind
     }
 
-    /// Adds a branch of which the target is not known yet.
+    /// Adds a branch whose target is not known yet.
     fn note_branch(&mut self, node: u32, end: usize, long: bool) {
         self.open.push(self.branches.len() as u32);
         self.branches.push(Branch::new(node, end, end, long));
     }
 
-    /// Writes the distance of a branch, or notes that it is out of reach.
+    /// Writes the distance of a branch, or notes that the target is out of reach.
     #[inline]
     fn measure(&mut self, index: usize) {
         let Some(branch) = self.branches.get_mut(index) else {
@@ -325,7 +326,7 @@ impl Layout {
             self.symbolic.push(index);
         }
         let encoding = node.opcode.encoding();
-        // Code and operand at once; what is too much is overwritten by what comes next.
+        // Writes code and operand at once; the next instruction overwrites the excess bytes.
         let word = u64::from(encoding.code) | node.operand << encoding.shift;
         put(&mut self.bytes, at, word.to_le_bytes());
         at += usize::from(encoding.length);
@@ -335,8 +336,8 @@ impl Layout {
         self.write_operand(code, index, node, encoding.layout, at)
     }
 
-    /// Writes an operand that is more than a few bytes as they are; `at` is after what has been
-    /// written, gives the offset after the instruction.
+    /// Writes an operand that is more than a few literal bytes. `at` is the offset after the bytes
+    /// written so far; returns the offset after the instruction.
     fn write_operand(
         &mut self,
         code: &Code,
@@ -375,7 +376,7 @@ impl Layout {
         at
     }
 
-    /// Finds the targets that are not known yet.
+    /// Resolves the remaining targets.
     fn find_targets(&mut self, code: &Code) {
         for entry in 0..self.open.len() {
             let index = self.open.get(entry).map_or(0, |&index| index as usize);
@@ -395,8 +396,8 @@ impl Layout {
         }
     }
 
-    /// Makes branches long, and those that thereby come out of reach too. Only the ones close by can
-    /// be: a short branch reaches over a bounded number of others.
+    /// Lengthens branches, and those that no longer reach because of it. Only nearby branches are
+    /// affected: a short branch spans a bounded number of others.
     fn grow(&mut self) {
         while let Some(grown) = self.growing.pop() {
             let grown = grown as usize;
@@ -408,7 +409,7 @@ impl Layout {
                 if at - branch.end > 0x80 {
                     break;
                 }
-                // It goes over the grown one, to where it ends or beyond.
+                // It spans the lengthened branch.
                 if !branch.long && branch.target >= at {
                     branch.distance += GROWTH as i32;
                     if i8::try_from(branch.distance).is_err() {
@@ -432,7 +433,7 @@ impl Layout {
         }
     }
 
-    /// Moves all that follows long branches, and writes all distances anew.
+    /// Moves the code after long branches, and writes all distances again.
     fn place_grown(&mut self, code: &Code) {
         let long = self.branches.iter().filter(|branch| branch.long);
         self.long.extend(long.map(|branch| branch.end));
@@ -442,7 +443,7 @@ impl Layout {
         if self.bytes.len() < behind + grown {
             make_room(&mut self.bytes, behind + grown);
         }
-        // From the last one to the first: nothing is overwritten that has yet to move.
+        // From last to first, so that nothing is overwritten before it has moved.
         let branches = std::mem::take(&mut self.branches);
         for branch in branches.iter().rev() {
             let end = branch.end as usize;
@@ -487,7 +488,7 @@ impl Layout {
     }
 }
 
-/// Puts changes and instructions to be written anew in order.
+/// Sorts changes and the instructions to be rewritten.
 fn sort_into(sorted: &mut Vec<Change>, changes: &[Change], written: &[u32]) {
     sorted.clear();
     sorted.extend_from_slice(changes);
@@ -495,7 +496,7 @@ fn sort_into(sorted: &mut Vec<Change>, changes: &[Change], written: &[u32]) {
     sorted.sort_unstable();
 }
 
-/// The first of some ordered values that is not below `from`, at `cursor` or after it.
+/// The first of some sorted values that is not below `from`, searched from `cursor` on.
 #[inline]
 fn next_from<T: Copy + PartialOrd>(values: &[T], cursor: &mut usize, from: T) -> Option<T> {
     while let Some(&value) = values.get(*cursor) {
@@ -507,8 +508,8 @@ fn next_from<T: Copy + PartialOrd>(values: &[T], cursor: &mut usize, from: T) ->
     None
 }
 
-/// Copies bytes when [`PADDING`] more may be read and written. Few have all at once, which is faster
-/// than to look how many there are.
+/// Copies bytes when [`PADDING`] more may be read and written. Copying all of them at once is
+/// faster than counting when there are few.
 #[inline]
 fn copy_padded(from: &[u8], start: usize, to: &mut [u8], at: usize, length: usize) {
     if length <= PADDING {
@@ -525,7 +526,7 @@ fn copy_padded(from: &[u8], start: usize, to: &mut [u8], at: usize, length: usiz
     }
 }
 
-/// Puts bytes at a place, where there is room or room is made.
+/// Writes bytes at an offset and makes room if necessary.
 #[inline]
 fn put<const N: usize>(bytes: &mut Vec<u8>, at: usize, value: [u8; N]) {
     if bytes.len() < at + N {

@@ -1,18 +1,18 @@
 use super::decode::Header;
 use super::error::{BodyError, BodyErrorKind};
 
-/// A fat header has this many bytes.
+/// The size of a fat header.
 pub(super) const FAT_HEADER: usize = 12;
-/// In the flags of a fat header: sections follow the code.
+/// Flag of a fat header: sections follow the code.
 pub(super) const MORE_SECTIONS: u8 = 0x08;
-/// In the kind of a section: its size has 24 bits.
+/// Flag of a section: its size has 24 bits.
 pub(super) const SECTION_FAT: u8 = 0x40;
-/// In the kind of a section: another one follows.
+/// Flag of a section: another one follows.
 pub(super) const SECTION_MORE: u8 = 0x80;
 
-/// The length of the method body that begins with these bytes: header, code and sections.
+/// The length of the method body at the start of these bytes: header, code and sections.
 ///
-/// What follows it is not looked at, and neither are the instructions.
+/// Ignores any bytes after it, and does not decode instructions.
 ///
 /// ```
 /// use clr_profiler_il::body::encoded_length;
@@ -23,7 +23,7 @@ pub(super) const SECTION_MORE: u8 = 0x80;
 ///
 /// # Errors
 ///
-/// Where a header is malformed, or says that there is more than there is.
+/// If a header is malformed, or a size exceeds the available bytes.
 pub fn encoded_length(bytes: &[u8]) -> Result<usize, BodyError> {
     let header = Header::read(bytes)?;
     let mut end = header.size + header.code_size;
@@ -55,7 +55,7 @@ fn end_of_sections(bytes: &[u8], code_end: usize) -> Result<usize, BodyError> {
                 kind,
             });
         }
-        // A size without the four bytes of the header: the runtime reads all the clauses.
+        // For a size without the four bytes of the header, the runtime reads all clauses.
         let clause = if kind & SECTION_FAT == 0 { 12 } else { 24 };
         if size % clause == 0 {
             size += 4;
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(encoded_length(&[0x02]), Ok(1));
         assert_eq!(encoded_length(&[&[0xfe][..], &[0; 63]].concat()), Ok(64));
         assert_eq!(encoded_length(&fat(5, false, &[])), Ok(17));
-        // What follows is not looked at.
+        // Bytes after the body are ignored.
         assert_eq!(encoded_length(&[0x06, 0x2a, 0xff]), Ok(2));
     }
 

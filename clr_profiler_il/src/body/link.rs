@@ -3,9 +3,10 @@ use super::instructions::distance;
 use crate::code::{Code, Label, unpack_range};
 use crate::opcode::Opcode;
 
-/// Turns the distances in branches and the offsets in switches that were just decoded into labels.
+/// Replaces the distances of branches and the offsets of switches of freshly decoded code by
+/// labels.
 pub(super) fn link(code: &mut Code, origin: usize) -> Result<(), BodyError> {
-    // The list is not changed by what is done with its entries.
+    // Linking does not change the list.
     let jumps = std::mem::take(&mut code.original.jumps);
     let linked = jumps
         .iter()
@@ -59,7 +60,7 @@ fn link_switch(code: &mut Code, at: usize, operand: u64) -> Result<(), BodyError
     Ok(())
 }
 
-/// The label for a target of the branch at an offset of the body.
+/// The label for a target of the branch at this offset of the body.
 #[inline]
 fn label(code: &mut Code, branch: usize, target: u32) -> Result<Label, BodyError> {
     match node_at_offset(code, target) {
@@ -71,10 +72,10 @@ fn label(code: &mut Code, branch: usize, target: u32) -> Result<Label, BodyError
     }
 }
 
-/// The node that begins at an offset of the code that was just decoded.
+/// The node of the instruction at an offset of the freshly decoded code.
 #[inline]
 pub(super) fn node_at_offset(code: &Code, offset: u32) -> Option<u32> {
-    // Where no instruction begins stands what another body left there.
+    // Elsewhere the list has leftovers of another body.
     let node = *code.original.starts.get(offset as usize)?;
     let begins =
         code.original.contains(node) && code.node(node).is_some_and(|node| node.offset == offset);

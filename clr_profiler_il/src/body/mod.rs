@@ -1,4 +1,4 @@
-//! Method bodies (ECMA-335 II.25.4): decoding, encoding, and the model between.
+//! Method bodies (ECMA-335 II.25.4): decoding, encoding, and the model in between.
 //!
 //! [`MethodBody::decode`] reads header, instructions and exception clauses;
 //! [`MethodBody::encode`] writes them in the smallest form. Between the two nothing counts offsets:
@@ -46,35 +46,35 @@ pub use length::encoded_length;
 
 pub(crate) use layout::Layout;
 
-/// The method body of a tiny header has room for this many values on the stack (II.25.4.2).
+/// The depth of the stack that a tiny header implies (II.25.4.2).
 const TINY_MAX_STACK: u16 = 8;
 
 /// A method body that can be edited.
 #[derive(Clone, Debug)]
 pub struct MethodBody {
-    /// What the header declared, or was computed.
+    /// The declared depth, or the computed one.
     pub(crate) max_stack: u16,
-    /// What inserted code needs beside it.
+    /// The additional need of inserted code.
     pub(crate) added_stack: AddedStack,
     init_locals: bool,
     pub(crate) locals: Locals,
     pub(crate) code: Code,
-    /// Memory for what an edit looks for, to be used again.
+    /// Reusable memory for the searches of an edit.
     pub(crate) scratch: Vec<u32>,
 }
 
-/// What inserted code needs on the stack.
+/// The need of inserted code on the stack.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AddedStack {
-    /// The most that one insertion needs above the values that are there.
+    /// The greatest need of a single insertion above the values already on the stack.
     pub(crate) above: u32,
-    /// The sum of what insertions leave there.
+    /// The sum of the values that insertions leave on the stack.
     pub(crate) left: u32,
-    /// The most that one needs where the stack is empty.
+    /// The greatest need of an insertion at which the stack is empty.
     pub(crate) at_entry: u32,
 }
 
-/// The signature of the locals: its token, and its types if they were told.
+/// The signature of the locals: its token, and its types if they are known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locals {
     pub(crate) token: u32,
@@ -99,11 +99,10 @@ impl MethodBody {
         }
     }
 
-    /// The number of values that the stack holds at most: what the header declared and what
-    /// inserted code needs beside it.
+    /// The maximum depth of the stack: the declared depth and the additional need of inserted code.
     ///
-    /// Never less than needed if the declared one was right; more than needed where code was
-    /// inserted at a place where the stack is not full.
+    /// Never too small if the declared depth was right; too large if code was inserted where the
+    /// stack is not full.
     #[must_use]
     #[doc(alias = "maxstack")]
     pub fn max_stack(&self) -> u32 {
@@ -114,7 +113,7 @@ impl MethodBody {
         above.max(added.at_entry)
     }
 
-    /// Declares the number of values that the stack holds at most.
+    /// Declares the maximum depth of the stack.
     pub fn set_max_stack(&mut self, max_stack: u16) {
         self.max_stack = max_stack;
         self.added_stack = AddedStack::default();
@@ -127,18 +126,18 @@ impl MethodBody {
         self.init_locals
     }
 
-    /// Says whether locals and the memory of `localloc` start as zeros.
+    /// Sets whether locals and the memory of `localloc` start as zeros.
     pub const fn set_init_locals(&mut self, init_locals: bool) {
         self.init_locals = init_locals;
     }
 
-    /// The `StandAloneSig` token of the locals that the header names; `None` without locals.
+    /// The `StandAloneSig` token of the locals in the header; `None` without locals.
     #[must_use]
     pub fn locals_token(&self) -> Option<Token> {
         (self.locals.token != 0).then_some(Token::new(self.locals.token))
     }
 
-    /// The locals, if they were told by [`set_locals`](Self::set_locals) or are none.
+    /// The locals, if [`set_locals`](Self::set_locals) has set them or there are none.
     #[must_use]
     pub fn locals(&self) -> Option<&LocalsSig> {
         self.locals.signature.as_ref()
@@ -162,13 +161,13 @@ impl MethodBody {
         self.code.instructions()
     }
 
-    /// The instructions that were inserted since the body was decoded, in any order.
+    /// The instructions inserted since decoding, in any order.
     pub fn inserted(&self) -> impl Iterator<Item = Instruction<'_>> {
         let nodes = self.code.original.count + 1..self.code.nodes.len() as u32;
         nodes.filter_map(|node| self.code.instruction(InstructionId(node)))
     }
 
-    /// One instruction; `None` if it was removed or is another body's.
+    /// One instruction; `None` if it was removed or belongs to another body.
     #[must_use]
     pub fn instruction(&self, id: InstructionId) -> Option<Instruction<'_>> {
         self.code.instruction(id)
@@ -180,7 +179,7 @@ impl MethodBody {
         self.instructions().next().map(|first| first.id())
     }
 
-    /// The place that a label names; `None` if it was never put anywhere, or is another body's.
+    /// The position of a label; `None` if it was never placed or belongs to another body.
     #[must_use]
     pub fn position(&self, label: Label) -> Option<Position> {
         let place = self.code.place(label);

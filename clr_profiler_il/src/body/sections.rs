@@ -4,12 +4,12 @@ use super::length::{SECTION_FAT, SECTION_MORE};
 use super::link::node_at_offset;
 use crate::code::{Bounds, ClauseKind, END};
 
-/// In the kind of a section: it holds exception clauses.
+/// Flag of a section: it contains exception clauses.
 pub(super) const EXCEPTIONS: u8 = 0x01;
-/// The bits of a section's kind that say what it holds.
+/// The bits of a section's kind that tell its contents.
 const KIND: u8 = 0x3f;
 
-/// The numbers of a clause in the file.
+/// The raw fields of a clause.
 struct Raw {
     flags: u32,
     try_offset: u32,
@@ -19,7 +19,7 @@ struct Raw {
     value: u32,
 }
 
-/// Reads all sections after the code (II.25.4.5).
+/// Reads all sections, which follow the code (II.25.4.5).
 pub(super) fn read_sections(
     body: &mut MethodBody,
     bytes: &[u8],
@@ -44,7 +44,8 @@ pub(super) fn read_sections(
         } else {
             (usize::from(s0), 12)
         };
-        // Some compilers forget the four bytes of the header; so does the runtime, by rounding.
+        // Some compilers omit the four bytes of the header from the size; the runtime accepts that
+        // by rounding.
         let clauses = size / clause_size * clause_size;
         if size - clauses != 4 && (size != clauses || size == 0) {
             return Err(BodyError::new(start + 1, BodyErrorKind::SectionSize(size)));

@@ -1,6 +1,7 @@
-//! Arguments and results as objects, and back.
+//! Code that boxes arguments and results, and unboxes objects.
 //!
-//! A [`Boxer`] makes the code; of the types of a method it asks a [`MethodTypes`], which knows the module.
+//! A [`Boxer`] generates the code; it asks a [`MethodTypes`], which knows the module, for the types
+//! of a method.
 
 #[cfg(test)]
 mod tests;
@@ -15,50 +16,50 @@ use crate::token::TypeToken;
 
 pub use typed::TypedArguments;
 
-/// Addresses below are nobody's. The framework has managed pointers there, such as 1 to the contents
-/// of an empty span.
+/// Addresses below are never valid. The framework uses managed pointers there, such as 1 to the
+/// contents of an empty span.
 const NOWHERE: i32 = 0x1_0000;
 
-/// What has become of a value that was to be an object.
+/// How a value was turned into an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Boxing {
-    /// It is one: a reference, which may be null.
+    /// The value is an object already: a reference, which may be null.
     Reference,
-    /// A copy of the value. A nullable without a value gives null, and a type parameter gives
-    /// whatever its argument does.
+    /// A copy of the value. A nullable without a value gives null; a type parameter behaves as its
+    /// type argument.
     Value,
-    /// What the managed pointer points to: a copy of the value, or the reference. Null if the pointer
-    /// is null, or points to no memory as the one to the contents of an empty span does.
+    /// The target of the managed pointer: a copy of the value, or the reference. Null if the
+    /// pointer is null, or points to no memory, such as the one to the contents of an empty span.
     ///
-    /// Unsafe code has managed pointers that must not be read in other ways, say one past the end of
-    /// an array.
+    /// Unsafe code can have other managed pointers that must not be read, such as one past the end
+    /// of an array.
     Target,
-    /// The address, as a `System.IntPtr`: it was an unmanaged pointer or one to a function.
+    /// The address, as a `System.IntPtr`, of an unmanaged pointer or a function pointer.
     Address,
-    /// Null, for there can be no object.
+    /// Null, because there can be no object.
     Skipped(NotBoxable),
 }
 
 messages! {
-    /// Why a value cannot be an object.
+    /// The reason why a value cannot become an object.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum NotBoxable {
         /// There is no value.
-        Void => "there is none of `void`";
-        /// Its type lives on the stack alone, as `Span<T>` does.
-        ByRefLike => "the type lives on the stack alone";
-        /// Its type is a parameter that allows types of the stack (`allows ref struct`).
-        AllowsByRefLike => "the type parameter allows types that live on the stack alone";
-        /// The module that defines its type was not found among those that are loaded, so that it may
-        /// be one that lives on the stack alone.
-        UnknownType => "the type is in no module that is loaded, and may live on the stack alone";
+        Void => "`void` has no value";
+        /// The type is restricted to the stack, as `Span<T>` is.
+        ByRefLike => "the type is restricted to the stack";
+        /// The type parameter allows such types (`allows ref struct`).
+        AllowsByRefLike => "the type parameter allows types that are restricted to the stack";
+        /// The module that defines the type is not among the loaded ones, so the type may be
+        /// restricted to the stack.
+        UnknownType => "the type is in no loaded module, and may be restricted to the stack";
     }
 }
 
 messages! {
-    /// Why there is no such code.
+    /// The reason why the code cannot be generated.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum BoxingError {
@@ -66,42 +67,42 @@ messages! {
         NoArgument(number: u16) => "the method has no argument {number}";
         /// The signature has more arguments than instructions can name.
         TooMany => "the method has more arguments than IL can name";
-        /// `this` would be replaced.
-        This => "`this` is not to be replaced";
+        /// The code would replace `this`.
+        This => "`this` must not be replaced";
         /// `this` is an unmanaged pointer.
         ThisType => "`this` has no such type";
-        /// No signature has this.
+        /// A signature cannot contain this.
         PointerToPointer => "a managed pointer to a managed pointer";
-        /// There are no objects of managed pointers.
+        /// An object cannot become a managed pointer.
         ManagedPointer => "an object cannot become a managed pointer";
-        /// There are no objects of this type.
+        /// An object cannot become a value of this type.
         NotBoxable(reason: NotBoxable) => "an object cannot become such a value: {reason}";
     }
 }
 
 impl Error for BoxingError {}
 
-/// Code that leaves an object, and what that object is.
+/// Code that leaves an object, and the kind of that object.
 ///
-/// The code holds tokens of the method's module: it serves there alone.
+/// The code holds tokens of the method's module and is valid only there.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Boxed {
     /// The code.
     pub code: Fragment,
-    /// What the object is.
+    /// The kind of the object.
     pub boxing: Boxing,
 }
 
-/// Code that leaves an `object[]` of all arguments, and what its elements are.
+/// Code that leaves an `object[]` of all arguments, and the kinds of its elements.
 ///
-/// The code holds tokens of the method's module: it serves there alone.
+/// The code holds tokens of the method's module and is valid only there.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BoxedArguments {
     /// The code.
     pub code: Fragment,
-    /// What the elements are, `this` not among them.
+    /// The kinds of the elements, without `this`.
     pub boxing: Vec<Boxing>,
 }
 
@@ -115,47 +116,47 @@ impl Boxed {
     }
 }
 
-/// What has to be known of the types of a method.
+/// The types of a method, as a [`Boxer`] needs them.
 pub trait MethodTypes {
-    /// Why something cannot be known.
+    /// The error of a failed metadata call.
     type Error: From<BoxingError>;
 
     /// The signature of the method.
     fn signature(&self) -> &MethodSig;
 
-    /// The type that declares the method: of a generic type, the instance of its own parameters.
+    /// The type that declares the method; for a generic type, its instance over its own parameters.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn this_type(&self) -> Result<TypeSig, Self::Error>;
 
-    /// The token that an instruction on a type names.
+    /// The token for a type as an operand.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn operand(&mut self, type_sig: &TypeSig) -> Result<TypeToken, Self::Error>;
 
-    /// Whether values of a type live on the stack alone; `None` if that cannot be told.
+    /// Whether values of a type are restricted to the stack; `None` if that is not known.
     fn is_by_ref_like(&self, class: TypeToken) -> Option<bool>;
 
-    /// Whether a type parameter, `!n` or `!!n`, allows types that live on the stack alone.
+    /// Whether a type parameter, `!n` or `!!n`, allows types that are restricted to the stack.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn allows_by_ref_like(&self, parameter: &TypeSig) -> Result<bool, Self::Error>;
 }
 
-/// How a value that is no managed pointer becomes an object.
+/// How to turn a value that is not a managed pointer into an object.
 #[derive(Clone, Copy)]
 enum Plan {
-    /// It is one.
+    /// It is an object.
     Reference,
-    /// By `box` of this type.
+    /// `box` of this type.
     Value(TypeToken),
-    /// By `box` of `System.IntPtr`.
+    /// `box` of `System.IntPtr`.
     Address,
     Skip(NotBoxable),
 }
@@ -166,24 +167,24 @@ enum Argument {
     Param(TypeSig),
 }
 
-/// Makes the code that boxes for one method. It holds tokens of the method's module.
+/// Generates boxing code for one method. The code holds tokens of the method's module.
 #[derive(Debug)]
 pub struct Boxer<'a, T>(&'a mut T);
 
 impl<'a, T: MethodTypes> Boxer<'a, T> {
-    /// For the method of these types.
+    /// A boxer for the method of these types.
     pub fn new(types: &'a mut T) -> Self {
         Self(types)
     }
 
     /// Code that loads an argument as an object. `this` is argument 0 of an instance method.
     ///
-    /// Of an argument by reference, the object is what it points to. Where there can be no object,
-    /// the code loads null, and [`Boxed::boxing`] says why.
+    /// For an argument by reference, the object is that of its target. Where there can be no
+    /// object, the code loads null, and [`Boxed::boxing`] gives the reason.
     ///
     /// # Errors
     ///
-    /// That there is no such argument; what the metadata answer.
+    /// If there is no such argument, or a metadata call fails.
     pub fn argument(&mut self, number: u16) -> Result<Boxed, T::Error> {
         let mut code = Fragment::new();
         code.ldarg(number);
@@ -193,12 +194,12 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
         }
     }
 
-    /// Code that makes an object of the value on the top of the stack, in the place of it. Where there
-    /// can be none, the value is dropped for null.
+    /// Code that replaces the value on the top of the stack by an object, or by null where there
+    /// can be none.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     pub fn value(&mut self, value: &TypeSig) -> Result<Boxed, T::Error> {
         self.box_loaded(Fragment::new(), value)
     }
@@ -207,7 +208,7 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     pub fn array(&mut self) -> Result<BoxedArguments, T::Error> {
         let params = self.0.signature().params.len();
         let first = usize::from(self.has_implicit_this());
@@ -219,7 +220,7 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
             let number = u16::try_from(number).map_err(|_| BoxingError::TooMany)?;
             let boxed = self.argument(number)?;
             boxing.push(boxed.boxing);
-            // New elements are null.
+            // New elements are null already.
             if !matches!(boxed.boxing, Boxing::Skipped(_)) {
                 code.dup().ldc_i4(index).append(&boxed.code).stelem_ref();
             }
@@ -227,11 +228,11 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
         Ok(BoxedArguments { code, boxing })
     }
 
-    /// Code that takes an object from the stack and leaves a value of a type in its place.
+    /// Code that replaces the object on the top of the stack by a value of a type.
     ///
     /// # Errors
     ///
-    /// That an object cannot become such a value; what the metadata answer.
+    /// If an object cannot become such a value, or a metadata call fails.
     pub fn unbox(&mut self, value: &TypeSig) -> Result<Fragment, T::Error> {
         let mut code = Fragment::new();
         let value = value.unmodified();
@@ -256,12 +257,12 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
         Ok(code)
     }
 
-    /// Code that stores an object in an argument: `object` loads it. Of an argument by reference,
-    /// what it points to is replaced.
+    /// Code that stores an object, loaded by `object`, in an argument. For an argument by
+    /// reference, it replaces the target.
     ///
     /// # Errors
     ///
-    /// As of [`unbox`](Self::unbox); that there is no such argument, or that it is `this`.
+    /// As [`unbox`](Self::unbox); also if there is no such argument, or it is `this`.
     pub fn store(&mut self, number: u16, object: &Fragment) -> Result<Fragment, T::Error> {
         let Argument::Param(param) = self.parameter(number)? else {
             return Err(BoxingError::This.into());
@@ -319,7 +320,7 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
         }
     }
 
-    /// Makes an object of what `code` has loaded.
+    /// Turns the value loaded by `code` into an object.
     fn box_loaded(&mut self, mut code: Fragment, value: &TypeSig) -> Result<Boxed, T::Error> {
         if let TypeSig::ByRef(target) = value.unmodified() {
             return self.box_target(code, target);
@@ -331,7 +332,7 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
                 Boxing::Value
             }
             Plan::Address => {
-                // The stack does not tell a pointer from a number of its size.
+                // On the stack, a pointer is indistinguishable from a number of its size.
                 code.box_(self.0.operand(&TypeSig::NativeInt)?);
                 Boxing::Address
             }
@@ -345,7 +346,7 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
         Ok(Boxed { code, boxing })
     }
 
-    /// Makes an object of what the managed pointer points to that `code` has loaded.
+    /// Turns the target of the managed pointer loaded by `code` into an object.
     fn box_target(&mut self, mut code: Fragment, target: &TypeSig) -> Result<Boxed, T::Error> {
         let plan = self.plan(target)?;
         if let Plan::Skip(reason) = plan {
@@ -389,7 +390,8 @@ impl<'a, T: MethodTypes> Boxer<'a, T> {
             | TypeSig::GenericInstance {
                 definition: class, ..
             } => *class,
-            // A parameter is boxed as what it stands for, unless that may live on the stack alone.
+            // A type parameter is boxed as its type argument, unless that may be restricted to the
+            // stack.
             TypeSig::Var(_) | TypeSig::MVar(_) if self.0.allows_by_ref_like(value)? => {
                 return Ok(Plan::Skip(NotBoxable::AllowsByRefLike));
             }

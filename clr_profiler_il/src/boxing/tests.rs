@@ -152,7 +152,7 @@ fn an_object_becomes_a_value_again() {
     let problem = BoxingError::NotBoxable(NotBoxable::ByRefLike);
     assert_eq!(
         problem.to_string(),
-        "an object cannot become such a value: the type lives on the stack alone"
+        "an object cannot become such a value: the type is restricted to the stack"
     );
     assert_eq!(store(3), Err(problem));
     assert_eq!(store(0), Err(BoxingError::This));

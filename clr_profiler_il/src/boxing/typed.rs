@@ -1,32 +1,32 @@
-//! [`TypedArguments`]: arguments as they are, for generic methods of a helper.
+//! [`TypedArguments`]: unboxed arguments for generic methods of a helper.
 
 use super::{Argument, Boxer, Boxing, BoxingError, MethodTypes, Plan};
 use crate::fragment::Fragment;
 use crate::signature::{TokenNames, TypeSig};
 use crate::symbol::{MethodSymbol, TypeSymbol};
 
-/// Code that loads all arguments without making objects of them, and their types, which are what a
-/// generic method of a helper is instantiated with.
+/// Code that loads all arguments unboxed, and their types: the type arguments for a generic method
+/// of a helper.
 ///
-/// The code and the types are in terms of the method's module: they serve there alone.
+/// The code and the types are in terms of the method's module and valid only there.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TypedArguments {
-    /// The code: one value for each parameter, `this` not among them.
+    /// The code: one value for each parameter, without `this`.
     pub code: Fragment,
     /// The type of each value, in text.
     pub types: Vec<Box<str>>,
-    /// What the values are. [`Boxing::Value`] is the value itself here; [`Boxing::Target`] is an object,
-    /// and so is null in the place of what was skipped.
+    /// The kinds of the values. Here [`Boxing::Value`] is the value itself, [`Boxing::Target`] is
+    /// an object, and a skipped argument is a null object.
     pub boxing: Vec<Boxing>,
 }
 
 impl TypedArguments {
-    /// The generic method of a helper that takes the values: `returns name<T0, T1>(first, T0, T1)`,
-    /// with a type parameter for each of them.
+    /// The generic method of a helper that takes the values, with a type parameter for each:
+    /// `returns name<T0, T1>(first, T0, T1)`.
     ///
-    /// A helper has an overload for each number of values, and so the method whose arguments are more
-    /// than it has overloads for goes another way.
+    /// A helper has an overload for each number of values; a method with more arguments than there
+    /// are overloads needs another way.
     pub fn method(&self, owner: &str, name: &str, returns: &str, first: &[&str]) -> MethodSymbol {
         let mut params: Vec<String> = first.iter().map(|&text| text.to_owned()).collect();
         params.extend((0..self.types.len()).map(|number| format!("!!{number}")));
@@ -40,12 +40,12 @@ impl TypedArguments {
 }
 
 impl<T: MethodTypes> Boxer<'_, T> {
-    /// Code that loads all arguments as they are, without `this`: numbers and structs are copied
-    /// instead of boxed. What no generic method can take comes as [`argument`](Self::argument) has it.
+    /// Code that loads all arguments unboxed, without `this`: numbers and structs are copied. An
+    /// argument that no generic method can take is loaded as by [`argument`](Self::argument).
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     pub fn typed(&mut self) -> Result<TypedArguments, T::Error> {
         let params = self.0.signature().params.len();
         let first = usize::from(self.has_implicit_this());

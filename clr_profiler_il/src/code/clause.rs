@@ -29,23 +29,23 @@ impl ClauseKind {
     }
 }
 
-/// A clause as it is kept: every bound is a label of its own.
+/// A clause in storage: every bound has a label of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clause {
     pub(crate) kind: ClauseKind,
     pub(crate) symbolic: bool,
-    /// The type of a catch. Of a finally or fault: whatever stood in its place.
+    /// The type of a catch; for a finally or fault, the decoded bytes of that field.
     pub(crate) value: u32,
     pub(crate) try_start: Label,
     pub(crate) try_end: Label,
     pub(crate) handler_start: Label,
     pub(crate) handler_end: Label,
-    /// Only of a filter; otherwise the handler's start.
+    /// The start of a filter; for other clauses the handler's start.
     pub(crate) filter: Label,
 }
 
 impl Clause {
-    /// Where its regions begin and end.
+    /// The bounds of its regions.
     pub(crate) const fn bounds(&self) -> [Label; 5] {
         [
             self.try_start,
@@ -56,7 +56,7 @@ impl Clause {
         ]
     }
 
-    /// The same clause after its code was copied.
+    /// The clause of a copy of its code.
     pub(crate) const fn shifted(self, labels: u32, symbols: u32) -> Self {
         Self {
             value: if self.symbolic {
@@ -81,7 +81,7 @@ const fn shifted(label: Label, labels: u32) -> Label {
     }
 }
 
-/// The nodes that bound a new clause's regions.
+/// The nodes at the bounds of a new clause's regions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) try_start: u32,
@@ -92,7 +92,7 @@ pub(crate) struct Bounds {
 }
 
 impl Clause {
-    /// Makes the labels of a clause.
+    /// Creates the labels of a clause.
     pub(crate) fn new(
         code: &mut Code,
         kind: ClauseKind,
@@ -118,7 +118,7 @@ impl Clause {
 }
 
 impl Code {
-    /// Appends a clause after all others.
+    /// Appends a clause.
     pub(crate) fn add_clause(&mut self, kind: ClauseKind, value: (u32, bool), bounds: Bounds) {
         let clause = Clause::new(self, kind, value, bounds);
         self.clauses.push(clause);

@@ -1,8 +1,8 @@
 //! The storage of bodies and fragments: instructions in one array, linked by index, so that an
-//! insertion moves nothing and every id stays; their labels and exception clauses.
+//! insertion moves nothing and ids stay valid; their labels and exception clauses.
 //!
-//! Node 0 is no instruction: it stands for the end, closes the ring of links and carries the labels
-//! that stand there.
+//! Node 0 is not an instruction but the end node: it closes the ring of links and carries the
+//! labels at the end.
 
 mod clause;
 mod ids;
@@ -23,47 +23,46 @@ pub(crate) use ids::Owner;
 pub(crate) use original::{Change, Original, PADDING};
 pub(crate) use slots::Slots;
 
-/// The node that stands for the end.
+/// The end node.
 pub(crate) const END: u32 = 0;
-/// No label, no offset, no place.
+/// No label or offset.
 pub(crate) const NONE: u32 = u32::MAX;
-/// The place of a label that was removed from its code or not yet put there.
+/// The position of a label that was removed from its code or not yet placed.
 pub(crate) const UNPLACED: u32 = u32::MAX;
 
 /// One instruction.
 ///
-/// Neighbours are what decoding sets alike in every node, so that few stores do it.
+/// The fields that decoding sets alike in every node are adjacent, so that few stores suffice.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Node {
-    /// A number as its bits, a variable, a token, a label, or for a `switch` the first label and
-    /// their number.
+    /// The bits of a number, a variable, a token, a label, or for a `switch` the first label and
+    /// the number of labels.
     pub(crate) operand: u64,
-    /// How much further on the next node is and how much further back the previous one, modulo 2^32:
-    /// of neighbours, 1.
+    /// The distances to the next and the previous node, modulo 2^32: 1 for adjacent nodes.
     pub(crate) to_next: u32,
     pub(crate) to_previous: u32,
-    /// The first of the labels that stand before the instruction.
+    /// The first of the labels before the instruction.
     pub(crate) labels: u32,
     pub(crate) first_prefix: u32,
     /// The offset in the decoded code, or `NONE`.
     pub(crate) offset: u32,
     pub(crate) opcode: Opcode,
     pub(crate) prefix_count: u8,
-    /// The operand is the number of a symbol instead of a token.
+    /// Whether the operand is the index of a symbol instead of a token.
     pub(crate) symbolic: bool,
     pub(crate) removed: bool,
 }
 
 impl Node {
-    /// An empty ring.
+    /// A ring of the end node alone.
     const ALONE: Self = Self {
         to_next: 0,
         to_previous: 0,
         ..Self::new(Opcode::Nop, 0)
     };
 
-    /// An instruction between its neighbours.
+    /// An instruction linked to the adjacent nodes.
     #[inline]
     pub(crate) const fn new(opcode: Opcode, operand: u64) -> Self {
         Self {
@@ -96,7 +95,7 @@ impl Node {
     }
 }
 
-/// Why a label stands where it stands: what goes with it when code is inserted there.
+/// The role of a label, which decides whether it moves when code is inserted at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LabelKind {
     Branch,
@@ -106,12 +105,12 @@ pub(crate) enum LabelKind {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LabelSlot {
-    /// The node before which it stands.
+    /// The node that it precedes.
     pub(crate) at: u32,
     /// The next label at the same node.
     pub(crate) next: u32,
     pub(crate) kind: LabelKind,
-    /// The code that this one was cloned from, where it was made there.
+    /// The code from which this one was cloned, if the label was made there.
     pub(crate) origin: Owner,
 }
 
@@ -124,7 +123,7 @@ pub(crate) struct PrefixSlot {
 
 #[derive(Debug)]
 pub(crate) struct Code {
-    /// To be changed by [`node_mut`](Self::node_mut), which keeps account of what changes.
+    /// Changed only by [`node_mut`](Self::node_mut), which keeps track of changes.
     pub(crate) nodes: Slots<Node>,
     pub(crate) labels: Vec<LabelSlot>,
     pub(crate) switches: Vec<Label>,
@@ -133,12 +132,12 @@ pub(crate) struct Code {
     /// Inner ones before those that enclose them.
     pub(crate) clauses: Vec<Clause>,
     pub(crate) original: Original,
-    /// Whose the labels are that are made here.
+    /// The owner of the labels made here.
     owner: Owner,
 }
 
 impl Clone for Code {
-    /// Labels of this code are also the clone's; those that either makes from now on are its own.
+    /// The clone shares the existing labels; labels made later belong to one of the two.
     fn clone(&self) -> Self {
         let mut labels = self.labels.clone();
         for slot in labels.iter_mut().filter(|slot| slot.origin == Owner::NONE) {
@@ -173,20 +172,20 @@ impl Code {
         }
     }
 
-    /// The label of this code with a number.
+    /// The label of this code with this index.
     #[inline]
     pub(crate) fn label(&self, index: u32) -> Label {
         let owner = self.owner;
         Label { index, owner }
     }
 
-    /// Whether a label is one of this code: other labels may have the same number.
+    /// Whether a label belongs to this code: labels of others may have the same index.
     pub(crate) fn owns(&self, label: Label) -> bool {
         let slot = self.labels.get(label.index as usize);
         slot.is_some_and(|slot| label.owner == self.owner || label.owner == slot.origin)
     }
 
-    /// The offset of a decoded instruction; after the last one, the size of the code.
+    /// The offset of a decoded instruction; for the end, the size of the code.
     #[inline]
     pub(crate) fn offset(&self, node: u32) -> usize {
         if self.original.contains(node) {
@@ -196,7 +195,7 @@ impl Code {
         }
     }
 
-    /// Forgets everything but the memory.
+    /// Clears everything but keeps the memory.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
@@ -210,20 +209,20 @@ impl Code {
         self.owner = Owner::new();
     }
 
-    /// A node of this code. Whether it is one has to be known: what was decoded before may have left
-    /// others.
+    /// A node of this code, by a known index: slots past the last node hold leftovers of earlier
+    /// bodies.
     #[inline]
     pub(crate) fn node(&self, index: u32) -> Option<&Node> {
         self.nodes.slot(index as usize)
     }
 
-    /// A node to change its opcode, operand or prefixes.
+    /// A node, for changes of its opcode, operand or prefixes.
     pub(crate) fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
         self.original.note(Change::written(index));
         self.nodes.slot_mut(index as usize)
     }
 
-    /// Makes one node follow another.
+    /// Links two nodes in order.
     #[inline]
     fn link(&mut self, previous: u32, next: u32) {
         self.original.note(Change::followed(previous));
@@ -235,21 +234,21 @@ impl Code {
         }
     }
 
-    /// The first label at a node. Labels have no bytes: nothing is touched.
+    /// The first label at a node. Labels have no bytes, so this is not a change of the node.
     fn labels_mut(&mut self, index: u32) -> Option<&mut u32> {
         self.nodes
             .slot_mut(index as usize)
             .map(|node| &mut node.labels)
     }
 
-    /// The node that follows another one in order; `END` after the last one.
+    /// The next node in order; `END` after the last one.
     #[inline]
     pub(crate) fn next(&self, index: u32) -> u32 {
         self.node(index)
             .map_or(END, |node| index.wrapping_add(node.to_next))
     }
 
-    /// The node that another one follows; `END` before the first one.
+    /// The previous node in order; `END` before the first one.
     #[inline]
     pub(crate) fn previous(&self, index: u32) -> u32 {
         self.node(index)
@@ -268,7 +267,7 @@ impl Code {
         self.previous(END)
     }
 
-    /// Makes a ring of the first nodes, up to this one, which are neighbours.
+    /// Makes a ring of the first nodes, up to this one, which are adjacent.
     pub(crate) fn close(&mut self, last: u32) {
         for (from, to) in [(last, END), (END, u32::from(last != END))] {
             if let Some(node) = self.nodes.slot_mut(from as usize) {
@@ -288,7 +287,7 @@ impl Code {
         }
     }
 
-    /// The node that a label stands before; `UNPLACED` if nowhere.
+    /// The node that a label precedes; `UNPLACED` if it has no position.
     #[inline]
     pub(crate) fn place(&self, label: Label) -> u32 {
         self.labels
@@ -317,7 +316,7 @@ impl Code {
         self.symbols.get(index as usize).map(|symbol| &**symbol)
     }
 
-    /// A token, or the symbol with that number.
+    /// A token, or the symbol with this index.
     pub(crate) fn reference(&self, value: u32, symbolic: bool) -> Reference<'_> {
         match self.symbol(value) {
             Some(symbol) if symbolic => Reference::Symbol(symbol),
@@ -325,7 +324,7 @@ impl Code {
         }
     }
 
-    /// Makes a label at a node, or nowhere yet.
+    /// Creates a label at a node, or unplaced.
     pub(crate) fn add_label(&mut self, at: u32, kind: LabelKind) -> Label {
         let index = self.labels.len() as u32;
         let mut next = NONE;
@@ -342,7 +341,7 @@ impl Code {
         self.label(index)
     }
 
-    /// A label for branches at a node: one that is there or a new one.
+    /// A label for branches to a node: an existing or a new one.
     pub(crate) fn branch_label(&mut self, at: u32) -> Label {
         if let Some(node) = self.node(at)
             && let Some(slot) = self.labels.get(node.labels as usize)
@@ -353,7 +352,7 @@ impl Code {
         self.add_label(at, LabelKind::Branch)
     }
 
-    /// Puts a label elsewhere.
+    /// Moves a label.
     pub(crate) fn place_label(&mut self, label: Label, at: u32) {
         let from = self.place(label);
         self.move_labels(from, UNPLACED, |index, _| index == label.index);
@@ -366,7 +365,7 @@ impl Code {
         }
     }
 
-    /// Moves those of the labels at one node that a rule chooses to another one.
+    /// Moves the labels at one node that a predicate selects to another node.
     #[inline]
     pub(crate) fn move_labels(
         &mut self,
@@ -374,7 +373,7 @@ impl Code {
         to: u32,
         chosen: impl Fn(u32, LabelKind) -> bool,
     ) {
-        // Few instructions have any.
+        // Few instructions have labels.
         if self.node(from).is_some_and(|node| node.labels != NONE) {
             self.move_some_labels(from, to, chosen);
         }
@@ -404,7 +403,7 @@ impl Code {
         }
     }
 
-    /// Appends one instruction after all others; labels at the end then stand before it.
+    /// Appends an instruction; labels at the end then precede it.
     pub(crate) fn append(&mut self, node: Node) -> u32 {
         let index = self.nodes.len() as u32;
         let last = self.last();
@@ -429,8 +428,8 @@ impl Code {
         pack_range(start, targets.len())
     }
 
-    /// Tells the nodes of all `ret` and `jmp` instructions, also of removed ones, and some perhaps
-    /// twice.
+    /// Visits the nodes of all `ret` and `jmp` instructions, including removed ones and possibly
+    /// some twice.
     #[inline]
     pub(crate) fn each_exit(&self, mut visit: impl FnMut(u32, &Node)) {
         let mut look = |index: u32| {
@@ -440,13 +439,13 @@ impl Code {
                 visit(index, node);
             }
         };
-        // What was decoded is known, but for what was changed since.
+        // Decoded exits are known, except for changes since.
         self.original.jumps.iter().copied().for_each(&mut look);
         self.original.written().for_each(&mut look);
         (self.original.count + 1..self.nodes.len() as u32).for_each(look);
     }
 
-    /// Takes an instruction out; its labels go to the next one.
+    /// Unlinks an instruction; its labels move to the next one.
     pub(crate) fn unlink(&mut self, index: u32) {
         let Some(node) = self.nodes.get_mut(index as usize) else {
             return;
@@ -458,7 +457,7 @@ impl Code {
     }
 }
 
-/// The first label of a `switch` and their number as an operand.
+/// Packs the first label of a `switch` and the number of labels into an operand.
 pub(crate) const fn pack_range(start: usize, count: usize) -> u64 {
     ((start as u64) << 32) | count as u64
 }

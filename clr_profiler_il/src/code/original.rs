@@ -1,42 +1,41 @@
 use super::Slots;
 
-/// So many bytes can be read from the beginning of any instruction.
+/// The number of bytes that can be read from the start of any instruction.
 pub(crate) const PADDING: usize = 32;
 
-/// What a body was decoded from, and where it is no longer like that.
+/// The decoded bytes of a body, and the changes since.
 ///
-/// Instructions that did not change are written by copying their bytes, many at once. The nodes of
-/// the decoded instructions come first in the code, and keep their order.
+/// Unchanged instructions are written by copying their bytes, many at once. The nodes of the
+/// decoded instructions are the first ones in the code and keep their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Original {
-    /// The code, and [`PADDING`] after it.
+    /// The code, followed by [`PADDING`] bytes.
     pub(crate) bytes: Vec<u8>,
     /// The size of the code.
     pub(crate) size: usize,
-    /// The number of instructions: their nodes are those from 1 to this one.
+    /// The number of instructions: their nodes are 1 up to this number.
     pub(crate) count: u32,
-    /// Their branches and switches, and the `ret` and `jmp` instructions, in order.
+    /// The nodes of branches, switches, `ret` and `jmp`, in order.
     pub(crate) jumps: Slots<u32>,
-    /// Those of the branches that are long.
+    /// The nodes of long branches.
     pub(crate) long: Vec<u32>,
-    /// By offset, the node of the instruction that begins there. Where none begins, anything.
+    /// The node of the instruction at each offset. Offsets without an instruction hold any value.
     pub(crate) starts: Vec<u32>,
-    /// In any order, with repetitions.
+    /// Unordered, with duplicates.
     pub(crate) changes: Vec<Change>,
 }
 
-/// A decoded instruction for which the bytes are no longer all. They are ordered as the instructions
-/// are.
+/// A decoded instruction that cannot simply be copied. Changes are ordered as the instructions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Change(u64);
 
 impl Change {
-    /// The instruction is not to be written as it was.
+    /// The instruction itself changed.
     pub(crate) const fn written(node: u32) -> Self {
         Self((node as u64) << 1)
     }
 
-    /// It is to be written as it was, but another one follows it.
+    /// The instruction is unchanged, but another one follows it.
     pub(crate) const fn followed(node: u32) -> Self {
         Self(((node as u64) << 1) | 1)
     }
@@ -51,7 +50,7 @@ impl Change {
 }
 
 impl Original {
-    /// Forgets everything but the memory.
+    /// Clears everything but keeps the memory.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
@@ -62,7 +61,7 @@ impl Original {
         self.changes.clear();
     }
 
-    /// The instructions that are not to be written as they were, perhaps repeatedly.
+    /// The changed instructions, possibly repeated.
     pub(super) fn written(&self) -> impl Iterator<Item = u32> {
         let changes = self.changes.iter();
         changes
@@ -70,13 +69,13 @@ impl Original {
             .map(|change| change.node())
     }
 
-    /// Whether a node is one that was decoded.
+    /// Whether a node was decoded.
     #[inline]
     pub(crate) const fn contains(&self, node: u32) -> bool {
         node.wrapping_sub(1) < self.count
     }
 
-    /// Notes a change, if the instruction is one that was decoded.
+    /// Records a change, if the instruction was decoded.
     #[inline]
     pub(super) fn note(&mut self, change: Change) {
         if self.contains(change.node()) {

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A vector that stays filled when it is cleared.
+/// A vector whose slots stay initialised when it is cleared.
 ///
-/// Many values can so be written in a row without asking for each of them whether there is room, and
-/// without filling the room before.
+/// Many values can be written in a row without a capacity check for each one, and without
+/// initialising the room first.
 pub(crate) struct Slots<T> {
-    /// The values, and after them initialised slots that hold earlier ones.
+    /// The values, followed by initialised slots with leftovers of earlier values.
     all: Vec<T>,
     length: usize,
 }
@@ -23,13 +23,13 @@ impl<T: Copy> Slots<T> {
         self.length = 0;
     }
 
-    /// The value in an initialised slot. After the last value, that is an earlier one.
+    /// The value in an initialised slot. After the last value, it is a leftover.
     #[inline]
     pub(crate) fn slot(&self, index: usize) -> Option<&T> {
         self.all.get(index)
     }
 
-    /// As [`slot`](Self::slot), to be changed.
+    /// As [`slot`](Self::slot), mutable.
     #[inline]
     pub(crate) fn slot_mut(&mut self, index: usize) -> Option<&mut T> {
         self.all.get_mut(index)
@@ -44,7 +44,8 @@ impl<T: Copy> Slots<T> {
         self.length += 1;
     }
 
-    /// The values, and after them initialised slots for so many more, for [`extend_to`](Self::extend_to).
+    /// The values, followed by initialised slots for this many more, for
+    /// [`extend_to`](Self::extend_to).
     #[inline]
     pub(crate) fn with_room(&mut self, count: usize, filling: T) -> &mut [T] {
         let end = self.length + count;
@@ -54,7 +55,7 @@ impl<T: Copy> Slots<T> {
         &mut self.all
     }
 
-    /// Makes values of the initialised slots before this number.
+    /// Sets the number of values: the initialised slots before this number.
     #[inline]
     pub(crate) fn extend_to(&mut self, length: usize) {
         self.length = length.min(self.all.len());
@@ -73,7 +74,7 @@ impl<T: Copy> Default for Slots<T> {
 }
 
 impl<T: Copy> Clone for Slots<T> {
-    /// Leaves out what is only left there.
+    /// Omits the leftovers.
     fn clone(&self) -> Self {
         Self {
             all: self.to_vec(),

@@ -1,24 +1,24 @@
 use super::{Code, END, Label, NONE, Node, Owner, UNPLACED, pack_range, unpack_range};
 use crate::opcode::OperandKind;
 
-/// What a copy of other code became.
+/// The location of a copy of other code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spliced {
     /// The first new node.
     pub(crate) first: u32,
     /// The last new node.
     pub(crate) last: u32,
-    /// What to add to a label's number of the other code.
+    /// The offset to add to a label's index in the other code.
     pub(crate) labels: u32,
-    /// What to add to the number of a symbol.
+    /// The offset to add to a symbol's index in the other code.
     pub(crate) symbols: u32,
 }
 
 impl Code {
-    /// Copies all of `other`, which was built by appending alone, to before a node.
+    /// Copies all of `other`, which was built only by appending, in front of a node.
     ///
-    /// Labels at its end come to stand before that node; those that stand nowhere still do. The
-    /// labels that stood before the node are left there. `None` if `other` is empty.
+    /// Labels at its end move to that node; its unplaced labels stay unplaced. Existing labels of
+    /// the node stay. `None` if `other` is empty.
     #[inline]
     pub(crate) fn splice(&mut self, before: u32, other: &Self) -> Option<Spliced> {
         if other.nodes.len() < 2 {
@@ -32,7 +32,7 @@ impl Code {
         let symbols = self.symbols.len() as u32;
         let prefixes = self.prefixes.len() as u32;
 
-        // The nodes follow each other as they were appended; `link` joins both ends.
+        // The nodes are in the order in which they were appended; `link` joins both ends.
         let from = other.nodes.get(1..).unwrap_or(&[]);
         let slots = self.nodes.with_room(from.len(), Node::ALONE);
         let slots = slots.get_mut(base as usize..).unwrap_or(&mut []);
@@ -65,8 +65,8 @@ impl Code {
         })
     }
 
-    /// Makes the labels and symbols of nodes that were copied their own. The nodes begin at `base`
-    /// and stand where they belong.
+    /// Rebases the labels and symbols of copied nodes, which start at `base` and are already
+    /// linked.
     fn shift(&mut self, base: u32, other: &Self) -> Option<()> {
         let labels = self.labels.len() as u32;
         let symbols = self.symbols.len() as u32;
@@ -104,7 +104,7 @@ impl Code {
             };
             self.labels.push(slot);
         }
-        // Those at the end are chained among themselves: they join the ones at the node.
+        // The labels at the end form a chain of their own, which is joined with that of the node.
         let mut index = shift(other.node(END)?.labels);
         while let Some(next) = self.labels.get(index as usize).map(|slot| slot.next) {
             let first = self.node(before)?.labels;

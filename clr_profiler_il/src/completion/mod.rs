@@ -1,7 +1,7 @@
-//! When the work of a method is done, which for asynchronous ones is not when they return.
+//! When the work of a method completes: for an asynchronous one, not when it returns.
 //!
-//! [`Completion::of`] tells it by the signature, the attributes and the instructions of a method; of its
-//! module it asks a [`CompletionContext`].
+//! [`Completion::of`] determines it from the signature, the attributes and the instructions of a
+//! method; a [`CompletionContext`] gives the facts of its module.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use crate::signature::{MethodSig, RUNTIME_ASYNC, TokenNames, TypeSig};
 use crate::symbol::{MethodSymbol, Reference, Resolver, TypeSymbol};
 use crate::token::{TypeDef, TypeRef, TypeToken};
 
-/// The assemblies by which programs name the types of the core library.
+/// The assemblies through which programs refer to types of the core library.
 const CORE: [&str; 6] = [
     "System.Runtime",
     "System.Private.CoreLib",
@@ -43,21 +43,21 @@ const ENUMERATED_LATER: [&str; 2] = [
     "System.Collections.Generic.IAsyncEnumerator`1",
 ];
 
-/// When the work of a method is done.
+/// When the work of a method completes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Completion {
-    /// When it returns or throws. So it is of methods whose tasks the runtime itself makes
-    /// (runtime-async), too: code around their body runs when they are done.
+    /// When the method returns or throws. This includes runtime-async methods, whose tasks the
+    /// runtime creates: code around their body runs when they complete.
     Return,
-    /// When what it returns completes.
+    /// When the returned task completes.
     Task(TaskResult),
-    /// Later than it returns, or it may be so; there is no general way to be told.
+    /// After the method returns, or possibly so; there is no general way to observe it.
     Unobservable(Unobservable),
 }
 
-/// The result of a method is a `Task`, a `Task<T>`, a `ValueTask` or a `ValueTask<T>`, be the method
-/// `async` or not.
+/// The result of a method that returns a `Task`, a `Task<T>`, a `ValueTask` or a `ValueTask<T>`,
+/// whether the method is `async` or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskResult {
     /// The type of the result.
@@ -65,14 +65,14 @@ pub struct TaskResult {
 }
 
 messages! {
-    /// Why nobody can be told when the work of a method is done.
+    /// The reason why the completion of a method cannot be observed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum Unobservable {
-        /// An `async void` method gives its caller nothing to wait for.
-        AsyncVoid => "`async void` tells nobody when it is done";
-        /// The result can be awaited and is none of the four types: each such type has its own ways.
-        CustomAwaitable => "it returns an awaitable that is no Task or ValueTask";
+        /// An `async void` method gives its caller nothing to await.
+        AsyncVoid => "the completion of `async void` cannot be observed";
+        /// The result is another awaitable type, each of which has a protocol of its own.
+        CustomAwaitable => "it returns an awaitable other than Task and ValueTask";
         /// An iterator (`yield`): its code runs as the caller enumerates the result.
         Iterator => "an iterator runs while its result is enumerated";
         /// An asynchronous iterator (`IAsyncEnumerable<T>`).
@@ -80,9 +80,9 @@ messages! {
     }
 }
 
-/// What has to be known of a method and its module.
+/// The facts about a method and its module that decide its completion.
 pub trait CompletionContext {
-    /// Why something cannot be known.
+    /// The error of a failed metadata call.
     type Error;
 
     /// The signature of the method.
@@ -91,10 +91,10 @@ pub trait CompletionContext {
     /// Its implementation flags.
     fn implementation(&self) -> u32;
 
-    /// Its name, without that of its type.
+    /// Its name, without that of the type.
     fn name(&self) -> &str;
 
-    /// What stands behind the tokens of its body.
+    /// The resolver for the tokens of its body.
     fn resolver(&self) -> &dyn Resolver;
 
     /// Whether the module is the core library.
@@ -104,35 +104,34 @@ pub trait CompletionContext {
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn type_def_name(&self, class: TypeDef) -> Result<String, Self::Error>;
 
-    /// The assembly in which the module looks for a type, and its name; `None` for one in another type
-    /// or module.
+    /// The assembly of a type reference, and the type's name; `None` for a nested type or one of
+    /// another module of the assembly.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn type_ref_name(&self, class: TypeRef) -> Result<Option<(String, String)>, Self::Error>;
 
     /// Whether the method has an attribute, by its full name.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn has_attribute(&self, name: &str) -> Result<bool, Self::Error>;
 
-    /// Whether a type itself says how it is awaited: by a method `GetAwaiter`. `false` if that cannot be
-    /// told.
+    /// Whether a type itself has a method `GetAwaiter`; `false` if that is not known.
     fn has_awaiter(&self, class: TypeToken) -> bool;
 }
 
 impl Completion {
-    /// Of a method with this body, not changed yet.
+    /// Determines the completion of a method with this body, which must not be edited yet.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     pub fn of<F: CompletionContext>(method: &F, body: &MethodBody) -> Result<Self, F::Error> {
         if method.implementation() & RUNTIME_ASYNC != 0 {
             return Ok(Self::Return);
@@ -186,7 +185,7 @@ fn class_of(type_sig: &TypeSig) -> Option<TypeToken> {
     }
 }
 
-/// The name of a type, if it is one of the core library.
+/// The name of a type of the core library; `None` for any other type.
 fn core_name<F: CompletionContext>(
     method: &F,
     class: TypeToken,
@@ -202,8 +201,8 @@ fn core_name<F: CompletionContext>(
     })
 }
 
-/// Whether a method makes an object of a type that a compiler has made for it: `<M>d__0`. Not every
-/// compiler marks iterators by an attribute.
+/// Whether a method creates an object of its compiler-generated type, `<M>d__0`. Not every compiler
+/// marks iterators with an attribute.
 fn makes_own<F: CompletionContext>(method: &F, body: &MethodBody) -> Result<bool, F::Error> {
     let start = format!("<{}>", method.name());
     for instruction in body.instructions() {
@@ -225,7 +224,7 @@ impl TaskResult {
         &self.returned
     }
 
-    /// The type of the value that comes in the end: the `T` of `Task<T>`.
+    /// The type of the task's result: the `T` of `Task<T>`.
     pub fn value(&self) -> Option<&TypeSig> {
         match &self.returned {
             TypeSig::GenericInstance { arguments, .. } => arguments.first(),
@@ -233,11 +232,12 @@ impl TaskResult {
         }
     }
 
-    /// The overload of a helper's method that takes a state and the result, and returns what the
-    /// program is to get in its place.
+    /// The overload of a helper's method that takes a state and the result, and returns the
+    /// replacement of the result.
     ///
     /// For [`Wrap::replace_result`](crate::wrap::Wrap::replace_result): load the state, load the
-    /// result, call the method. `state` is the type of the state in text. The helper has four of them:
+    /// result, call the method. `state` is the type of the state in text. The helper has four
+    /// overloads:
     ///
     /// ```csharp
     /// static Task Completes(State state, Task task);
@@ -246,12 +246,12 @@ impl TaskResult {
     /// static ValueTask<T> Completes<T>(State state, ValueTask<T> task);
     /// ```
     ///
-    /// What the helper does decides what the program sees of it. A task is returned as it is, after a
-    /// continuation was added to it: `ContinueWith` with `ExecuteSynchronously` and
-    /// `TaskScheduler.Default` leaves it to the program's own continuations where they run, which a
-    /// second awaiter does not. Whoever reads `Task.Exception` counts as having seen it. A `ValueTask` may
-    /// be consumed once only: one that is not complete is returned as another one whose
-    /// `IValueTaskSource` hands on what it is asked. The example `method_tracer` has such a helper.
+    /// The effect on the program depends on the helper. Return a task itself after adding a
+    /// continuation to it: `ContinueWith` with `ExecuteSynchronously` and `TaskScheduler.Default`
+    /// does not change where the program's own continuations run, but a second awaiter does.
+    /// Reading `Task.Exception` marks the exception as observed. A `ValueTask` may be consumed only
+    /// once: replace an incomplete one by another whose `IValueTaskSource` forwards to it. The
+    /// example `method_tracer` has such a helper.
     pub fn method(&self, owner: &str, name: &str, state: &str) -> MethodSymbol {
         let mut returned = self.returned.clone();
         let mut type_arguments = Vec::new();

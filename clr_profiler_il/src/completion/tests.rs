@@ -2,7 +2,7 @@ use super::*;
 use crate::symbol::NoTokens;
 use crate::token::{MethodDef, TypeSpec};
 
-/// A method called `M` and its module, whose types are named by their rows.
+/// A method called `M` and its module, whose types are named by row.
 struct Method {
     signature: MethodSig,
     implementation: u32,
@@ -11,7 +11,7 @@ struct Method {
     has_awaiter: bool,
 }
 
-/// The types that the module defines: the last one was made by a compiler.
+/// The types that the module defines: the last one is compiler-generated.
 const DEFS: [&str; 3] = ["App.Job", "System.Threading.Tasks.Task`1", "<M>d__0"];
 /// The types that it refers to, with their assemblies.
 const REFS: [Option<(&str, &str)>; 6] = [
@@ -42,7 +42,7 @@ fn instance(definition: TypeToken) -> TypeSig {
     }
 }
 
-/// Of constructors, whose rows are those of their types.
+/// For constructors, whose rows are those of their types.
 impl Resolver for Method {
     fn method(&self, _method: Reference<'_>) -> Option<MethodSig> {
         None
@@ -114,7 +114,7 @@ fn returning(returned: TypeSig) -> Method {
     }
 }
 
-/// A body that makes an object of the type of this row.
+/// A body that creates an object of the type of this row.
 fn making(row: u32) -> MethodBody {
     let mut body = MethodBody::decode(&[0x06, 0x2a]).unwrap();
     let constructor = MethodDef::from_row(row).unwrap().token();
@@ -142,7 +142,7 @@ fn the_four_types_are_followed_where_they_are_the_core_librarys() {
         };
         assert_eq!(*followed.returned(), returned);
     }
-    // Of another assembly, within another type, and no class.
+    // A type of another assembly, a nested one, and one that is not a class.
     let spec = TypeSig::Class(TypeSpec::from_row(1).unwrap().into());
     for returned in [class(3), class(6), spec, TypeSig::I4, TypeSig::Void] {
         assert_eq!(of(&returning(returned)), Completion::Return);
@@ -185,7 +185,7 @@ fn attributes_and_awaiters_tell_what_cannot_be_followed() {
     ] {
         assert_eq!(of(&method), Completion::Unobservable(reason));
     }
-    // What is no class has no awaiter, and a task is followed whatever else there is.
+    // A value type has no awaiter, and a task is followed whatever attributes there are.
     assert_eq!(of(&with(TypeSig::I4, &[], true)), Completion::Return);
     let task = with(class(1), &["AsyncStateMachineAttribute"], true);
     assert!(matches!(of(&task), Completion::Task(_)));

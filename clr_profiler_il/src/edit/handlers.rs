@@ -5,7 +5,7 @@ use crate::flow::Ranks;
 use crate::fragment::{Fragment, Name, TypeName};
 use crate::instruction::{InstructionId, Label};
 
-/// What a handler that is added handles.
+/// The kind of an added handler.
 #[derive(Clone, Copy, Debug)]
 enum Kind<'a> {
     Catch,
@@ -17,14 +17,14 @@ enum Kind<'a> {
 impl MethodBody {
     /// Protects the code from one instruction to another by a `catch`.
     ///
-    /// The handler, which finds the exception on the stack, is placed right after the
-    /// protected code. Where the end of the code or of the handler is reached, control continues
-    /// after the handler. Branches out of the protected code are not changed: there must be none
-    /// but `leave`, and no `ret`.
+    /// The handler finds the exception on the stack and is inserted directly after the protected
+    /// code. Control that reaches the end of the code or of the handler continues after the
+    /// handler. Branches out of the protected code are not changed: there must be none except
+    /// `leave`, and no `ret`.
     ///
     /// # Errors
     ///
-    /// If there are no such instructions in this order, or the fragment has labels without a place.
+    /// If there are no such instructions in this order, or the fragment has unplaced labels.
     pub fn add_catch(
         &mut self,
         first: InstructionId,
@@ -35,12 +35,12 @@ impl MethodBody {
         self.add_handler(first, last, Kind::Catch, Some(name.into().0), handler)
     }
 
-    /// Protects the code from one instruction to another by a `finally`, as
-    /// [`add_catch`](Self::add_catch) does by a `catch`.
+    /// Protects the code from one instruction to another by a `finally`, in the way of
+    /// [`add_catch`](Self::add_catch).
     ///
     /// # Errors
     ///
-    /// If there are no such instructions in this order, or the fragment has labels without a place.
+    /// If there are no such instructions in this order, or the fragment has unplaced labels.
     pub fn add_finally(
         &mut self,
         first: InstructionId,
@@ -50,12 +50,12 @@ impl MethodBody {
         self.add_handler(first, last, Kind::Finally, None, handler)
     }
 
-    /// Protects the code from one instruction to another by a `fault`, as
-    /// [`add_catch`](Self::add_catch) does by a `catch`.
+    /// Protects the code from one instruction to another by a `fault`, in the way of
+    /// [`add_catch`](Self::add_catch).
     ///
     /// # Errors
     ///
-    /// If there are no such instructions in this order, or the fragment has labels without a place.
+    /// If there are no such instructions in this order, or the fragment has unplaced labels.
     pub fn add_fault(
         &mut self,
         first: InstructionId,
@@ -65,17 +65,17 @@ impl MethodBody {
         self.add_handler(first, last, Kind::Fault, None, handler)
     }
 
-    /// Protects the code from one instruction to another by a handler for the exceptions that a filter
-    /// wants, as [`add_catch`](Self::add_catch) does for those of a type.
+    /// Protects the code from one instruction to another by a handler for the exceptions that a
+    /// filter accepts, in the way of [`add_catch`](Self::add_catch).
     ///
-    /// The filter finds the exception on the stack, and leaves 1 there if it wants it, otherwise 0: where
-    /// its end is reached, that is the answer. It comes to stand before the handler, and runs before
-    /// anything that the code called is unwound.
+    /// The filter finds the exception on the stack and leaves 1 to accept it, otherwise 0: the
+    /// value at its end is its result. It is inserted before the handler, and runs before any frame
+    /// of a callee is unwound.
     ///
     /// # Errors
     ///
-    /// If there are no such instructions in this order, a fragment has labels without a place, or the
-    /// end of the filter cannot be reached.
+    /// If there are no such instructions in this order, a fragment has unplaced labels, or the end
+    /// of the filter is unreachable.
     pub fn add_filter(
         &mut self,
         first: InstructionId,
@@ -130,12 +130,12 @@ impl MethodBody {
         };
         let index = self.clause_index(covered, &ranks);
         let ends = self.ends_within(behind, covered.0, &ranks);
-        // The handler's own clauses go before all others.
+        // The handler's own clauses precede all others.
         let index = index + whole.code.clauses.len();
         let Some(inserted) = self.insert(place, &whole, &[])? else {
             return Err(EditError::EmptyRegion);
         };
-        // Filter and handler begin with the exception.
+        // Filter and handler start with the exception on the stack.
         let above = match kind {
             Kind::Catch => handler.stack_need() + 1,
             Kind::Filter(filter) => handler.stack_need().max(filter.stack_need()) + 1,
@@ -144,7 +144,7 @@ impl MethodBody {
         self.added_stack.above = self.added_stack.above.max(above);
         let try_end = inserted.first.0 + jumps;
         let handler_start = inserted.first.0 + before_handler;
-        // Regions within the protected code end where it ended.
+        // Regions that ended with the protected code still end with it.
         for (end, same) in ends {
             let at = if same { try_end } else { inserted.first.0 };
             self.code.place_label(end, at);
@@ -171,8 +171,8 @@ impl MethodBody {
         Ok(())
     }
 
-    /// The ends before a node of regions that begin at a rank or after it, and whether it is just
-    /// there.
+    /// The labels at a node that end regions starting at a rank or after it, and whether the region
+    /// starts exactly there.
     fn ends_within(&self, at: u32, first: u32, ranks: &Ranks) -> Vec<(Label, bool)> {
         let mut ends = Vec::new();
         for clause in &self.code.clauses {
@@ -189,8 +189,8 @@ impl MethodBody {
         ends
     }
 
-    /// Where a clause belongs whose try region reaches from one rank to another: after the last
-    /// clause that lies within it or protects the same.
+    /// The index of a new clause whose try region spans two ranks: after the last clause that is
+    /// inside of it or protects the same code.
     fn clause_index(&self, (first, last): (u32, u32), ranks: &Ranks) -> usize {
         let rank = |label| ranks.of(self.code.place(label));
         let within = |clause: &Clause| {
@@ -204,7 +204,7 @@ impl MethodBody {
     }
 }
 
-/// How many instructions a fragment has.
+/// The number of nodes of a fragment.
 fn nodes(fragment: &Fragment) -> u32 {
     fragment.code.instructions().count() as u32
 }

@@ -5,38 +5,38 @@ use crate::fragment::Fragment;
 use crate::instruction::{InstructionId, Label, Position};
 use crate::opcode::OperandKind;
 
-/// What becomes of branches to a place where code is inserted.
+/// The effect of an insertion on branches to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Labels {
-    /// They go to the new code.
+    /// They target the new code.
     Move,
-    /// They go where they went, past the new code.
+    /// They keep their target and skip the new code.
     Stay,
 }
 
-/// On which side of the bounds of regions inserted code lies, where regions begin or end.
+/// The regions of inserted code at a position where regions begin or end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// In the regions of the next instruction: inside those that begin here.
+    /// The regions of the next instruction: inside of those that begin here.
     WithNext,
-    /// In the regions of the previous instruction: inside those that end here.
+    /// The regions of the previous instruction: inside of those that end here.
     WithPrevious,
-    /// In neither.
+    /// Neither.
     Outside,
 }
 
-/// Where and how code is inserted.
+/// A position, and how to insert code there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InsertionPoint {
-    /// Where.
+    /// The position.
     pub position: Position,
-    /// What becomes of branches to this place.
+    /// The effect on branches to this position.
     pub labels: Labels,
-    /// On which side of the bounds of regions.
+    /// The side of the bounds of regions.
     pub side: Side,
 }
 
-/// The first and last of the instructions that were inserted; of an empty fragment, none.
+/// The first and last inserted instruction. An empty fragment inserts none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InsertedRange {
     /// The first.
@@ -46,11 +46,11 @@ pub struct InsertedRange {
 }
 
 impl MethodBody {
-    /// Inserts code before an instruction, in the same regions as it.
+    /// Inserts code before an instruction, in its regions.
     ///
     /// # Errors
     ///
-    /// If there is no such instruction, or the fragment has labels without a place.
+    /// If there is no such instruction, or the fragment has unplaced labels.
     pub fn insert_before(
         &mut self,
         id: InstructionId,
@@ -65,12 +65,12 @@ impl MethodBody {
         self.insert(place, fragment, &[])
     }
 
-    /// Inserts code after an instruction, in the same regions as it. `labels` is about branches to
-    /// the instruction that followed it.
+    /// Inserts code after an instruction, in its regions. `labels` applies to branches to the
+    /// instruction after it.
     ///
     /// # Errors
     ///
-    /// If there is no such instruction, or the fragment has labels without a place.
+    /// If there is no such instruction, or the fragment has unplaced labels.
     pub fn insert_after(
         &mut self,
         id: InstructionId,
@@ -90,7 +90,7 @@ impl MethodBody {
     ///
     /// # Errors
     ///
-    /// If the fragment has labels without a place.
+    /// If the fragment has unplaced labels.
     pub fn append(&mut self, fragment: &Fragment) -> Result<Option<InsertedRange>, EditError> {
         let place = InsertionPoint {
             position: Position::End,
@@ -100,8 +100,8 @@ impl MethodBody {
         self.insert(place, fragment, &[])
     }
 
-    /// Inserts code anywhere. `exits` says which labels of the body stand for those of the fragment
-    /// that it did not mark.
+    /// Inserts code at any position. `exits` maps the labels that the fragment did not mark to
+    /// labels of the body.
     ///
     /// ```
     /// use clr_profiler_il::body::MethodBody;
@@ -130,7 +130,8 @@ impl MethodBody {
     ///
     /// # Errors
     ///
-    /// If there is no such place, or a label of the fragment has none. The body is then unchanged.
+    /// If there is no such position, or a label of the fragment has no target. The body is then
+    /// unchanged.
     pub fn insert(
         &mut self,
         place: InsertionPoint,
@@ -146,7 +147,7 @@ impl MethodBody {
         Ok(self.insert_checked(before, sides, fragment, exits))
     }
 
-    /// Inserts code of which all is in order before a node.
+    /// Inserts checked code before a node.
     #[inline]
     pub(super) fn insert_checked(
         &mut self,
@@ -156,7 +157,7 @@ impl MethodBody {
         exits: &[(Label, Label)],
     ) -> Option<InsertedRange> {
         let spliced = self.code.splice(before, &fragment.code)?;
-        // The fragment's own labels at this node were made just now.
+        // The labels of the fragment at this node are the newest ones.
         self.code.move_labels(before, spliced.first, |index, kind| {
             index < spliced.labels
                 && match kind {
@@ -176,7 +177,7 @@ impl MethodBody {
         if !fragment.code.clauses.is_empty() {
             let clauses = fragment.code.clauses.iter();
             let copies = clauses.map(|clause| clause.shifted(spliced.labels, spliced.symbols));
-            // Nothing that is there lies within the new code, so all that is there may follow.
+            // No existing clause is inside of the new code, so all may follow.
             self.code.clauses.splice(0..0, copies);
         }
         self.account(before, fragment);
@@ -186,12 +187,12 @@ impl MethodBody {
         })
     }
 
-    /// Puts code in the place of an instruction. Branches to it, and the bounds at it, go to the
-    /// first instruction of the new code.
+    /// Replaces an instruction. Branches to it, and bounds at it, move to the first instruction of
+    /// the new code.
     ///
     /// # Errors
     ///
-    /// If there is no such instruction, or the fragment has labels without a place.
+    /// If there is no such instruction, or the fragment has unplaced labels.
     pub fn replace(
         &mut self,
         id: InstructionId,
@@ -203,13 +204,13 @@ impl MethodBody {
         if let Some(inserted) = inserted
             && let Some(node) = self.code.node_mut(inserted.first.0)
         {
-            // For the map of offsets: this is what the old instruction became.
+            // For the offset map: the replacement of the old instruction.
             node.offset = offset;
         }
         Ok(inserted)
     }
 
-    /// Removes an instruction. Branches to it, and the bounds at it, go to the next one.
+    /// Removes an instruction. Branches to it, and bounds at it, move to the next one.
     ///
     /// # Errors
     ///
@@ -220,22 +221,22 @@ impl MethodBody {
         Ok(())
     }
 
-    /// Makes a label for branches at a place. It keeps to the instruction there, unless code is
+    /// Creates a label for branches to a position. It stays with its instruction, unless code is
     /// inserted with [`Labels::Move`].
     ///
     /// # Errors
     ///
-    /// If there is no such place.
+    /// If there is no such position.
     pub fn label(&mut self, position: Position) -> Result<Label, EditError> {
         let at = self.place(position)?;
         Ok(self.code.add_label(at, LabelKind::Branch))
     }
 
-    /// Puts a label elsewhere: all branches to it go there.
+    /// Moves a label, and with it the target of all its branches.
     ///
     /// # Errors
     ///
-    /// If there is no such label or place.
+    /// If there is no such label or position.
     pub fn move_label(&mut self, label: Label, position: Position) -> Result<(), EditError> {
         let at = self.place(position)?;
         self.known(label)?;
@@ -243,7 +244,7 @@ impl MethodBody {
         Ok(())
     }
 
-    /// Makes one branch go elsewhere: the `index`th target of a `switch`, the 0th of any other.
+    /// Sets one target of a branch: the `index`th of a `switch`, the 0th of any other.
     ///
     /// # Errors
     ///
@@ -290,7 +291,7 @@ impl MethodBody {
         }
     }
 
-    /// Changes the labels in the operands from one node to another.
+    /// Replaces the labels in the operands from one node to another.
     fn rebind(&mut self, first: u32, last: u32, bind: impl Fn(Label) -> Label) {
         for index in first..=last {
             let Some(target) = self.code.node(index).map(|node| node.operand) else {
@@ -314,7 +315,7 @@ impl MethodBody {
         }
     }
 
-    /// Adds what a fragment needs on the stack before a node.
+    /// Accounts for the stack need of a fragment before a node.
     fn account(&mut self, before: u32, fragment: &Fragment) {
         let need = fragment.stack_need();
         let left = u32::try_from(fragment.stack_change()).unwrap_or(0);
@@ -327,14 +328,14 @@ impl MethodBody {
         if in_old_code {
             added.above = added.above.max(need);
         } else {
-            // Within inserted code, where as much may be there as that needs.
+            // Inside of inserted code, whose values may be on the stack as well.
             added.above = added.above.saturating_add(need);
             added.at_entry = added.at_entry.saturating_add(need);
         }
     }
 }
 
-/// Whether every label that the fragment branches to is its own and has a place.
+/// Checks that every label that the fragment branches to is its own and has a position.
 pub(crate) fn check(fragment: &Fragment, exits: &[(Label, Label)]) -> Result<(), EditError> {
     let code: &Code = &fragment.code;
     if !fragment.pending.is_empty() {

@@ -4,18 +4,18 @@ use crate::signature::{LocalsSig, TypeSig};
 use crate::symbol::Resolver;
 
 impl MethodBody {
-    /// Tells the types of the locals that the token of the body names.
+    /// Sets the types of the body's locals.
     ///
-    /// The token stays until a local is added.
+    /// Their token stays until a local is added.
     pub fn set_locals(&mut self, locals: LocalsSig) {
         self.locals.signature = Some(locals);
     }
 
-    /// As [`set_locals`](Self::set_locals), asking a resolver.
+    /// As [`set_locals`](Self::set_locals), with the types from a resolver.
     ///
     /// # Errors
     ///
-    /// If it does not know them.
+    /// If the resolver does not know them.
     pub fn resolve_locals(&mut self, resolver: &impl Resolver) -> Result<(), EditError> {
         if self.locals.signature.is_none() {
             let token = self.locals_token().ok_or(EditError::UnknownLocals)?;
@@ -24,12 +24,12 @@ impl MethodBody {
         self.locals().map(|_| ()).ok_or(EditError::UnknownLocals)
     }
 
-    /// Appends a local and gives its number. The others keep theirs; the token of all is asked for
-    /// when the body is encoded.
+    /// Appends a local and returns its index. The others keep theirs; encoding asks for a new
+    /// token.
     ///
     /// # Errors
     ///
-    /// If the body has locals whose types were not told, or has as many as it can have.
+    /// If the types of the body's locals are unknown, or the body has the maximum number of locals.
     pub fn add_local(&mut self, local: TypeSig) -> Result<u16, EditError> {
         let locals = self.locals.signature.as_mut();
         let locals = locals.ok_or(EditError::UnknownLocals)?;

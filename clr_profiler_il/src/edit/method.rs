@@ -4,26 +4,26 @@ use crate::body::{Layout, MethodBody};
 use crate::fragment::Fragment;
 use crate::opcode::Opcode;
 
-/// Where an instruction of the decoded body stands now, or code that was inserted before it.
+/// The new offset of an instruction of the decoded body, or of code inserted before it.
 #[doc(alias = "COR_IL_MAP")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OffsetPair {
-    /// The offset of the instruction in the code that was decoded.
+    /// The offset of the instruction in the decoded code.
     pub old: u32,
-    /// Its offset in the code that will be encoded, or that of the inserted code.
+    /// The offset of the instruction, or of the inserted code, in the code to be encoded.
     pub new: u32,
-    /// Whether the instruction stands there, not inserted code that leads to it.
+    /// Whether `new` is the instruction itself, not inserted code that leads to it.
     #[doc(alias = "fAccurate")]
     pub is_exact: bool,
 }
 
 impl OffsetPair {
-    /// The map of a body that was edited twice, by the map of the first edit and that of the second,
-    /// each in the order of new offsets. What the first has inserted is left out.
+    /// Composes the maps of two successive edits, each sorted by new offset. Insertions of the
+    /// first edit are omitted.
     #[must_use]
     pub fn composed(first: &[Self], second: &[Self]) -> Vec<Self> {
         let entries = second.iter().filter_map(|pair| {
-            // Of several pairs with one new offset, the first stands for it.
+            // The first of several pairs with one new offset represents them.
             let place = first.partition_point(|own| own.new < pair.old);
             let own = first.get(place).filter(|own| own.new == pair.old)?;
             Some(Self {
@@ -37,31 +37,31 @@ impl OffsetPair {
 }
 
 impl MethodBody {
-    /// Puts code before everything. Branches back to the first instruction do not run it again, and
-    /// it lies in no region that begins there.
+    /// Inserts code before all other code. Branches back to the first instruction do not run it
+    /// again, and it is outside of the regions that begin there.
     ///
     /// # Errors
     ///
-    /// If the fragment has labels without a place.
+    /// If the fragment has unplaced labels.
     pub fn prologue(&mut self, fragment: &Fragment) -> Result<(), EditError> {
         check(fragment, &[])?;
         let before = self.added_stack;
-        // Without any instruction this is the end.
+        // The end, if there are no instructions.
         let first = self.code.first();
         self.insert_checked(first, (Labels::Stay, Side::WithPrevious), fragment, &[]);
-        // The stack is empty here: what is needed need not be added to what is declared.
+        // The stack is empty here, so the need is not added to the declared depth.
         self.added_stack.above = before.above;
         self.added_stack.at_entry = before.at_entry.max(fragment.stack_need());
         Ok(())
     }
 
-    /// Puts code before every `ret` that is there now, so that it runs whichever way control
-    /// reaches it. It finds the value to return on the stack, if there is one, and must leave it.
+    /// Inserts code before every existing `ret`, so that it runs on every path to it. It finds the
+    /// return value, if any, on the stack and must leave it there.
     ///
     /// # Errors
     ///
-    /// If the method leaves by a tail call or `jmp`, or the fragment has labels without a place.
-    /// The body is then unchanged.
+    /// If the method leaves by a tail call or `jmp`, or the fragment has unplaced labels. The body
+    /// is then unchanged.
     pub fn before_ret(&mut self, fragment: &Fragment) -> Result<(), EditError> {
         check(fragment, &[])?;
         let mut rets = std::mem::take(&mut self.scratch);
@@ -70,7 +70,7 @@ impl MethodBody {
             let left = self.added_stack.left;
             for &ret in &rets {
                 self.insert_checked(ret, (Labels::Move, Side::WithNext), fragment, &[]);
-                // A path leads through one of them only.
+                // Every path passes only one of them.
                 let change = u32::try_from(fragment.stack_change()).unwrap_or(0);
                 self.added_stack.left = left.saturating_add(change);
             }
@@ -79,7 +79,7 @@ impl MethodBody {
         returns
     }
 
-    /// Finds all `ret` instructions; an error if the method leaves otherwise than by them or an
+    /// Finds all `ret` instructions. Fails if the method can leave other than by them or an
     /// exception.
     fn find_rets(&self, rets: &mut Vec<u32>) -> Result<(), EditError> {
         rets.clear();
@@ -94,7 +94,7 @@ impl MethodBody {
                 jmp = true;
             }
         });
-        // One may be told twice.
+        // A `ret` may be visited twice.
         if !rets.is_sorted_by(|one, next| one < next) {
             rets.sort_unstable();
             rets.dedup();
@@ -117,10 +117,10 @@ impl MethodBody {
         Ok(())
     }
 
-    /// Takes the prefix `tail.` from all calls, so that they return to this method.
+    /// Removes the prefix `tail.` from all calls, so that they return to this method.
     ///
-    /// The method then needs its stack frame for as long as the callee runs: deep recursion through
-    /// tail calls overflows the stack.
+    /// The method then keeps its stack frame while the callee runs: deep recursion through tail
+    /// calls overflows the stack.
     pub fn strip_tail_calls(&mut self) {
         for index in 1..self.code.nodes.len() as u32 {
             let Some(&node) = self.code.node(index).filter(|node| node.prefix_count > 0) else {
@@ -135,7 +135,7 @@ impl MethodBody {
                 .iter()
                 .position(|prefix| prefix.opcode == Opcode::Tail)
             {
-                // The others keep their order after it.
+                // Keeps the order of the other prefixes after it.
                 if let Some(before) = prefixes.get_mut(..=at) {
                     before.rotate_right(1);
                 }
@@ -147,8 +147,8 @@ impl MethodBody {
         }
     }
 
-    /// Where the instructions of the decoded body stand now, by their old offsets. Removed ones are
-    /// left out; one that was replaced is where its replacement begins.
+    /// The new offsets of the instructions of the decoded body, by old offset. Removed instructions
+    /// are omitted; a replaced one maps to the start of its replacement.
     #[must_use]
     pub fn offset_map(&self) -> Vec<OffsetPair> {
         let mut map = self.instrumented_code_map();
@@ -157,17 +157,18 @@ impl MethodBody {
         map
     }
 
-    /// What debuggers and stack traces need to find the lines of the source, by new offsets.
+    /// The map that debuggers and stack traces need to find source lines, by new offset.
     ///
-    /// InsertedRange code has the line of the instruction that it leads to: compiled code is told apart by
-    /// statements, and one that begins in inserted code goes on behind it, not before it.
+    /// Inserted code gets the line of the instruction that it leads to: the JIT maps compiled code
+    /// by statement, and a statement that starts in inserted code continues after it, not before
+    /// it.
     #[must_use]
     #[doc(alias = "SetILInstrumentedCodeMap")]
     pub fn instrumented_code_map(&self) -> Vec<OffsetPair> {
         let mut layout = Layout::default();
         layout.compute(&self.code);
         let mut map = Vec::with_capacity(self.len());
-        // Where inserted code begins that leads here.
+        // The start of inserted code that leads here.
         let mut inserted = None;
         for instruction in self.instructions() {
             let new = layout.offset(&self.code, instruction.id.0);
@@ -198,7 +199,7 @@ mod tests {
                 .map(|&(old, new, is_exact)| OffsetPair { old, new, is_exact })
                 .collect()
         };
-        // Five bytes are put before all, and three before the second instruction.
+        // Five bytes are inserted before all code, and three before the second instruction.
         let first = map(&[(0, 0, false), (0, 5, true), (2, 7, true)]);
         let second = map(&[
             (0, 0, true),
@@ -207,7 +208,7 @@ mod tests {
             (7, 7, false),
             (7, 10, true),
         ]);
-        // What was inserted is not the instruction that it leads to.
+        // The inserted code is not the instruction that it leads to.
         assert_eq!(
             OffsetPair::composed(&first, &second),
             map(&[(0, 0, false), (0, 5, true), (2, 7, false), (2, 10, true)])

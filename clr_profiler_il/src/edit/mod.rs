@@ -1,8 +1,7 @@
 //! Editing bodies: inserting, replacing, removing, locals, exception clauses, prologue and epilogue.
 //!
-//! Nothing here counts offsets. Whoever inserts code says two things instead: what becomes of the
-//! branches that go to that place ([`Labels`]), and on which side of the bounds of regions the new
-//! code lies ([`Side`]).
+//! Nothing here counts offsets. Instead, an insertion states its effect on branches to its position
+//! ([`Labels`]), and the side of the bounds of regions that the new code is on ([`Side`]).
 //!
 //! ```
 //! use clr_profiler_il::body::MethodBody;
@@ -13,7 +12,7 @@
 //! // `ldarg.0; brfalse.s IL_0004; nop; ret`
 //! let mut body = MethodBody::decode(&[0x16, 0x02, 0x2c, 0x01, 0x00, 0x2a])?;
 //! body.prologue(Fragment::new().ldc_i4(7).pop())?;
-//! // The branch to the `ret` runs this, too.
+//! The branch to the `ret` runs this, too.
 //! body.before_ret(Fragment::new().nop())?;
 //! assert_eq!(
 //!     body.to_string(),

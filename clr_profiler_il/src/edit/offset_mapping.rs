@@ -2,20 +2,21 @@ use std::sync::Arc;
 
 use super::OffsetPair;
 
-/// Where the instructions of a method's own body are in one that was made of it, by one edit or several.
+/// The offsets of a method's original instructions in a body that was made of it by one or several
+/// edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OffsetMapping {
-    /// In the same places.
+    /// The offsets are unchanged.
     #[default]
     Identity,
-    /// In the places that the map tells.
+    /// The offsets according to the map.
     Mapped(Arc<[OffsetPair]>),
-    /// Nobody may know.
+    /// The offsets must not be published.
     Hidden,
 }
 
 impl OffsetMapping {
-    /// As a map; empty where nothing is to be said.
+    /// The map; empty if there is nothing to publish.
     #[must_use]
     pub fn map(&self) -> Vec<OffsetPair> {
         match self {
@@ -24,8 +25,7 @@ impl OffsetMapping {
         }
     }
 
-    /// The map of a body that was made of the one that these are the offsets of, by the map between
-    /// the two.
+    /// The map of a body that was made of this one by another edit with the given map.
     #[must_use]
     pub fn then(&self, map: Vec<OffsetPair>) -> Vec<OffsetPair> {
         match self {

@@ -3,10 +3,10 @@ use std::error::Error;
 use crate::instruction::InstructionId;
 use crate::messages::messages;
 
-/// In a method's attributes (`CorMethodAttr`).
+/// A flag of a method's attributes (`CorMethodAttr`).
 const ABSTRACT: u32 = 0x0400;
 const PINVOKE: u32 = 0x2000;
-/// In a method's implementation flags (`CorMethodImpl`).
+/// A mask of a method's implementation flags (`CorMethodImpl`).
 const CODE_TYPE: u32 = 0x0003;
 const NATIVE: u32 = 1;
 const RUNTIME: u32 = 3;
@@ -14,67 +14,71 @@ const UNMANAGED: u32 = 0x0004;
 const INTERNAL_CALL: u32 = 0x1000;
 
 messages! {
-    /// Why a method or its body cannot be rewritten in some way.
+    /// The reason why a method or its body cannot be rewritten.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub enum NotInstrumentable: "not instrumentable: " {
         /// A `tail.` call replaces the frame, so nothing can run between it and `ret` (III.2.4). See
         /// [`strip_tail_calls`](crate::body::MethodBody::strip_tail_calls).
         TailCall(id: InstructionId) => "the method returns by a tail call";
-        /// `jmp` leaves for another method and never comes back (III.3.37).
+        /// `jmp` transfers control to another method and never returns (III.3.37).
         Jmp(id: InstructionId) => "the method leaves by jmp";
-        /// The method takes further arguments (`vararg`), which only its own frame can reach.
+        /// The method takes variable arguments (`vararg`), which are reachable only from its own
+        /// frame.
         VarArg => "the method takes a variable number of arguments";
-        /// `ret` stands in a `finally`, `fault` or filter, which nothing may leave (III.3.46).
+        /// `ret` is inside of a `finally`, `fault` or filter, which control must not leave
+        /// (III.3.46).
         RetInHandler(id: InstructionId) =>
             "the method returns from within a finally, fault or filter";
-        /// The last instruction goes on to a next one, which would be inserted code.
+        /// The last instruction falls through to a next one, which would be inserted code.
         FallsOffTheEnd(id: InstructionId) => "the last instruction of the method is not its end";
-        /// In the constructor, no call of a constructor on `this` was found after which the stack is
-        /// empty. `System.Object`'s constructor has none; elsewhere `this` came by a detour.
+        /// The constructor has no call of a constructor on `this` after which the stack is empty. That
+        /// of `System.Object` has none; in others, `this` does not come directly from `ldarg.0`.
         NoConstructorCall => "the constructor calls no constructor on its own object";
-        /// In the constructor, the call of a constructor on `this` (here, or first here) is not passed
-        /// by every way exactly once: it stands in one of two branches, in a loop, in a protected
-        /// region, or has a `ret` before it.
+        /// Not every path through the constructor passes the call of a constructor on `this` (the
+        /// given one, or the first of several) exactly once: it is in one of two branches, in a
+        /// loop, in a protected region, or after a `ret`.
         ConditionalConstructorCall(id: InstructionId) =>
-            "the constructor calls the base constructor on some ways only";
-        /// Before the call of a constructor on `this` stands an instruction of which the stack effect is
-        /// not known: the resolver does not know what it calls.
+            "the constructor calls the base constructor on some paths only";
+        /// An instruction before the call of a constructor on `this` has an unknown stack effect:
+        /// the resolver does not know its callee.
         UnknownCall(id: InstructionId) =>
-            "the constructor calls something unknown before its base constructor";
-        /// Code around a whole constructor would use `this`, end the constructor, or go on after an
-        /// exception, while the base constructor has not run.
+            "the constructor calls an unknown method before its base constructor";
+        /// Code around a whole constructor would use `this`, return, or continue after an
+        /// exception, before the base constructor has run.
         UninitializedThis => "the code would run on an object that is not constructed";
         /// The method is runtime-async (implementation flag 0x2000) but returns none of `Task`,
-        /// `Task<T>`, `ValueTask`, `ValueTask<T>`, so what `ret` takes is not known.
+        /// `Task<T>`, `ValueTask`, `ValueTask<T>`, so the type of the value that `ret` takes is not
+        /// known.
         RuntimeAsync => "the method is runtime-async and returns no task";
-        /// The method is runtime-async, and was to get other IL by ReJIT: .NET 10 goes on calling its
-        /// original code.
-        RuntimeAsyncRejit => "the method is runtime-async, which ReJIT does not reach";
+        /// The method is runtime-async and was to be rejitted: .NET 10 keeps calling its original
+        /// code.
+        RuntimeAsyncRejit => "the method is runtime-async, which ReJIT cannot replace";
         /// An abstract method is a declaration.
         Abstract => "the method is abstract";
-        /// P/Invoke: the code is in a native library.
+        /// A P/Invoke method: the code is in a native library.
         PInvoke => "the method is in a native library";
-        /// The runtime has the code in native form (`InternalCall`).
+        /// The runtime implements the method in native code (`InternalCall`).
         InternalCall => "the method is an internal call";
-        /// The runtime makes the code: `Invoke` of delegates, accessors of arrays.
-        Runtime => "the method is made by the runtime";
+        /// The runtime generates the code: `Invoke` of delegates, accessors of arrays.
+        Runtime => "the method is generated by the runtime";
         /// The code is native, in a mixed-mode assembly.
         Native => "the method is native";
-        /// There is no code in the file (`extern`): the runtime finds it elsewhere, as that of an
-        /// `UnsafeAccessor`.
+        /// The file has no code for the method (`extern`): the runtime supplies it, for example for
+        /// an `UnsafeAccessor`.
         Extern => "the method has no code of its own";
-        /// The method is the initialiser of a module that loads a helper assembly: whatever else it ran
-        /// before could call what is not loaded yet.
-        LoadsHelper => "the method loads a helper, and must not call one";
-        /// The method is no part of the program: it was added to the metadata with its body.
+        /// The method is the initialiser of a module that loads a helper assembly: inserted code
+        /// could call the helper before it is loaded.
+        LoadsHelper => "the method loads a helper assembly, and must not call it";
+        /// The method is not part of the program: the profiler added it to the metadata with its
+        /// body.
         Added => "the method was added by the profiler";
     }
 }
 
 impl NotInstrumentable {
-    /// Why a method has no IL, from what the metadata say of it (`GetMethodProps`): attributes,
-    /// implementation flags and RVA. `None` if it has.
+    /// The reason why a method has no IL, or `None` if it has: from its attributes, implementation
+    /// flags and RVA in the metadata (`GetMethodProps`).
     ///
     /// ```
     /// use clr_profiler_il::edit::NotInstrumentable;

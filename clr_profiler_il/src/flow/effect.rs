@@ -3,10 +3,10 @@ use crate::opcode::Opcode;
 use crate::symbol::{CallShape, Reference, Resolver, Symbol};
 use crate::token::TokenTable;
 
-/// How many values an instruction pops and pushes.
+/// The number of values that an instruction pops and pushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// `None`: all that there are.
+    /// `None`: all values on the stack.
     pub(crate) pops: Option<u32>,
     pub(crate) pushes: u32,
 }
@@ -20,7 +20,7 @@ impl Effect {
     }
 }
 
-/// The effect of an instruction; `None` if it calls what the resolver does not know.
+/// The effect of an instruction; `None` if the resolver does not know its callee.
 #[inline]
 pub(crate) fn effect_of(instruction: &Instruction<'_>, resolver: &impl Resolver) -> Option<Effect> {
     effect(instruction.opcode(), || {
@@ -28,7 +28,7 @@ pub(crate) fn effect_of(instruction: &Instruction<'_>, resolver: &impl Resolver)
     })
 }
 
-/// The effect of an opcode, of a call that of one with this shape; `None` if it has none.
+/// The effect of an opcode; for a call, of one with this shape. `None` if the shape is unknown.
 #[inline]
 pub(crate) fn effect(opcode: Opcode, shape: impl FnOnce() -> Option<CallShape>) -> Option<Effect> {
     let count = |count: Option<usize>| count.map_or(0, |count| count as u32);
@@ -51,7 +51,7 @@ pub(crate) fn effect(opcode: Opcode, shape: impl FnOnce() -> Option<CallShape>) 
     })
 }
 
-/// The shape of a call: a symbol says it itself.
+/// The shape of a call; a symbol contains it.
 pub(crate) fn call_shape(name: Reference<'_>, resolver: &impl Resolver) -> Option<CallShape> {
     match name {
         Reference::Symbol(Symbol::Method(method)) => Some(method.shape()),

@@ -3,22 +3,22 @@ use std::ops::ControlFlow;
 use super::{Arrivals, At, Domain, Walk};
 use crate::code::{ClauseKind, Code, END};
 
-/// The state of a pass over code in its order (III.1.7.5): an instruction is executed with the stack
-/// of the one before it, after one that never goes on with the stack that an earlier branch brought,
-/// otherwise with an empty one.
+/// The state of a pass over code in linear order (III.1.7.5). An instruction is executed with the
+/// stack of the one before it. After an instruction that never falls through, it is executed with
+/// the stack of an earlier branch, otherwise with an empty one.
 #[derive(Clone, Debug)]
 pub(crate) struct InOrder<S> {
-    /// The stack after the last instruction, if control goes on from there.
+    /// The stack after the last instruction, if it falls through.
     pub(crate) falling: Option<S>,
-    /// Whether control is known to arrive here. At a loop's body that only a later branch reaches it
-    /// is not: it may be dead code.
+    /// Whether the position is known to be reachable. A loop body that is reached only by a later
+    /// branch is not: it may be dead code.
     reached: bool,
-    /// By node; or by label, where these have no place yet.
+    /// By node, or by label while labels have no positions.
     arrivals: Arrivals<S>,
 }
 
 impl<S: Copy> InOrder<S> {
-    /// At the entry of the code.
+    /// The state at the entry of the code.
     pub(crate) const fn new(entry: S, arrivals: Arrivals<S>) -> Self {
         Self {
             falling: Some(entry),
@@ -27,7 +27,7 @@ impl<S: Copy> InOrder<S> {
         }
     }
 
-    /// Knows labels up to this one.
+    /// Makes room for labels up to this one.
     pub(crate) fn make_room(&mut self, label: u32) {
         let count = label as usize + 1;
         if self.arrivals.0.len() < count {
@@ -35,7 +35,7 @@ impl<S: Copy> InOrder<S> {
         }
     }
 
-    /// The stack at a place that is next in order.
+    /// The stack at the next position in order.
     #[inline]
     pub(crate) fn arrive<B>(
         &mut self,
@@ -54,7 +54,7 @@ impl<S: Copy> InOrder<S> {
         ControlFlow::Continue(stack)
     }
 
-    /// A branch brings a stack to a place.
+    /// Adds the stack of a branch to its target.
     #[inline]
     pub(crate) fn bring<B>(
         &mut self,
@@ -71,8 +71,8 @@ impl<S: Copy> InOrder<S> {
     }
 }
 
-/// Follows a domain through the code, once from its beginning to its end, and gives the stack before
-/// each instruction.
+/// Runs a domain over the code once, from start to end, and returns the stack before each
+/// instruction.
 pub(crate) fn in_order<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, Arrivals<D::Stack>> {
     let mut pass = InOrder::new(D::EMPTY, Arrivals::at(code.nodes.len()));
     for clause in &code.clauses {

@@ -1,16 +1,16 @@
-//! Control flow: the order of the instructions, the regions that they are in, and the stack with
-//! which control arrives at each of them (ECMA-335 II.19, III.1.7).
+//! Control flow: the order of the instructions, the regions that contain them, and the stack with
+//! which control reaches each of them (ECMA-335 II.19, III.1.7).
 //!
-//! - [`Ranks`]: which place of the order each instruction has.
+//! - [`Ranks`]: the rank of each instruction in the order.
 //! - [`Regions`]: the regions of the exception clauses as a tree.
 //! - [`effect()`]: how many values an instruction pops and pushes.
-//! - [`in_order()`] and [`InOrder`]: one pass from the beginning of the code to its end (III.1.7.5);
-//!   what control never reaches is passed as well.
-//! - [`along_paths`]: every path that control can take, until nothing changes.
+//! - [`in_order()`] and [`InOrder`]: one pass from the start of the code to its end (III.1.7.5),
+//!   including unreachable code.
+//! - [`along_paths`]: every path of control, until a fixed point.
 //!
-//! What the two walks follow is a [`Domain`]: the depth of the stack, the kinds of its values, or
-//! whether `this` is on it. It says what an instruction does to a stack, what becomes of two stacks
-//! where paths meet, and when to stop.
+//! The two walks track a [`Domain`]: the depth of the stack, the kinds of its values, or whether
+//! `this` is on it. A domain defines the effect of an instruction on a stack, the join of two
+//! stacks where paths meet, and when to stop.
 
 mod effect;
 mod in_order;
@@ -29,35 +29,35 @@ pub(crate) use paths::along_paths;
 pub(crate) use ranks::Ranks;
 pub(crate) use regions::{Fault, OUTSIDE, RegionKind, Regions};
 
-/// What a domain says at a step of a walk, unless the walk ends there.
+/// The result of a domain at a step of a walk, unless it ends the walk.
 pub(crate) type Walk<D, T> = ControlFlow<<D as Domain>::Stop, T>;
 
-/// Where a walk is.
+/// The position of a walk.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) instruction: &'a Instruction<'a>,
-    /// Whether control is known to arrive there.
+    /// Whether the instruction is known to be reachable.
     pub(crate) reached: bool,
 }
 
-/// What is followed through the code.
+/// The state that a walk tracks through the code.
 pub(crate) trait Domain {
-    /// The stack at one place.
+    /// The stack at one position.
     type Stack: Copy + PartialEq;
-    /// What ends the walk early: an error, or what was looked for.
+    /// The result that ends the walk early: an error, or the object of a search.
     type Stop;
 
     /// The stack at the entry of a method, of a finally and of a fault.
     const EMPTY: Self::Stack;
 
-    /// The stack at the entry of a catch, of a filter and of its handler: the exception alone.
+    /// The stack at the entry of a catch, of a filter and of its handler: only the exception.
     fn caught(&mut self) -> Self::Stack;
 
-    /// The stack after an instruction; `None` if nothing can be said about it.
+    /// The stack after an instruction; `None` if it cannot be determined.
     fn step(&mut self, at: At<'_>, stack: Self::Stack) -> Walk<Self, Option<Self::Stack>>;
 
-    /// The stack where control arrives with `arriving`, and from elsewhere with `known`. `at` is the
-    /// branch, or the instruction at which control arrives by going on.
+    /// The join of the stack `arriving` with the stack `known` from elsewhere. `at` is the branch,
+    /// or the instruction that control falls through to.
     fn join(
         &mut self,
         at: At<'_>,
@@ -65,7 +65,7 @@ pub(crate) trait Domain {
         arriving: Self::Stack,
     ) -> Walk<Self, Self::Stack>;
 
-    /// Control enters try regions at their first instruction.
+    /// Called where control enters try regions at their first instruction.
     fn enter_try(&mut self, _first: &Instruction<'_>, _stack: Self::Stack) {}
 
     /// The stack at the entry of a handler.
@@ -77,12 +77,12 @@ pub(crate) trait Domain {
     }
 }
 
-/// The stacks with which control arrives, by node or by label.
+/// The stacks on arrival, by node or by label.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals<S>(Vec<Option<S>>);
 
 impl<S: Copy> Arrivals<S> {
-    /// None is known yet of so many nodes.
+    /// No stack is known yet for any of the nodes.
     fn at(nodes: usize) -> Self {
         Self(vec![None; nodes])
     }
@@ -91,7 +91,7 @@ impl<S: Copy> Arrivals<S> {
         self.0.get(index as usize).copied().flatten()
     }
 
-    /// Where there is no such node, nothing.
+    /// Ignores an index without a node.
     fn set(&mut self, index: u32, stack: S) {
         if let Some(slot) = self.0.get_mut(index as usize) {
             *slot = Some(stack);

@@ -8,13 +8,13 @@ use crate::instruction::InstructionId;
 struct Paths<'c, S> {
     code: &'c Code,
     arrivals: Arrivals<S>,
-    /// Where control arrives with a stack that was not followed yet.
+    /// Nodes whose stack has not been followed yet.
     waiting: Vec<u32>,
-    /// The nodes at which try regions begin, with their clauses.
+    /// The nodes where try regions begin, with their clauses.
     tries: Vec<(u32, usize)>,
 }
 
-/// Follows a domain along every path that control can take, again where a join changes a stack.
+/// Runs a domain along every path of control; repeats where a join changes a stack.
 pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, ()> {
     let tries = code.clauses.iter().enumerate();
     let tries = tries.map(|(index, clause)| (code.place(clause.try_start), index));
@@ -33,7 +33,7 @@ pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, ()>
 }
 
 impl<S: Copy + PartialEq> Paths<'_, S> {
-    /// Follows one path until it ends, or comes to where it may meet others.
+    /// Follows one path to its end, or to a node where it may meet others.
     fn block<D: Domain<Stack = S>>(&mut self, first: u32, domain: &mut D) -> Walk<D, ()> {
         let Some(mut stack) = self.arrivals.get(first) else {
             return ControlFlow::Continue(());
@@ -55,7 +55,7 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
             if instruction.opcode().ends_block() || next == END {
                 break;
             }
-            // Branches and regions have labels.
+            // Targets of branches and bounds of regions have labels.
             let met = self.code.node(next).is_none_or(|node| node.labels != NONE);
             if met {
                 self.go(at, next, after, domain)?;
@@ -66,7 +66,7 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
         ControlFlow::Continue(())
     }
 
-    /// Control arrives at a node, if it was not seen there yet.
+    /// Records the arrival of control at a node that has not been visited.
     fn enter(&mut self, node: u32, stack: impl FnOnce() -> S) {
         let is_node = node != END && node != UNPLACED;
         if is_node && self.arrivals.get(node).is_none() {
@@ -75,7 +75,7 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
         }
     }
 
-    /// Control goes from an instruction to a node.
+    /// Records the transfer of control from an instruction to a node.
     fn go<D: Domain<Stack = S>>(
         &mut self,
         from: At<'_>,
@@ -95,7 +95,7 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
         ControlFlow::Continue(())
     }
 
-    /// From where try regions begin, control may go to their handlers.
+    /// Where try regions begin, control may transfer to their handlers.
     fn enter_tries<D: Domain<Stack = S>>(&mut self, node: u32, stack: S, domain: &mut D) {
         let mut index = self.tries.partition_point(|&(at, _)| at < node);
         if self.tries.get(index).is_some_and(|&(at, _)| at == node)

@@ -1,13 +1,13 @@
 use crate::code::{Code, END};
 
-/// The places of the instructions in the order of the code.
+/// The ranks of the instructions in the order of the code.
 #[derive(Debug)]
 pub(crate) struct Ranks {
     by_node: Vec<u32>,
 }
 
 impl Ranks {
-    /// Those of no code.
+    /// The ranks of empty code.
     pub(crate) const NONE: Self = Self {
         by_node: Vec::new(),
     };
@@ -23,7 +23,7 @@ impl Ranks {
         Self { by_node }
     }
 
-    /// The rank of a node. The end ranks after all instructions, what has no place after the end.
+    /// The rank of a node. The end ranks after all instructions, an unlinked node after the end.
     pub(crate) fn of(&self, node: u32) -> u32 {
         let rank = self.by_node.get(node as usize);
         rank.copied().unwrap_or(u32::MAX)

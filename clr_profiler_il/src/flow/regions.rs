@@ -1,7 +1,7 @@
 use super::Ranks;
 use crate::code::{ClauseKind, Code, END, Label};
 
-/// No region: outside of all.
+/// Outside of all regions.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,32 +17,32 @@ pub(crate) enum RegionKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Region {
     pub(crate) kind: RegionKind,
-    /// Ranks of the first instruction and of the one after the last.
+    /// The ranks of the first instruction and of the one after the last.
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// The first and last of the clauses that it belongs to.
+    /// The first and last of its clauses.
     pub(crate) first_clause: u32,
     pub(crate) last_clause: u32,
-    /// The region around it.
+    /// The enclosing region.
     pub(crate) parent: u32,
-    /// Whether it is or is in a filter, finally or fault, which nothing may leave.
+    /// Whether it is, or is inside of, a filter, finally or fault, which control must not leave.
     pub(crate) closed: bool,
 }
 
-/// What is wrong with the regions of a clause.
+/// A rule that the regions of a clause break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A try region or handler holds no instruction, or ends before it begins.
+    /// A try region or handler contains no instruction, or ends before it begins.
     Empty,
-    /// A filter does.
+    /// As `Empty`, for a filter.
     EmptyFilter,
-    /// It overlaps another one without one being in the other.
+    /// It overlaps another region, and neither contains the other.
     Overlap,
-    /// It is after a clause that it should be before.
+    /// It is after a clause that should follow it.
     Order,
 }
 
-/// All regions as a tree.
+/// All regions, as a tree.
 pub(crate) struct Regions {
     pub(crate) all: Vec<Region>,
     /// The innermost region of every instruction, by rank.
@@ -50,14 +50,14 @@ pub(crate) struct Regions {
 }
 
 impl Regions {
-    /// Those of code without clauses.
+    /// The regions of code without clauses.
     pub(crate) const NONE: Self = Self {
         all: Vec::new(),
         innermost: Vec::new(),
     };
 
-    /// Makes the tree. `report` is told the clauses with faults and the nodes of their handlers;
-    /// empty regions are left out, and while there are any, no other fault is looked for.
+    /// Builds the tree. `report` receives the faults with their clause and the node of its handler.
+    /// Empty regions are omitted, and other faults are not searched for while there are any.
     pub(crate) fn new(
         code: &Code,
         ranks: &Ranks,
@@ -110,7 +110,7 @@ impl Regions {
     }
 
     fn nest(mut all: Vec<Region>, count: u32, mut report: impl FnMut(u32, Fault)) -> Self {
-        // Outer ones first; equal try regions next to each other, by clause.
+        // Outer regions first; equal try regions adjacent, by clause.
         all.sort_by_key(|region| (region.start, std::cmp::Reverse(region.end)));
         all.dedup_by(|later, earlier| {
             let same = later.kind == RegionKind::Try
@@ -156,8 +156,8 @@ impl Regions {
         regions
     }
 
-    /// Closes the regions that end up to a rank, the innermost first, notes the innermost region of
-    /// every instruction before it, and gives the one that stays open.
+    /// Closes the regions that end up to a rank, innermost first, and records the innermost region
+    /// of every instruction before it. Returns the innermost region that stays open.
     fn close(&mut self, mut innermost: u32, filled: &mut u32, to: u32) -> u32 {
         loop {
             let region = self.get(innermost).copied();
@@ -184,7 +184,7 @@ impl Regions {
         innermost.copied().unwrap_or(OUTSIDE)
     }
 
-    /// Whether a region is the other one or around it.
+    /// Whether a region equals or encloses the other one.
     pub(crate) fn encloses(&self, outer: u32, inner: u32) -> bool {
         let mut region = inner;
         while region != outer {
@@ -196,19 +196,19 @@ impl Regions {
         true
     }
 
-    /// From where control comes if it goes to an instruction: the region around all try regions that
-    /// begin there.
+    /// The region that control must come from to enter an instruction normally: the one around all
+    /// try regions that begin there.
     pub(crate) fn entrance(&self, to: u32) -> u32 {
         self.entrance_from(OUTSIDE, to)
     }
 
-    /// Whether control may go from a region to an instruction: one in the same region, or the first
-    /// one of try regions in it.
+    /// Whether control may transfer from a region to an instruction: one in the same region, or the
+    /// first one of try regions in it.
     pub(crate) fn may_enter(&self, from: u32, to: u32) -> bool {
         self.entrance_from(from, to) == from
     }
 
-    /// As [`entrance`](Self::entrance), but a region from which control comes is not left.
+    /// As [`entrance`](Self::entrance), but does not leave a region that control comes from.
     fn entrance_from(&self, from: u32, to: u32) -> u32 {
         let mut region = self.at(to);
         while region != from
@@ -221,7 +221,7 @@ impl Regions {
         region
     }
 
-    /// The kind of the innermost handler or filter around a region.
+    /// The kind of the innermost handler or filter that encloses a region.
     pub(crate) fn handler(&self, region: u32) -> Option<RegionKind> {
         let mut around = self.get(region);
         while let Some(inside) = around.filter(|inside| inside.kind == RegionKind::Try) {

@@ -2,9 +2,9 @@ use super::Fragment;
 use crate::code::{Clause, ClauseKind, Label, Node};
 use crate::opcode::OperandKind;
 
-/// Fragments are equal if they have the same instructions, going to the same places, and the same
-/// exception clauses. Where in the building a label was made does not matter; labels without a
-/// place are told apart by the order in which they were made.
+/// Fragments are equal if they have the same instructions with the same targets, and the same
+/// exception clauses. The time at which a label was created does not matter; unplaced labels are
+/// compared by their order of creation.
 impl PartialEq for Fragment {
     fn eq(&self, other: &Self) -> bool {
         self.code.nodes.len() == other.code.nodes.len()

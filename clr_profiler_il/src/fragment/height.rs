@@ -6,16 +6,16 @@ use crate::instruction::Label;
 use crate::opcode::Opcode;
 use crate::symbol::CallShape;
 
-/// The height of the stack at the end of a fragment, above what was there at its beginning, followed
-/// while instructions are appended.
+/// The height of the stack at the end of a fragment relative to its start, updated as instructions
+/// are appended.
 #[derive(Clone, Debug)]
 pub(super) struct Height {
-    /// By label.
+    /// Arrivals are indexed by label.
     pass: InOrder<i64>,
     most: i64,
 }
 
-/// What a call of unknown shape is taken to do: never too little.
+/// The assumed effect of a call of unknown shape: it never underestimates the height.
 const UNKNOWN_CALL: Effect = Effect {
     pops: Some(0),
     pushes: 1,
@@ -29,7 +29,7 @@ impl Height {
         }
     }
 
-    /// The greatest height anywhere.
+    /// The maximum height.
     pub(super) const fn most(&self) -> i64 {
         self.most
     }
@@ -37,23 +37,23 @@ impl Height {
     pub(super) const fn now(&self) -> i64 {
         match self.pass.falling {
             Some(height) => height,
-            // What comes next is reached by a label, or not at all.
+            // The next instruction is reached by a label or not at all.
             None => 0,
         }
     }
 
-    /// Whether the end is reached from the last instruction or a label.
+    /// Whether control reaches the end, from the last instruction or by a label.
     pub(super) const fn is_reached(&self) -> bool {
         self.pass.falling.is_some()
     }
 
-    /// Begins a region, or code after one, that control enters with so many values.
+    /// Starts a region, or code after one, that control enters with this many values.
     pub(super) fn enter(&mut self, height: i64) {
         self.pass.falling = Some(height);
         self.most = self.most.max(height);
     }
 
-    /// Executes an instruction, and gives the height after it.
+    /// Executes an instruction and returns the height after it.
     pub(super) fn step(&mut self, opcode: Opcode, shape: Option<CallShape>) -> i64 {
         let effect = effect(opcode, || shape).unwrap_or(UNKNOWN_CALL);
         let left = effect.pops.map_or(0, |pops| self.now() - i64::from(pops));
@@ -63,14 +63,14 @@ impl Height {
         after
     }
 
-    /// A branch brings a height to a label, unless one before it did.
+    /// Sets the height at a label, unless an earlier branch has.
     pub(super) fn bring(&mut self, label: Label, height: i64) {
         self.pass.make_room(label.index);
         let first = |known, _, _| ControlFlow::<Infallible, _>::Continue(known);
         let ControlFlow::Continue(()) = self.pass.bring(label.index, height, first);
     }
 
-    /// A label is placed at the end.
+    /// Places a label at the end.
     pub(super) fn arrive(&mut self, label: Label) {
         self.pass.make_room(label.index);
         let falling = |_, arriving, _| ControlFlow::<Infallible, _>::Continue(arriving);
@@ -78,7 +78,7 @@ impl Height {
         self.pass.falling = Some(height);
     }
 
-    /// The instructions of another fragment follow.
+    /// Appends the instructions of another fragment.
     pub(super) fn append(&mut self, other: &Self) {
         let now = self.now();
         self.most = self.most.max(now + other.most);

@@ -2,8 +2,8 @@ use super::{AnyName, Callee, FieldName, Fragment, SignatureName, StringName, Typ
 use crate::instruction::Label;
 use crate::opcode::{Opcode, for_each_opcode};
 
-/// Makes the methods that append one instruction each, from the table of opcodes. The kind of operand
-/// says what a method takes:
+/// Generates the methods that append one instruction each, from the table of opcodes. The operand
+/// kind determines the parameter of a method:
 ///
 /// ```text
 /// Ldfld 0x7b "ldfld" Field [Object] => [Any] Next [] ldfld;
@@ -18,7 +18,7 @@ macro_rules! instructions {
         }
     };
 
-    // The long form has a method.
+    // The long form has the method.
     (@ $flow:ident $operand:ident _ $($row:tt)*) => {};
 
     (@ Prefix None $method:ident $($row:tt)*) => {
@@ -31,7 +31,7 @@ macro_rules! instructions {
         instructions!(@prefix $method (name: impl Into<TypeName>) type_prefix $($row)*);
     };
     (@prefix $method:ident $argument:tt $append:ident $($row:tt)*) => {
-        instructions!(@one $method $argument ["Puts `" "` before the next instruction."] $append $($row)*);
+        instructions!(@one $method $argument ["Appends `" "`, a prefix of the next instruction."] $append $($row)*);
     };
 
     (@ $flow:ident None $method:ident $($row:tt)*) => {

@@ -1,8 +1,8 @@
-//! Pieces of code to insert into bodies.
+//! Code to insert into bodies.
 //!
-//! A [`Fragment`] is built by one method for each instruction. Calls, types, fields and strings may
-//! be tokens of one module or symbols that every module resolves for itself, so that one fragment
-//! serves them all.
+//! A [`Fragment`] is built with one method for each instruction. Calls, types, fields and strings
+//! are tokens of one module, or symbols that every module resolves for itself, so that one fragment
+//! works in all of them.
 //!
 //! ```
 //! use clr_profiler_il::fragment::Fragment;
@@ -49,17 +49,17 @@ pub(crate) use names::Name;
 
 use height::Height;
 
-/// A piece of code, with labels and exception clauses of its own.
+/// A piece of code with its own labels and exception clauses.
 ///
-/// A label that is never [marked](Self::mark) stands for a place outside: whoever inserts the
-/// fragment says where. A label marked at the end stands for whatever follows.
+/// A label that is never [marked](Self::mark) is an exit: the insertion maps it to a label of the
+/// body. A label marked at the end targets the code after the fragment.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     pub(crate) code: Code,
-    /// Prefixes that wait for their instruction.
+    /// The prefixes of the next instruction.
     pub(crate) pending: Vec<PrefixSlot>,
     stack: Height,
-    /// A label of another fragment that this one was given: it cannot be inserted.
+    /// A label of another fragment that was used here: the fragment cannot be inserted.
     pub(crate) foreign: Option<Label>,
 }
 
@@ -86,32 +86,32 @@ impl Fragment {
         self.code.instructions()
     }
 
-    /// How many values the fragment puts on the stack at most, above those that are there.
+    /// The maximum number of values that the fragment pushes above those already on the stack.
     #[must_use]
     pub fn stack_need(&self) -> u32 {
         u32::try_from(self.stack.most()).unwrap_or(u32::MAX)
     }
 
-    /// How many values it leaves there, or takes if negative.
+    /// The change in the number of values on the stack; negative if it takes values.
     #[must_use]
     pub const fn stack_change(&self) -> i64 {
         self.stack.now()
     }
 
-    /// Whether control may arrive after the last instruction.
+    /// Whether control may reach the end.
     #[must_use]
     pub const fn reachable_end(&self) -> bool {
         self.stack.is_reached()
     }
 
-    /// Makes a label for branches in this fragment; [`mark`](Self::mark) says where it is.
+    /// Creates a label for branches in this fragment; [`mark`](Self::mark) sets its position.
     pub fn label(&mut self) -> Label {
         self.code.add_label(UNPLACED, LabelKind::Branch)
     }
 
-    /// Puts a label before whatever is appended next. A label that was put elsewhere moves here.
+    /// Places a label before the next instruction. A label that was placed already moves here.
     ///
-    /// With a label of another fragment, this one cannot be inserted anymore.
+    /// After a call with a label of another fragment, this one cannot be inserted anymore.
     pub fn mark(&mut self, label: Label) -> &mut Self {
         if !self.knows(label) {
             return self;
@@ -121,12 +121,12 @@ impl Fragment {
         self
     }
 
-    /// Appends a copy of another fragment. Its labels mean nothing here.
+    /// Appends a copy of another fragment. Labels of that one are not valid here.
     ///
-    /// What that fragment leaves unmarked stays so, and can be given a place no more.
+    /// Its unmarked labels stay unmarked and can no longer be placed.
     pub fn append(&mut self, other: &Self) -> &mut Self {
         if let Some(spliced) = self.code.splice(END, &other.code) {
-            // Those that stood at this end belong before the copy; its own were added last.
+            // Existing labels at the end belong before the copy; its own were added last.
             let own = |index, _| index < spliced.labels;
             self.code.move_labels(END, spliced.first, own);
             let clauses = other.code.clauses.iter();
@@ -140,7 +140,7 @@ impl Fragment {
         self
     }
 
-    /// Whether a label is the fragment's own; remembers one that is not.
+    /// Whether a label belongs to the fragment; records one that does not.
     fn knows(&mut self, label: Label) -> bool {
         let is_own = self.code.owns(label);
         if !is_own {
@@ -197,7 +197,7 @@ impl Fragment {
     }
 
     pub(crate) fn prefix(&mut self, opcode: Opcode, value: u32, symbolic: bool) -> &mut Self {
-        // One of each: the later one counts.
+        // At most one of each: the last one wins.
         self.pending.retain(|prefix| prefix.opcode != opcode);
         self.pending.push(PrefixSlot {
             opcode,
@@ -269,7 +269,7 @@ impl Fragment {
         self
     }
 
-    /// Appends an instruction and gives the height of the stack after it.
+    /// Appends an instruction and returns the height of the stack after it.
     fn append_node(&mut self, opcode: Opcode, operand: u64, shape: Option<CallShape>) -> i64 {
         let first_prefix = self.code.prefixes.len() as u32;
         // There are six prefixes, each at most once.

@@ -6,7 +6,7 @@ use crate::token::{
     TypeToken, UserString,
 };
 
-/// A token or symbol on its way into a fragment.
+/// A token or symbol that is being added to a fragment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Name {
     Token(Token),
@@ -14,7 +14,7 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    /// The token, or the number of the symbol in this code, and whether it is one.
+    /// The token, or the index of the symbol in this code, and whether it is a symbol.
     pub(crate) fn within(self, code: &mut Code) -> (u32, bool) {
         match self {
             Self::Token(token) => (token.raw(), false),
@@ -23,11 +23,11 @@ impl Name {
     }
 }
 
-/// What a call names: a method's token or symbol, and how many values the call takes and gives if
-/// that is known.
+/// The operand of a call: the token or symbol of a method, and the shape of the call if it is
+/// known.
 ///
-/// Of a token it is known only together with the signature: pass `(token, &signature)`, and the
-/// fragment needs no more stack than the call does. Without it, the call is taken to consume
+/// For a token, the shape is known only together with the signature: with `(token, &signature)`,
+/// the fragment declares no more stack than the call needs. Without it, the call is assumed to take
 /// nothing and to leave a value, which is never too little.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Callee {
@@ -35,30 +35,30 @@ pub struct Callee {
     pub(crate) shape: Option<CallShape>,
 }
 
-/// What `calli` names: a signature or its token.
+/// The operand of `calli`: a signature or its token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SignatureName {
     pub(crate) name: Name,
     pub(crate) shape: Option<CallShape>,
 }
 
-/// What an instruction on a type names: a token or symbol, the latter also as plain text.
+/// The operand of an instruction on a type: a token or symbol, the latter also as plain text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TypeName(pub(crate) Name);
 
-/// What an instruction on a field names: a token or symbol.
+/// The operand of an instruction on a field: a token or symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldName(pub(crate) Name);
 
-/// What `ldstr` names: the text or its token.
+/// The operand of `ldstr`: the text or its token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringName(pub(crate) Name);
 
-/// What `ldtoken` names: a type, method or field by token or symbol.
+/// The operand of `ldtoken`: a type, method or field, by token or symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AnyName(pub(crate) Name);
 
-/// Makes `From` of tokens and of a symbol, by value and by reference.
+/// Implements `From` for tokens and for a symbol, by value and by reference.
 macro_rules! names {
     ($($name:ident: $($token:ident),* ; $($symbol:ident in $variant:ident),*;)*) => {$(
         $(impl From<$token> for $name {
@@ -135,7 +135,7 @@ impl From<&MethodSig> for SignatureName {
     }
 }
 
-/// Makes `From` of tokens, alone and with their signature.
+/// Implements `From` for tokens, alone and with their signature.
 macro_rules! shaped {
     ($($name:ident: $($token:ident),*;)*) => {$($(
         impl From<$token> for $name {

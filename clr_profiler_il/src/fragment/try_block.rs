@@ -2,10 +2,10 @@ use super::{Fragment, TypeName};
 use crate::code::{Bounds, ClauseKind, END, LabelKind};
 use crate::instruction::Label;
 
-/// A try region that waits for its handlers; made by [`Fragment::try_block`].
+/// A try region whose handlers follow; created by [`Fragment::try_block`].
 ///
-/// A `catch` or `filter` protects what the one before it protects. A `finally` or `fault` protects
-/// everything before it, handlers included, and so does whatever follows it.
+/// A `catch` or `filter` protects the same code as the one before it. A `finally` or `fault`
+/// protects all code before it, including handlers, and so do the handlers after it.
 ///
 /// ```
 /// use clr_profiler_il::fragment::Fragment;
@@ -39,22 +39,23 @@ use crate::instruction::Label;
 /// );
 /// ```
 #[derive(Debug)]
-#[must_use = "without a handler a try block is nothing"]
+#[must_use = "a try block without a handler has no effect"]
 pub struct Try<'a> {
     fragment: &'a mut Fragment,
-    /// The first instruction of all.
+    /// The first instruction.
     start: Label,
-    /// The end of what the next catch or filter protects.
+    /// The end of the code that the next catch or filter protects.
     end: Label,
-    /// After everything.
+    /// The position after the last handler.
     after: Label,
     handlers: bool,
 }
 
 impl Fragment {
-    /// Appends code that handlers protect. The stack must be empty before it, and is afterwards.
+    /// Appends code that handlers protect. The stack must be empty before it, and is empty after
+    /// it.
     ///
-    /// Where the end of the code or of a handler is reached, control continues after all handlers.
+    /// Control that reaches the end of the code or of a handler continues after all handlers.
     pub fn try_block(&mut self, body: impl FnOnce(&mut Self)) -> Try<'_> {
         let start = self.code.add_label(END, LabelKind::RegionStart);
         let after = self.label();
@@ -77,7 +78,7 @@ impl Fragment {
         }
     }
 
-    /// Begins a region that control enters with so many values on the stack.
+    /// Starts a region that control enters with this many values on the stack.
     fn enter(&mut self, height: i64) -> Label {
         self.stack.enter(height);
         self.code.add_label(END, LabelKind::RegionStart)
@@ -94,8 +95,8 @@ impl<'a> Try<'a> {
         self.finish(ClauseKind::Catch, (value, symbolic), None, start)
     }
 
-    /// Handles exceptions for which `filter` leaves 1 on the stack, not 0. Both find the exception
-    /// on the stack; `endfilter` is appended.
+    /// Handles the exceptions that `filter` accepts by leaving 1 on the stack instead of 0. Filter
+    /// and handler find the exception on the stack; `endfilter` is appended.
     pub fn filter(
         self,
         filter: impl FnOnce(&mut Fragment),
@@ -110,12 +111,12 @@ impl<'a> Try<'a> {
         self.finish(ClauseKind::Filter, (0, false), Some(filter_start), start)
     }
 
-    /// Runs the handler whichever way control leaves; `endfinally` is appended.
+    /// Runs the handler however control leaves; `endfinally` is appended.
     pub fn finally(self, handler: impl FnOnce(&mut Fragment)) -> Self {
         self.always(ClauseKind::Finally, handler)
     }
 
-    /// Runs the handler when an exception leaves; `endfinally` is appended.
+    /// Runs the handler when an exception leaves the code; `endfinally` is appended.
     pub fn fault(self, handler: impl FnOnce(&mut Fragment)) -> Self {
         self.always(ClauseKind::Fault, handler)
     }
@@ -134,7 +135,7 @@ impl<'a> Try<'a> {
         done
     }
 
-    /// From here on, everything so far is protected.
+    /// Makes the next handler protect all code so far.
     fn protect_all(&mut self) {
         self.fragment.code.place_label(self.end, END);
     }
@@ -161,7 +162,7 @@ impl<'a> Try<'a> {
         self
     }
 
-    /// Ends the statement; what is appended next is after all handlers.
+    /// Ends the statement; the next instruction follows all handlers.
     pub fn end(self) -> &'a mut Fragment {
         self.fragment
     }

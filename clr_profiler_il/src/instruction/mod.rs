@@ -12,7 +12,7 @@ pub use crate::code::{InstructionId, Label, Position};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Operand<'a> {
-    /// Nothing, or what the opcode says itself (`ldarg.0`, `ldc.i4.7`).
+    /// No operand, or one that the opcode implies (`ldarg.0`, `ldc.i4.7`).
     None,
     /// An `int32`.
     Int32(i32),
@@ -24,9 +24,9 @@ pub enum Operand<'a> {
     Float64(f64),
     /// The number of an argument or local.
     Variable(u16),
-    /// Where a branch goes.
+    /// The target of a branch.
     Target(Label),
-    /// Where a `switch` goes, by number.
+    /// The targets of a `switch`.
     Switch(&'a [Label]),
     /// A token or symbol.
     Reference(Reference<'a>),
@@ -36,17 +36,17 @@ pub enum Operand<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Prefix<'a> {
-    /// `constrained.`: the type that a `callvirt` is called on.
+    /// `constrained.`: the type whose value the `callvirt` is called on.
     Constrained(Reference<'a>),
-    /// `no.`: checks that may be left out.
+    /// `no.`: the checks that may be omitted.
     No(u8),
-    /// `readonly.`: the array element will not be written.
+    /// `readonly.`: the element will not be written.
     Readonly,
     /// `tail.`: the call replaces this method's frame.
     Tail,
-    /// `unaligned.`: the address is a multiple of this only.
+    /// `unaligned.`: the alignment of the address.
     Unaligned(u8),
-    /// `volatile.`: other threads may write there.
+    /// `volatile.`: other threads may write to the address.
     Volatile,
 }
 
@@ -65,8 +65,8 @@ impl fmt::Display for Prefix<'_> {
 
 /// An instruction: opcode, prefixes and operand.
 ///
-/// Branches have their long form here (`br`, not `br.s`), whatever the bytes were: which one is
-/// written is decided when the body is encoded. Arguments and locals are in the shortest form.
+/// Branches have their long form here (`br`, not `br.s`), whichever was decoded: encoding chooses
+/// the form. Arguments and locals are in the shortest form.
 #[derive(Clone, Copy)]
 pub struct Instruction<'a> {
     pub(crate) id: InstructionId,
@@ -75,7 +75,7 @@ pub struct Instruction<'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// Its name.
+    /// Its id.
     #[must_use]
     pub const fn id(&self) -> InstructionId {
         self.id
@@ -87,7 +87,8 @@ impl<'a> Instruction<'a> {
         self.node.opcode
     }
 
-    /// Where it stood, prefixes included, in the code that was decoded; `None` if it was inserted.
+    /// The offset in the decoded code, of its first prefix if it has any; `None` if it was
+    /// inserted.
     #[must_use]
     pub const fn original_offset(&self) -> Option<u32> {
         self.node.original_offset()
@@ -126,7 +127,7 @@ impl<'a> Instruction<'a> {
             .map(move |slot| prefix(code, slot))
     }
 
-    /// The labels that it may go to.
+    /// The labels that it may branch to.
     pub fn targets(&self) -> impl Iterator<Item = Label> + use<'a> {
         let (one, table): (_, &[Label]) = match self.node.opcode.operand_kind() {
             OperandKind::Target | OperandKind::ShortTarget => {
@@ -138,19 +139,19 @@ impl<'a> Instruction<'a> {
         one.into_iter().chain(table.iter().copied())
     }
 
-    /// The argument that it reads, writes or takes the address of.
+    /// The index of the argument that it reads, writes or takes the address of.
     #[must_use]
     pub const fn argument(&self) -> Option<u16> {
         self.node.opcode.argument(self.node.operand)
     }
 
-    /// The local that it reads, writes or takes the address of.
+    /// The index of the local that it reads, writes or takes the address of.
     #[must_use]
     pub const fn local(&self) -> Option<u16> {
         self.node.opcode.local(self.node.operand)
     }
 
-    /// The number that an `ldc.i4` of any form gives.
+    /// The number that an `ldc.i4` of any form loads.
     #[must_use]
     pub const fn int32(&self) -> Option<i32> {
         self.node.opcode.int32(self.node.operand)
@@ -184,7 +185,7 @@ impl fmt::Debug for Instruction<'_> {
 }
 
 impl Code {
-    /// The instruction, if it exists and was not removed.
+    /// The instruction; `None` if there is none or it was removed.
     pub(crate) fn instruction(&self, id: InstructionId) -> Option<Instruction<'_>> {
         let node = self.nodes.get(id.0 as usize);
         let node = node.filter(|node| !node.removed)?;

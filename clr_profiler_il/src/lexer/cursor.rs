@@ -1,10 +1,10 @@
 use super::{TextError, TextErrorKind};
 
-/// The most characters of a text that an error repeats.
+/// The maximum number of characters of a text that an error quotes.
 const MAX_FOUND: usize = 24;
 
-/// A place in a text. White space and comments (`//` to the end of the line) before what is read
-/// are passed over.
+/// A position in a text. White space and comments (`//` to the end of the line) are skipped before
+/// each item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'t> {
     text: &'t str,
@@ -12,7 +12,7 @@ pub(crate) struct Cursor<'t> {
     end: usize,
 }
 
-/// What names and words are made of, beside quoted parts.
+/// Whether a character may occur in the unquoted parts of names and words.
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '@' | '?' | '`' | '.' | '/')
 }
@@ -26,7 +26,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The same place in a text that ends earlier.
+    /// The same position in a text that ends earlier.
     pub(crate) const fn until(self, end: usize) -> Self {
         Self { end, ..self }
     }
@@ -43,12 +43,12 @@ impl<'t> Cursor<'t> {
         self.text.get(self.at..self.end).unwrap_or("")
     }
 
-    /// The text from a place up to here.
+    /// The text from an earlier position up to this one.
     pub(crate) fn since(&self, start: usize) -> &'t str {
         self.text.get(start..self.at).unwrap_or("")
     }
 
-    /// The same without comments and with single spaces, outside of quotes.
+    /// As [`since`](Self::since), without comments and with single spaces, outside of quotes.
     pub(crate) fn tidied_since(&self, start: usize) -> String {
         let mut part = Self {
             text: self.text,
@@ -122,7 +122,7 @@ impl<'t> Cursor<'t> {
         Err(self.expected("the end"))
     }
 
-    /// The longest run of plain characters from here on; empty if there is none.
+    /// The longest run of plain characters from here; empty if there is none.
     pub(crate) fn peek_word(&mut self) -> &'t str {
         self.skip();
         self.plain()
@@ -132,7 +132,7 @@ impl<'t> Cursor<'t> {
         let rest = self.rest();
         let end = rest.find(|character| !is_plain(character));
         let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or("");
-        // A comment may follow at once.
+        // A comment may follow directly.
         word.find("//")
             .and_then(|comment| word.get(..comment))
             .unwrap_or(word)
@@ -152,7 +152,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// A name: plain characters and parts in single quotes, without the quotes.
+    /// A name: plain characters and single-quoted parts, without the quotes.
     pub(crate) fn name(&mut self, expected: &'static str) -> Result<String, TextError> {
         self.skip();
         let start = self.at;
@@ -164,7 +164,7 @@ impl<'t> Cursor<'t> {
         Ok(name)
     }
 
-    /// The name of a type, perhaps with its assembly in square brackets in front.
+    /// The name of a type, optionally prefixed by its assembly in square brackets.
     pub(crate) fn type_name(&mut self) -> Result<String, TextError> {
         const EXPECTED: &str = "the name of a type";
         self.skip();
@@ -231,7 +231,7 @@ impl<'t> Cursor<'t> {
         Err(self.expected("a name that ends in `'`"))
     }
 
-    /// Digits: decimal, or hexadecimal after `0x`.
+    /// A decimal number, or a hexadecimal one after `0x`.
     pub(crate) fn unsigned(&mut self, most: u64, expected: &'static str) -> Result<u64, TextError> {
         self.skip();
         let rest = self.rest();
@@ -252,7 +252,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A number between two others, perhaps negative.
+    /// A number in a range, possibly negative.
     pub(crate) fn signed(
         &mut self,
         (least, most): (i64, i64),

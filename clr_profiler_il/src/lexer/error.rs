@@ -1,32 +1,32 @@
 use std::error::Error;
 use std::fmt;
 
-/// What is wrong with a text.
+/// The kind of an error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextErrorKind {
-    /// Something else should stand here.
+    /// Something other than the expected item.
     Expected {
-        /// What should.
+        /// The expected item.
         expected: &'static str,
-        /// What stands here: a few characters, nothing at the end.
+        /// The actual text: a few characters, empty at the end.
         found: Box<str>,
     },
     /// The [`TypeTokens`](crate::signature::TypeTokens) have no token for a type of this name.
     UnknownType(Box<str>),
-    /// Types nested deeper than this.
+    /// Types are nested deeper than this.
     TooDeep(usize),
     /// No instruction has this name.
     UnknownInstruction(Box<str>),
     /// An instruction has the same prefix twice (III.2).
     RepeatedPrefix(Box<str>),
-    /// A label that stands nowhere.
+    /// A label that is used but not defined.
     UndefinedLabel(Box<str>),
-    /// A label that stands at two places.
+    /// A label that is defined twice.
     RepeatedLabel(Box<str>),
 }
 
-/// A text that cannot be read, and where.
+/// A text that cannot be parsed, and the position of the error.
 ///
 /// ```
 /// use clr_profiler_il::symbol::MethodSymbol;
@@ -40,7 +40,7 @@ pub enum TextErrorKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// Small, since every step of the recursion holds a result.
+    /// Boxed to stay small, because every step of the recursion holds a result.
     problem: Box<Problem>,
 }
 
@@ -68,13 +68,13 @@ impl TextError {
         }
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     #[must_use]
     pub const fn kind(&self) -> &TextErrorKind {
         &self.problem.kind
     }
 
-    /// Where: the number of bytes before it.
+    /// The offset of the error in bytes.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.problem.offset
@@ -106,8 +106,8 @@ impl fmt::Display for TextErrorKind {
             Self::TooDeep(most) => write!(f, "types nested deeper than {most}"),
             Self::UnknownInstruction(name) => write!(f, "no instruction is named `{name}`"),
             Self::RepeatedPrefix(name) => write!(f, "the prefix `{name}` is repeated"),
-            Self::UndefinedLabel(name) => write!(f, "the label `{name}` stands nowhere"),
-            Self::RepeatedLabel(name) => write!(f, "the label `{name}` stands at two places"),
+            Self::UndefinedLabel(name) => write!(f, "the label `{name}` is not defined"),
+            Self::RepeatedLabel(name) => write!(f, "the label `{name}` is defined twice"),
         }
     }
 }

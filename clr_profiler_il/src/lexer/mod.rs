@@ -1,5 +1,5 @@
-//! What all texts are read and written with, be they of signatures, symbols or bodies: words, names
-//! with quoted parts and numbers, and the error with its line and column.
+//! The lexer of all texts (signatures, symbols, bodies): words, names with quoted parts and
+//! numbers, and the error with its line and column.
 
 mod cursor;
 mod error;

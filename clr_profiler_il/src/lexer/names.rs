@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// The words that begin or follow a type, and so are no names unless quoted.
+/// The words that start or follow a type, and so must be quoted as names.
 const RESERVED: &[&str] = &[
     "class",
     "valuetype",
@@ -13,8 +13,8 @@ const RESERVED: &[&str] = &[
     "modopt",
 ];
 
-/// Writes a name so that it is read as this name: parts with other characters than letters, digits
-/// and ``_$@?` `` in single quotes.
+/// Writes a name so that it can be read back: parts with characters other than letters, digits and
+/// ``_$@?` `` are single-quoted.
 pub(crate) fn write_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Result {
     if name.is_empty() || RESERVED.contains(&name) {
         return write_quoted(out, name);
@@ -42,7 +42,7 @@ pub(crate) fn write_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Result {
     }
 }
 
-/// Writes the name of a type, perhaps with its assembly in square brackets in front.
+/// Writes the name of a type, optionally prefixed by its assembly in square brackets.
 pub(crate) fn write_type_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Result {
     let Some((assembly, own)) = name
         .strip_prefix('[')
@@ -53,7 +53,7 @@ pub(crate) fn write_type_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Resu
     };
     let plain = |one: char| one.is_alphanumeric() || matches!(one, '_' | '.' | '-' | '+');
     out.write_char('[')?;
-    // What begins otherwise could be the bounds of an array.
+    // An assembly name with another first character could be read as the bounds of an array.
     if assembly.starts_with(char::is_alphabetic)
         && assembly.chars().all(plain)
         && !assembly.starts_with("rank")
@@ -63,11 +63,11 @@ pub(crate) fn write_type_name(out: &mut dyn fmt::Write, name: &str) -> fmt::Resu
         write_quoted(out, assembly)?;
     }
     out.write_char(']')?;
-    // Nothing more is reserved after an assembly, and a quote does no harm.
+    // No word is reserved after an assembly, but a quote does no harm.
     write_name(out, own)
 }
 
-/// Writes a name in quotes.
+/// Writes a quoted name.
 pub(crate) fn write_quoted(out: &mut dyn fmt::Write, name: &str) -> fmt::Result {
     out.write_char('\'')?;
     for character in name.chars() {

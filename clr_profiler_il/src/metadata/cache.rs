@@ -7,32 +7,33 @@ use crate::signature::{MethodSig, TypeSig};
 use crate::symbol::TypeKind;
 use crate::token::{Token, TypeToken};
 
-/// How many answers of a kind are kept: all methods of a large module refer to some ten thousand.
+/// The maximum number of entries of a cache: all methods of a large module refer to some ten
+/// thousand tokens.
 const LIMIT: usize = 8192;
 
-/// What was found out about the tokens of a module, for all of its methods: they name the same ones
-/// again and again. `None` is an answer as well.
+/// The resolved tokens of a module, shared by all of its methods, which refer to the same tokens
+/// again and again. `None` is cached as well.
 ///
-/// A token never comes to mean something else. What is added to the metadata has new ones.
+/// The meaning of a token never changes: additions to the metadata have new tokens.
 #[derive(Debug, Default)]
 pub struct ResolutionCache {
     pub(super) methods: Cache<Token, Option<MethodSig>>,
     /// The types of fields.
     pub(super) fields: Cache<Token, Option<TypeSig>>,
     pub(super) types: Cache<Token, Option<TypeSig>>,
-    /// The types that methods belong to.
+    /// The types that declare methods.
     pub(super) owners: Cache<Token, Option<TypeSig>>,
     pub(super) kinds: Cache<TypeToken, Option<TypeKind>>,
-    /// Whether they are value types.
+    /// Whether types are value types.
     pub(super) values: Cache<Token, Option<bool>>,
     pub(super) constructors: Cache<Token, bool>,
 }
 
-/// ResolutionCache of one kind, which any thread can ask for; some thousands are kept.
+/// A cache that any thread can use; it holds some thousand entries.
 pub struct Cache<K, V>(Mutex<HashMap<K, V>>);
 
 impl<K, V> Cache<K, V> {
-    /// What is kept: changed in one step each time, so a panic has left it whole.
+    /// The entries. Each change is a single step, so a panic leaves them consistent.
     fn kept(&self) -> MutexGuard<'_, HashMap<K, V>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,14 +46,14 @@ impl<K, V> Default for Cache<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
-    /// What is known, or what `ask` finds out.
+    /// The cached value, or that of `ask`.
     pub fn get(&self, key: K, ask: impl FnOnce() -> V) -> V {
         let known = self.known(key);
-        // Not under the lock: other questions come up.
+        // Not under the lock: `ask` may use the cache.
         known.unwrap_or_else(|| self.keep(key, ask()))
     }
 
-    /// What is known, or what `ask` finds out; where it finds out nothing, that may change.
+    /// The cached value, or that of `ask`. `None` is not cached, because it may change.
     pub fn find(&self, key: K, ask: impl FnOnce() -> Option<V>) -> Option<V> {
         let known = self.known(key);
         known.or_else(|| Some(self.keep(key, ask()?)))

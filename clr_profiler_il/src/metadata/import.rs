@@ -12,32 +12,32 @@ use crate::symbol::{FieldSymbol, MethodSymbol, Symbol, TokenSource, TypeSymbol};
 use crate::token::{Token, TypeDef, TypeToken};
 
 messages! {
-    /// Why there is no token for a symbol, but for what the embedder says.
+    /// The reason why there is no token for a symbol, in addition to the errors of the embedder.
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum ImportError {
-        /// A text that cannot be read.
+        /// A text that cannot be parsed.
         Text(error: TextError) => "{error}";
         /// A signature that cannot be written: nothing else checks it before the JIT does.
         Signature(error: SignatureError) => "{error}";
         /// A type without an assembly that the module does not define.
         NoType {
-            /// Its name, without those of the types around it.
+            /// Its name, without the enclosing types.
             name: String,
-            /// The whole name.
+            /// The full name.
             whole: String,
         } => "the module defines no type {name} (of {whole}); one of another assembly is named \
               [Assembly]Namespace.Type";
         /// A name without parts.
         NoName(name: String) => "{name} names no type";
-        /// A member that a type of the module does not have itself.
+        /// A type of the module itself does not have this member.
         NoMember(name: String) =>
-            "the type is the module's own, and has no {name} with this signature";
-        /// What was wrong, with the symbol.
+            "the type is defined by the module and has no {name} with this signature";
+        /// An error, with its symbol.
         NoToken {
             /// The symbol in text.
             symbol: String,
-            /// Why there is no token for it.
+            /// The reason.
             problem: String,
         } => "there is no token for {symbol}: {problem}";
     }
@@ -57,10 +57,10 @@ impl From<SignatureError> for ImportError {
     }
 }
 
-/// What stands for the core library, whichever name a module refers to it by.
+/// The name of the core library in symbols, under whichever name a module refers to it.
 const CORE_LIBRARY: &str = "corelib";
 
-/// The tokens that one module was asked for.
+/// The tokens that were resolved for one module.
 #[derive(Debug, Default)]
 pub struct TokenCache {
     types: HashMap<Box<str>, TypeToken>,
@@ -70,7 +70,7 @@ pub struct TokenCache {
     method_specs: HashMap<(Token, Vec<u8>), Token>,
 }
 
-/// Finds the tokens of symbols, and of types in terms of the module.
+/// Resolves symbols to tokens, and the types of symbols to those of the module.
 #[derive(Debug)]
 pub struct Importer<'a, E> {
     emitter: E,
@@ -78,12 +78,12 @@ pub struct Importer<'a, E> {
 }
 
 impl<'a, E: Emitter> Importer<'a, E> {
-    /// For a module that was asked for these tokens.
+    /// An importer for a module with these cached tokens.
     pub fn new(emitter: E, tokens: &'a mut TokenCache) -> Self {
         Self { emitter, tokens }
     }
 
-    /// The metadata of the module.
+    /// The emitter of the module.
     pub fn emitter(&mut self) -> &mut E {
         &mut self.emitter
     }
@@ -92,7 +92,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
     ///
     /// # Errors
     ///
-    /// That there is none.
+    /// If there is none.
     pub fn named_type(&mut self, name: &str) -> Result<TypeToken, E::Error> {
         if let Some(token) = self.tokens.types.get(name) {
             return Ok(*token);
@@ -133,11 +133,11 @@ impl<'a, E: Emitter> Importer<'a, E> {
         Ok(found.ok_or_else(missing)?.into())
     }
 
-    /// The token of a member of a type with that signature, which is in terms of its parameters.
+    /// The token of a member of a type. The signature is in terms of the type's parameters.
     ///
     /// # Errors
     ///
-    /// What is wrong with a text or a signature, or what the metadata answer.
+    /// A malformed text or signature, or the error of the emitter.
     pub fn member_of(
         &mut self,
         class: TypeSig,
@@ -148,11 +148,11 @@ impl<'a, E: Emitter> Importer<'a, E> {
         self.member(parent, name, &blob(signature.to_bytes())?)
     }
 
-    /// The token of a generic method with arguments.
+    /// The token of a generic method with these type arguments.
     ///
     /// # Errors
     ///
-    /// What is wrong with a text or a signature, or what the metadata answer.
+    /// A malformed text or signature, or the error of the emitter.
     pub fn instance(&mut self, method: Token, arguments: Vec<TypeSig>) -> Result<Token, E::Error> {
         let arguments = blob(MethodSpecSig { arguments }.to_bytes())?;
         if let Some(token) = self.tokens.method_specs.get(&(method, arguments.clone())) {
@@ -163,7 +163,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
         Ok(token)
     }
 
-    /// The token of a type by its name, or by the token itself (`0x02000005`).
+    /// The token of a type by its name, or by the token in text (`0x02000005`).
     fn named_or_numbered(&mut self, name: &str, kind: TypeKind) -> Result<TypeToken, E::Error> {
         match TokenNames.type_token(name, kind) {
             Some(token) => Ok(token),
@@ -171,7 +171,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
         }
     }
 
-    /// Reads a text, finding the tokens of the types that it names.
+    /// Parses a text and resolves the types that it names.
     fn read<T>(
         &mut self,
         read: impl FnOnce(&mut dyn FnMut(&str, TypeKind) -> Option<TypeToken>) -> Result<T, TextError>,
@@ -190,25 +190,25 @@ impl<'a, E: Emitter> Importer<'a, E> {
         }
     }
 
-    /// The type that a text means.
+    /// The type of a text.
     ///
     /// # Errors
     ///
-    /// What is wrong with a text or a signature, or what the metadata answer.
+    /// A malformed text or signature, or the error of the emitter.
     pub fn type_sig(&mut self, text: &str) -> Result<TypeSig, E::Error> {
         self.read(|mut tokens| TypeSig::parse_text(text, &mut tokens))
     }
 
-    /// The signature of a method in terms of the module.
+    /// The signature of a method, in terms of the module.
     ///
     /// # Errors
     ///
-    /// What is wrong with a text or a signature, or what the metadata answer.
+    /// A malformed text or signature, or the error of the emitter.
     pub fn method_sig(&mut self, method: &MethodSymbol) -> Result<MethodSig, E::Error> {
         self.read(|mut tokens| method.sig(&mut tokens))
     }
 
-    /// The token that type operands and parents of members have for a type.
+    /// The token of a type as an operand or the parent of a member.
     fn type_operand(&mut self, name: &TypeSymbol) -> Result<TypeToken, E::Error> {
         if !name.is_specification() {
             return self.named_type(&name.name);
@@ -217,12 +217,12 @@ impl<'a, E: Emitter> Importer<'a, E> {
         self.operand_of(read)
     }
 
-    /// The token that type operands and parents of members have for a type in terms of the module: of a
-    /// primitive, the type of the core library.
+    /// The token of a type in terms of the module, as an operand or the parent of a member. For a
+    /// primitive, that is the type of the core library.
     ///
     /// # Errors
     ///
-    /// What is wrong with a text or a signature, or what the metadata answer.
+    /// A malformed text or signature, or the error of the emitter.
     pub fn operand_of(&mut self, read: TypeSig) -> Result<TypeToken, E::Error> {
         if let TypeSig::Class(token) | TypeSig::ValueType(token) = read {
             return Ok(token);
@@ -239,7 +239,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
         Ok(token)
     }
 
-    /// A member of a type: the definition where the module has it, else a reference.
+    /// A member of a type: the definition if the module has it, otherwise a reference.
     fn member(
         &mut self,
         parent: TypeToken,
@@ -253,7 +253,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
         Ok(found.ok_or_else(|| ImportError::NoMember(name.to_owned()))?)
     }
 
-    /// The token of a symbol, asked for once.
+    /// The token of a symbol, resolved once.
     fn remembered(
         &mut self,
         symbol: Symbol,
@@ -280,7 +280,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
     }
 }
 
-/// A signature that can be read back, for nothing else checks it before the JIT does.
+/// A signature that can be read back, because nothing else checks it before the JIT does.
 fn blob(written: Result<Vec<u8>, SignatureError>) -> Result<Vec<u8>, ImportError> {
     written.map_err(ImportError::Signature)
 }

@@ -1,10 +1,10 @@
-//! What the metadata of a module say of its tokens, and which tokens they have for symbols.
+//! The meaning of a module's tokens according to its metadata, and the tokens of symbols.
 //!
-//! An embedder answers a few questions about rows: [`Tables`] are those of reading, [`Emitter`] those of
-//! looking for something and adding it. From the first follows a
-//! [`Resolver`](crate::symbol::Resolver), the [`MetadataResolver`], and from the second a
-//! [`TokenSource`](crate::symbol::TokenSource), the [`Importer`]: generic types and methods, nested
-//! types, primitives and signatures are taken apart here. Both remember what they were asked.
+//! An embedder implements two traits over the rows of the metadata: [`Tables`] reads them,
+//! [`Emitter`] finds and adds them. On the first is built a [`Resolver`](crate::symbol::Resolver),
+//! the [`MetadataResolver`], and on the second a [`TokenSource`](crate::symbol::TokenSource), the
+//! [`Importer`]: these take generic types and methods, nested types, primitives and signatures
+//! apart. Both cache their results.
 
 mod cache;
 mod import;
@@ -21,7 +21,7 @@ pub use resolver::MetadataResolver;
 /// A method or field, defined or referenced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The type that declares it, by any token of a type.
+    /// The type that declares it, by any kind of type token.
     pub parent: Token,
     /// Its name.
     pub name: String,
@@ -29,9 +29,9 @@ pub struct Member {
     pub signature: Vec<u8>,
 }
 
-/// The metadata of one module, as far as they are read. `None` where there is no such row.
+/// Read access to the metadata of one module. `None` if there is no such row.
 pub trait Tables {
-    /// The method or field behind a `MethodDef`, `FieldDef` or `MemberRef`.
+    /// The method or field of a `MethodDef`, `FieldDef` or `MemberRef`.
     fn member(&self, token: Token) -> Option<Member>;
 
     /// The generic method of a `MethodSpec` and the blob of its arguments.
@@ -43,35 +43,35 @@ pub trait Tables {
     /// The blob of a `TypeSpec`.
     fn type_spec(&self, token: Token) -> Option<Vec<u8>>;
 
-    /// The name of a `TypeDef` or `TypeRef`, and what a `TypeDef` derives from or where a `TypeRef`
-    /// is looked for.
+    /// The name of a `TypeDef` or `TypeRef`, with the base type of a `TypeDef` or the resolution
+    /// scope of a `TypeRef`.
     fn type_name(&self, token: Token) -> Option<(String, Token)>;
 
     /// Whether the module is the core library, which defines the primitives.
     fn is_core_library(&self) -> bool;
 }
 
-/// Where a module finds the types of an assembly.
+/// The resolution scope of the types of an assembly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResolutionScope {
-    /// In the module itself.
+    /// The module itself.
     Module,
-    /// In an assembly that it refers to.
+    /// The assembly with this reference.
     Assembly(Token),
 }
 
-/// The metadata of one module, as far as tokens are looked for, and added where there are none.
+/// Finds tokens in the metadata of one module, and adds missing ones.
 pub trait Emitter {
-    /// Why there is no such token.
+    /// The reason why there is no such token.
     type Error: From<ImportError> + std::fmt::Display;
 
-    /// Where the module finds a type of an assembly; `corelib` stands for the core library, by whichever
-    /// name the module refers to it. `path` has the names of the types that enclose the type before its
-    /// own, with `/` between them.
+    /// The resolution scope of a type of an assembly. The name `corelib` denotes the core library,
+    /// under whichever name the module refers to it. `path` is the name of the type after those of
+    /// its enclosing types, separated by `/`.
     ///
     /// # Errors
     ///
-    /// Where the module cannot refer to the assembly.
+    /// If the module cannot refer to the assembly.
     fn resolution_scope(
         &mut self,
         assembly: &str,
@@ -82,15 +82,15 @@ pub trait Emitter {
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn type_def(&self, name: &str, outer: Option<TypeDef>) -> Result<Option<TypeDef>, Self::Error>;
 
-    /// The reference to a type in a scope, which is an assembly or the type that encloses it; `whole`
-    /// is the token of the assembly and the path there.
+    /// The reference to a type in a scope: an assembly or the enclosing type. `whole` is the token
+    /// of the assembly and the full path.
     ///
     /// # Errors
     ///
-    /// Where it is known that there is none.
+    /// If the type is known not to exist.
     fn type_ref(
         &mut self,
         scope: Token,
@@ -98,11 +98,11 @@ pub trait Emitter {
         whole: (Token, &str),
     ) -> Result<TypeToken, Self::Error>;
 
-    /// A method or field that a type of the module has itself.
+    /// A method or field that a type of the module declares itself.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn member_def(
         &self,
         class: TypeDef,
@@ -114,7 +114,7 @@ pub trait Emitter {
     ///
     /// # Errors
     ///
-    /// Where it is known that there is none.
+    /// If the member is known not to exist.
     fn member_ref(
         &mut self,
         parent: TypeToken,
@@ -126,27 +126,27 @@ pub trait Emitter {
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn type_spec(&mut self, signature: &[u8]) -> Result<TypeToken, Self::Error>;
 
-    /// The `MethodSpec` of a generic method with arguments.
+    /// The `MethodSpec` of a generic method with type arguments.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn method_spec(&mut self, method: Token, arguments: &[u8]) -> Result<Token, Self::Error>;
 
     /// The `StandAloneSig` of a signature.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn stand_alone_sig(&mut self, signature: &[u8]) -> Result<Token, Self::Error>;
 
     /// The token of a string.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// The error of a failed metadata call.
     fn user_string(&mut self, text: &str) -> Result<Token, Self::Error>;
 }

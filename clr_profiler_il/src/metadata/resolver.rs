@@ -3,7 +3,7 @@ use crate::signature::{FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, T
 use crate::symbol::{Reference, Resolver, Symbol, TypeKind};
 use crate::token::{Token, TokenTable, TypeDef, TypeToken};
 
-/// Knows what stands behind the tokens of one module; of symbols, no more than what their text says.
+/// Resolves the tokens of one module; resolves symbols only as far as their text tells.
 #[derive(Debug)]
 pub struct MetadataResolver<'a, T> {
     tables: &'a T,
@@ -11,7 +11,7 @@ pub struct MetadataResolver<'a, T> {
 }
 
 impl<'a, T: Tables> MetadataResolver<'a, T> {
-    /// Of a module, of which something may be known.
+    /// A resolver for a module with these cached results.
     pub fn new(tables: &'a T, cache: &'a ResolutionCache) -> Self {
         Self { tables, cache }
     }
@@ -46,7 +46,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
         let member = self.tables.member(token)?;
         let method = MethodSig::parse(&member.signature).ok()?;
         let type_arguments = self.type_arguments(member.parent);
-        // Both at once: what is put in is in terms of the caller's own parameters.
+        // Substitutes both at once: the arguments are in terms of the caller's own parameters.
         Some(method.substitute(&type_arguments, &method_arguments))
     }
 
@@ -62,7 +62,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
             return Some(false);
         }
         let (base, _) = self.tables.type_name(base)?;
-        // `System.Enum` derives from `System.ValueType` and is a class.
+        // `System.Enum` derives from `System.ValueType`, but is a class.
         Some(match base.as_str() {
             "System.Enum" => true,
             "System.ValueType" => name != "System.Enum",
@@ -70,7 +70,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
         })
     }
 
-    /// The type behind a `TypeDef`, `TypeRef` or `TypeSpec`, where it can be told from this module.
+    /// The type of a `TypeDef`, `TypeRef` or `TypeSpec`, as far as this module knows it.
     fn type_of(&self, token: Token) -> Option<TypeSig> {
         let types = &self.cache.types;
         types.get(token, || self.find_type(token))
@@ -96,8 +96,8 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
         TypeSig::from_primitive_class(&self.tables.type_name(token)?.0)
     }
 
-    /// A type that the module defines, as its own code sees it: of a generic type, the instance of its
-    /// own parameters, of which there are so many.
+    /// A type of the module as its own code sees it: for a generic type, the instance over its own
+    /// parameters, of which `parameters` is the number.
     pub fn own_instance(&self, class: TypeDef, parameters: u32) -> TypeSig {
         let is_value_type = self.is_in_value_type(class.into());
         let definition = class.into();
@@ -112,8 +112,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
         }
     }
 
-    /// Whether a type that the module defines is known to be a value type: then its constructors call
-    /// none.
+    /// Whether a type of the module is known to be a value type; its constructors then call none.
     pub fn is_in_value_type(&self, class: Token) -> bool {
         self.is_value_type(class).unwrap_or(false)
     }
@@ -160,7 +159,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
 
     fn type_kind(&self, name: TypeToken) -> Option<TypeKind> {
         let TypeToken::Def(class) = name else {
-            // Of another module.
+            // A type of another module.
             return None;
         };
         self.cache.kinds.get(name, || {
@@ -170,7 +169,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
             }
             let (base, _) = self.tables.type_name(base)?;
             match base.as_str() {
-                // The type of the values is not looked up.
+                // The underlying type is not resolved.
                 "System.Enum" => None,
                 _ if self.is_value_type(class.into())? => Some(TypeKind::ValueType),
                 _ => Some(TypeKind::Class),

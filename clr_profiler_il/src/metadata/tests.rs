@@ -7,10 +7,10 @@ use crate::token::{
     AssemblyRef, FieldDef, MemberRef, MethodDef, MethodSpec, TokenTable, TypeRef, TypeSpec,
 };
 
-/// Rows, as a module has them: each kind by its row, from 1 on.
+/// The rows of a module: each kind by row number, from 1 on.
 #[derive(Default)]
 struct Rows {
-    /// Name, and what it derives from.
+    /// Name and base type.
     type_defs: Vec<(&'static str, Token)>,
     type_refs: Vec<(Token, String)>,
     type_specs: Vec<Vec<u8>>,
@@ -20,7 +20,7 @@ struct Rows {
     method_specs: Vec<(Token, Vec<u8>)>,
     stand_alone: Vec<Vec<u8>>,
     strings: Vec<String>,
-    /// How often anything was looked for.
+    /// The number of lookups.
     asked: u32,
 }
 
@@ -30,7 +30,7 @@ fn assembly() -> Token {
     AssemblyRef::from_row(1).unwrap().into()
 }
 
-/// The row of what is there or comes there.
+/// The row of an existing or new entry.
 fn row<T: PartialEq>(rows: &mut Vec<T>, asked: &mut u32, new: T) -> u32 {
     *asked += 1;
     let at = rows.iter().position(|row| *row == new);
@@ -256,7 +256,7 @@ fn what_the_module_defines_is_not_referred_to() {
     for (symbol, problem) in [
         (
             method("Shop.Cart", "Fill"),
-            "there is no token for void Shop.Cart::Fill(): the type is the module's own, and has no \
+            "there is no token for void Shop.Cart::Fill(): the type is defined by the module and has no \
              Fill with this signature",
         ),
         (
@@ -283,7 +283,7 @@ fn a_type_is_what_it_derives_from() {
     let resolver = MetadataResolver::new(&rows, &cache);
     let class = |row| TypeToken::from(TypeDef::from_row(row).unwrap());
     let kinds = [1, 2, 3].map(|row| resolver.type_kind(class(row)));
-    // Which values an enumeration has, its base does not tell.
+    // The base type of an enumeration does not tell its underlying type.
     assert_eq!(
         kinds,
         [Some(TypeKind::Class), Some(TypeKind::ValueType), None]

@@ -1,47 +1,47 @@
 use super::{Opcode, OperandKind};
 
-/// All that reading an instruction needs to know.
+/// The facts for decoding an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoding {
-    /// Which of the four bytes after the code belong to the operand; none where
-    /// [`least`](Self::least) sends it elsewhere.
+    /// Selects the bytes of the operand among the four after the code; 0 if [`least`](Self::least)
+    /// sends the instruction to the slow path.
     pub(crate) mask: u32,
-    /// The opcode; of a branch the long form.
+    /// The opcode; for a branch, its long form.
     pub(crate) opcode: Opcode,
     pub(crate) operand: OperandDecoding,
-    /// The number of bytes of code and operand, without the table of a `switch`.
+    /// The size of code and operand, without the table of a `switch`.
     pub(crate) length: u8,
-    /// An instruction with a smaller operand is not plain: a number of an argument or local that has
-    /// a shorter form, or whatever is neither that nor plain nor a short branch.
+    /// An instruction with a smaller operand takes the slow path: the index of an argument or local
+    /// with a shorter form, or anything that is neither that nor plain nor a short branch.
     pub(crate) least: u8,
 }
 
-/// What is to be done with an instruction's operand.
+/// How to decode an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum OperandDecoding {
-    /// Nothing: there is none, or it has up to four bytes that stay as they are.
+    /// Nothing to do: there is none, or it has up to four bytes that are kept.
     Plain = 0,
-    /// The number of an argument or local, which may have a form without operand.
+    /// The index of an argument or local, which may have a form without operand.
     ShortVariable = 1,
-    /// It has eight bytes.
+    /// Eight bytes.
     Long = 2,
-    /// It has the two-byte form of a number that may fit into one.
+    /// The two-byte form of an index that may fit into one byte.
     Variable = 3,
     Prefix = 4,
     /// There is no such code.
     Unknown = 5,
-    /// It is a distance in one byte.
+    /// A distance in one byte.
     ShortTarget = Self::JUMPS,
-    /// It is a distance in four bytes.
+    /// A distance in four bytes.
     Target = Self::JUMPS + 1,
     Switch = Self::JUMPS + 2,
-    /// As with `Plain`, but it leaves the method: `ret` or `jmp`.
+    /// As `Plain`, but the instruction leaves the method: `ret` or `jmp`.
     Exit = Self::JUMPS + 3,
 }
 
 impl OperandDecoding {
-    /// The highest bit, which branches, switches and exits have.
+    /// The highest bit, set for branches, switches and exits.
     const JUMPS: u8 = 0x80;
 
     /// 1 for branches, switches and exits.
@@ -51,9 +51,9 @@ impl OperandDecoding {
     }
 }
 
-/// The decodings by the code, if it has one byte.
+/// The decodings of one-byte codes.
 pub(crate) const ONE_BYTE: [Decoding; 256] = decodings(0);
-/// The decodings by the byte after `0xfe`.
+/// The decodings of two-byte codes, by the byte after `0xfe`.
 pub(crate) const TWO_BYTES: [Decoding; 256] = decodings(0xfe);
 
 #[expect(clippy::indexing_slicing, reason = "run by the compiler alone")]

@@ -1,24 +1,24 @@
 use super::{Opcode, OperandKind};
 
-/// All that writing an instruction needs to know.
+/// The facts for encoding an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encoding {
-    /// The bytes of the code, the first one lowest; of a branch those of the short form.
+    /// The bytes of the code, the first one lowest; for a branch, those of the short form.
     pub(crate) code: u16,
-    /// By how many bits the operand lies above the code.
+    /// The number of bits by which the operand is shifted above the code.
     pub(crate) shift: u8,
-    /// The number of bytes of code and operand; of a branch in the short form, of a `switch`
-    /// without the table.
+    /// The size of code and operand; for a branch that of the short form, for a `switch` without
+    /// the table.
     pub(crate) length: u8,
     pub(crate) layout: OperandLayout,
 }
 
-/// What is to be written as operand.
+/// The layout of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperandLayout {
-    /// Nothing, or up to four bytes as they are.
+    /// None, or up to four literal bytes.
     Short,
-    /// Eight bytes as they are.
+    /// Eight literal bytes.
     Long,
     /// A distance.
     Target,
@@ -69,14 +69,14 @@ impl Encoding {
 }
 
 impl Opcode {
-    /// Whether the operand is a place in the code, or several.
+    /// Whether the operand is one or several positions in the code.
     #[inline]
     pub(crate) const fn is_branch(self) -> bool {
         let layout = self.encoding().layout;
         matches!(layout, OperandLayout::Target | OperandLayout::Switch)
     }
 
-    /// How the instruction is written.
+    /// The encoding of the instruction.
     #[inline]
     #[expect(
         clippy::indexing_slicing,

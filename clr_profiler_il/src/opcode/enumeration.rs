@@ -1,7 +1,7 @@
 use super::table::for_each_opcode;
 use super::{FlowControl, OperandKind, ValueKind};
 
-/// Makes [`Opcode`] and the methods that answer what its row says.
+/// Declares [`Opcode`] and the methods that look up its row.
 macro_rules! opcodes {
     (@kinds var) => { None };
     (@kinds [$($kind:ident),*]) => { Some(&[$(ValueKind::$kind),*]) };
@@ -35,7 +35,7 @@ macro_rules! opcodes {
             table
         }
 
-        // Tables, since a `match` of this length is not inlined.
+        // Tables, because a `match` of this length is not inlined.
         #[expect(
             clippy::indexing_slicing,
             reason = "an opcode's number is below the number of opcodes, a byte below 256"
@@ -55,7 +55,7 @@ macro_rules! opcodes {
                 }
             }
 
-            /// The code: below `0x100` in one byte, otherwise in two with `0xfe` first.
+            /// The code: one byte below `0x100`, otherwise two bytes starting with `0xfe`.
             #[must_use]
             #[inline]
             pub const fn code(self) -> u16 {
@@ -63,7 +63,7 @@ macro_rules! opcodes {
                 CODES[self as usize]
             }
 
-            /// The name in text, such as `ldarg.0`. Prefixes end in a dot.
+            /// The mnemonic, such as `ldarg.0`. Prefixes end in a dot.
             #[must_use]
             #[inline]
             pub const fn mnemonic(self) -> &'static str {
@@ -80,7 +80,7 @@ macro_rules! opcodes {
                 KINDS[self as usize]
             }
 
-            /// What it pops, the deepest value first; `None` if a signature decides.
+            /// The kinds of the popped values, the deepest first; `None` if a signature decides.
             #[must_use]
             #[inline]
             pub const fn pops(self) -> Option<&'static [ValueKind]> {
@@ -89,7 +89,7 @@ macro_rules! opcodes {
                 }
             }
 
-            /// What it pushes; `None` if a signature decides.
+            /// The kinds of the pushed values; `None` if a signature decides.
             #[must_use]
             #[inline]
             pub const fn pushes(self) -> Option<&'static [ValueKind]> {
@@ -98,7 +98,7 @@ macro_rules! opcodes {
                 }
             }
 
-            /// Where control goes next.
+            /// The transfer of control after the instruction.
             #[must_use]
             #[inline]
             pub const fn flow_control(self) -> FlowControl {
@@ -106,8 +106,8 @@ macro_rules! opcodes {
                 FLOW_CONTROLS[self as usize]
             }
 
-            /// The longest form, and the operand that this one implies: of `ldc.i4.m1` `ldc.i4`
-            /// and -1, of `br.s` `br`. An opcode with one form is itself.
+            /// The longest form, and the operand that this one implies: for `ldc.i4.m1`, `ldc.i4`
+            /// and -1; for `br.s`, `br`. An opcode with one form is its own longest form.
             #[inline]
             pub(super) const fn longest(self) -> (Self, Option<i8>) {
                 const LONGEST: &[(Opcode, Option<i8>)] = &[$(opcodes!(@long $variant $form)),*];

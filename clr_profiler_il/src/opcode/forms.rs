@@ -1,17 +1,17 @@
-//! Short forms and the long ones that they stand for.
+//! Short forms of instructions and their long forms.
 
 use super::{Opcode, OperandKind};
 
-/// The forms of an instruction that are shorter than its longest one.
+/// The shorter forms of an instruction.
 #[derive(Clone, Copy)]
 struct Shorter {
-    /// The one with a shorter operand; where there is none, the longest form.
+    /// The form with a shorter operand; otherwise the longest form.
     short: Opcode,
-    /// Those with an implied operand, by the operand from -1 on.
+    /// The forms with an implied operand, by the operand from -1 on.
     implied: [Option<Opcode>; 10],
 }
 
-/// By the longest form.
+/// Indexed by the longest form.
 const SHORTER: &[Shorter] = &shorter();
 
 #[expect(clippy::indexing_slicing, reason = "run by the compiler alone")]
@@ -50,7 +50,7 @@ impl Opcode {
         &SHORTER[self.longest().0 as usize]
     }
 
-    /// The shortest form for an operand: of `ldc.i4`, or of an instruction on an argument or local.
+    /// The shortest form for an operand of `ldc.i4` or of an instruction on an argument or local.
     pub(crate) const fn shortest(self, operand: i32) -> Self {
         let Shorter { short, implied } = self.shorter();
         if let -1..=8 = operand
@@ -66,12 +66,12 @@ impl Opcode {
         if fits { *short } else { self.longest().0 }
     }
 
-    /// Whether an opcode with this operand kind has forms that imply an operand.
+    /// Whether opcodes of this operand kind have forms that imply an operand.
     pub(super) const fn has_implied_forms(self) -> bool {
         self.shorter().implied[1].is_some()
     }
 
-    /// The form with a distance of four bytes of a branch; any other opcode is itself.
+    /// The form of a branch with a distance of four bytes; any other opcode is returned unchanged.
     ///
     /// ```
     /// use clr_profiler_il::opcode::Opcode;
@@ -88,7 +88,7 @@ impl Opcode {
         }
     }
 
-    /// The form with a distance of one byte of a branch; any other opcode is itself.
+    /// The form of a branch with a distance of one byte; any other opcode is returned unchanged.
     #[must_use]
     #[inline]
     pub const fn short_form(self) -> Self {
@@ -98,8 +98,8 @@ impl Opcode {
         }
     }
 
-    /// The shortest opcode that does the same with this argument or local: `ldarg` with 2 is
-    /// `ldarg.2`, with 200 `ldarg.s`. An opcode without such an operand is itself.
+    /// The shortest equivalent opcode for this argument or local: for `ldarg`, 2 gives `ldarg.2`
+    /// and 200 gives `ldarg.s`. An opcode without such an operand is returned unchanged.
     #[must_use]
     pub const fn for_variable(self, number: u16) -> Self {
         match self.operand_kind() {
@@ -108,7 +108,7 @@ impl Opcode {
         }
     }
 
-    /// The argument that the instruction names in its opcode or in this operand, if it names one.
+    /// The index of the argument in the opcode or its operand, if it has one.
     pub(crate) const fn argument(self, operand: u64) -> Option<u16> {
         match self.longest() {
             (Self::Ldarg | Self::Ldarga | Self::Starg, implied) => Some(number(implied, operand)),
@@ -116,7 +116,7 @@ impl Opcode {
         }
     }
 
-    /// The local that the instruction names in its opcode or in this operand, if it names one.
+    /// The index of the local in the opcode or its operand, if it has one.
     pub(crate) const fn local(self, operand: u64) -> Option<u16> {
         match self.longest() {
             (Self::Ldloc | Self::Ldloca | Self::Stloc, implied) => Some(number(implied, operand)),

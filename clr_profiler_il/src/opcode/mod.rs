@@ -1,7 +1,7 @@
-//! The instructions of IL (ECMA-335 III): one table of all opcodes, and what derives from it.
+//! The instructions of IL (ECMA-335 III): one table of all opcodes, and its derived lookups.
 //!
-//! [`Opcode`] is an enum with one variant for each instruction and prefix; its methods answer what
-//! the table says: mnemonic, code, operand, values popped and pushed, and where control goes next.
+//! [`Opcode`] is an enum with one variant for each instruction and prefix; its methods return the
+//! columns of the table: mnemonic, code, operand kind, popped and pushed values, and flow control.
 //!
 //! ```
 //! use clr_profiler_il::opcode::{FlowControl, Opcode, OperandKind};
@@ -31,27 +31,27 @@ pub(crate) use table::for_each_opcode;
 /// The kind of an operand (ECMA-335 III.1.9, VI.C.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandKind {
-    /// Nothing.
+    /// No operand.
     None,
     /// A signed byte, or for the prefixes `unaligned.` and `no.` an unsigned one.
     Int8,
-    /// Four bytes, a signed integer.
+    /// Four bytes: a signed integer.
     Int32,
-    /// Eight bytes, a signed integer.
+    /// Eight bytes: a signed integer.
     Int64,
-    /// Four bytes, a floating-point number.
+    /// Four bytes: a floating-point number.
     Float32,
-    /// Eight bytes, a floating-point number.
+    /// Eight bytes: a floating-point number.
     Float64,
-    /// The number of an argument or local in one byte.
+    /// The index of an argument or local in one byte.
     ShortVariable,
-    /// The number of an argument or local in two bytes.
+    /// The index of an argument or local in two bytes.
     Variable,
     /// The distance to an instruction in one signed byte.
     ShortTarget,
     /// The distance to an instruction in four bytes.
     Target,
-    /// A count in four bytes and that many distances in four bytes each.
+    /// A count in four bytes, followed by that many distances of four bytes each.
     Switch,
     /// The token of a method.
     Method,
@@ -68,7 +68,7 @@ pub enum OperandKind {
 }
 
 impl OperandKind {
-    /// The number of bytes, or `None` for a `switch`, which has as many as its table needs.
+    /// The size in bytes; `None` for a `switch`, whose size depends on its table.
     #[must_use]
     #[inline]
     pub const fn size(self) -> Option<u8> {
@@ -97,10 +97,11 @@ impl OperandKind {
     }
 }
 
-/// What an instruction pops or pushes, as far as the opcode alone says it (ECMA-335 VI.C.1).
+/// The kind of a popped or pushed value, as far as the opcode alone determines it (ECMA-335
+/// VI.C.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueKind {
-    /// Anything.
+    /// Any value.
     Any,
     /// An `int32`, a native integer or a pointer; for some opcodes an object.
     Int,
@@ -114,14 +115,14 @@ pub enum ValueKind {
     Object,
 }
 
-/// Where control goes after an instruction (ECMA-335 VI.C.1).
+/// The transfer of control after an instruction (ECMA-335 VI.C.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowControl {
     /// To the next instruction.
     Next,
-    /// To the next instruction, after a debugger was told.
+    /// To the next instruction, after notifying a debugger.
     Break,
-    /// To another method and back, or for `jmp` not back.
+    /// To another method and back; for `jmp`, not back.
     Call,
     /// Out of the method, a finally, fault or filter.
     Return,
@@ -131,7 +132,7 @@ pub enum FlowControl {
     ConditionalBranch,
     /// To a handler.
     Throw,
-    /// A prefix: changes what the next instruction does.
+    /// A prefix: modifies the next instruction.
     Prefix,
 }
 
@@ -143,8 +144,8 @@ impl Opcode {
         if self.code() > 0xff { 2 } else { 1 }
     }
 
-    /// How many values the instruction pops; `None` if that depends on a signature (`call`,
-    /// `calli`, `callvirt`, `newobj`, `ret`).
+    /// The number of popped values; `None` if it depends on a signature (`call`, `calli`,
+    /// `callvirt`, `newobj`, `ret`).
     #[must_use]
     pub const fn pop_count(self) -> Option<usize> {
         match self.pops() {
@@ -153,8 +154,8 @@ impl Opcode {
         }
     }
 
-    /// How many values the instruction pushes; `None` if that depends on a signature (`call`,
-    /// `calli`, `callvirt`).
+    /// The number of pushed values; `None` if it depends on a signature (`call`, `calli`,
+    /// `callvirt`).
     #[must_use]
     pub const fn push_count(self) -> Option<usize> {
         match self.pushes() {
@@ -163,15 +164,15 @@ impl Opcode {
         }
     }
 
-    /// Whether it is a prefix of the instruction that follows (III.2).
+    /// Whether it is a prefix of the next instruction (III.2).
     #[must_use]
     #[inline]
     pub const fn is_prefix(self) -> bool {
         matches!(self.flow_control(), FlowControl::Prefix)
     }
 
-    /// Whether the JIT asks for access to what an instruction names: to members, and to types of which
-    /// it makes or takes objects. See [`Accessibility`](crate::access::Accessibility).
+    /// Whether the JIT checks access to the operand: to members, and to types whose objects the
+    /// instruction creates or takes. See [`Accessibility`](crate::access::Accessibility).
     #[must_use]
     pub const fn checks_access(self) -> bool {
         match self {
@@ -189,13 +190,13 @@ impl Opcode {
         }
     }
 
-    /// Whether it leaves the method for good: `ret` or `jmp`.
+    /// Whether it leaves the method: `ret` or `jmp`.
     #[inline]
     pub(crate) const fn is_exit(self) -> bool {
         matches!(self, Self::Ret | Self::Jmp)
     }
 
-    /// Whether the next instruction is never reached from this one: it jumps, returns or throws.
+    /// Whether control never falls through to the next instruction: it jumps, returns or throws.
     #[must_use]
     #[inline]
     pub const fn ends_block(self) -> bool {

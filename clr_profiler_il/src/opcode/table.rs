@@ -1,7 +1,7 @@
 //! The table of all opcodes (ECMA-335 III, VI.C.1).
 
-/// Calls a macro with one row for each opcode, in the order of the codes; everything that lists
-/// opcodes is stamped from these rows.
+/// Calls a macro with one row for each opcode, sorted by code. All lists of opcodes are generated
+/// from these rows.
 ///
 /// ```text
 /// Stfld 0x7d "stfld" Field [Object, Any] => [] Next [] stfld;
@@ -16,12 +16,12 @@
 /// 3. the mnemonic;
 /// 4. the [`OperandKind`](super::OperandKind);
 /// 5. the [`ValueKind`](super::ValueKind)s that it pops, the deepest first, and those that it
-///    pushes; `var` where a signature decides;
-/// 6. the [`FlowControl`](super::FlowControl) of control;
-/// 7. of a short form, the long one, and the operand that the short one implies;
+///    pushes; `var` if a signature decides;
+/// 6. the [`FlowControl`](super::FlowControl);
+/// 7. for a short form, the long form and the operand that the short one implies;
 /// 8. the method of [`Fragment`](crate::fragment::Fragment) that appends it in its shortest form,
-///    with the name of its argument where the kind of operand does not say it; `_` where the method
-///    of the long form does.
+///    with the name of its parameter if the operand kind does not give it; `_` if the long form has
+///    the method.
 macro_rules! for_each_opcode {
     ($callback:ident) => {
         $callback! {

@@ -1,10 +1,10 @@
-//! Metadata tokens: names for the rows of a module's metadata tables.
+//! Metadata tokens: references to the rows of a module's metadata tables.
 //!
-//! A token is a table number in the upper 8 bits and a row, counted from 1, in the lower 24
-//! (ECMA-335 III.1.9). It means something only together with its module.
+//! A token has a table number in the upper 8 bits and a row, counted from 1, in the lower 24
+//! (ECMA-335 III.1.9). It is meaningful only together with its module.
 //!
-//! [`Token`] holds any token. [`MethodDef`], [`TypeRef`] and the others hold a token of one table;
-//! they are made by `TryFrom`, which checks the table, and go back to [`Token`] by `From`.
+//! [`Token`] holds any token. [`MethodDef`], [`TypeRef`] and the others hold a token of one table.
+//! They convert from [`Token`] by `TryFrom`, which checks the table, and back by `From`.
 //!
 //! ```
 //! use clr_profiler_il::token::{MethodDef, Token, TokenTable, TypeDef};
@@ -39,30 +39,29 @@ pub use typed::{
     UserString,
 };
 
-/// The largest row that a token can name: a row has 24 bits.
+/// The largest row of a token: a row has 24 bits.
 pub const MAX_ROW: u32 = 0x00ff_ffff;
 
 /// Any metadata token (ECMA-335 III.1.9).
 ///
-/// Every 32-bit value is a `Token`; whether its table exists and has that row is for the module to
-/// say.
+/// Every 32-bit value is a `Token`; only the module knows whether it has such a table and row.
 #[doc(alias = "mdToken")]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Token(u32);
 
 impl Token {
-    /// No token at all: all bits zero.
+    /// The nil token: all bits zero.
     #[doc(alias = "mdTokenNil")]
     pub const NIL: Self = Self(0);
 
-    /// Takes the 32 bits of a token, as they stand in IL and in the metadata interfaces.
+    /// A token from its 32 bits, as in IL and in the metadata interfaces.
     #[must_use]
     pub const fn new(raw: u32) -> Self {
         Self(raw)
     }
 
-    /// Makes the token of a row of a table, or `None` if the row has more than 24 bits.
+    /// The token of a row of a table; `None` if the row has more than 24 bits.
     #[must_use]
     #[doc(alias = "TokenFromRid")]
     pub const fn from_row(table: TokenTable, row: u32) -> Option<Self> {
@@ -72,21 +71,21 @@ impl Token {
         Some(Self(((table.0 as u32) << 24) | row))
     }
 
-    /// The table that the token points into: its upper 8 bits.
+    /// The table of the token: its upper 8 bits.
     #[must_use]
     #[doc(alias = "TypeFromToken")]
     pub const fn table(self) -> TokenTable {
         TokenTable((self.0 >> 24) as u8)
     }
 
-    /// The row, counted from 1, or 0 in a nil token. For a user string: the offset in its heap.
+    /// The row, counted from 1; 0 in a nil token. For a user string, the offset in its heap.
     #[must_use]
     #[doc(alias = "RidFromToken")]
     pub const fn row(self) -> u32 {
         self.0 & MAX_ROW
     }
 
-    /// Whether the row is 0, so that the token names nothing, whatever its table.
+    /// Whether the row is 0, so that the token refers to nothing, whatever its table.
     #[must_use]
     #[doc(alias = "IsNilToken")]
     pub const fn is_nil(self) -> bool {
@@ -124,7 +123,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A token of another table than the one that was asked for.
+/// A token of a table other than the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongTable {
     expected: &'static str,
@@ -136,13 +135,13 @@ impl WrongTable {
         Self { expected, found }
     }
 
-    /// What was asked for: the name of a table, or several.
+    /// The expected table, or tables, by name.
     #[must_use]
     pub const fn expected(&self) -> &'static str {
         self.expected
     }
 
-    /// The token that was given.
+    /// The given token.
     #[must_use]
     pub const fn found(&self) -> Token {
         self.found

@@ -1,9 +1,9 @@
 use std::fmt;
 
-/// The table that a token points into: the upper 8 bits of the token (ECMA-335 II.22).
+/// The table of a token: its upper 8 bits (ECMA-335 II.22).
 ///
-/// Any number is a `TokenTable`; the ones that metadata uses have names. A table that is not known
-/// here keeps its number and prints as `table 0x3f`.
+/// Any number is a `TokenTable`; the ones that metadata uses have constants. An unknown table keeps
+/// its number and prints as `table 0x3f`.
 ///
 /// ```
 /// use clr_profiler_il::token::TokenTable;
@@ -16,7 +16,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenTable(pub u8);
 
-/// Names the tables.
+/// Declares the tables.
 ///
 /// `TYPE_REF = 0x01, "TypeRef", "mdtTypeRef";` becomes `pub const TYPE_REF: TokenTable`, found in a
 /// search for `mdtTypeRef` too, and one arm of [`TokenTable::name`].
@@ -29,7 +29,7 @@ macro_rules! tables {
                 pub const $constant: Self = Self($number);
             )*
 
-            /// The table's name, or `None` for a number that metadata does not use today.
+            /// The table's name; `None` for a number that metadata does not use today.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self {

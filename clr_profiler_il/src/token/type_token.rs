@@ -2,9 +2,9 @@ use std::fmt;
 
 use super::{Token, TokenTable, TypeDef, TypeRef, TypeSpec, WrongTable};
 
-/// A token of a type: defined here, referenced, or specified by a signature.
+/// A token of a type: defined in the module, referenced, or specified by a signature.
 ///
-/// What signatures and type operands of IL name (`TypeDefOrRef` in ECMA-335 II.24.2.6).
+/// Signatures and type operands of IL hold these tokens (`TypeDefOrRef` in ECMA-335 II.24.2.6).
 ///
 /// ```
 /// use clr_profiler_il::token::{Token, TypeToken};
@@ -26,7 +26,7 @@ pub enum TypeToken {
 }
 
 impl TypeToken {
-    /// The same token without its kind.
+    /// The token as a [`Token`].
     #[must_use]
     pub const fn token(self) -> Token {
         match self {
@@ -36,7 +36,7 @@ impl TypeToken {
         }
     }
 
-    /// The row, counted from 1, or 0 in a nil token.
+    /// The row, counted from 1; 0 in a nil token.
     #[must_use]
     pub const fn row(self) -> u32 {
         self.token().row()

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::{MAX_ROW, Token, TokenTable, WrongTable};
 
-/// Makes one type for the tokens of one table.
+/// Declares one type for the tokens of one table.
 ///
 /// ```text
 /// /// A method that this module defines.
@@ -24,11 +24,10 @@ macro_rules! typed_tokens {
             /// The table of these tokens.
             pub const TABLE: TokenTable = TokenTable::$table;
 
-            /// The token of this table that names nothing: row 0.
+            /// The nil token of this table: row 0.
             pub const NIL: Self = Self(Token::new((TokenTable::$table.0 as u32) << 24));
 
-            /// Makes the token of a row, counted from 1, or `None` if the row has more than 24
-            /// bits.
+            /// The token of a row, counted from 1; `None` if the row has more than 24 bits.
             #[must_use]
             pub const fn from_row(row: u32) -> Option<Self> {
                 if row > MAX_ROW {
@@ -37,7 +36,7 @@ macro_rules! typed_tokens {
                 Some(Self(Token::new(Self::NIL.raw() | row)))
             }
 
-            /// The row, counted from 1, or 0 in [`NIL`](Self::NIL).
+            /// The row, counted from 1; 0 in [`NIL`](Self::NIL).
             #[must_use]
             pub const fn row(self) -> u32 {
                 self.0.row()
@@ -55,7 +54,7 @@ macro_rules! typed_tokens {
                 self.0.is_nil()
             }
 
-            /// The same token without its kind.
+            /// The token as a [`Token`].
             #[must_use]
             pub const fn token(self) -> Token {
                 self.0
@@ -105,17 +104,18 @@ typed_tokens! {
     FieldDef, FIELD_DEF, "mdFieldDef";
     /// A method that this module defines (ECMA-335 II.22.26).
     MethodDef, METHOD_DEF, "mdMethodDef";
-    /// A parameter's name, attributes and default of a method in this module (ECMA-335 II.22.33).
+    /// The name, attributes and default of a parameter of a method in this module (ECMA-335
+    /// II.22.33).
     ParamDef, PARAM_DEF, "mdParamDef";
     /// An interface that a type of this module implements (ECMA-335 II.22.23).
     InterfaceImpl, INTERFACE_IMPL, "mdInterfaceImpl";
-    /// A method or field by its parent, name and signature (ECMA-335 II.22.25).
+    /// A reference to a method or field by parent, name and signature (ECMA-335 II.22.25).
     MemberRef, MEMBER_REF, "mdMemberRef";
-    /// A custom attribute on something in this module (ECMA-335 II.22.10).
+    /// A custom attribute of an item in this module (ECMA-335 II.22.10).
     CustomAttribute, CUSTOM_ATTRIBUTE, "mdCustomAttribute";
     /// A declarative security permission set (ECMA-335 II.22.11).
     Permission, PERMISSION, "mdPermission";
-    /// A signature of its own: a method's locals or the target of `calli` (ECMA-335 II.22.36).
+    /// A stand-alone signature: of a method's locals or the target of `calli` (ECMA-335 II.22.36).
     StandAloneSig, STAND_ALONE_SIG, "mdSignature";
     /// An event of a type in this module (ECMA-335 II.22.13).
     Event, EVENT, "mdEvent";
@@ -125,7 +125,7 @@ typed_tokens! {
     ModuleRef, MODULE_REF, "mdModuleRef";
     /// A type by its signature: generic, array, pointer (ECMA-335 II.22.39).
     TypeSpec, TYPE_SPEC, "mdTypeSpec";
-    /// The assembly that this module is the manifest of (ECMA-335 II.22.2).
+    /// The assembly whose manifest is in this module (ECMA-335 II.22.2).
     Assembly, ASSEMBLY, "mdAssembly";
     /// Another assembly (ECMA-335 II.22.5).
     AssemblyRef, ASSEMBLY_REF, "mdAssemblyRef";
@@ -137,7 +137,7 @@ typed_tokens! {
     ManifestResource, MANIFEST_RESOURCE, "mdManifestResource";
     /// A generic parameter of a type or method in this module (ECMA-335 II.22.20).
     GenericParam, GENERIC_PARAM, "mdGenericParam";
-    /// A generic method with its type arguments (ECMA-335 II.22.29).
+    /// A generic method with type arguments (ECMA-335 II.22.29).
     MethodSpec, METHOD_SPEC, "mdMethodSpec";
     /// A constraint on a generic parameter (ECMA-335 II.22.21).
     GenericParamConstraint, GENERIC_PARAM_CONSTRAINT, "mdGenericParamConstraint";

@@ -1,5 +1,5 @@
-//! What inserted code uses, by its tokens: a JIT asks of each whether the code may
-//! ([`Accessibility`](crate::access::Accessibility) tells who may).
+//! The types and members that inserted code uses, by token: a JIT checks access to each of them
+//! (see [`Accessibility`](crate::access::Accessibility)).
 
 #[cfg(test)]
 mod tests;
@@ -12,25 +12,27 @@ use crate::signature::{MethodSpecSig, TypeSig, TypeSpecSig};
 use crate::symbol::{Reference, Symbol, TokenSource};
 use crate::token::{Token, TokenTable, TypeToken};
 
-/// How many `TypeSpec`s one name leads to before hostile metadata is suspected: they can name each other.
+/// The maximum number of `TypeSpec`s that one name leads to: in hostile metadata they can refer to
+/// each other.
 const SPEC_LIMIT: usize = 64;
 
-/// What inserted code uses.
+/// The types and members that inserted code uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
     /// Types, methods and fields.
     pub names: Vec<Token>,
-    /// What `newobj` makes objects with.
+    /// The constructors of `newobj`.
     pub constructors: Vec<Token>,
 }
 
 impl Usage {
-    /// By the code that was inserted into a body, and was encoded: what it names has a token.
+    /// Collects the tokens of the code that was inserted into a body. The body must have been
+    /// encoded, so that all symbols have tokens.
     ///
     /// # Errors
     ///
-    /// What the module answers.
+    /// The error of the token source.
     pub fn of<S: TokenSource>(body: &MethodBody, tokens: &mut S) -> Result<Self, S::Error> {
         let mut used = Self::default();
         for instruction in body.inserted() {
@@ -57,7 +59,7 @@ impl Usage {
     }
 }
 
-/// A part of what a token names, which can have a restriction of its own.
+/// A type or member that a token refers to, with an accessibility of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccessTarget {
     /// A type: a `TypeDef` or a `TypeRef`.
@@ -66,16 +68,16 @@ pub enum AccessTarget {
     Member {
         /// A `MethodDef`, `FieldDef` or `MemberRef`.
         token: Token,
-        /// The type that it is looked for in, which is its parent.
+        /// The type that it is looked up in: its parent.
         class: TypeToken,
-        /// What its row says.
+        /// Its row.
         member: Member,
     },
 }
 
 impl AccessTarget {
-    /// The parts of what a token names: a member comes after the type that it is looked for in, and
-    /// generic arguments come last. What the metadata do not tell is left out.
+    /// The targets of a token: a member follows the type that it is looked up in, and generic
+    /// arguments are last. Unresolvable parts are omitted.
     pub fn of(tables: &impl Tables, name: Token) -> Vec<Self> {
         let mut parts = Parts {
             tables,
@@ -87,7 +89,7 @@ impl AccessTarget {
     }
 }
 
-/// Collects parts.
+/// Collects targets.
 struct Parts<'a, T> {
     tables: &'a T,
     all: Vec<AccessTarget>,
@@ -150,7 +152,7 @@ impl<T: Tables> Parts<'_, T> {
         }
     }
 
-    /// The types that a type is made of.
+    /// The types inside of a type.
     fn signature(&mut self, signature: &TypeSig) {
         match signature {
             TypeSig::Class(class) | TypeSig::ValueType(class) => self.class(*class),

@@ -71,7 +71,7 @@ impl Tables for Rows {
     }
 }
 
-/// The classes among the parts, and where members are looked for.
+/// The types among the targets, and the parents of members.
 fn parts(name: impl Into<Token>) -> Vec<(bool, TypeToken)> {
     let parts = AccessTarget::of(&Rows, name.into()).into_iter();
     let classes = parts.map(|part| match part {
@@ -110,7 +110,7 @@ fn signatures_that_name_each_other_come_to_an_end() {
     assert_eq!(parts, vec![(false, class_ref(9)); SPEC_LIMIT]);
 }
 
-/// Gives tokens by what a symbol is.
+/// A token for each kind of symbol.
 struct Source;
 
 impl TokenSource for Source {

@@ -7,17 +7,17 @@ use crate::instruction::InstructionId;
 use crate::opcode::Opcode;
 use crate::symbol::Resolver;
 
-/// What is known of the stack. Since it must be empty after the call of the base constructor,
-/// `this` must be its lowest value before; no other one needs to be followed.
+/// The known part of the stack. It must be empty after the call of the base constructor, so `this`
+/// must be its lowest value before; no other value needs tracking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     depth: u32,
-    /// The lowest value is `this`.
+    /// Whether the lowest value is `this`.
     this: bool,
 }
 
-/// The call in a constructor of the base constructor, or of another one of the type: the one place
-/// that every path passes exactly once, with nothing on the stack after it.
+/// The call of the base constructor, or of another one of the type, in a constructor: the only one
+/// that every path passes exactly once and that leaves nothing on the stack.
 pub(super) fn base_call(
     body: &MethodBody,
     resolver: &dyn Resolver,
@@ -44,7 +44,7 @@ pub(super) fn base_call(
     Ok(call)
 }
 
-/// Looks for the first call of a constructor on `this`.
+/// Searches for the first call of a constructor on `this`.
 struct BaseCall<'r> {
     resolver: &'r dyn Resolver,
 }
@@ -69,7 +69,7 @@ impl Domain for BaseCall<'_> {
         let instruction = at.instruction;
         let opcode = instruction.opcode();
         if instruction.argument() == Some(0) && opcode != Opcode::Ldarg0 {
-            // What `ldarg.0` gives need not be `this`.
+            // `ldarg.0` may not load the original `this`.
             return ControlFlow::Break(Err(NotInstrumentable::NoConstructorCall));
         }
         let Some(effect) = effect_of(instruction, &self.resolver) else {
@@ -95,7 +95,8 @@ impl Domain for BaseCall<'_> {
         }))
     }
 
-    /// Code with different depths at one place is invalid: where `this` is on its stack, nobody knows.
+    /// Code with different depths at one position is invalid: `this` cannot be located on its
+    /// stack.
     fn join(&mut self, at: At<'_>, known: State, arriving: State) -> Walk<Self, State> {
         if at.reached && known.depth != arriving.depth {
             return ControlFlow::Break(Err(NotInstrumentable::NoConstructorCall));

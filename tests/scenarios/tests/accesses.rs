@@ -134,7 +134,7 @@ mod tests {
         ("UsesInnerType", "used"),
         (
             "UsesInitializer",
-            "Accesses.Shape::.cctor is a type initialiser, which the runtime alone calls",
+            "Accesses.Shape::.cctor is a type initialiser, which only the runtime calls",
         ),
         ("MakesCircle", "used"),
         (

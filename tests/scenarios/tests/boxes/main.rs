@@ -214,8 +214,8 @@ mod tests {
             "Held: ; this Some(Reference); result Value",
             "Third: Value Reference Target; this Some(Target); result Value",
             "refused the method has no argument 10",
-            "refused an object cannot become such a value: there is none of `void`",
-            "refused an object cannot become such a value: the type lives on the stack alone",
+            "refused an object cannot become such a value: `void` has no value",
+            "refused an object cannot become such a value: the type is restricted to the stack",
             "refused an object cannot become a managed pointer",
         ] {
             assert!(profiled.logged(line), "{line}\n{}", profiled.log);

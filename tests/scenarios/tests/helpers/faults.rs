@@ -46,7 +46,7 @@ fn assert_left_alone(scenario: &Scenario, reason: &str) {
 fn a_profiler_of_all_methods_gets_none_of_the_library() {
     all_methods(&helper(), "").compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
-        let reason = "not instrumentable: the method loads a helper, and must not call one";
+        let reason = "not instrumentable: the method loads a helper assembly, and must not call it";
         let (refused, called) = counts(profiled, reason);
         assert_eq!(refused, 1, "{}", profiled.log);
         assert!(called >= 10, "{}", profiled.log);

@@ -150,9 +150,9 @@ fn a_file_that_is_no_assembly_is_refused_wherever_it_breaks() {
         other[at] = whole[at];
     }
     for (bytes, problem) in [
-        (&b""[..], "it is no PE file"),
+        (&b""[..], "it is not a PE file"),
         (b"MZ", "it ends in the middle"),
-        (b"\x7fELF", "it is no PE file"),
+        (b"\x7fELF", "it is not a PE file"),
     ] {
         let error = read(bytes).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");

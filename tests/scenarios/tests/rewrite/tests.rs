@@ -149,7 +149,7 @@ fn what_would_break_the_program_is_refused_once_and_for_all() {
             "Rewrites.Program.Answer() was not rewritten: IL_0000: 1 values are taken from a stack of \
              0",
             "Rewrites.Program.Shared(int) was not rewritten: there is no token for \
-             void Rewrites.Program::Missing(): the type is the module's own, and has no Missing \
+             void Rewrites.Program::Missing(): the type is defined by the module and has no Missing \
              with this signature",
             "Rewrites.Program.Largest(int[]) was not rewritten: there is no token for void \
              [corelib]System.Gone::Missing(): the assembly System.Runtime has no type \
