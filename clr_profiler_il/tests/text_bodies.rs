@@ -392,7 +392,7 @@ fn errors_say_where_and_what() {
             "expected a floating-point number, found `one`",
         ),
         ("ldarg 65536", 1, 7, "expected the number of a variable"),
-        ("switch (a", 1, 10, "expected `,` or `)` behind a label"),
+        ("switch (a", 1, 10, "expected `,` or `)` after a label"),
         (
             "volatile. volatile. ldind.i",
             1,
@@ -403,7 +403,7 @@ fn errors_say_where_and_what() {
             "ret\nvolatile.",
             2,
             10,
-            "expected an instruction behind a prefix",
+            "expected an instruction after a prefix",
         ),
         ("call 0x123456789", 1, 6, "expected a token"),
         ("call Console.WriteLine", 1, 6, "expected a type"),

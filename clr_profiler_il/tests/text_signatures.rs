@@ -226,7 +226,7 @@ fn errors_say_where_and_what() {
         (
             "void (class [A)",
             15,
-            "expected `]` behind the name of an assembly",
+            "expected `]` after the name of an assembly",
         ),
         ("void (..., int)", 6, TYPE),
         (

@@ -141,18 +141,18 @@ impl Reader<'_> {
         let (mut position, mut prefix_count) = (start, 0);
         let (opcode, operand, end) = loop {
             let [byte] = self.take(position)?;
-            let (mut decoding, mut behind) = (decoding_of(&ONE_BYTE, byte), position + 1);
+            let (mut decoding, mut operand_at) = (decoding_of(&ONE_BYTE, byte), position + 1);
             if byte == 0xfe {
-                let [second] = self.take(behind)?;
-                (decoding, behind) = (decoding_of(&TWO_BYTES, second), position + 2);
+                let [second] = self.take(operand_at)?;
+                (decoding, operand_at) = (decoding_of(&TWO_BYTES, second), position + 2);
             }
             let opcode = decoding.opcode;
             let end = position + usize::from(decoding.length);
-            let word = match end.saturating_sub(behind) {
+            let word = match end.saturating_sub(operand_at) {
                 0 => 0,
-                1 => u32::from_le_bytes([self.take::<1>(behind)?[0], 0, 0, 0]),
-                2 => u32::from(u16::from_le_bytes(self.take(behind)?)),
-                _ => u32::from_le_bytes(self.take(behind)?),
+                1 => u32::from_le_bytes([self.take::<1>(operand_at)?[0], 0, 0, 0]),
+                2 => u32::from(u16::from_le_bytes(self.take(operand_at)?)),
+                _ => u32::from_le_bytes(self.take(operand_at)?),
             };
             let operand = u64::from(word);
             if let Some(jump) = self.jumps.get_mut(self.jump_count) {
@@ -184,7 +184,7 @@ impl Reader<'_> {
                     break (opcode, operand, end);
                 }
                 OperandDecoding::Long => {
-                    break (opcode, u64::from_le_bytes(self.take(behind)?), end);
+                    break (opcode, u64::from_le_bytes(self.take(operand_at)?), end);
                 }
                 OperandDecoding::Prefix => {
                     self.prefix(position, opcode, word, end, first_prefix)?;

@@ -129,8 +129,8 @@ impl Layout {
             let before = self.branches.get(..=index).unwrap_or(&[]).iter().rev();
             &mut before.take_while(|other| other.end > branch.target)
         } else {
-            let behind = self.branches.get(index + 1..).unwrap_or(&[]).iter();
-            &mut behind.take_while(|other| other.end <= branch.target)
+            let later = self.branches.get(index + 1..).unwrap_or(&[]).iter();
+            &mut later.take_while(|other| other.end <= branch.target)
         };
         let long = between.filter(|other| other.long).count();
         branch.distance - branch.distance.signum() * (long * GROWTH) as i32
@@ -169,10 +169,10 @@ impl Layout {
     #[inline]
     fn short_offset(&self, code: &Code, node: u32) -> u32 {
         if code.original.contains(node) {
-            let behind = self
+            let following = self
                 .segments
                 .partition_point(|segment| segment.node <= node);
-            let segment = self.segments.get(behind.wrapping_sub(1));
+            let segment = self.segments.get(following.wrapping_sub(1));
             let offset = code.node(node).map_or(0, |node| node.offset);
             offset.wrapping_add(segment.map_or(0, |segment| segment.shift))
         } else if node == END {
@@ -259,9 +259,9 @@ impl Layout {
         let original = &code.original;
         let start = code.offset(nodes.start);
         let end = code.offset(nodes.end);
-        let behind = at + (end - start);
-        if self.bytes.len() < behind + PADDING {
-            make_room(&mut self.bytes, behind + PADDING);
+        let end_at = at + (end - start);
+        if self.bytes.len() < end_at + PADDING {
+            make_room(&mut self.bytes, end_at + PADDING);
         }
         copy_padded(&original.bytes, start, &mut self.bytes, at, end - start);
         while let Some(index) = next_from(&original.jumps, jump, nodes.start)
@@ -289,7 +289,7 @@ impl Layout {
                 self.note_branch(index, end, long);
             }
         }
-        behind
+        end_at
     }
 
     /// Adds a branch whose target is not known yet.
@@ -437,11 +437,11 @@ impl Layout {
     fn place_grown(&mut self, code: &Code) {
         let long = self.branches.iter().filter(|branch| branch.long);
         self.long.extend(long.map(|branch| branch.end));
-        let mut behind = self.size as usize;
+        let mut copy_end = self.size as usize;
         let mut grown = self.long.len() * GROWTH;
         self.size += grown as u64;
-        if self.bytes.len() < behind + grown {
-            make_room(&mut self.bytes, behind + grown);
+        if self.bytes.len() < copy_end + grown {
+            make_room(&mut self.bytes, copy_end + grown);
         }
         // From last to first, so that nothing is overwritten before it has moved.
         let branches = std::mem::take(&mut self.branches);
@@ -449,8 +449,8 @@ impl Layout {
             let end = branch.end as usize;
             let new_end = end + grown;
             let distance = self.grown(branch.target).wrapping_sub(new_end as u32);
-            self.bytes.copy_within(end..behind, new_end);
-            behind = end - SHORT;
+            self.bytes.copy_within(end..copy_end, new_end);
+            copy_end = end - SHORT;
             let opcode = code
                 .node(branch.node)
                 .map_or(Opcode::Br, |node| node.opcode);

@@ -122,14 +122,14 @@ impl MethodBody {
             };
         }
         whole.mark(after);
-        let behind = self.code.next(last.0);
+        let next = self.code.next(last.0);
         let place = InsertionPoint {
-            position: self.code.position(behind),
+            position: self.code.position(next),
             labels: Labels::Stay,
             side: Side::WithPrevious,
         };
         let index = self.clause_index(covered, &ranks);
-        let ends = self.ends_within(behind, covered.0, &ranks);
+        let ends = self.ends_within(next, covered.0, &ranks);
         // The handler's own clauses precede all others.
         let index = index + whole.code.clauses.len();
         let Some(inserted) = self.insert(place, &whole, &[])? else {

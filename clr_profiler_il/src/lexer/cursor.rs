@@ -183,7 +183,7 @@ impl<'t> Cursor<'t> {
                     }
                 }
             }
-            self.expect("]", "`]` behind the name of an assembly")?;
+            self.expect("]", "`]` after the name of an assembly")?;
             name.push(']');
         }
         let start = self.at;

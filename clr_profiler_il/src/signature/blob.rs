@@ -3,10 +3,10 @@ use super::{
     StandAloneSig, TypeSpecSig, reader::Reader, writer::Writer,
 };
 
-/// Gives each signature that is a blob of its own `parse`, `write` and `to_bytes`.
+/// Implements `parse`, `write` and `to_bytes` for each signature that is a blob of its own.
 ///
-/// `MethodSig, "method", Reader::method_sig, Writer::method_sig;` becomes those three over the
-/// given reader and writer.
+/// `MethodSig, "method", Reader::method_sig, Writer::method_sig;` generates these three from the
+/// given reader and writer functions.
 macro_rules! blobs {
     ($($name:ident, $kind:literal, $read:expr, $write:expr;)*) => {$(
         impl $name {
@@ -14,8 +14,9 @@ macro_rules! blobs {
             ///
             /// # Errors
             ///
-            /// The first broken rule and its offset. What is accepted beyond ECMA-335 is listed in
-            /// the [module's documentation](crate::signature#what-is-accepted).
+            /// The first broken rule and its offset. The [module's
+            /// documentation](crate::signature#what-is-accepted) lists what is accepted beyond
+            /// ECMA-335.
             pub fn parse(blob: &[u8]) -> Result<Self, SignatureError> {
                 Reader::whole(blob, $read)
             }
@@ -24,8 +25,8 @@ macro_rules! blobs {
             ///
             /// # Errors
             ///
-            /// A rule that the value breaks, so that [`parse`](Self::parse) would not give the same
-            /// value back; `out` is left as it was then.
+            /// The broken rule, if [`parse`](Self::parse) would not return the same value; `out` is
+            /// then unchanged.
             pub fn write(&self, out: &mut Vec<u8>) -> Result<(), SignatureError> {
                 Writer::whole(out, |writer| $write(writer, self))
             }

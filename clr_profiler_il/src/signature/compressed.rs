@@ -1,8 +1,8 @@
 //! Compressed integers and coded type tokens (ECMA-335 II.23.2, II.23.2.8).
 //!
-//! Small numbers take one byte, larger ones two or four. Readers take a blob and a cursor into it,
-//! which they move past what they read and leave alone on an error. They accept a number in more
-//! bytes than it needs; writers always use the fewest.
+//! Small numbers take one byte, larger ones two or four. A reader takes a blob and an offset into
+//! it, which it advances past the number and leaves unchanged on an error. It accepts a number in
+//! more bytes than necessary; writers always use the fewest.
 //!
 //! ```
 //! use clr_profiler_il::signature::compressed;
@@ -31,7 +31,7 @@ pub const MAX_SIGNED: i32 = 0x0fff_ffff;
 /// The smallest signed number that can be written.
 pub const MIN_SIGNED: i32 = -0x1000_0000;
 
-/// A number as it stands in a blob, with the width that it was written in.
+/// A raw number of a blob, and the width of its form.
 struct Raw {
     value: u32,
     bits: u32,
@@ -73,7 +73,7 @@ fn read_raw(blob: &[u8], offset: usize) -> Result<Raw, SignatureError> {
     ))
 }
 
-/// Writes a number that fits into `bits` in the form of that width.
+/// Writes a number of `bits` bits in the form of that width.
 fn write_raw(value: u32, bits: u32, out: &mut Vec<u8>) {
     let [_, _, third, fourth] = value.to_be_bytes();
     match bits {
@@ -95,7 +95,7 @@ pub fn read_unsigned(blob: &[u8], offset: &mut usize) -> Result<u32, SignatureEr
     Ok(raw.value)
 }
 
-/// Reads a signed number at `offset`: its sign is its lowest bit.
+/// Reads a signed number at `offset`: its sign is the lowest bit.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ pub fn read_signed(blob: &[u8], offset: &mut usize) -> Result<i32, SignatureErro
     if raw.value & 1 == 0 {
         return Ok(magnitude);
     }
-    // The bit that was rotated to the bottom is the sign bit of a number of `bits` bits.
+    // The lowest bit is the rotated sign bit of a number with `bits` bits.
     Ok(magnitude - (1 << (raw.bits - 1)))
 }
 
@@ -143,8 +143,8 @@ pub fn read_type_token(blob: &[u8], offset: &mut usize) -> Result<TypeToken, Sig
 ///
 /// # Errors
 ///
-/// [`ValueTooLarge`](SignatureErrorKind::ValueTooLarge) above [`MAX_UNSIGNED`]; nothing is written
-/// then.
+/// [`ValueTooLarge`](SignatureErrorKind::ValueTooLarge) above [`MAX_UNSIGNED`]; `out` is then
+/// unchanged.
 pub fn write_unsigned(value: u32, out: &mut Vec<u8>) -> Result<(), SignatureError> {
     match value {
         0..=0x7f => write_raw(value, 7, out),
@@ -163,7 +163,7 @@ pub fn write_unsigned(value: u32, out: &mut Vec<u8>) -> Result<(), SignatureErro
 /// # Errors
 ///
 /// [`ValueTooLarge`](SignatureErrorKind::ValueTooLarge) outside [`MIN_SIGNED`] to [`MAX_SIGNED`];
-/// nothing is written then.
+/// `out` is then unchanged.
 pub fn write_signed(value: i32, out: &mut Vec<u8>) -> Result<(), SignatureError> {
     let bits = match value {
         -0x40..=0x3f => 7,
@@ -174,7 +174,7 @@ pub fn write_signed(value: i32, out: &mut Vec<u8>) -> Result<(), SignatureError>
             return Err(SignatureError::new(kind, 0));
         }
     };
-    // Rotate left by one within the width: the sign bit becomes the lowest.
+    // Rotate left by one within the width: the sign bit becomes the lowest bit.
     let mask = (1_u32 << bits) - 1;
     let rotated = (value.cast_unsigned() << 1) & mask | u32::from(value < 0);
     write_raw(rotated, bits, out);
@@ -188,7 +188,7 @@ pub fn write_type_token(token: TypeToken, out: &mut Vec<u8>) {
         TypeToken::Ref(_) => 1,
         TypeToken::Spec(_) => 2,
     };
-    // A row has 24 bits, so the coded token always fits into the 29 of the widest form.
+    // A row has 24 bits, so the coded token always fits into the 29 bits of the widest form.
     const { assert!(MAX_ROW << 2 < MAX_UNSIGNED) };
     let coded = token.row() << 2 | tag;
     let bits = match coded {
@@ -280,7 +280,7 @@ mod tests {
         for bytes in [&[0x80, 0x01][..], &[0xc0, 0x00, 0x00, 0x01]] {
             assert_eq!(read_unsigned(bytes, &mut 0), Ok(1));
         }
-        // The sign bit is that of the form it was written in.
+        // The sign bit is that of the given form.
         assert_eq!(read_signed(&[0xbf, 0xff], &mut 0), Ok(-1));
         assert_eq!(read_signed(&[0xdf, 0xff, 0xff, 0xff], &mut 0), Ok(-1));
     }

@@ -7,7 +7,7 @@ use super::{
 use crate::lexer::write_type_name;
 use crate::token::TypeToken;
 
-/// Knows the names of the types that a signature names by tokens.
+/// The names of the types that a signature refers to by token.
 ///
 /// ```
 /// use std::fmt;
@@ -40,29 +40,29 @@ use crate::token::TypeToken;
 /// # }
 /// ```
 pub trait TypeNames {
-    /// Writes the name of a type, as it shall stand in the text: with namespace and enclosing types
-    /// or without, and without the number of generic parameters (`` `1 ``) if that is unwanted.
+    /// Writes the name of a type as it should appear in the text: with or without namespace and
+    /// enclosing types, and with or without the number of generic parameters (`` `1 ``).
     ///
     /// # Errors
     ///
-    /// Those of `out`. For a token that cannot be resolved, write something that stands for it:
-    /// `to_string` panics on an error.
+    /// The errors of `out`. For an unresolvable token, write a placeholder: `to_string` panics on
+    /// an error.
     fn type_name(&self, token: TypeToken, out: &mut dyn fmt::Write) -> fmt::Result;
 
-    /// Writes the name of a generic parameter of the enclosing type; `!0` unless overridden.
+    /// Writes the name of a generic parameter of the enclosing type; by default `!0`.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     fn type_parameter(&self, index: u32, out: &mut dyn fmt::Write) -> fmt::Result {
         write!(out, "!{index}")
     }
 
-    /// Writes the name of a generic parameter of the method; `!!0` unless overridden.
+    /// Writes the name of a generic parameter of the method; by default `!!0`.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     fn method_parameter(&self, index: u32, out: &mut dyn fmt::Write) -> fmt::Result {
         write!(out, "!!{index}")
     }
@@ -82,7 +82,7 @@ impl<N: TypeNames + ?Sized> TypeNames for &N {
     }
 }
 
-/// Names each type by its token, `0x01000005`, where nothing better is known.
+/// Names each type by its token, `0x01000005`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenNames;
 
@@ -92,31 +92,31 @@ impl TypeNames for TokenNames {
     }
 }
 
-/// How primitive types are named.
+/// The names of primitive types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NameStyle {
-    /// As C# names them: `int`, `string`, `nint`.
+    /// C# keywords: `int`, `string`, `nint`.
     #[default]
     Keyword,
-    /// As the runtime names them: `System.Int32`, `System.String`, `System.IntPtr`.
+    /// Full names: `System.Int32`, `System.String`, `System.IntPtr`.
     Full,
-    /// As `parse_text` reads the whole signature: primitives as C# names them, other types with
-    /// `class` or `valuetype` in front and quotes where needed, bounds of arrays exactly as given,
-    /// generic parameters by number.
+    /// The form that `parse_text` reads: primitives by C# keyword, other types prefixed by `class`
+    /// or `valuetype` and quoted where necessary, the exact bounds of arrays, generic parameters by
+    /// number.
     Exact,
 }
 
-/// A signature as text: what `display` gives, to be printed or turned into a `String`.
+/// A signature as text: the result of `display`, for printing or `to_string`.
 ///
-/// Types are written as C# writes them, in the order of ECMA-335: what encloses a type stands
-/// after it.
+/// Names of types follow C#, their order follows ECMA-335: an enclosing type is written after the
+/// enclosed one.
 ///
 /// | Signature | Text |
 /// |---|---|
 /// | by-ref, pointer | `int&`, `int*` |
 /// | vector, array | `int[]`, `int[,]`, `int[*]` for one dimension |
 /// | array of arrays, outermost last | `int[,][]` |
-/// | bounds, where not 0 | `int[1...4,-2...]` |
+/// | bounds other than 0 | `int[1...4,-2...]` |
 /// | generic instance | `List<int>` |
 /// | generic parameters | `!0`, `!!0` |
 /// | modifiers | `int modreq(IsVolatile)`, `int modopt(IsLong)` |
@@ -129,12 +129,12 @@ pub enum NameStyle {
 /// | locals | `([0] int, [1] string)` |
 /// | method specification | `<int, string>` |
 ///
-/// In the [`Exact`](NameStyle::Exact) style, which `text` gives, two things differ:
+/// The [`Exact`](NameStyle::Exact) style of `text` differs in these points:
 ///
 /// | Signature | Text |
 /// |---|---|
 /// | named type | `class [System.Runtime]System.Uri`, ``valuetype [A]N.Pair`1/'<X>'<int>`` |
-/// | bounds: size alone, lowest index alone, both, none | `int[4]`, `int[1...]`, `int[1...4]`, `int[*]` |
+/// | bounds: only size, only lower bound, both, none | `int[4]`, `int[1...]`, `int[1...4]`, `int[*]` |
 /// | more than 32 dimensions | `int[0...4 rank 40]` |
 #[derive(Clone, Copy)]
 pub struct SignatureDisplay<'a, N: ?Sized> {
@@ -143,7 +143,7 @@ pub struct SignatureDisplay<'a, N: ?Sized> {
     style: NameStyle,
 }
 
-/// What a `SignatureDisplay` prints.
+/// The subject of a `SignatureDisplay`.
 #[derive(Clone, Copy)]
 enum Subject<'a> {
     Type(&'a TypeSig),
@@ -155,7 +155,7 @@ enum Subject<'a> {
 }
 
 impl<N: ?Sized> SignatureDisplay<'_, N> {
-    /// Chooses how primitive types are named.
+    /// Sets the names of primitive types.
     #[must_use]
     pub const fn style(mut self, style: NameStyle) -> Self {
         self.style = style;
@@ -187,9 +187,9 @@ impl<N: TypeNames + ?Sized> fmt::Debug for SignatureDisplay<'_, N> {
     }
 }
 
-/// Gives signatures their `display`.
+/// Implements `display` for signatures.
 ///
-/// `MethodSig, method => Subject::Method(method);` says what to print of a `MethodSig`.
+/// `MethodSig, method => Subject::Method(method);` maps a `MethodSig` to its subject.
 macro_rules! displays {
     ($($name:ident, $value:ident => $subject:expr;)*) => {$(
         impl $name {
@@ -203,8 +203,8 @@ macro_rules! displays {
                 SignatureDisplay { subject: $subject, names, style: NameStyle::Keyword }
             }
 
-            /// The signature as text from which it can be made again:
-            /// [`display`](Self::display) in the [`Exact`](NameStyle::Exact) style.
+            /// The signature as text that can be parsed again: [`display`](Self::display) in the
+            /// [`Exact`](NameStyle::Exact) style.
             #[must_use]
             pub fn text<'a, N: TypeNames + ?Sized>(
                 &'a self,
@@ -236,7 +236,7 @@ displays! {
 }
 
 impl MethodSig {
-    /// The parameter list as text, `(int, string)`: what follows a method's name.
+    /// The parameter list as text, `(int, string)`, to be appended to a method's name.
     ///
     /// ```
     /// use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
@@ -259,8 +259,8 @@ impl MethodSig {
     }
 }
 
-/// The highest rank that is printed as commas: the highest that the runtime loads. A blob of a few
-/// bytes can claim any rank.
+/// The highest rank that is printed as commas, which is the highest that the runtime loads. A blob
+/// of a few bytes can declare any rank.
 const MAX_COMMAS: u32 = 32;
 
 struct Printer<'a> {
@@ -423,9 +423,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// What stands in front of a method: `instance explicit vararg`, each word after `before` and
-    /// in front of `behind`.
-    fn how_called(&mut self, method: &MethodSig, before: &str, behind: &str) -> fmt::Result {
+    /// The words before a method, `instance explicit vararg`, each between `before` and `after`.
+    fn method_header(&mut self, method: &MethodSig, before: &str, after: &str) -> fmt::Result {
         let words = [
             if method.has_this { "instance" } else { "" },
             if method.explicit_this { "explicit" } else { "" },
@@ -441,7 +440,7 @@ impl Printer<'_> {
             },
         ];
         for word in words.into_iter().filter(|word| !word.is_empty()) {
-            write!(self.out, "{before}{word}{behind}")?;
+            write!(self.out, "{before}{word}{after}")?;
         }
         Ok(())
     }
@@ -455,7 +454,7 @@ impl Printer<'_> {
 
     fn function_pointer(&mut self, method: &MethodSig) -> fmt::Result {
         self.text("delegate*")?;
-        self.how_called(method, " ", "")?;
+        self.method_header(method, " ", "")?;
         self.generic_parameter_count(method)?;
         self.text("<")?;
         let types = method.params.iter().chain([&method.return_type]);
@@ -464,7 +463,7 @@ impl Printer<'_> {
     }
 
     fn method(&mut self, method: &MethodSig) -> fmt::Result {
-        self.how_called(method, "", " ")?;
+        self.method_header(method, "", " ")?;
         self.followed(&method.return_type, " ")?;
         self.generic_parameter_count(method)?;
         self.parameters(method)

@@ -1,5 +1,5 @@
 //! The element types that start or extend a type (ECMA-335 II.23.1.16), except the primitives,
-//! whose table stands beside `TypeSig`.
+//! which are in a table next to `TypeSig`.
 
 pub(super) const PTR: u8 = 0x0f;
 pub(super) const BYREF: u8 = 0x10;

@@ -15,12 +15,12 @@ const PROPERTY: u8 = 0x08;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldSig {
-    /// The field's type, with its modifiers (`modreq(IsVolatile)`, for one).
+    /// The field's type, with its modifiers, such as `modreq(IsVolatile)`.
     pub field_type: TypeSig,
 }
 
 impl FieldSig {
-    /// Replaces the generic parameters in the field's type, as [`TypeSig::substitute`] does.
+    /// Substitutes the generic parameters in the field's type; see [`TypeSig::substitute`].
     #[must_use]
     pub fn substitute(&self, type_arguments: &[TypeSig]) -> Self {
         Self {

@@ -1,6 +1,6 @@
 use super::TypeSig;
 
-/// How a method is called (ECMA-335 II.15.3): the lower 4 bits of a method signature.
+/// The calling convention of a method (ECMA-335 II.15.3): the lower 4 bits of a method signature.
 #[doc(alias = "CorCallingConvention")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -20,19 +20,19 @@ pub enum CallingConvention {
     /// Native, `fastcall`.
     #[doc(alias = "IMAGE_CEE_CS_CALLCONV_FASTCALL")]
     FastCall,
-    /// Managed, with further arguments of any type after the fixed ones.
+    /// Managed, with variable arguments of any type after the fixed ones.
     #[doc(alias = "IMAGE_CEE_CS_CALLCONV_VARARG")]
     VarArg,
-    /// Native, in the platform's own convention unless `modopt`s of the return type name another
-    /// (`CallConvCdecl` and the like). Not in ECMA-335.
+    /// Native, in the platform's default convention unless a `modopt` of the return type names
+    /// another (`CallConvCdecl` and the like). Not in ECMA-335.
     #[doc(alias = "IMAGE_CEE_CS_CALLCONV_UNMANAGED")]
     Unmanaged,
-    /// Native, with further arguments. Not in ECMA-335; runtimes use it within themselves.
+    /// Native, with variable arguments. Not in ECMA-335; runtimes use it internally.
     #[doc(alias = "IMAGE_CEE_CS_CALLCONV_NATIVEVARARG")]
     NativeVarArg,
 }
 
-/// The bits beside the calling convention.
+/// The bits other than the calling convention.
 #[derive(Clone, Copy)]
 pub(super) struct Flags {
     pub(super) has_this: bool,
@@ -40,7 +40,7 @@ pub(super) struct Flags {
     pub(super) generic: bool,
 }
 
-/// In a method's implementation flags: the runtime suspends and resumes it.
+/// A method's implementation flag: the runtime suspends and resumes the method.
 pub(crate) const RUNTIME_ASYNC: u32 = 0x2000;
 
 const GENERIC: u8 = 0x10;
@@ -75,7 +75,7 @@ impl CallingConvention {
         })
     }
 
-    /// Takes the first byte of a method signature apart; `None` if it is another signature's.
+    /// Splits the first byte of a method signature; `None` if it starts another kind of signature.
     pub(super) fn from_byte(byte: u8) -> Option<(Self, Flags)> {
         let flags = Flags {
             has_this: byte & HAS_THIS != 0,
@@ -106,14 +106,14 @@ impl CallingConvention {
         !matches!(self, Self::Default | Self::VarArg)
     }
 
-    /// Whether a call may pass arguments after the declared ones.
+    /// Whether a call may pass arguments in addition to the declared ones.
     pub(super) const fn allows_sentinel(self) -> bool {
         matches!(self, Self::VarArg | Self::C | Self::NativeVarArg)
     }
 }
 
-/// The signature of a method, as its definition declares it, a reference names it or a `calli` uses
-/// it (ECMA-335 II.23.2.1 to II.23.2.3).
+/// The signature of a method in its definition, in a reference to it, or in a `calli` (ECMA-335
+/// II.23.2.1 to II.23.2.3).
 ///
 /// ```
 /// use clr_profiler_il::signature::{CallingConvention, MethodSig, TypeSig};
@@ -123,7 +123,7 @@ impl CallingConvention {
 /// assert_eq!(parse.to_bytes()?, [0x00, 0x01, 0x08, 0x0e]);
 /// assert_eq!(MethodSig::parse(&[0x00, 0x01, 0x08, 0x0e])?, parse);
 ///
-/// // A native callback, as `calli` calls it.
+/// A native callback, as called by `calli`.
 /// let mut native = MethodSig::new(TypeSig::Void, vec![TypeSig::NativeInt]);
 /// native.convention = CallingConvention::C;
 /// assert_eq!(native.to_bytes()?, [0x01, 0x01, 0x01, 0x18]);
@@ -132,12 +132,12 @@ impl CallingConvention {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MethodSig {
-    /// How the method is called.
+    /// The calling convention.
     pub convention: CallingConvention,
     /// Whether it is an instance method.
     pub has_this: bool,
-    /// Whether [`params`](Self::params) starts with `this`. Only function pointers have that, and
-    /// only with [`has_this`](Self::has_this) (II.15.3); it is read and written by itself.
+    /// Whether [`params`](Self::params) starts with `this`. Valid only for function pointers and
+    /// only with [`has_this`](Self::has_this) (II.15.3), but read and written independently of it.
     pub explicit_this: bool,
     /// The number of the method's own generic parameters; 0 if it is not generic.
     pub generic_parameter_count: u32,
@@ -145,14 +145,14 @@ pub struct MethodSig {
     pub return_type: TypeSig,
     /// The types of the parameters, without an implicit `this`.
     pub params: Vec<TypeSig>,
-    /// In a call with further arguments: the number of parameters before these. Always less than
-    /// the number of parameters.
+    /// In a call with variable arguments, the number of fixed parameters. Always less than the
+    /// number of parameters.
     #[doc(alias = "ELEMENT_TYPE_SENTINEL")]
     pub sentinel: Option<usize>,
 }
 
 impl MethodSig {
-    /// A static method that is managed and not generic.
+    /// The signature of a static method that is managed and not generic.
     #[must_use]
     pub const fn new(return_type: TypeSig, params: Vec<TypeSig>) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl MethodSig {
         }
     }
 
-    /// An instance method that is managed and not generic.
+    /// The signature of an instance method that is managed and not generic.
     #[must_use]
     pub const fn instance(return_type: TypeSig, params: Vec<TypeSig>) -> Self {
         let mut method = Self::new(return_type, params);
@@ -174,19 +174,20 @@ impl MethodSig {
         method
     }
 
-    /// The number of arguments that a call takes from the stack, `this` included.
+    /// The number of arguments that a call takes from the stack, including `this`.
     #[must_use]
     pub const fn argument_count(&self) -> usize {
         let implicit_this = self.has_this && !self.explicit_this;
         self.params.len() + implicit_this as usize
     }
 
-    /// The type of the value that `ret` takes: the return type, or in a runtime-async method, which
-    /// has the implementation flag 0x2000, what its task gives: nothing for `Task` and `ValueTask`,
-    /// `T` for `Task<T>` and `ValueTask<T>`.
+    /// The type of the value that `ret` takes: the return type, or for a runtime-async method,
+    /// which has the implementation flag 0x2000, the result of its task: nothing for `Task` and
+    /// `ValueTask`, `T` for `Task<T>` and `ValueTask<T>`.
     ///
-    /// `None` if a method with that flag returns something of another form, as the runtime's own
-    /// `AsyncHelpers.Await` do. That a type of the right form is one of those four is not checked.
+    /// `None` if a method with that flag returns a type of another form, as the runtime's own
+    /// `AsyncHelpers.Await` does. Whether a type of the right form is one of these four is not
+    /// checked.
     #[must_use]
     #[doc(alias = "miAsync")]
     pub fn effective_return_type(&self, impl_flags: u32) -> Option<&TypeSig> {
@@ -203,8 +204,8 @@ impl MethodSig {
         }
     }
 
-    /// Replaces the generic parameters in the return type and the parameters, as
-    /// [`TypeSig::substitute`] does. The number of generic parameters stays.
+    /// Substitutes the generic parameters in the return type and the parameters; see
+    /// [`TypeSig::substitute`]. The number of generic parameters is unchanged.
     #[must_use]
     pub fn substitute(&self, type_arguments: &[TypeSig], method_arguments: &[TypeSig]) -> Self {
         let substitute = |of: &TypeSig| of.substitute(type_arguments, method_arguments);

@@ -2,11 +2,12 @@
 //! II.23.2).
 //!
 //! Each kind of blob is a type with `parse`, `write` and `to_bytes`; all of them are built from
-//! [`TypeSig`]. `parse` reads the whole blob; for a blob in canonical form (numbers in as few bytes
-//! as they need, as all compilers write them) `to_bytes` gives the same bytes back. `write` accepts
-//! only what `parse` reads back as the same value.
+//! Each kind of blob is a type with `parse`, `write` and `to_bytes`; all of them are built from
+//! [`TypeSig`]. `parse` reads the whole blob. For a blob in canonical form (numbers in the fewest
+//! bytes, as all compilers write them), `to_bytes` returns the same bytes. `write` accepts only
+//! values that `parse` reads back.
 //!
-//! | Where the blob stands | Type |
+//! | Source of the blob | Type |
 //! |---|---|
 //! | `MethodDef`, a function pointer | [`MethodSig`] |
 //! | `FieldDef` | [`FieldSig`] |
@@ -18,8 +19,8 @@
 //!
 //! # Text
 //!
-//! To print one, name its tokens with a [`TypeNames`] and call `display`. What `text` prints is read
-//! back by `parse_text`, with a [`TypeTokens`] that finds tokens by name:
+//! To print a signature, name its tokens with a [`TypeNames`] and call `display`. To read the
+//! output of `text`, call `parse_text` with a [`TypeTokens`] that resolves names to tokens:
 //!
 //! ```
 //! use clr_profiler_il::signature::{MethodSig, TypeKind, TypeSig};
@@ -40,15 +41,15 @@
 //!
 //! # What is accepted
 //!
-//! Reading is about form. A type that may not stand where it stands is read all the same, since
-//! compilers and runtimes differ there: `void` as a parameter, by-refs of by-refs, `pinned` outside
-//! locals, modifiers between any two parts of a type, nil type tokens, generic parameters that do
-//! not exist, `explicit_this` without `has_this`. Numbers in more bytes than needed are read, too.
+//! Reading checks the form only. A type in an invalid position is read, because compilers and
+//! runtimes differ there: `void` as a parameter, by-refs of by-refs, `pinned` outside of locals,
+//! modifiers between any two parts of a type, nil type tokens, generic parameters that do not
+//! exist, `explicit_this` without `has_this`. So are numbers in more bytes than necessary.
 //!
-//! Refused is what has no meaning as a type: unknown element types, `ELEMENT_TYPE_INTERNAL`, empty
-//! generic lists, arrays of rank 0 or with more bounds than dimensions, a sentinel where no further
-//! arguments can be passed, more than 65,534 locals, bytes after the end, and types nested deeper
-//! than [`MAX_DEPTH`].
+//! Reading refuses anything without a meaning as a type: unknown element types,
+//! `ELEMENT_TYPE_INTERNAL`, empty generic lists, arrays of rank 0 or with more bounds than
+//! dimensions, a sentinel where variable arguments are impossible, more than 65,534 locals, bytes
+//! after the end, and types nested deeper than [`MAX_DEPTH`].
 
 mod blob;
 pub mod compressed;
@@ -76,9 +77,9 @@ pub use type_sig::{ArrayShape, TypeSig};
 pub(crate) use method::RUNTIME_ASYNC;
 pub(crate) use text::TypeParser;
 
-/// How deep types may be nested: `int[][]` is 3 deep.
+/// The maximum nesting of types: `int[][]` is 3 deep.
 ///
-/// What compilers write stays far below: nothing in the libraries of .NET 8.0 is more than 6 deep.
-/// The limit keeps the recursion of reading, writing, printing, cloning, comparing and dropping
-/// within 128 KiB of stack in optimized code.
+/// Compilers stay far below it: nothing in the libraries of .NET 8.0 is more than 6 deep. The limit
+/// keeps the recursion of reading, writing, printing, cloning, comparing and dropping within 128
+/// KiB of stack in optimized code.
 pub const MAX_DEPTH: usize = 128;

@@ -4,8 +4,8 @@ use super::{
 };
 use crate::token::TypeToken;
 
-/// The most elements for which memory is reserved before they were read. Lists that are longer grow
-/// as their elements turn up, so that counts in nested lists cannot add up.
+/// Memory is reserved for at most this many elements before they are read. Longer lists grow as
+/// they are read, so that the counts of nested lists cannot add up.
 const MAX_RESERVED: usize = 16;
 
 /// Reads a signature from a blob, from its start to its end.
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         self.blob.len().saturating_sub(self.offset)
     }
 
-    /// The next byte, which stays.
+    /// The next byte, without advancing.
     pub(super) fn peek(&self) -> Result<u8, SignatureError> {
         let byte = self.blob.get(self.offset).copied();
         byte.ok_or_else(|| self.error(SignatureErrorKind::UnexpectedEnd))
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         compressed::read_type_token(self.blob, &mut self.offset)
     }
 
-    /// Reads the byte that tells one kind of signature from the others.
+    /// Reads the byte that identifies the kind of a signature.
     pub(super) fn header(
         &mut self,
         byte: u8,
@@ -85,8 +85,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the number of elements of a list, each of which takes at least one byte, besides
-    /// `others` that stand before them.
+    /// Reads the number of elements of a list. Each element takes at least one byte, and `others`
+    /// bytes precede them.
     pub(super) fn count(&mut self, others: usize) -> Result<usize, SignatureError> {
         let start = self.offset;
         let count = self.unsigned()?;
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         self.list(count, Self::type_sig)
     }
 
-    /// Reads a count and so many types: a list of generic arguments.
+    /// Reads a count and this many types: a list of generic arguments.
     pub(super) fn arguments(&mut self) -> Result<Vec<TypeSig>, SignatureError> {
         let start = self.offset;
         match self.count(0)? {
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         self.method_sig_of_kind("method")
     }
 
-    /// Reads a method signature where `expected` may stand, of which it is one kind.
+    /// Reads a method signature where any kind of `expected` signature is valid.
     pub(super) fn method_sig_of_kind(
         &mut self,
         expected: &'static str,

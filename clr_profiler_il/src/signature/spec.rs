@@ -28,7 +28,7 @@ pub struct MethodSpecSig {
 }
 
 impl MethodSpecSig {
-    /// Replaces the generic parameters in the arguments, as [`TypeSig::substitute`] does.
+    /// Substitutes the generic parameters in the arguments; see [`TypeSig::substitute`].
     #[must_use]
     pub fn substitute(&self, type_arguments: &[TypeSig], method_arguments: &[TypeSig]) -> Self {
         let substitute = |of: &TypeSig| of.substitute(type_arguments, method_arguments);

@@ -5,8 +5,8 @@ use super::{
 
 const LOCALS: u8 = 0x07;
 
-/// The most locals that a method can have: their indexes have 16 bits, 65,535 being left out
-/// (ECMA-335 II.23.2.6).
+/// The maximum number of locals of a method: their indexes have 16 bits, without 65,535 (ECMA-335
+/// II.23.2.6).
 pub const MAX_LOCALS: usize = 0xfffe;
 
 /// The types of a method's local variables (ECMA-335 II.23.2.6).
@@ -23,13 +23,13 @@ pub const MAX_LOCALS: usize = 0xfffe;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LocalsSig {
-    /// One type for each local, with modifiers, [`Pinned`](TypeSig::Pinned) and
-    /// [`ByRef`](TypeSig::ByRef) around it.
+    /// The type of each local, with its modifiers, [`Pinned`](TypeSig::Pinned) and
+    /// [`ByRef`](TypeSig::ByRef).
     pub locals: Vec<TypeSig>,
 }
 
 impl LocalsSig {
-    /// Appends a local and gives its index. The others keep theirs.
+    /// Appends a local and returns its index. The others keep theirs.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl LocalsSig {
         }
     }
 
-    /// Replaces the generic parameters in every local's type, as [`TypeSig::substitute`] does.
+    /// Substitutes the generic parameters in every local's type; see [`TypeSig::substitute`].
     #[must_use]
     pub fn substitute(&self, type_arguments: &[TypeSig], method_arguments: &[TypeSig]) -> Self {
         let substitute = |of: &TypeSig| of.substitute(type_arguments, method_arguments);
@@ -61,11 +61,11 @@ impl LocalsSig {
 /// The signature of a `StandAloneSig` token (ECMA-335 II.22.36).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StandAloneSig {
-    /// What a `calli` calls (II.23.2.3).
+    /// The signature of a `calli` (II.23.2.3).
     Method(MethodSig),
     /// The locals of a method.
     Locals(LocalsSig),
-    /// A type, for debuggers. Not in ECMA-335, yet compilers write it.
+    /// A type, for debuggers. Not in ECMA-335, but written by compilers.
     Field(FieldSig),
 }
 

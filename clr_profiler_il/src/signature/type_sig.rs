@@ -1,15 +1,15 @@
 use super::MethodSig;
 use crate::token::TypeToken;
 
-/// A type in a signature (ECMA-335 II.23.2.12), together with what may stand around it: custom
-/// modifiers (II.23.2.7), by-ref (II.23.2.10), `pinned` (II.23.2.9).
+/// A type in a signature (ECMA-335 II.23.2.12), including custom modifiers (II.23.2.7), by-ref
+/// (II.23.2.10) and `pinned` (II.23.2.9).
 ///
-/// The order of nesting is the order in the blob, from the outside to the inside: `int&` with a
-/// modifier in front is `Modified { inner: ByRef(I4), .. }`.
+/// Types nest in the order of the blob, from outside to inside: `int&` with a modifier in front is
+/// `Modified { inner: ByRef(I4), .. }`.
 ///
 /// A `TypeSig` that was read is at most [`MAX_DEPTH`](super::MAX_DEPTH) deep, so that cloning,
-/// comparing, printing and dropping it needs little stack. One that is built by hand may be deeper:
-/// that is the builder's own matter, until [`write`](super::TypeSpecSig::write) refuses it.
+/// comparing, printing and dropping it need little stack. One that is built by hand may be deeper;
+/// [`write`](super::TypeSpecSig::write) refuses it.
 ///
 /// ```
 /// use clr_profiler_il::signature::{TokenNames, TypeSig, TypeSpecSig};
@@ -31,7 +31,7 @@ use crate::token::TypeToken;
 #[doc(alias = "CorElementType")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TypeSig {
-    /// `void`: no value, or what an untyped pointer points to.
+    /// `void`: no value, or the target type of an untyped pointer.
     #[doc(alias = "ELEMENT_TYPE_VOID")]
     Void,
     /// `System.Boolean`.
@@ -113,7 +113,7 @@ pub enum TypeSig {
     /// A managed pointer, `T&`: `ref`, `in` and `out` parameters.
     #[doc(alias = "ELEMENT_TYPE_BYREF")]
     ByRef(Box<TypeSig>),
-    /// An array of one dimension that starts at 0, `T[]`: a vector.
+    /// An array of one dimension with a lower bound of 0, `T[]`: a vector.
     #[doc(alias = "ELEMENT_TYPE_SZARRAY")]
     SzArray(Box<TypeSig>),
     /// An array of any number of dimensions, `T[,]`.
@@ -127,33 +127,33 @@ pub enum TypeSig {
     /// A pointer to a function.
     #[doc(alias = "ELEMENT_TYPE_FNPTR")]
     FunctionPointer(Box<MethodSig>),
-    /// A type with a custom modifier in front.
+    /// A type with a custom modifier.
     #[doc(alias = "ELEMENT_TYPE_CMOD_REQD")]
     #[doc(alias = "ELEMENT_TYPE_CMOD_OPT")]
     Modified {
-        /// Whether who does not know the modifier must give up (`modreq`), or may ignore it
-        /// (`modopt`).
+        /// Whether a compiler that does not know the modifier must refuse the type (`modreq`) or
+        /// may ignore the modifier (`modopt`).
         required: bool,
-        /// The type that is the modifier.
+        /// The type of the modifier.
         modifier: TypeToken,
-        /// What is modified.
+        /// The modified type.
         inner: Box<TypeSig>,
     },
-    /// A local that the garbage collector must not move.
+    /// A local whose target the garbage collector must not move.
     #[doc(alias = "ELEMENT_TYPE_PINNED")]
     Pinned(Box<TypeSig>),
 }
 
 /// The dimensions of an array (ECMA-335 II.23.2.13).
 ///
-/// Sizes and lower bounds are given for the first so many dimensions; the others have none.
+/// Sizes and lower bounds are listed from the first dimension on; further dimensions have none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayShape {
     /// The number of dimensions, at least 1.
     pub rank: u32,
     /// The numbers of elements, at most `rank` of them.
     pub sizes: Vec<u32>,
-    /// The lowest indexes, at most `rank` of them.
+    /// The lower bounds, at most `rank` of them.
     pub lower_bounds: Vec<i32>,
 }
 
@@ -169,11 +169,11 @@ impl ArrayShape {
     }
 }
 
-/// Derives what differs between primitives from one table.
+/// Generates the conversions of primitives from one table.
 ///
-/// `I4 = 0x08, "int" "int32", "System.Int32";` becomes one arm each of: element type to `TypeSig`,
-/// `TypeSig` to element type, `TypeSig` to its C# keyword and full name, and C# keyword or the name
-/// in `ilasm` to `TypeSig`.
+/// `I4 = 0x08, "int" "int32", "System.Int32";` generates one match arm for each of: element type to
+/// `TypeSig`, `TypeSig` to element type, `TypeSig` to its C# keyword and full name, and C# keyword
+/// or `ilasm` name to `TypeSig`.
 macro_rules! primitives {
     ($($variant:ident = $code:literal, $keyword:literal $($assembler:literal)?, $name:literal;)*) => {
         impl TypeSig {
@@ -191,8 +191,7 @@ macro_rules! primitives {
                 }
             }
 
-            /// The C# keyword of a primitive, and the full name of the type of the core library that
-            /// it is.
+            /// The C# keyword of a primitive and the full name of its type in the core library.
             #[must_use]
             pub const fn primitive_names(&self) -> Option<(&'static str, &'static str)> {
                 match self {
@@ -201,7 +200,7 @@ macro_rules! primitives {
                 }
             }
 
-            /// The primitive that a type of the core library is, by the full name of the type.
+            /// The primitive of a type of the core library, by the full name of the type.
             #[must_use]
             pub fn from_primitive_class(name: &str) -> Option<Self> {
                 match name {
@@ -210,7 +209,7 @@ macro_rules! primitives {
                 }
             }
 
-            /// The primitive with this C# keyword or name in `ilasm`, where that is one word.
+            /// The primitive with this C# keyword or `ilasm` name, if that is a single word.
             pub(crate) fn from_primitive_name(name: &str) -> Option<Self> {
                 match name {
                     $($keyword $(| $assembler)? => Some(Self::$variant),)*
@@ -243,9 +242,9 @@ primitives! {
 }
 
 impl TypeSig {
-    /// The type without the modifiers and `pinned` around it.
+    /// The type without its outermost modifiers and `pinned`.
     ///
-    /// What stands inside a by-ref, pointer, array or argument list keeps its modifiers.
+    /// The types inside of a by-ref, pointer, array or argument list keep their modifiers.
     #[must_use]
     pub fn unmodified(&self) -> &Self {
         let mut current = self;
@@ -255,7 +254,7 @@ impl TypeSig {
         current
     }
 
-    /// Whether this is `void`, modified or not: a method that returns it returns nothing.
+    /// Whether this is `void`, modified or not: a method with this return type returns no value.
     #[must_use]
     pub fn is_void(&self) -> bool {
         matches!(self.unmodified(), Self::Void)
@@ -280,11 +279,10 @@ impl TypeSig {
         }
     }
 
-    /// Replaces the generic parameters by arguments: `!n` by `type_arguments[n]`, `!!n` by
-    /// `method_arguments[n]`.
+    /// Substitutes generic parameters: `!n` by `type_arguments[n]`, `!!n` by `method_arguments[n]`.
     ///
-    /// A parameter without an argument stays as it is. The arguments themselves are not searched
-    /// for parameters, so they may be in terms of another method's.
+    /// A parameter without an argument is unchanged. Parameters inside of the arguments are not
+    /// substituted, so these may be in terms of another method.
     ///
     /// ```
     /// use clr_profiler_il::signature::TypeSig;

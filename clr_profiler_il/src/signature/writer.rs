@@ -4,7 +4,7 @@ use super::{
 };
 use crate::token::TypeToken;
 
-/// Appends a signature to a vector. The mirror of `Reader`: it refuses what that would refuse.
+/// Appends a signature to a vector. The mirror of `Reader`: it refuses whatever that refuses.
 pub(super) struct Writer<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
@@ -12,7 +12,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Appends a whole signature, or nothing if that fails.
+    /// Appends a whole signature, or nothing on an error.
     pub(super) fn whole(
         out: &'a mut Vec<u8>,
         write: impl FnOnce(&mut Writer<'_>) -> Result<(), SignatureError>,
@@ -64,7 +64,7 @@ impl<'a> Writer<'a> {
         types.iter().try_for_each(|of| self.type_sig(of))
     }
 
-    /// Writes a count and so many types: a list of generic arguments.
+    /// Writes a count and the types: a list of generic arguments.
     pub(super) fn arguments(&mut self, arguments: &[TypeSig]) -> Result<(), SignatureError> {
         if arguments.is_empty() {
             return Err(self.error(SignatureErrorKind::EmptyGenericList));
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
                 self.type_token(*modifier);
                 self.type_sig(inner)
             }
-            // The primitives, written above.
+            // Primitives are written above.
             _ => Ok(()),
         }
     }
@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The sentinel's position, if it has one where it may stand.
+    /// The position of the sentinel, if it has a valid one.
     fn sentinel(
         &self,
         convention: CallingConvention,

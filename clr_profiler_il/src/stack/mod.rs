@@ -1,14 +1,13 @@
-//! The depth of the evaluation stack, followed along the control flow (ECMA-335 III.1.7.4,
-//! III.1.7.5).
+//! The depth of the evaluation stack along the control flow (ECMA-335 III.1.7.4, III.1.7.5).
 //!
-//! [`MethodBody::stack_depths`] gives the depth before every instruction and the greatest of all;
-//! [`MethodBody::compute_max_stack`] declares the latter.
+//! [`MethodBody::stack_depths`] returns the depth before every instruction and the maximum;
+//! [`MethodBody::compute_max_stack`] declares the maximum.
 //!
 //! ```
 //! use clr_profiler_il::body::MethodBody;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // `ldarg.0; ldarg.1; add; ret`; a tiny header always stands for a depth of 8.
+//! `ldarg.0; ldarg.1; add; ret`; a tiny header always implies a depth of 8.
 //! let mut body = MethodBody::decode(&[0x12, 0x02, 0x03, 0x58, 0x2a])?;
 //! assert_eq!(body.max_stack(), 8);
 //! body.compute_max_stack(&())?;
@@ -27,36 +26,36 @@ use crate::instruction::InstructionId;
 use crate::messages::messages;
 use crate::symbol::Resolver;
 
-/// What is wrong with the depth of the stack, and where.
+/// A violation of a rule about the depth of the stack, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackError {
     /// The instruction.
     pub instruction: InstructionId,
     /// Its offset in the decoded code; `None` if it was inserted.
     pub offset: Option<u32>,
-    /// The rule that is broken.
+    /// The broken rule.
     pub kind: StackErrorKind,
 }
 
 messages! {
-    /// The rules of [`StackError`].
+    /// The rules that a [`StackError`] reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum StackErrorKind {
-        /// The resolver does not know what the instruction calls.
-        UnknownCall => "a call of something unknown";
+        /// The resolver does not know the callee.
+        UnknownCall => "a call of an unknown method";
         /// The instruction takes more values than there are (III.1.7.4).
         Underflow {
-            /// How many there are.
+            /// The number of values on the stack.
             depth: u32,
-            /// How many it takes.
+            /// The number of values that it takes.
             pops: u32,
         } => "{pops} values are taken from a stack of {depth}";
-        /// Control arrives here with different depths (III.1.7.5).
+        /// Control reaches the instruction with different depths (III.1.7.5).
         Mismatch {
-            /// The depth that was seen first.
+            /// The first depth.
             depth: u32,
-            /// Another one.
+            /// The other depth.
             other: u32,
         } => "control arrives with {depth} and with {other} values on the stack";
         /// More values than 16 bits can count (II.25.4.3).
@@ -84,14 +83,14 @@ pub struct StackDepths {
 }
 
 impl StackDepths {
-    /// The greatest depth anywhere.
+    /// The maximum depth.
     #[must_use]
     pub const fn max(&self) -> u32 {
         self.most
     }
 
-    /// The depth before an instruction. Where control never arrives, that of an empty stack, as the
-    /// standard has it.
+    /// The depth before an instruction. For an unreachable one, that of an empty stack, as the
+    /// standard prescribes.
     #[must_use]
     pub fn before(&self, id: InstructionId) -> Option<u32> {
         self.by_node.get(id.0)
@@ -99,11 +98,13 @@ impl StackDepths {
 }
 
 impl MethodBody {
-    /// Follows the depth of the stack through the code, in one pass from the beginning to the end.
+    /// Computes the depth of the stack before every instruction, in one pass from the start of the
+    /// code to its end.
     ///
-    /// It is 0 at the entry, in a `finally` and in a `fault`, 1 in a filter and after it and in a
-    /// `catch`. After an instruction that never goes on, it is what an earlier branch brings there,
-    /// otherwise 0. In code that no earlier branch reaches, missing values are not counted as errors.
+    /// The depth is 0 at the entry, in a `finally` and in a `fault`, and 1 in a filter, after it,
+    /// and in a `catch`. After an instruction that does not fall through, it is that of an earlier
+    /// branch to the next instruction, otherwise 0. In code that no earlier branch reaches, missing
+    /// values are not errors.
     ///
     /// # Errors
     ///
@@ -119,8 +120,8 @@ impl MethodBody {
         }
     }
 
-    /// Declares the greatest depth that the stack reaches, in place of the declared one and what
-    /// inserted code added to it.
+    /// Declares the maximum depth of the stack, instead of the declared depth and the additional
+    /// need of inserted code.
     ///
     /// # Errors
     ///
@@ -140,7 +141,7 @@ impl MethodBody {
     }
 }
 
-/// Follows the depth alone. Code that is perhaps never reached is not blamed.
+/// Tracks only the depth. Code that may be unreachable is not reported.
 struct Depths<'r, R> {
     resolver: &'r R,
     most: u32,

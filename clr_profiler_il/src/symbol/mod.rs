@@ -1,8 +1,8 @@
-//! What an instruction names without knowing a module's tokens.
+//! Operands of instructions that do not depend on the tokens of a module.
 //!
-//! The same inserted code serves many modules, in each of which a method, type or string has
-//! another token. A [`Symbol`] names it by text; a [`TokenSource`] gives the token of one module
-//! when a body is encoded; a [`Resolver`] tells the meaning of a token or symbol.
+//! Inserted code that serves many modules refers to a method, type or string that has another token
+//! in each of them. A [`Symbol`] identifies it by text; a [`TokenSource`] supplies the token in one
+//! module when a body is encoded; a [`Resolver`] returns the meaning of a token or symbol.
 //!
 //! ```
 //! use clr_profiler_il::symbol::{CallShape, MethodSymbol};
@@ -20,7 +20,7 @@
 //!
 //! # Text
 //!
-//! Symbols are read from what `ildasm` prints, and print as that:
+//! The text of a symbol is the output of `ildasm`, for parsing and for printing:
 //!
 //! ```
 //! use clr_profiler_il::symbol::MethodSymbol;
@@ -37,7 +37,7 @@
 //! # }
 //! ```
 //!
-//! [`MethodSymbol::new`] takes any text; [`MethodSymbol::check`] tells whether it can be read.
+//! [`MethodSymbol::new`] takes any text; [`MethodSymbol::check`] tests whether it can be parsed.
 
 mod path;
 mod shape;
@@ -63,7 +63,7 @@ pub struct TypeSymbol {
 }
 
 impl TypeSymbol {
-    /// Names a type.
+    /// A symbol for a type.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.into() }
@@ -78,14 +78,14 @@ pub struct MethodSymbol {
     /// Its name; `.ctor` for a constructor.
     pub name: Box<str>,
     /// Its signature in text: `instance void (string, class [System.Runtime]System.Exception&)`.
-    /// [`sig`](Self::sig) reads it, and [`check`](Self::check) looks whether it can be read.
+    /// [`sig`](Self::sig) parses it, and [`check`](Self::check) tests whether it can be parsed.
     pub signature: Box<str>,
-    /// The arguments of a generic method in text; empty for any other.
+    /// The type arguments of a generic method in text; empty for any other method.
     pub type_arguments: Vec<Box<str>>,
 }
 
 impl MethodSymbol {
-    /// Names a method that is not generic.
+    /// A symbol for a method that is not generic.
     #[must_use]
     pub fn new(owner: &str, name: &str, signature: &str) -> Self {
         Self {
@@ -96,8 +96,8 @@ impl MethodSymbol {
         }
     }
 
-    /// How many values a call takes and gives, read off the text of the signature. Of a text that is
-    /// no signature, the parameters stand in its last pair of parentheses.
+    /// The number of values that a call takes and returns, from the text of the signature. In a
+    /// text that is not a signature, the parameters are in the last pair of parentheses.
     #[must_use]
     pub fn shape(&self) -> CallShape {
         CallShape::of_text(&self.signature)
@@ -111,12 +111,12 @@ pub struct FieldSymbol {
     pub owner: TypeSymbol,
     /// Its name.
     pub name: Box<str>,
-    /// The type of its value in text.
+    /// The type of the field in text.
     pub field_type: Box<str>,
 }
 
 impl FieldSymbol {
-    /// Names a field.
+    /// A symbol for a field.
     #[must_use]
     pub fn new(owner: &str, name: &str, field_type: &str) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl FieldSymbol {
     }
 }
 
-/// What stands in the place of a token.
+/// A replacement of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Symbol {
@@ -139,7 +139,7 @@ pub enum Symbol {
     Field(FieldSymbol),
     /// The text of a string.
     String(Box<str>),
-    /// What a `calli` calls. Its types are in terms of the module that the body belongs to.
+    /// The signature of a `calli`. Its types are in terms of the module of the body.
     Signature(MethodSig),
 }
 
@@ -155,10 +155,10 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// A token or the symbol in its place, as an instruction holds it.
+/// The operand of an instruction: a token or a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference<'a> {
-    /// A token of the module that the body belongs to.
+    /// A token of the module of the body.
     Token(Token),
     /// A symbol.
     Symbol(&'a Symbol),

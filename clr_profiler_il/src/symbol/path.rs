@@ -2,13 +2,14 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// Methods by name, as people write it: `[Shop]Shop.Cart<T>+Line.Add(string, int[])`.
+/// The name of one or several methods as users write it: `[Shop]Shop.Cart<T>+Line.Add(string,
+/// int[])`.
 ///
-/// Types are nested by `+`, as in reflection, and the assembly stands in front where only one of that
-/// name is meant. What may be left out stands for everything: the assembly,
-/// and the parameters with their parentheses (all overloads). Generic types are named with their
-/// parameters, whatever these are called (`Cart<T>`), or as metadata names them (`` Cart`1 ``);
-/// generic parameters of the method itself may be there or not.
+/// Nested types are separated by `+`, as in reflection. Two parts are optional: without the
+/// assembly the name matches types of any assembly, and without the parameters and their
+/// parentheses it matches all overloads. Generic types are written with their parameters, whose
+/// names do not matter (`Cart<T>`), or as in metadata (`` Cart`1 ``); the generic parameters of the
+/// method itself are optional.
 ///
 /// ```
 /// use clr_profiler_il::symbol::MethodPath;
@@ -31,7 +32,7 @@ pub struct MethodPath {
     parameters: Option<String>,
 }
 
-/// A text that names no method.
+/// A text that does not name a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodPathError {
     text: String,
@@ -64,13 +65,13 @@ impl FromStr for MethodPath {
 }
 
 impl MethodPath {
-    /// The assembly; any if there is none.
+    /// The assembly; `None` for any assembly.
     #[must_use]
     pub fn assembly(&self) -> Option<&str> {
         self.assembly.as_deref()
     }
 
-    /// The type and those that enclose it, from the outermost on, as metadata names them.
+    /// The type, preceded by its enclosing types from the outermost on, as in metadata.
     pub fn types(&self) -> impl Iterator<Item = &str> {
         self.types.iter().map(String::as_str)
     }
@@ -81,11 +82,11 @@ impl MethodPath {
         &self.method
     }
 
-    /// Whether an overload is meant; it is asked for its parameters in text, if that matters.
+    /// Whether an overload matches; asks for its parameters in text only if they matter.
     ///
     /// # Errors
     ///
-    /// What `parameters` returns.
+    /// The error of `parameters`.
     pub fn takes<E>(&self, parameters: impl FnOnce() -> Result<String, E>) -> Result<bool, E> {
         match &self.parameters {
             Some(wanted) => Ok(without_spaces(&parameters()?) == *wanted),
@@ -109,7 +110,7 @@ impl MethodPath {
             }
             None => (rest, None),
         };
-        let (types, method) = split_method(path).ok_or("no type stands before the method")?;
+        let (types, method) = split_method(path).ok_or("there is no type before the method")?;
         let (method, _) = split_arguments(method)?;
         let types: Vec<String> = split_outside(types, '+')
             .into_iter()
@@ -144,7 +145,7 @@ fn without_spaces(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Splits at the dot before the method's name, which may begin with one itself: `.ctor`.
+/// Splits at the dot before the method's name, which may start with a dot itself: `.ctor`.
 fn split_method(path: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     let mut last = None;
@@ -164,9 +165,9 @@ fn split_method(path: &str) -> Option<(&str, &str)> {
     Some((path.get(..dot)?, path.get(dot + 1..)?))
 }
 
-/// A name and how many generic arguments stand behind it.
+/// A name, and the number of generic arguments after it.
 fn split_arguments(part: &str) -> Result<(&str, usize), &'static str> {
-    // What compilers make up begins with `<` itself: `<Main>b__0`.
+    // Compiler-generated names may start with `<`: `<Main>b__0`.
     let Some((name, arguments)) = part
         .strip_suffix('>')
         .and_then(|part| part.split_once('<'))
@@ -175,12 +176,12 @@ fn split_arguments(part: &str) -> Result<(&str, usize), &'static str> {
         return Ok((part, 0));
     };
     if arguments.trim().is_empty() {
-        return Err("`<>` has nothing in it");
+        return Err("`<>` is empty");
     }
     Ok((name, split_outside(arguments, ',').len()))
 }
 
-/// Splits where the character stands outside of angle brackets.
+/// Splits at the character outside of angle brackets.
 fn split_outside(text: &str, at: char) -> Vec<&str> {
     let mut depth = 0_i32;
     text.split(|c| {

@@ -1,19 +1,19 @@
 use crate::signature::MethodSig;
 
-/// How many values a call takes from the stack and whether it leaves one.
+/// The number of values that a call takes from the stack, and whether it returns one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CallShape {
-    /// Whether it takes a `this` that is not among the parameters.
+    /// Whether it takes a `this` that is not one of the parameters.
     pub has_this: bool,
     /// The number of parameters.
     pub params: u32,
-    /// Whether it gives a value.
+    /// Whether it returns a value.
     pub returns: bool,
 }
 
 impl CallShape {
-    /// Reads the shape off a signature in text. Of anything else: `instance` anywhere before the last
-    /// pair of parentheses means `this`, `void` as the return type no value.
+    /// Derives the shape from a signature in text. For any other text, `instance` before the last
+    /// pair of parentheses implies `this`, and the return type `void` no value.
     pub(super) fn of_text(text: &str) -> Self {
         if let Some(shape) = super::text::shape_of(text) {
             return shape;
@@ -66,14 +66,14 @@ impl CallShape {
         }
     }
 
-    /// How many values `newobj` takes from the stack for this constructor.
+    /// The number of values that `newobj` takes from the stack for this constructor.
     #[must_use]
     pub const fn constructor_arguments(self) -> u32 {
         self.params
     }
 
-    /// How many values a call takes from the stack, `this` included. The pointer that `calli` takes
-    /// is not counted.
+    /// The number of values that a call takes from the stack, including `this`, but without the
+    /// pointer of `calli`.
     #[must_use]
     pub const fn arguments(self) -> u32 {
         self.params.saturating_add(self.has_this as u32)

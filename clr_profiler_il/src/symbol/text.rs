@@ -1,4 +1,4 @@
-//! Symbols from text, as `ildasm` prints references to members.
+//! Parses symbols in the form in which `ildasm` prints references to members.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,18 +10,18 @@ use crate::signature::{
 };
 use crate::token::{TypeRef, TypeToken};
 
-/// Has a token for every type: the form of a text is looked at, not what it names.
+/// A token for every type: only the form of the text is checked.
 fn any_type(_name: &str, _kind: TypeKind) -> Option<TypeToken> {
     Some(TypeRef::NIL.into())
 }
 
-/// The shape of a call, if the text is a signature.
+/// The shape of a call; `None` if the text is not a signature.
 pub(super) fn shape_of(text: &str) -> Option<CallShape> {
     let signature = MethodSig::parse_text(text, &mut any_type).ok()?;
     Some(CallShape::from(&signature))
 }
 
-/// Whether a text begins as a type in signatures does, instead of by the plain name of one.
+/// Whether a text starts like a type in a signature, not like the plain name of a type.
 fn begins_specification(cursor: &mut Cursor<'_>) -> bool {
     match cursor.peek_word() {
         "class" | "valuetype" | "method" | "delegate" | "native" | "unsigned" => true,
@@ -30,15 +30,15 @@ fn begins_specification(cursor: &mut Cursor<'_>) -> bool {
     }
 }
 
-/// Whether a text is a type as signatures have it, and nothing else.
+/// Whether a text is exactly one type, as in a signature.
 fn is_specification(text: &str) -> bool {
     begins_specification(&mut Cursor::new(text))
         && TypeSpecSig::parse_text(text, &mut any_type).is_ok()
 }
 
 impl TypeSymbol {
-    /// Reads a type: its name, perhaps with quoted parts, or any type as signatures have it, which
-    /// a module names by a `TypeSpec`.
+    /// Parses a type: its name, possibly with quoted parts, or any type in the form of signatures,
+    /// to which a module refers by a `TypeSpec`.
     ///
     /// ```
     /// use clr_profiler_il::symbol::TypeSymbol;
@@ -57,24 +57,24 @@ impl TypeSymbol {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where.
+    /// A malformed text, with the position of the error.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         whole(text, type_symbol)
     }
 
-    /// Whether this is not the name of a type but a type as signatures have it: a primitive, or one
-    /// that begins with `class`, `valuetype`, `method`, `delegate*` or `!`.
-    /// [`specification`](Self::specification) reads it.
+    /// Whether the text is not the name of a type but has the form of signatures: a primitive, or a
+    /// text that starts with `class`, `valuetype`, `method`, `delegate*` or `!`.
+    /// [`specification`](Self::specification) parses it.
     #[must_use]
     pub fn is_specification(&self) -> bool {
         is_specification(&self.name)
     }
 
-    /// The type that the symbol stands for, if it [is a specification](Self::is_specification).
+    /// The type, if the symbol [is a specification](Self::is_specification).
     ///
     /// # Errors
     ///
-    /// If it is none, or there is no token for a type in it.
+    /// If it is not, or there is no token for a type in it.
     pub fn specification(&self, tokens: &mut impl TypeTokens) -> Result<TypeSpecSig, TextError> {
         TypeSpecSig::parse_text(&self.name, tokens)
     }
@@ -89,7 +89,7 @@ impl fmt::Display for TypeSymbol {
         let word = cursor.peek_word();
         let misread = begins_specification(&mut cursor) && word == &*self.name;
         if misread || self.name.starts_with("0x") {
-            // Quoted, it is neither a type of signatures nor a token.
+            // A quoted text is neither a type of a signature nor a token.
             return write_quoted(f, &self.name);
         }
         write_type_name(f, &self.name)
@@ -97,8 +97,8 @@ impl fmt::Display for TypeSymbol {
 }
 
 impl MethodSymbol {
-    /// Reads a method as `ildasm` prints references to it: calling convention and return type,
-    /// declaring type, `::`, name, type arguments, parameters.
+    /// Parses a method in the form in which `ildasm` prints references: calling convention and
+    /// return type, declaring type, `::`, name, type arguments, parameters.
     ///
     /// ```
     /// use clr_profiler_il::symbol::MethodSymbol;
@@ -115,46 +115,45 @@ impl MethodSymbol {
     /// # }
     /// ```
     ///
-    /// Names with other characters than letters, digits, dots and ``_$@?` `` are quoted:
-    /// `'<Main>$'`. A generic method without arguments is named with their number, `First<[1]>`.
+    /// Names with characters other than letters, digits, dots and ``_$@?` `` are quoted:
+    /// `'<Main>$'`. A generic method without type arguments has their number instead, `First<[1]>`.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where.
+    /// A malformed text, with the position of the error.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         whole(text, method_symbol)
     }
 
-    /// Checks what [`new`](Self::new) took as it was.
+    /// Checks the text that [`new`](Self::new) took unchecked.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text of the signature or of a type argument, and where.
+    /// A malformed signature or type argument, with the position of the error.
     pub fn check(&self) -> Result<(), TextError> {
         self.sig(&mut any_type)?;
         self.argument_sigs(&mut any_type).map(|_| ())
     }
 
-    /// The signature as the metadata has it: that of the generic method itself where there are type
-    /// arguments.
+    /// The signature as in metadata: with type arguments, that of the generic method definition.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where, or a type without a token.
+    /// A malformed text, with the position of the error, or a type without a token.
     pub fn sig(&self, tokens: &mut impl TypeTokens) -> Result<MethodSig, TextError> {
         let mut sig = MethodSig::parse_text(&self.signature, tokens)?;
         if sig.generic_parameter_count == 0 {
-            // More type arguments than 32 bits can count do not fit into memory.
+            // The count fits: more type arguments than 32 bits can count do not fit into memory.
             sig.generic_parameter_count = self.type_arguments.len() as u32;
         }
         Ok(sig)
     }
 
-    /// The type arguments as the metadata has them, in the signature of a `MethodSpec` token.
+    /// The type arguments as in the signature of a `MethodSpec` token.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where, or a type without a token.
+    /// A malformed text, with the position of the error, or a type without a token.
     pub fn argument_sigs(&self, tokens: &mut impl TypeTokens) -> Result<Vec<TypeSig>, TextError> {
         let arguments = self.type_arguments.iter();
         arguments
@@ -186,7 +185,7 @@ fn split_signature(text: &str) -> (&str, &str, &str) {
     let mut tokens = any_type;
     let mut parts = || {
         let mut parser = TypeParser::new(&mut cursor, &mut tokens);
-        parser.how_called()?;
+        parser.method_header()?;
         parser.type_sig()?;
         let before = cursor.since(0).trim();
         cursor.skip();
@@ -203,8 +202,8 @@ fn split_signature(text: &str) -> (&str, &str, &str) {
 }
 
 impl FieldSymbol {
-    /// Reads a field as `ildasm` prints references to it: its type, the declaring type, `::`, its
-    /// name.
+    /// Parses a field in the form in which `ildasm` prints references: its type, the declaring
+    /// type, `::`, its name.
     ///
     /// ```
     /// use clr_profiler_il::symbol::FieldSymbol;
@@ -218,16 +217,16 @@ impl FieldSymbol {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where.
+    /// A malformed text, with the position of the error.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         whole(text, field_symbol)
     }
 
-    /// The signature as the metadata has it.
+    /// The signature as in metadata.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where, or a type without a token.
+    /// A malformed text, with the position of the error, or a type without a token.
     pub fn sig(&self, tokens: &mut impl TypeTokens) -> Result<FieldSig, TextError> {
         FieldSig::parse_text(&self.field_type, tokens)
     }
@@ -240,7 +239,7 @@ impl fmt::Display for FieldSymbol {
     }
 }
 
-/// Gives symbols their `FromStr`.
+/// Implements `FromStr` for symbols.
 macro_rules! from_str {
     ($($name:ident)*) => {$(
         impl FromStr for $name {
@@ -265,7 +264,7 @@ fn whole<'t, T>(
     Ok(symbol)
 }
 
-/// Passes over a type and gives its text.
+/// Skips a type and returns its text.
 fn type_text(cursor: &mut Cursor<'_>) -> Result<String, TextError> {
     cursor.skip();
     let start = cursor.at();
@@ -292,7 +291,7 @@ pub(crate) fn method_symbol(cursor: &mut Cursor<'_>) -> Result<MethodSymbol, Tex
     cursor.skip();
     let start = cursor.at();
     let mut parser = TypeParser::new(cursor, &mut tokens);
-    let called = parser.how_called()?;
+    let called = parser.method_header()?;
     parser.type_sig()?;
     let before = cursor.tidied_since(start);
     let owner = owner(cursor)?;
@@ -309,7 +308,7 @@ pub(crate) fn method_symbol(cursor: &mut Cursor<'_>) -> Result<MethodSymbol, Tex
                 break;
             }
         }
-        cursor.expect(">", "`,` or `>` behind a type")?;
+        cursor.expect(">", "`,` or `>` after a type")?;
     }
     cursor.skip();
     let start = cursor.at();

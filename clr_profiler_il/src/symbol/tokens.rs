@@ -5,7 +5,7 @@ use super::{CallShape, FieldSymbol, MethodSymbol, Reference, Symbol, TypeSymbol}
 use crate::signature::{LocalsSig, MethodSig, TypeSig};
 use crate::token::{Token, TypeToken};
 
-/// Has a reference do what it refers to does.
+/// Implements a trait for references by forwarding.
 macro_rules! forward {
     (@ $this:ident [$($receiver:tt)*] $method:ident $argument:ident ($type:ty) ($result:ty)) => {
         fn $method($($receiver)*, $argument: $type) -> $result {
@@ -17,62 +17,62 @@ macro_rules! forward {
     };
 }
 
-/// Turns symbols into the tokens of one module while a body is encoded.
+/// Turns symbols into tokens of one module while a body is encoded.
 ///
-/// In a profiler this is the module's metadata emitter; in a test a table. It is asked once for
-/// each operand, so it should remember its answers.
+/// In a profiler this is the module's metadata emitter, in a test a table. It is asked once for
+/// each operand, so it should cache its results.
 pub trait TokenSource {
-    /// Why a token cannot be given.
+    /// The reason why there is no token.
     type Error;
 
     /// The token of a method (`MethodDef`, `MemberRef` or `MethodSpec`).
     ///
     /// # Errors
     ///
-    /// Where the module cannot name it.
+    /// If the module cannot refer to it.
     fn method(&mut self, method: &MethodSymbol) -> Result<Token, Self::Error>;
 
     /// The token of a type (`TypeDef`, `TypeRef` or `TypeSpec`).
     ///
     /// # Errors
     ///
-    /// Where the module cannot name it.
+    /// If the module cannot refer to it.
     fn type_token(&mut self, name: &TypeSymbol) -> Result<Token, Self::Error>;
 
     /// The token of a field (`FieldDef` or `MemberRef`).
     ///
     /// # Errors
     ///
-    /// Where the module cannot name it.
+    /// If the module cannot refer to it.
     fn field(&mut self, field: &FieldSymbol) -> Result<Token, Self::Error>;
 
     /// The token of a string.
     ///
     /// # Errors
     ///
-    /// Where the module cannot hold it.
+    /// If the module cannot hold it.
     fn user_string(&mut self, text: &str) -> Result<Token, Self::Error>;
 
-    /// The `StandAloneSig` token of what a `calli` calls.
+    /// The `StandAloneSig` token of the signature of a `calli`.
     ///
     /// # Errors
     ///
-    /// Where the module cannot hold it.
+    /// If the module cannot hold it.
     fn signature(&mut self, signature: &MethodSig) -> Result<Token, Self::Error>;
 
     /// The `StandAloneSig` token of local variables.
     ///
     /// # Errors
     ///
-    /// Where the module cannot hold it.
+    /// If the module cannot hold it.
     fn locals(&mut self, locals: &LocalsSig) -> Result<Token, Self::Error>;
 }
 
-/// A [`TokenSource`] for bodies that name everything by token already.
+/// A [`TokenSource`] for bodies without symbols.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTokens;
 
-/// A symbol was met where only tokens can be encoded.
+/// A symbol where only tokens can be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnresolvedSymbol {
     /// The symbol in text.
@@ -147,30 +147,30 @@ impl Symbol {
     }
 }
 
-/// What kind of type a token in a signature names.
+/// The kind of a type in a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TypeKind {
-    /// A class, interface or delegate: values are references to objects.
+    /// A class, interface or delegate: its values are references to objects.
     Class,
     /// A structure.
     ValueType,
-    /// An enumeration, with the type of its values.
+    /// An enumeration, with its underlying type.
     Enum(TypeSig),
 }
 
-/// Tells the meaning of the tokens and symbols of one module's bodies.
+/// Returns the meaning of the tokens and symbols in one module's bodies.
 ///
-/// Exact stack depths need the shapes of calls; checking the kinds of values needs the types too.
-/// Whoever cannot tell gives `None`.
+/// Exact stack depths need the shapes of calls; checking the kinds of values needs types too. An
+/// implementation returns `None` for an unknown answer.
 pub trait Resolver {
-    /// The signature of a method that `call`, `callvirt`, `newobj`, `ldftn` or `jmp` names.
+    /// The signature of the method that `call`, `callvirt`, `newobj`, `ldftn` or `jmp` refers to.
     ///
-    /// For a method of a generic type or a generic method: with the arguments put in where they are
-    /// known, otherwise in terms of `!n` and `!!n`.
+    /// For a method of a generic type or a generic method: with the type arguments substituted if
+    /// they are known, otherwise in terms of `!n` and `!!n`.
     fn method(&self, method: Reference<'_>) -> Option<MethodSig>;
 
-    /// The signature that a `calli` names.
+    /// The signature that a `calli` refers to.
     fn signature(&self, signature: Reference<'_>) -> Option<MethodSig>;
 
     /// The type of a field.
@@ -179,41 +179,41 @@ pub trait Resolver {
         None
     }
 
-    /// The type that a type operand names: `I4` for a reference to `System.Int32`, a class or value
-    /// type, or what a `TypeSpec` says.
+    /// The type that a type operand refers to: `I4` for a reference to `System.Int32`, a class or
+    /// value type, or the type of a `TypeSpec`.
     fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
         let _ = name;
         None
     }
 
-    /// What kind of type a token names that stands in a signature.
+    /// The kind of a type that a signature refers to by token.
     ///
-    /// A [`ValueType`](TypeSig::ValueType) there may be an enumeration, the values of which are
-    /// integers on the stack. One that is neither told to be a structure nor an enumeration is
-    /// never checked.
+    /// A [`ValueType`](TypeSig::ValueType) may be an enumeration, whose values are integers on the
+    /// stack. A value type of unknown kind is not checked.
     fn type_kind(&self, name: TypeToken) -> Option<TypeKind> {
         let _ = name;
         None
     }
 
-    /// The type that declares a method, as `newobj` gives it and `this` is passed, or a field.
+    /// The type that declares a method, as the result of `newobj` or as `this`, or that declares a
+    /// field.
     fn declaring_type(&self, member: Reference<'_>) -> Option<TypeSig> {
         let _ = member;
         None
     }
 
-    /// Whether a method is an instance constructor: its name is `.ctor`.
+    /// Whether a method is an instance constructor, which is named `.ctor`.
     fn is_constructor(&self, method: Reference<'_>) -> bool {
         matches!(method, Reference::Symbol(Symbol::Method(method)) if &*method.name == ".ctor")
     }
 
-    /// The locals that a `StandAloneSig` token names.
+    /// The locals of a `StandAloneSig` token.
     fn locals(&self, token: Token) -> Option<LocalsSig> {
         let _ = token;
         None
     }
 
-    /// The shape of a call of a method: cheaper than the whole signature where the resolver can.
+    /// The shape of the call of a method; possibly cheaper to resolve than the whole signature.
     fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
         self.method(method).as_ref().map(CallShape::from)
     }
@@ -239,7 +239,7 @@ impl<R: Resolver + ?Sized> Resolver for &R {
     }
 }
 
-/// Knows nothing: bodies without calls can be analysed with it.
+/// Resolves nothing: sufficient for bodies without calls.
 impl Resolver for () {
     fn method(&self, _method: Reference<'_>) -> Option<MethodSig> {
         None

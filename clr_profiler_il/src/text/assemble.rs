@@ -1,4 +1,4 @@
-//! Bodies and fragments from text.
+//! Parses bodies and fragments.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::lexer::{Cursor, TextError, TextErrorKind};
 use crate::opcode::Opcode;
 use crate::signature::{LocalsSig, MAX_LOCALS, TokenNames, TypeParser, TypeSig, TypeTokens};
 
-/// Names that the assembler has for instructions beside those of the table.
+/// Additional names of instructions, besides those of the opcode table.
 const ALIASES: &[(&str, Opcode)] = &[
     ("brinst", Opcode::Brtrue),
     ("brinst.s", Opcode::BrtrueS),
@@ -34,45 +34,45 @@ static MNEMONICS: LazyLock<HashMap<&'static str, Opcode>> = LazyLock::new(|| {
     table.chain(ALIASES.iter().copied()).collect()
 });
 
-/// The highest number of a label outside of a fragment.
+/// The highest number of an exit label of a fragment.
 pub(super) const MAX_OUTSIDE: u64 = 0xffff;
 
-/// A label by name.
+/// A named label.
 struct Named {
-    /// The node before which it stands.
+    /// The node that it precedes.
     at: Option<u32>,
-    /// What branches go to.
+    /// The label for branches.
     label: Option<Label>,
-    /// Where it was named first, if that was before it stood anywhere.
+    /// The position of its first use, if it was used before its definition.
     used: usize,
 }
 
-/// An exception clause whose labels may be still to come.
+/// An exception clause whose labels may not be defined yet.
 struct Pending<'t> {
     kind: ClauseKind,
     value: (u32, bool),
-    /// The bounds of try and handler.
+    /// The bounds of try region and handler.
     regions: [Bound<'t>; 4],
     filter: Option<Bound<'t>>,
 }
 
-/// The name of a label, and where it stands in the text.
+/// The name of a label, and its position in the text.
 type Bound<'t> = (&'t str, usize);
 
-/// Reads a text line by line.
+/// Parses a text line by line.
 pub(super) struct Assembler<'t, 'k> {
     text: &'t str,
     pub(super) cursor: Cursor<'t>,
     pub(super) tokens: &'k mut dyn TypeTokens,
     pub(super) out: Fragment,
-    /// How many labels stand for numbered places outside.
+    /// The number of labels for numbered exits.
     pub(super) outside: u32,
     labels: HashMap<&'t str, Named>,
     clauses: Vec<Pending<'t>>,
     header: Option<Header>,
 }
 
-/// What the directives of a body say.
+/// The directives of a body.
 #[derive(Default)]
 struct Header {
     max_stack: u16,
@@ -90,16 +90,16 @@ impl FromStr for MethodBody {
 }
 
 impl MethodBody {
-    /// Reads a body from its [text](crate::text). `tokens` finds the types of locals and of what
-    /// `calli` calls; `text.parse()` is the same with types by their tokens alone.
+    /// Parses a body from its [text](crate::text). `tokens` resolves the types of locals and of the
+    /// signatures of `calli`; `text.parse()` does the same, with types only by token.
     ///
-    /// Without a `.maxstack`, the body declares 8. Offsets that labels seem to tell are not looked
-    /// at, and no instruction has an
-    /// [original offset](crate::instruction::Instruction::original_offset).
+    /// Without a `.maxstack`, the body declares 8. The offsets in the names of labels are ignored,
+    /// and no instruction has an [original
+    /// offset](crate::instruction::Instruction::original_offset).
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where.
+    /// A malformed text, with the position of the error.
     pub fn parse_text(text: &str, tokens: &mut impl TypeTokens) -> Result<Self, TextError> {
         let header = Header {
             max_stack: 8,
@@ -108,7 +108,7 @@ impl MethodBody {
         let mut assembler = Assembler::new(text, tokens, Some(header));
         assembler.lines()?;
         if !assembler.out.pending.is_empty() {
-            return Err(assembler.cursor.expected("an instruction behind a prefix"));
+            return Err(assembler.cursor.expected("an instruction after a prefix"));
         }
         let header = assembler.header.take().unwrap_or_default();
         let mut body = Self::new();
@@ -117,7 +117,7 @@ impl MethodBody {
         body.set_init_locals(header.init_locals);
         body.locals.token = header.locals_token;
         let told = !header.locals.is_empty();
-        // The types of a token alone are not known.
+        // A token alone does not tell the types.
         let known = told || header.locals_token == 0;
         body.locals.signature = known.then_some(LocalsSig {
             locals: header.locals,
@@ -136,18 +136,18 @@ impl FromStr for Fragment {
 }
 
 impl Fragment {
-    /// Reads a fragment from its [text](crate::text). `tokens` finds the types of what `calli`
-    /// calls; `text.parse()` is the same with types by their tokens alone.
+    /// Parses a fragment from its [text](crate::text). `tokens` resolves the types of the
+    /// signatures of `calli`; `text.parse()` does the same, with types only by token.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where.
+    /// A malformed text, with the position of the error.
     pub fn parse_text(text: &str, tokens: &mut impl TypeTokens) -> Result<Self, TextError> {
         Self::assemble(text, tokens, &[]).map(|(fragment, _)| fragment)
     }
 
-    /// As [`parse_text`](Self::parse_text), with names for places outside; the labels that stand
-    /// for them are given in the same order.
+    /// As [`parse_text`](Self::parse_text), with names for exits; their labels are returned in the
+    /// same order.
     ///
     /// ```
     /// use clr_profiler_il::fragment::Fragment;
@@ -167,7 +167,7 @@ impl Fragment {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text and where.
+    /// A malformed text, with the position of the error.
     pub fn parse_with_exits<const N: usize>(
         text: &str,
         tokens: &mut impl TypeTokens,
@@ -182,7 +182,7 @@ impl Fragment {
         Ok((fragment, labels))
     }
 
-    /// The fragment, and the number of the label of the first exit.
+    /// The fragment, and the index of the label of the first exit.
     fn assemble<'t>(
         text: &'t str,
         tokens: &mut dyn TypeTokens,
@@ -205,7 +205,7 @@ impl Fragment {
     }
 }
 
-/// Where a line ends that goes on while a parenthesis is open.
+/// The end of a line, which continues while a parenthesis is open.
 fn line_end(text: &str, start: usize) -> usize {
     let mut depth = 0_u32;
     let mut quote = None;
@@ -213,7 +213,7 @@ fn line_end(text: &str, start: usize) -> usize {
     while let Some((index, character)) = characters.next() {
         match (character, quote) {
             ('\n', _) if depth == 0 => return start + index,
-            // Nothing quoted goes over the end of a line.
+            // A quoted part ends with the line.
             ('\n', _) => quote = None,
             ('\\', Some(_)) => {
                 characters.next_if(|&(_, escaped)| escaped != '\n');
@@ -245,7 +245,7 @@ impl<'t, 'k> Assembler<'t, 'k> {
         }
     }
 
-    /// Makes the labels that the text names by number, so that they get these numbers.
+    /// Creates the labels that the text refers to by number, so that they get these numbers.
     fn reserve_outside(&mut self) {
         for (index, word) in self.text.match_indices("label ") {
             let mut cursor = Cursor::new(self.text);
@@ -314,7 +314,7 @@ impl<'t, 'k> Assembler<'t, 'k> {
                 return Err(self.cursor.error(kind, start));
             }
             self.prefix(opcode)?;
-            // `ildasm` gives the instruction a line of its own.
+            // `ildasm` prints the prefix on a line of its own.
             if self.cursor.is_at_end() {
                 return Ok(());
             }
@@ -356,7 +356,7 @@ impl<'t, 'k> Assembler<'t, 'k> {
         Ok(())
     }
 
-    /// `a to b catch T handler c to d`, the word `.try` being read.
+    /// `a to b catch T handler c to d`, after the word `.try`.
     fn clause(&mut self) -> Result<(), TextError> {
         let [try_start, try_end] = self.region()?;
         let start = self.cursor.at();
@@ -419,7 +419,7 @@ impl<'t, 'k> Assembler<'t, 'k> {
         self.out.code.nodes.len() as u32
     }
 
-    /// Puts a label here.
+    /// Defines a label here.
     fn define(&mut self, name: &'t str, at: usize) -> Result<(), TextError> {
         let node = self.next_node();
         let named = self.labels.entry(name).or_insert(Named {
@@ -451,7 +451,7 @@ impl<'t, 'k> Assembler<'t, 'k> {
         }
         let label = match named.at {
             Some(node) if node < next => self.out.code.branch_label(node),
-            // The instruction that branches to itself is not there yet.
+            // The instruction that branches to itself does not exist yet.
             Some(_) => {
                 let label = self.out.label();
                 self.out.code.place_label(label, END);
@@ -463,7 +463,7 @@ impl<'t, 'k> Assembler<'t, 'k> {
         label
     }
 
-    /// Makes the clauses, and looks whether every label stands somewhere.
+    /// Creates the clauses, and checks that every label is defined.
     fn finish(&mut self) -> Result<(), TextError> {
         let undefined = self.labels.iter().filter(|(_, named)| named.at.is_none());
         if let Some((name, named)) = undefined.min_by_key(|(_, named)| named.used) {

@@ -2,17 +2,17 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::Hash;
 
-use super::print::{Places, Printer};
+use super::print::{PositionNames, Printer};
 use crate::body::{Layout, MethodBody};
 use crate::code::{Clause, END, UNPLACED};
 use crate::instruction::{Instruction, Label};
 
-/// Shows what a rewrite made of a body: ` ` before what stayed, `-` before what went, `+` before
-/// what came.
+/// Shows the effect of a rewrite on a body: kept lines start with ` `, removed ones with `-`, added
+/// ones with `+`.
 ///
-/// `after` is an edited copy of `before`. An instruction that is in both keeps its label of before,
-/// wherever it stands now, and so do branches to it; whether a branch became long is not shown. Of
-/// the new instructions, those that something goes to have labels of their own.
+/// `after` is an edited copy of `before`. An instruction that is in both keeps its label of
+/// `before`, wherever it is now, and so do branches to it; lengthened branches are not shown. New
+/// instructions get labels of their own if they are targets.
 ///
 /// ```
 /// use clr_profiler_il::body::MethodBody;
@@ -58,7 +58,7 @@ pub fn diff<'a>(before: &'a MethodBody, after: &'a MethodBody) -> BodyDiff<'a> {
     }
 }
 
-/// The difference between two bodies, to be printed; made by [`diff`].
+/// The difference between two bodies, for printing; created by [`diff`].
 #[derive(Clone, Copy, Debug)]
 pub struct BodyDiff<'a> {
     before: &'a MethodBody,
@@ -67,14 +67,14 @@ pub struct BodyDiff<'a> {
 }
 
 impl BodyDiff<'_> {
-    /// Leaves out what stayed, except so many lines before and after each change.
+    /// Omits unchanged lines, except this many before and after each change.
     #[must_use]
     pub const fn context(mut self, lines: usize) -> Self {
         self.context = Some(lines);
         self
     }
 
-    /// Whether nothing differs.
+    /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let lines = lines(self.before, self.after);
@@ -107,7 +107,7 @@ struct Line {
     text: String,
 }
 
-/// Which lines are at most so many away from one that changed.
+/// Marks the lines within a distance of a changed line.
 fn near_changes(lines: &[Line], context: usize) -> Vec<bool> {
     let mut near = vec![false; lines.len()];
     for forward in [true, false] {
@@ -133,12 +133,12 @@ fn near_changes(lines: &[Line], context: usize) -> Vec<bool> {
     near
 }
 
-/// What tells which instruction of one body is which of the other.
+/// Identifies an instruction across both bodies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Identity {
-    /// Where it was decoded.
+    /// A decoded instruction, by its offset.
     Offset(u32),
-    /// It was never anywhere: its number.
+    /// An inserted instruction, by its id.
     Id(u32),
 }
 
@@ -149,13 +149,13 @@ fn identity(instruction: &Instruction<'_>) -> Identity {
     }
 }
 
-/// A line that has not been compared yet.
+/// A line that was not compared yet.
 struct Item<K> {
     key: K,
     text: String,
 }
 
-/// Compares items of equal keys by their text; the order of both is kept.
+/// Compares items with equal keys by their text; keeps the order of both lists.
 fn align<K: Copy + Eq + Hash>(before: Vec<Item<K>>, after: Vec<Item<K>>, out: &mut Vec<Line>) {
     let mut places: HashMap<K, Vec<usize>> = HashMap::new();
     for (index, item) in after.iter().enumerate() {
@@ -192,7 +192,7 @@ fn align<K: Copy + Eq + Hash>(before: Vec<Item<K>>, after: Vec<Item<K>>, out: &m
     }
 }
 
-/// The names of places in both bodies, by node.
+/// The names of labels in both bodies, by node.
 struct Names {
     before: HashMap<u32, String>,
     after: HashMap<u32, String>,
@@ -231,7 +231,7 @@ impl Names {
     }
 }
 
-/// The nodes that branches go to and regions begin or end at.
+/// The nodes that are targets of branches or bounds of regions.
 fn targets(body: &MethodBody) -> HashSet<u32> {
     let branches = body.instructions().flat_map(|one| one.targets());
     let bounds = body.code.clauses.iter().flat_map(Clause::bounds);
@@ -242,16 +242,16 @@ fn targets(body: &MethodBody) -> HashSet<u32> {
         .collect()
 }
 
-/// The instructions, and a line for the end if something goes there.
+/// The instructions, and a line for the end if it is a target.
 fn instructions(body: &MethodBody, names: &HashMap<u32, String>) -> Vec<Item<Identity>> {
-    let printer = Printer::new(&body.code, Places::Names(names));
+    let printer = Printer::new(&body.code, PositionNames::Names(names));
     let label = |node: u32| match names.get(&node) {
         Some(name) => format!("{name}:"),
         None => String::new(),
     };
     let item = |instruction: Instruction<'_>| {
         let mut text = format!("{:<10}", label(instruction.id.0));
-        // Writing to a `String` does not fail.
+        // Writing to a `String` cannot fail.
         let _ = printer.instruction(&mut text, &instruction, instruction.opcode());
         Item {
             key: identity(&instruction),
@@ -269,17 +269,17 @@ fn instructions(body: &MethodBody, names: &HashMap<u32, String>) -> Vec<Item<Ide
 }
 
 fn clauses(body: &MethodBody, names: &HashMap<u32, String>) -> Vec<String> {
-    let printer = Printer::new(&body.code, Places::Names(names));
+    let printer = Printer::new(&body.code, PositionNames::Names(names));
     let text = |clause| {
         let mut text = String::new();
-        // Writing to a `String` does not fail.
+        // Writing to a `String` cannot fail.
         let _ = printer.clause(&mut text, clause);
         text
     };
     body.code.clauses.iter().map(text).collect()
 }
 
-/// Compares lines that are each their own key.
+/// Compares lines by themselves as keys.
 fn align_lines(before: &[String], after: &[String], out: &mut Vec<Line>) {
     fn items(lines: &[String]) -> Vec<Item<&str>> {
         lines

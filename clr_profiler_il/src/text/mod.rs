@@ -1,7 +1,7 @@
-//! Bodies and fragments as text, in the manner of `ildasm` and `ilasm`.
+//! Bodies and fragments as text, in the style of `ildasm` and `ilasm`.
 //!
-//! A [`MethodBody`] and a [`Fragment`] print as text and are parsed from it; what was printed
-//! and parsed is encoded to the same bytes.
+//! A [`MethodBody`] and a [`Fragment`] can be printed and parsed; parsing the printed text and
+//! encoding gives the same bytes.
 //!
 //! ```
 //! use clr_profiler_il::body::MethodBody;
@@ -32,18 +32,18 @@
 //!
 //! # The text
 //!
-//! Each instruction, directive and exception clause is a line; a line goes on while a parenthesis
-//! is open. White space and comments (`//`) mean nothing. Before an instruction, or alone on a line,
-//! may stand labels, `again:`.
+//! Each instruction, directive and exception clause is a line; a line continues while a parenthesis
+//! is open. White space and comments (`//`) are ignored. Labels, `again:`, precede an instruction
+//! or are on a line of their own.
 //!
-//! | What | Text |
+//! | Item | Text |
 //! |---|---|
-//! | stack depth; of a body, as all directives | `.maxstack 8` |
+//! | maximum stack depth; like all directives, only in a body | `.maxstack 8` |
 //! | locals start as zeros | `.locals init` |
 //! | locals by token, by types, by both | `.locals 0x11000001`, `.locals (int, string)`, `.local [0] int` |
 //! | number | `ldc.i4 -5`, `ldc.i8 0x10`, `ldc.r8 1.5`, `ldc.r4 inf`, `ldc.r4 NaN(0x7fc00001)` |
-//! | argument or local | `ldloc.2`, `ldloc 2`, `ldloc.s 2`: the shortest is taken |
-//! | branch | `br again`, `br.s again`: the shortest is taken |
+//! | argument or local | `ldloc.2`, `ldloc 2`, `ldloc.s 2`: the shortest form is used |
+//! | branch | `br again`, `br.s again`: the shortest form is used |
 //! | switch | `switch (first, second)` |
 //! | any token | `call 0x0a000001` |
 //! | string | `ldstr "two\nlines"`, escaped as in Rust |
@@ -51,13 +51,13 @@
 //! | `calli` | `calli unmanaged[Cdecl] void (int)` |
 //! | prefixes | `constrained. !0 callvirt ...`, `unaligned. 1 volatile. ldind.i4` |
 //! | exception clause | `.try a to b catch [A]T handler b to c`, `finally`, `fault`, `filter f` |
-//! | place outside of a fragment | `br label 0`, or a name that [`Fragment::parse_with_exits`] was told |
+//! | exit of a fragment | `br label 0`, or a name that was given to [`Fragment::parse_with_exits`] |
 //!
-//! The clauses stand in the order in which the body has them, inner ones first.
+//! The clauses are in the order of the body, inner ones first.
 //!
-//! # What a rewrite changed
+//! # The effect of a rewrite
 //!
-//! [`diff`] shows it: what was inserted, removed and kept, whatever offsets became.
+//! [`diff`] shows the inserted, removed and kept instructions, regardless of their offsets.
 //!
 //! [`MethodBody`]: crate::body::MethodBody
 //! [`Fragment`]: crate::fragment::Fragment

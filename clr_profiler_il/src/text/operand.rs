@@ -10,7 +10,7 @@ use crate::symbol::{field_symbol, method_symbol, type_symbol};
 use crate::token::Token;
 
 impl<'t> Assembler<'t, '_> {
-    /// Appends an instruction, of which the opcode was read.
+    /// Appends an instruction after its opcode was read.
     pub(super) fn operand(&mut self, opcode: Opcode) -> Result<(), TextError> {
         let opcode = opcode.long_form();
         match opcode.operand_kind() {
@@ -108,7 +108,7 @@ impl<'t> Assembler<'t, '_> {
         Ok(())
     }
 
-    /// Puts a prefix, which was read, before the next instruction.
+    /// Adds a prefix, already read, to the next instruction.
     pub(super) fn prefix(&mut self, opcode: Opcode) -> Result<(), TextError> {
         match opcode.operand_kind() {
             OperandKind::None => self.out.prefix(opcode, 0, false),
@@ -131,7 +131,7 @@ impl<'t> Assembler<'t, '_> {
         })
     }
 
-    /// `0x0a000001`; `None` if there is something else.
+    /// A token, `0x0a000001`; `None` if the text is something else.
     pub(super) fn token(&mut self) -> Result<Option<Token>, TextError> {
         if !self.cursor.peek_word().starts_with("0x") {
             return Ok(None);
@@ -140,8 +140,8 @@ impl<'t> Assembler<'t, '_> {
         Ok(Some(Token::new(raw as u32)))
     }
 
-    /// What `ldtoken` names: with `::` in it a method or field, otherwise a type. The text that can
-    /// be read furthest is the one that was meant.
+    /// The operand of `ldtoken`: a method or field if it contains `::`, otherwise a type. An error
+    /// is that of the reading that got furthest.
     fn member_or_type(&mut self) -> Result<AnyName, TextError> {
         let start = self.cursor;
         let error = match type_symbol(&mut self.cursor) {
@@ -167,7 +167,7 @@ impl<'t> Assembler<'t, '_> {
         self.cursor.skip();
         let start = self.cursor.at();
         self.sign();
-        // An exponent may have a sign of its own.
+        // An exponent may have its own sign.
         if self.cursor.word().ends_with(['e', 'E']) {
             self.sign();
             self.cursor.word();
@@ -193,7 +193,7 @@ impl<'t> Assembler<'t, '_> {
             return Ok(None);
         }
         let bits = self.cursor.unsigned(u64::MAX, EXPECTED)?;
-        self.cursor.expect(")", "`)` behind the bits of `NaN`")?;
+        self.cursor.expect(")", "`)` after the bits of `NaN`")?;
         Ok(Some(bits))
     }
 
@@ -206,7 +206,7 @@ impl<'t> Assembler<'t, '_> {
         loop {
             targets.push(self.target()?);
             if !self.cursor.eat(",") {
-                self.cursor.expect(")", "`,` or `)` behind a label")?;
+                self.cursor.expect(")", "`,` or `)` after a label")?;
                 return Ok(targets);
             }
         }
@@ -231,7 +231,7 @@ impl<'t> Assembler<'t, '_> {
         Ok(self.reference(name, at))
     }
 
-    /// A string with escapes as Rust has them.
+    /// A string with the escapes of Rust.
     fn string(&mut self) -> Result<String, TextError> {
         self.cursor.expect("\"", "a string in quotes")?;
         let start = self.cursor.at();
@@ -245,8 +245,8 @@ impl<'t> Assembler<'t, '_> {
                     return Ok(text);
                 }
                 '\\' => {
-                    let behind = characters.as_str();
-                    let Some((escaped, length)) = escape(behind) else {
+                    let after = characters.as_str();
+                    let Some((escaped, length)) = escape(after) else {
                         self.cursor.go_to(start + index);
                         return Err(self.cursor.expected("an escape as in Rust"));
                     };
@@ -268,17 +268,17 @@ impl<'t> Assembler<'t, '_> {
     }
 }
 
-/// What stands for a character after a `\`, and how many characters it has.
-fn escape(behind: &str) -> Option<(char, usize)> {
+/// The character of an escape after a `\`, and the length of the escape.
+fn escape(after: &str) -> Option<(char, usize)> {
     let simple = |character| Some((character, 1));
-    match behind.chars().next()? {
+    match after.chars().next()? {
         'n' => simple('\n'),
         'r' => simple('\r'),
         't' => simple('\t'),
         '0' => simple('\0'),
         character @ ('\\' | '\'' | '"') => simple(character),
         'u' => {
-            let digits = behind.strip_prefix("u{")?.split_once('}')?.0;
+            let digits = after.strip_prefix("u{")?.split_once('}')?.0;
             if digits.len() > 6 {
                 return None;
             }

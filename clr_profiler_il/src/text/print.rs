@@ -10,7 +10,7 @@ use crate::opcode::Opcode;
 use crate::signature::TokenNames;
 use crate::token::Token;
 
-/// Prints the instructions with the offsets and forms that they have when encoded.
+/// Prints the instructions with the offsets and forms of the encoded code.
 impl fmt::Display for Fragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_code(f, &self.code)?;
@@ -20,10 +20,10 @@ impl fmt::Display for Fragment {
 }
 
 impl MethodBody {
-    /// What stands before the instructions, in four groups of lines.
+    /// The lines before the instructions, in four groups.
     pub(super) fn header_lines(&self) -> [Vec<String>; 4] {
         let init = self.init_locals().then(|| ".locals init".to_owned());
-        // The token counts as long as no local was added.
+        // The token is valid as long as no local was added.
         let token = self.locals_token().filter(|_| !self.locals.changed);
         let locals = self.locals().into_iter().flat_map(|locals| &locals.locals);
         [
@@ -41,8 +41,8 @@ impl MethodBody {
     }
 }
 
-/// Prints the header, the instructions with the offsets and forms that they have when encoded, and
-/// the exception clauses.
+/// Prints the header, the instructions with the offsets and forms of the encoded code, and the
+/// exception clauses.
 impl fmt::Display for MethodBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.header_lines();
@@ -52,18 +52,18 @@ impl fmt::Display for MethodBody {
     }
 }
 
-/// How places in the code are named.
+/// The names of positions in the code.
 #[derive(Clone, Copy)]
-pub(super) enum Places<'a> {
-    /// By their offsets.
+pub(super) enum PositionNames<'a> {
+    /// Offsets.
     Offsets(&'a Layout),
-    /// By names that were chosen for their nodes.
+    /// Names chosen for nodes.
     Names(&'a HashMap<u32, String>),
 }
 
 pub(super) struct Printer<'a> {
     code: &'a Code,
-    places: Places<'a>,
+    places: PositionNames<'a>,
     /// Whether a label at the end was printed.
     goes_to_end: Cell<bool>,
 }
@@ -71,7 +71,7 @@ pub(super) struct Printer<'a> {
 fn write_code(f: &mut fmt::Formatter<'_>, code: &Code) -> fmt::Result {
     let mut layout = Layout::default();
     layout.compute(code);
-    let printer = Printer::new(code, Places::Offsets(&layout));
+    let printer = Printer::new(code, PositionNames::Offsets(&layout));
     for instruction in code.instructions() {
         let mut opcode = instruction.opcode();
         let node = instruction.node;
@@ -94,7 +94,7 @@ fn write_code(f: &mut fmt::Formatter<'_>, code: &Code) -> fmt::Result {
 }
 
 impl<'a> Printer<'a> {
-    pub(super) const fn new(code: &'a Code, places: Places<'a>) -> Self {
+    pub(super) const fn new(code: &'a Code, places: PositionNames<'a>) -> Self {
         Self {
             code,
             places,
@@ -105,21 +105,23 @@ impl<'a> Printer<'a> {
     fn label(&self, f: &mut dyn fmt::Write, label: Label) -> fmt::Result {
         let place = self.code.place(label);
         if place == UNPLACED {
-            // A place outside a fragment.
+            // An exit of a fragment.
             return write!(f, "label {}", label.index);
         }
         if place == END {
             self.goes_to_end.set(true);
         }
         match self.places {
-            Places::Offsets(layout) => {
+            PositionNames::Offsets(layout) => {
                 write!(f, "IL_{:04x}", layout.offset(self.code, place))
             }
-            Places::Names(names) => f.write_str(names.get(&place).map_or("?", String::as_str)),
+            PositionNames::Names(names) => {
+                f.write_str(names.get(&place).map_or("?", String::as_str))
+            }
         }
     }
 
-    /// The instruction with its prefixes, without a label.
+    /// The instruction with its prefixes, without its label.
     pub(super) fn instruction(
         &self,
         f: &mut dyn fmt::Write,
@@ -138,7 +140,7 @@ impl<'a> Printer<'a> {
             Operand::None => {}
             Operand::Int32(value) => write!(f, "{value}")?,
             Operand::Int64(value) => write!(f, "{value}")?,
-            // Of a value that is no number, the bits say which one it is.
+            // A NaN is identified by its bits.
             Operand::Float32(value) if value.is_nan() => {
                 write!(f, "NaN(0x{:08x})", value.to_bits())?
             }
@@ -180,7 +182,7 @@ impl<'a> Printer<'a> {
             ClauseKind::Fault => f.write_str(" fault")?,
         }
         if matches!(clause.kind, ClauseKind::Finally | ClauseKind::Fault) && clause.value != 0 {
-            // It means nothing, yet it is there.
+            // The value has no meaning here, but is preserved.
             write!(f, " {}", Token::new(clause.value))?;
         }
         f.write_str(" handler ")?;

@@ -1,12 +1,12 @@
-//! The kinds that operators take and give (ECMA-335 III.1.5).
+//! The operand and result kinds of operators (ECMA-335 III.1.5).
 
 use super::kind::Kind;
 use crate::opcode::Opcode;
 
-/// What the kinds of two operands have to be to each other.
+/// The rule for the kinds of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
-    /// Table 2, and table 7 for those that check for overflow.
+    /// Table 2; table 7 for operators that check for overflow.
     Add,
     Subtract,
     Numeric,
@@ -14,7 +14,7 @@ pub(super) enum Operator {
     Integer,
     /// Table 6.
     Shift,
-    /// Table 4, in the half that is for every kind, and in the one that is not for objects.
+    /// Table 4: `Equality` for operators that accept every kind, otherwise not for objects.
     Equality,
     Order,
 }
@@ -28,7 +28,7 @@ impl Operator {
             Op::Mul | Op::MulOvf | Op::MulOvfUn | Op::Div | Op::Rem => Self::Numeric,
             Op::DivUn | Op::RemUn | Op::And | Op::Or | Op::Xor => Self::Integer,
             Op::Shl | Op::Shr | Op::ShrUn => Self::Shift,
-            // Compilers write `x != null` as `x > null`.
+            // Compilers encode `x != null` as `x > null`.
             Op::Ceq | Op::CgtUn | Op::Beq | Op::BneUn => Self::Equality,
             Op::Cgt
             | Op::Clt
@@ -45,7 +45,7 @@ impl Operator {
         })
     }
 
-    /// The kind of the result, `Int32` for a comparison; `None` if the operands do not go together.
+    /// The kind of the result, `Int32` for a comparison; `None` if the operands cannot be combined.
     pub(super) fn result(self, left: Kind, right: Kind) -> Option<Kind> {
         use Kind as K;
         if matches!(self, Self::Equality | Self::Order) {
@@ -81,10 +81,10 @@ const fn is_number(kind: Kind) -> bool {
     is_integer(kind) || matches!(kind, Kind::Float)
 }
 
-/// The kind that two numbers have together.
+/// The kind of two numbers combined.
 fn numeric(left: Kind, right: Kind) -> Option<Kind> {
     match (left, right) {
-        // With a pointer, there may be a result; with anything else that is no number, never.
+        // With a pointer there may be a result, with any other non-number never.
         (Kind::Unknown, other) | (other, Kind::Unknown) => {
             (is_number(other) || other == Kind::ByRef).then_some(Kind::Unknown)
         }

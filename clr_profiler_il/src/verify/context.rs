@@ -1,20 +1,21 @@
 use crate::signature::{MethodSig, TypeSig};
 
-/// The method that a body belongs to.
+/// The method of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct MethodContext<'a> {
-    /// Its signature. Of a runtime-async method, the one with the type that `ret` takes.
+    /// Its signature. For a runtime-async method, with the type that `ret` takes as the return
+    /// type.
     pub signature: &'a MethodSig,
-    /// Whether `this` is a managed pointer: the method is declared by a value type. Otherwise it is
-    /// an object.
+    /// Whether `this` is a managed pointer, because a value type declares the method; otherwise it
+    /// is an object.
     pub this_is_pointer: bool,
-    /// Those of the type's and the method's own generic parameters ([`Var`](TypeSig::Var),
+    /// The generic parameters of the type and the method ([`Var`](TypeSig::Var),
     /// [`MVar`](TypeSig::MVar)) that are constrained to reference types: their values are objects.
     pub references: &'a [TypeSig],
 }
 
 impl<'a> MethodContext<'a> {
-    /// A static method, or one of a class.
+    /// The context of a static method, or of one of a class.
     #[must_use]
     pub const fn new(signature: &'a MethodSig) -> Self {
         Self {
@@ -24,7 +25,7 @@ impl<'a> MethodContext<'a> {
         }
     }
 
-    /// A method of a value type.
+    /// The context of an instance method of a value type.
     #[must_use]
     pub const fn of_value_type(signature: &'a MethodSig) -> Self {
         Self {

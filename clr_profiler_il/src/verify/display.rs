@@ -3,12 +3,12 @@ use std::fmt;
 use super::Violation;
 use crate::body::MethodBody;
 
-/// How many instructions before and after the one that is wrong are shown.
+/// The number of instructions shown before and after the offending one.
 const AROUND: usize = 4;
 
 impl Violation {
-    /// Prints the rule and the instructions around the one that breaks it, with the offsets that
-    /// they have when the body is encoded.
+    /// Displays the rule and the instructions around the violation, with the offsets of the encoded
+    /// code.
     pub fn display<'a>(&'a self, body: &'a MethodBody) -> ViolationDisplay<'a> {
         ViolationDisplay {
             violation: self,
@@ -17,7 +17,7 @@ impl Violation {
     }
 }
 
-/// What [`Violation::display`] gives.
+/// The result of [`Violation::display`].
 #[derive(Clone, Copy, Debug)]
 pub struct ViolationDisplay<'a> {
     violation: &'a Violation,
@@ -34,7 +34,7 @@ impl fmt::Display for ViolationDisplay<'_> {
         let Some(rank) = rank else {
             return writeln!(f, "{violation}");
         };
-        // One line for each instruction, and others around.
+        // One line for each instruction, plus header and clause lines.
         let text = self.body.to_string();
         let lines = text.lines().filter(|line| line.starts_with("IL_"));
         let first = rank.saturating_sub(AROUND);

@@ -1,4 +1,4 @@
-//! What each instruction does to the values on the stack.
+//! The effect of each instruction on the values on the stack.
 
 use super::Rule;
 use super::arithmetic::{Operator, is_integer};
@@ -14,10 +14,10 @@ use crate::signature::{MethodSig, TypeSig};
 use crate::symbol::{CallShape, Reference, Symbol};
 use crate::token::TokenTable;
 
-/// What is called.
+/// The callee of a call.
 enum Callee {
     Signature(MethodSig),
-    /// Only how many values it takes.
+    /// Only its shape is known.
     Shape(CallShape),
 }
 
@@ -38,7 +38,7 @@ impl Callee {
 }
 
 impl Pass<'_> {
-    /// The stack after an instruction; `None` if nothing can be said about it.
+    /// The stack after an instruction; `None` if it cannot be determined.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
         let opcode = instruction.opcode();
         if let Some(operator) = Operator::of(opcode) {
@@ -71,7 +71,7 @@ impl Pass<'_> {
         }
     }
 
-    /// What the table of opcodes says.
+    /// The effect according to the opcode table.
     fn by_table(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
         let opcode = instruction.opcode();
         let named = self.named(instruction);
@@ -99,7 +99,7 @@ impl Pass<'_> {
         Some(stack)
     }
 
-    /// The kind that the operand of an instruction names.
+    /// The kind of an instruction's own operand.
     fn named(&mut self, instruction: &Instruction<'_>) -> Kind {
         use crate::opcode::OperandKind;
         if let Some(number) = instruction.argument() {
@@ -138,7 +138,7 @@ impl Pass<'_> {
     ) -> Option<Stack> {
         let (below, [left, right]) = self.take(instruction, stack)?;
         let mut result = operator.result(left, right);
-        // Compilers compare them where they know better than the constraints say.
+        // Compilers compare type parameters where they know more than the constraints tell.
         if operator == Operator::Equality && left == right && self.kinds.is_parameter(left) {
             result = Some(Kind::Int32);
         }
@@ -146,7 +146,7 @@ impl Pass<'_> {
             let (left, right) = (self.kinds.public(left), self.kinds.public(right));
             self.blame(instruction, Rule::Operands { left, right });
         }
-        // A branch compares and gives nothing.
+        // A branch compares without a result.
         if instruction.opcode().push_count() == Some(0) {
             return Some(below);
         }
@@ -189,7 +189,7 @@ impl Pass<'_> {
         })
     }
 
-    /// The kind of what declares a member; `None` if that is unknown.
+    /// The kind of the type that declares a member; `None` if unknown.
     fn owner(&mut self, member: Reference<'_>) -> Option<Kind> {
         let owner = self.kinds.resolver.declaring_type(member)?;
         Some(self.kinds.of(&owner)).filter(|&kind| kind != Kind::Unknown)
@@ -228,7 +228,7 @@ impl Pass<'_> {
         Some(self.returned(stack, &callee))
     }
 
-    /// What is called on what.
+    /// The kind of `this` in a call.
     fn this(&mut self, instruction: &Instruction<'_>) -> Want {
         let constrained = |prefix| matches!(prefix, Prefix::Constrained(_));
         if instruction.prefixes().any(constrained) {
@@ -264,7 +264,7 @@ impl Pass<'_> {
         Some(self.values.push(stack, new.unwrap_or(Kind::Unknown)))
     }
 
-    /// Takes the arguments that are parameters; `first` operands are below.
+    /// Takes the arguments of the parameters; `first` operands are below them.
     fn parameters(
         &mut self,
         instruction: &Instruction<'_>,

@@ -5,7 +5,7 @@ use crate::signature::{TokenNames, TypeSig};
 use crate::symbol::{Reference, Resolver, TypeKind};
 
 messages! {
-    /// What the evaluation stack tells values apart by (ECMA-335 III.1.1, I.12.3.2.1).
+    /// The kinds of values on the evaluation stack (ECMA-335 III.1.1, I.12.3.2.1).
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub enum StackKind {
@@ -13,7 +13,7 @@ messages! {
         Int32 => "int32";
         /// `int64`, and enumerations of it.
         Int64 => "int64";
-        /// A native integer, an unmanaged pointer or a pointer to a function.
+        /// A native integer, an unmanaged pointer or a function pointer.
         NativeInt => "native int";
         /// `float32` or `float64`.
         Float => "float";
@@ -21,16 +21,16 @@ messages! {
         Object => "object";
         /// A managed pointer.
         ManagedPointer => "managed pointer";
-        /// A value of this type: a structure that is no enumeration, or a generic parameter.
+        /// A value of this type: a structure other than an enumeration, or a generic parameter.
         Value(of: TypeSig) => "value of {}", of.display(&TokenNames);
-        /// A value of a type that the instruction does not name: a handle of the runtime, for one.
+        /// A value of a type that the instruction does not name, such as a runtime handle.
         SomeValue => "value of a structure";
-        /// The resolver does not tell.
+        /// Not known to the resolver.
         Unknown => "unknown";
     }
 }
 
-/// A [`StackKind`] with its type, if any, by number.
+/// A [`StackKind`] whose type, if any, is an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int32,
@@ -44,29 +44,29 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// What an instruction wants of an operand.
+/// The requirement of an instruction for an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     Anything,
     Kind(Kind),
-    /// Where something lies: a managed pointer or a native integer.
+    /// The address of a value: a managed pointer or a native integer.
     Address,
     /// An `int32` or a native integer.
     Index,
-    /// Something that is zero or not.
+    /// A condition: zero or not.
     Condition,
-    /// Something that a `conv` converts.
+    /// An operand of `conv`.
     Convertible,
-    /// The same, or the object of a pinned local, of which the address is taken.
+    /// As `Convertible`, or the object of a pinned local, whose address is taken.
     Pinnable,
-    /// What has a field or method: an object or an address.
+    /// The owner of a field or method: an object or an address.
     Instance,
-    /// The same, or a value of a structure.
+    /// As `Instance`, or a value of a structure.
     InstanceOrValue(Kind),
 }
 
 impl Want {
-    /// Whether a value is taken, with the conversions that III.1.6 makes.
+    /// Whether a value is accepted, with the implicit conversions of III.1.6.
     pub(super) fn accepts(self, found: Kind) -> bool {
         use Kind as K;
         if found == K::Unknown {
@@ -92,7 +92,7 @@ impl Want {
 }
 
 impl Kind {
-    /// Whether a value of another kind can be stored where this one stands (III.1.6).
+    /// Whether a value of another kind can be stored in a location of this kind (III.1.6).
     pub(super) fn takes(self, found: Self) -> bool {
         use Kind as K;
         self == found
@@ -107,7 +107,7 @@ impl Kind {
             )
     }
 
-    /// The kind where control arrives with either (III.1.8.1.3); `None` if there is none.
+    /// The join of two kinds where paths meet (III.1.8.1.3); `None` if there is none.
     pub(super) fn join(self, other: Self) -> Option<Self> {
         use Kind as K;
         Some(match (self, other) {
@@ -121,10 +121,10 @@ impl Kind {
     }
 }
 
-/// The types that values of structures have, and the resolver that tells of them.
+/// The types of values on the stack, and the resolver for them.
 pub(super) struct Kinds<'r> {
     pub(super) resolver: &'r dyn Resolver,
-    /// Generic parameters of which the values are objects.
+    /// The generic parameters whose values are objects.
     references: &'r [TypeSig],
     types: Vec<TypeSig>,
     known: HashMap<TypeSig, Kind>,
@@ -140,7 +140,7 @@ impl<'r> Kinds<'r> {
         }
     }
 
-    /// The kind of a variable, field, parameter or array element of a type once it is loaded.
+    /// The kind of a loaded variable, field, parameter or array element of a type.
     pub(super) fn of(&mut self, sig: &TypeSig) -> Kind {
         match sig {
             TypeSig::Bool
@@ -174,19 +174,19 @@ impl<'r> Kinds<'r> {
             | TypeSig::Var(_)
             | TypeSig::MVar(_)
             | TypeSig::TypedReference => self.value(sig),
-            // `void` is no value; what an internal type is only a running process knows.
+            // `void` has no value; an internal type is known only to its running process.
             _ => Kind::Unknown,
         }
     }
 
-    /// The kind of a value whose type is a structure, an enumeration or a generic parameter.
+    /// The kind of a value of a structure, an enumeration or a generic parameter.
     fn value(&mut self, sig: &TypeSig) -> Kind {
         if let Some(&kind) = self.known.get(sig) {
             return kind;
         }
         let of_token = match sig {
             TypeSig::ValueType(token) => Some(*token),
-            // Nested in a generic type, an enumeration is generic too.
+            // An enumeration nested in a generic type is generic, too.
             TypeSig::GenericInstance { definition, .. } => Some(*definition),
             _ => None,
         };
@@ -205,7 +205,7 @@ impl<'r> Kinds<'r> {
         kind
     }
 
-    /// The kind of what a type operand names.
+    /// The kind of the type of a type operand.
     pub(super) fn named(&mut self, name: Reference<'_>) -> Kind {
         match self.resolver.type_sig(name) {
             Some(sig) => self.of(&sig),
@@ -213,7 +213,7 @@ impl<'r> Kinds<'r> {
         }
     }
 
-    /// Whether it is the kind of a generic parameter, the arguments of which may be objects.
+    /// Whether it is the kind of a generic parameter, whose type arguments may be objects.
     pub(super) fn is_parameter(&self, kind: Kind) -> bool {
         let Kind::Value(index) = kind else {
             return false;
@@ -222,7 +222,7 @@ impl<'r> Kinds<'r> {
         matches!(sig, Some(TypeSig::Var(_) | TypeSig::MVar(_)))
     }
 
-    /// The kind with its type.
+    /// The public kind, with its type.
     pub(super) fn public(&self, kind: Kind) -> StackKind {
         match kind {
             Kind::Int32 => StackKind::Int32,

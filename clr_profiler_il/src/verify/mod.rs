@@ -1,13 +1,13 @@
-//! Checks of a body before it is handed over: what would make a JIT refuse it or go astray.
+//! Verification of a body: rules whose violation would make a JIT refuse it or misbehave.
 //!
-//! [`MethodBody::verify_structure`] looks at what holds for every valid body whatever its tokens
-//! mean: targets, regions, how control enters and leaves them, prefixes, the end of the code.
-//! [`MethodBody::verify`] also follows the values on the stack: how many there are, and of which
-//! kinds. What the tokens mean it asks a [`Resolver`]; what that does not know is not checked.
+//! [`MethodBody::verify_structure`] checks the rules that are independent of the meaning of tokens:
+//! targets, regions and the transfers between them, prefixes, the end of the code.
+//! [`MethodBody::verify`] also tracks the values on the stack: their number and kinds. A
+//! [`Resolver`] supplies the meaning of tokens; unknown ones are not checked.
 //!
-//! It is no type checker: all objects are alike, and so are all managed pointers. Unmanaged pointers
-//! are native integers, with which unsafe code may do what it likes. Every method body that ships
-//! with .NET passes.
+//! It is not a type checker: all objects are of one kind, and so are all managed pointers.
+//! Unmanaged pointers are native integers, which unsafe code may use in any way. Every method body
+//! that ships with .NET passes.
 //!
 //! ```
 //! use clr_profiler_il::body::MethodBody;
@@ -15,7 +15,7 @@
 //! use clr_profiler_il::verify::MethodContext;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // `ldarg.0; ldc.i4.1; add; ret`, in a method that takes an object and gives an `int`.
+//! `ldarg.0; ldc.i4.1; add; ret`, in a method that takes an object and returns an `int`.
 //! let body = MethodBody::decode(&[0x12, 0x02, 0x17, 0x58, 0x2a])?;
 //! let signature = MethodSig::new(TypeSig::I4, vec![TypeSig::Object]);
 //! let violations = body.verify(&MethodContext::new(&signature), &());
@@ -23,7 +23,7 @@
 //! assert_eq!(
 //!     violations[0].display(&body).to_string(),
 //!     "\
-//! IL_0002: object and int32 do not go together
+//! IL_0002: object and int32 cannot be combined
 //!     IL_0000:  ldarg.0
 //!     IL_0001:  ldc.i4.1
 //! >>> IL_0002:  add
@@ -64,12 +64,12 @@ use kind::Kinds;
 use values::Pass;
 
 impl MethodBody {
-    /// Looks for violations of all rules in [`Rule`], by the structure first, then in the values on
-    /// the stack; each in the order of the code.
+    /// Checks all rules of [`Rule`]: first the structure, then the values on the stack, each in the
+    /// order of the code.
     ///
-    /// The locals are those that were told to the body, otherwise those that the resolver tells.
-    /// What control never reaches is not followed, as by a JIT. A value that is of a wrong kind is
-    /// reported once; a wrong depth ends that way through the code.
+    /// The types of the locals are those set in the body, otherwise those of the resolver.
+    /// Unreachable code is not followed, as in a JIT. A value of a wrong kind is reported once;
+    /// after a wrong depth, the path is not followed further.
     #[must_use]
     pub fn verify(&self, method: &MethodContext<'_>, resolver: &impl Resolver) -> Vec<Violation> {
         let mut found = self.verify_structure();
@@ -84,8 +84,9 @@ impl MethodBody {
         found
     }
 
-    /// What the body breaks that the original did not: of a rule that the original (its bytes; none for a
-    /// new method) breaks as well, wherever, nothing is said. Code moves, and so do its depths.
+    /// The violations that the original did not have. A rule that the original breaks anywhere
+    /// (given by its bytes; none for a new method) is not reported at all, because code moves and
+    /// depths change.
     #[must_use]
     pub fn verify_changes(
         &self,
@@ -106,10 +107,9 @@ impl MethodBody {
         violations
     }
 
-    /// Looks for violations of the rules of [`Rule`] that are about the structure; in the order of
-    /// the code, those of exception clauses first.
+    /// Checks the structural rules of [`Rule`], in the order of the code, exception clauses first.
     ///
-    /// If the exception clauses overlap, how control enters and leaves them is not looked at.
+    /// If exception clauses overlap, transfers into and out of them are not checked.
     #[must_use]
     pub fn verify_structure(&self) -> Vec<Violation> {
         let mut check = Check {
@@ -154,13 +154,13 @@ impl MethodBody {
 
 struct Check<'a> {
     body: &'a MethodBody,
-    /// If there are regions.
+    /// Computed if there are regions.
     ranks: Ranks,
     found: Vec<Violation>,
 }
 
 impl Check<'_> {
-    /// The regions; `None` if they are no tree, which is then reported.
+    /// The regions; `None` if they do not form a tree, which is then reported.
     fn regions(&mut self) -> Option<Regions> {
         let mut faults = Vec::new();
         let regions = Regions::new(&self.body.code, &self.ranks, |clause, at, fault| {

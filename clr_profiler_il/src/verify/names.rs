@@ -5,7 +5,8 @@ use crate::symbol::{Reference, Symbol};
 use crate::token::TokenTable;
 
 impl Check<'_> {
-    /// A token or symbol of another kind than the instruction names (III.1.9).
+    /// Checks that the operand is a token or symbol of the kind that the instruction takes
+    /// (III.1.9).
     #[inline]
     pub(super) fn name(&mut self, instruction: &Instruction<'_>) {
         let kind = instruction.opcode().operand_kind();
@@ -15,7 +16,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether an instruction with such an operand can name this.
+/// Whether an operand of this kind can be this reference.
 fn fits(kind: OperandKind, name: Reference<'_>) -> bool {
     use TokenTable as Table;
     let table = match name {

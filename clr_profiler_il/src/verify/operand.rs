@@ -1,11 +1,11 @@
-//! What the opcode table leaves open about operands: it calls every integer and pointer `Int`, and
-//! `Any` what an instruction's token or variable names.
+//! Refines the opcode table, in which every integer and pointer is `Int`, and a value whose type
+//! depends on the instruction's own operand is `Any`.
 
 use super::kind::{Kind, Want};
 use crate::opcode::{Opcode, ValueKind};
 
-/// What an instruction wants as an operand, the deepest being 0. `named` is the kind that its own
-/// operand names: a variable, a field or a type.
+/// The requirement of an instruction for a stack operand, the deepest being 0. `named` is the kind
+/// of the instruction's own operand: a variable, a field or a type.
 pub(super) fn wanted(opcode: Opcode, index: usize, kind: ValueKind, named: Kind) -> Want {
     use Opcode as Op;
     match kind {
@@ -22,7 +22,7 @@ pub(super) fn wanted(opcode: Opcode, index: usize, kind: ValueKind, named: Kind)
             (Op::StelemI1 | Op::StelemI2 | Op::StelemI4, 2) => Want::Kind(Kind::Int32),
             (Op::Endfilter, _) => Want::Kind(Kind::Int32),
             (Op::Switch | Op::Newarr | Op::Localloc, _) => Want::Index,
-            // The operand after an array is the index of an element.
+            // The operand after an array is an element index.
             (opcode, 1) if opcode.pops().and_then(<[_]>::first) == Some(&ValueKind::Object) => {
                 Want::Index
             }
@@ -45,7 +45,7 @@ fn is_variable(opcode: Opcode) -> bool {
     opcode.local(0).is_some() || opcode.argument(0).is_some()
 }
 
-/// What an instruction gives.
+/// The kind of an instruction's result.
 pub(super) fn given(opcode: Opcode, kind: ValueKind, named: Kind) -> Kind {
     use Opcode as Op;
     match kind {

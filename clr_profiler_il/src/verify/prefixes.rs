@@ -4,7 +4,7 @@ use crate::instruction::Instruction;
 use crate::opcode::Opcode;
 
 impl Check<'_> {
-    /// Prefixes before what they do not apply to (III.2).
+    /// Checks that prefixes apply to the instruction (III.2).
     #[inline]
     pub(super) fn prefixes(&mut self, instruction: &Instruction<'_>) {
         let code = instruction.code;
@@ -34,9 +34,9 @@ fn applies(prefix: Opcode, to: Opcode) -> bool {
             Op::Ldfld | Op::Stfld | Op::Ldobj | Op::Stobj | Op::Initblk | Op::Cpblk
         );
     match prefix {
-        // Calls of static virtual methods came later than the standard.
+        // Calls of static virtual methods are newer than the standard.
         Op::Constrained => matches!(to, Op::Callvirt | Op::Call | Op::Ldftn),
-        // The Address method of an array is called.
+        // The callee is the `Address` method of an array.
         Op::Readonly => matches!(to, Op::Ldelema | Op::Call | Op::Callvirt),
         Op::Tail => matches!(to, Op::Call | Op::Callvirt | Op::Calli),
         Op::Volatile => indirect || matches!(to, Op::Ldsfld | Op::Stsfld),

@@ -3,7 +3,7 @@ use super::kind::Kind;
 /// No values.
 const EMPTY: u32 = u32::MAX;
 
-/// A stack at one place of the code. Stacks share the values that they have in common.
+/// A stack at one position. Stacks share common values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stack {
     top: u32,
@@ -23,17 +23,17 @@ struct Slot {
     below: u32,
 }
 
-/// The values of all stacks of a body: the memory grows with the values that are pushed, not with
-/// the places at which they are there.
+/// The values of all stacks of a body. The memory grows with the number of pushed values, not with
+/// the number of positions that have them on the stack.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     slots: Vec<Slot>,
 }
 
-/// Stacks that do not go together.
+/// The difference of two stacks that cannot be joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clash {
-    /// The value, counted from the top.
+    /// The index of the value, counted from the top.
     pub(super) from_top: u32,
     pub(super) kind: Kind,
     pub(super) other: Kind,
@@ -53,7 +53,7 @@ impl Values {
         }
     }
 
-    /// The topmost value and what is below it.
+    /// The topmost value and the stack below it.
     pub(super) fn pop(&self, stack: Stack) -> Option<(Kind, Stack)> {
         let slot = self.slots.get(stack.top as usize)?;
         let below = Stack {
@@ -63,9 +63,9 @@ impl Values {
         Some((slot.kind, below))
     }
 
-    /// The stack where control arrives with either of two of the same depth.
+    /// The join of two stacks of the same depth.
     pub(super) fn join(&mut self, one: Stack, other: Stack) -> Result<Stack, Clash> {
-        // From the top down to what they share.
+        // From the top down to their common part.
         let mut joined = Vec::new();
         let (mut left, mut right) = (one, other);
         let (mut is_left, mut is_right) = (true, true);

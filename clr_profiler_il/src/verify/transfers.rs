@@ -5,7 +5,7 @@ use crate::instruction::Instruction;
 use crate::opcode::{Opcode, OperandKind};
 
 impl Check<'_> {
-    /// Targets, the end of the code, and how control passes between regions.
+    /// Checks targets, the end of the code, and transfers between regions.
     #[inline]
     pub(super) fn flow(
         &mut self,
@@ -53,7 +53,7 @@ impl Check<'_> {
         }
     }
 
-    /// Filters end in `endfilter`, where their handlers begin.
+    /// Checks that filters end in `endfilter` directly before their handlers.
     pub(super) fn filters(&mut self, regions: &Regions) {
         let body = self.body;
         for filter in regions
@@ -76,7 +76,7 @@ impl Check<'_> {
     }
 }
 
-/// What is wrong with going from one instruction to another otherwise than by `leave`.
+/// The violation of a transfer other than `leave`, if any.
 fn go(regions: &Regions, from: u32, to: u32) -> Option<Rule> {
     let (from, region) = (regions.at(from), regions.at(to));
     if regions.may_enter(from, to) {
@@ -86,7 +86,7 @@ fn go(regions: &Regions, from: u32, to: u32) -> Option<Rule> {
     Some(if outward { Rule::Leaves } else { Rule::Enters })
 }
 
-/// What is wrong with a `leave` from one instruction to another.
+/// The violation of a `leave`, if any.
 fn leave(regions: &Regions, from: u32, to: u32) -> Option<Rule> {
     let target = regions.entrance(to);
     let mut region = regions.at(from);
@@ -101,7 +101,7 @@ fn leave(regions: &Regions, from: u32, to: u32) -> Option<Rule> {
             RegionKind::Try => {}
             RegionKind::Filter | RegionKind::Finally => return Some(Rule::LeavesHandler),
             RegionKind::Catch => {
-                // A catch may go back into the code that it protects.
+                // A catch may leave to the code that it protects.
                 let protected = regions.get(target).is_some_and(|back| {
                     back.kind == RegionKind::Try
                         && (back.first_clause..=back.last_clause).contains(&left.first_clause)
@@ -116,7 +116,7 @@ fn leave(regions: &Regions, from: u32, to: u32) -> Option<Rule> {
     None
 }
 
-/// Whether an instruction may stand where it stands.
+/// Whether an instruction is allowed in its region.
 fn belongs(regions: &Regions, rank: u32, opcode: Opcode) -> bool {
     let region = regions.at(rank);
     let kind = || regions.get(region).map(|region| region.kind);

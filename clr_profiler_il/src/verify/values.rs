@@ -1,4 +1,4 @@
-//! Follows the values on the stack along every way that control can take.
+//! Tracks the values on the stack along every path of control.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -20,12 +20,12 @@ pub(super) struct Pass<'a> {
     pub(super) kinds: Kinds<'a>,
     pub(super) values: Values,
     pub(super) arguments: Vec<Kind>,
-    /// `None` if they are unknown.
+    /// `None` if unknown.
     pub(super) locals: Option<Vec<Kind>>,
     most: u32,
     deepest: u32,
     found: Vec<Violation>,
-    /// Which of them are an instruction's.
+    /// The indexes of the violations of each instruction.
     noted: HashMap<InstructionId, Vec<usize>>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Pass<'a> {
         self.found
     }
 
-    /// Notes a violation once, however often control comes by.
+    /// Records a violation once, however many paths lead to it.
     pub(super) fn blame(&mut self, instruction: &Instruction<'_>, rule: Rule) {
         let violation = Violation {
             instruction: Some(instruction.id),
@@ -117,7 +117,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Whether there are so many values.
+    /// Checks that there are this many values.
     pub(super) fn has(
         &mut self,
         instruction: &Instruction<'_>,
@@ -146,7 +146,7 @@ impl<'a> Pass<'a> {
         Some((stack, kinds))
     }
 
-    /// Takes one value as the operand of that index.
+    /// Takes one value as the operand with this index.
     pub(super) fn pop(
         &mut self,
         instruction: &Instruction<'_>,
@@ -170,7 +170,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Every violation is noted, and the walk goes on.
+/// Records every violation and continues.
 impl Domain for Pass<'_> {
     type Stack = Stack;
     type Stop = Infallible;
@@ -209,7 +209,7 @@ impl Domain for Pass<'_> {
         }))
     }
 
-    /// Try regions are entered with an empty stack.
+    /// The stack must be empty at the entry of a try region.
     fn enter_try(&mut self, first: &Instruction<'_>, stack: Stack) {
         self.must_be_empty(first, stack);
     }

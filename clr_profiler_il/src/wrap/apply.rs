@@ -10,21 +10,21 @@ use crate::opcode::Opcode;
 use crate::signature::{MAX_LOCALS, SignatureError, SignatureErrorKind, TypeSig};
 
 impl MethodBody {
-    /// Puts code around the whole method; see [`wrap`](crate::wrap).
+    /// Wraps the whole method in code; see [`wrap`](crate::wrap).
     ///
-    /// Locals are appended where the wrap needs any, so their types must be known
-    /// ([`set_locals`](Self::set_locals), [`resolve_locals`](Self::resolve_locals)). Where one of
-    /// them may be read before it was written, [`init_locals`](Self::init_locals) is set.
+    /// If the wrap needs locals, they are appended, so the types of the existing ones must be known
+    /// ([`set_locals`](Self::set_locals), [`resolve_locals`](Self::resolve_locals)). If a new local
+    /// may be read before it is written, [`init_locals`](Self::init_locals) is set.
     ///
-    /// A body that was wrapped can be wrapped again, by code around all of it.
+    /// A wrapped body can be wrapped again, by code around all of it.
     ///
     /// # Errors
     ///
-    /// - [`NotInstrumentable`](crate::edit::NotInstrumentable) with the reason, where the method
+    /// - [`NotInstrumentable`](crate::edit::NotInstrumentable) with the reason, if the method
     ///   cannot be wrapped;
-    /// - [`UnknownLocals`](EditError::UnknownLocals), or that there can be no more locals;
-    /// - what is wrong with the code of the wrap for this method: labels without a place, arguments
-    ///   and locals that are not there, instructions that cannot stand where they would.
+    /// - [`UnknownLocals`](EditError::UnknownLocals), or an error if there are too many locals;
+    /// - an error in the wrap's code for this method: unplaced labels, arguments or locals that do
+    ///   not exist, instructions that are not allowed at their position.
     ///
     /// The body is then unchanged.
     pub fn wrap<'a>(
@@ -42,7 +42,7 @@ impl MethodBody {
             locals: known.map(|known| known + added.len()),
         }
         .parts()?;
-        // Nothing can be refused from here on.
+        // Nothing fails from here on.
         if wrap.tail_calls == TailCalls::StripPrefix {
             self.strip_tail_calls();
         }
@@ -63,7 +63,7 @@ impl MethodBody {
     }
 }
 
-/// Numbers the locals that a method gets.
+/// Assigns indexes to the new locals.
 fn allot<'a>(
     known: Option<usize>,
     wrap: &Wrap,
@@ -72,9 +72,9 @@ fn allot<'a>(
 ) -> Result<(WrappedMethod<'a>, Vec<TypeSig>), EditError> {
     let mut added = wrap.locals.clone();
     let returns = !survey.returns.is_empty() || wrap.returns_by_itself();
-    let has_result = wrap.has_behind() && returns && !shape.return_type().is_void();
+    let has_result = wrap.has_code_after() && returns && !shape.return_type().is_void();
     if has_result {
-        // Locals need no modifiers: `modreq` of a result says how callers may use it.
+        // The local is without modifiers: a `modreq` of the result concerns only callers.
         added.push(shape.return_type().unmodified().clone());
     }
     let has_exception = wrap.has_exception();
@@ -112,7 +112,7 @@ fn allot<'a>(
     Ok((wrapped, added))
 }
 
-/// Whether new code can read a new local that nothing was stored in yet.
+/// Whether new code may read a new local before it is written.
 fn may_read_unwritten(wrap: &Wrap, wrapped: &WrappedMethod<'_>) -> bool {
     let finally = !wrap.finally.is_empty();
     let result = wrapped.result.is_some() && (finally || wrap.returns_by_itself());
@@ -120,14 +120,14 @@ fn may_read_unwritten(wrap: &Wrap, wrapped: &WrappedMethod<'_>) -> bool {
     result || exception || !wrap.locals.is_empty()
 }
 
-/// Puts the pieces into a body.
+/// Inserts the parts into a body.
 struct Assembly<'a> {
     body: &'a mut MethodBody,
     /// The first instruction of the method's code.
     start: u32,
-    /// The label of the code after everything.
+    /// The label of the code after all others.
     exit: Option<Label>,
-    /// The most that a piece needs on the stack, which is empty where it begins.
+    /// The maximum need of a part on the stack, which is empty at its start.
     need: u32,
 }
 
@@ -152,7 +152,7 @@ impl Assembly<'_> {
         let mut catches = Vec::with_capacity(parts.catches.len());
         for (name, part) in parts.catches {
             catches.push((name, self.append(&part)?));
-            // The exception is on the stack at the beginning.
+            // The exception is on the stack at the start.
             self.need = self.need.max(part.code.stack_need().saturating_add(1));
         }
         let mut behind_catches = None;
@@ -171,8 +171,8 @@ impl Assembly<'_> {
         }
         self.insert(self.start, &parts.head)?;
 
-        let behind = exit_node.unwrap_or(END);
-        let behind_catches = behind_catches.or(finally).unwrap_or(behind);
+        let after = exit_node.unwrap_or(END);
+        let behind_catches = behind_catches.or(finally).unwrap_or(after);
         let mut catches = catches.into_iter().peekable();
         let first_catch = catches.peek().map_or(behind_catches, |&(_, node)| node);
         let first_handler = filter.map_or(first_catch, |(node, _)| node);
@@ -192,7 +192,7 @@ impl Assembly<'_> {
             self.clause(ClauseKind::Catch, Some(name), bounds);
         }
         if let Some(node) = finally {
-            let bounds = self.bounds(node, (node, behind));
+            let bounds = self.bounds(node, (node, after));
             self.clause(ClauseKind::Finally, None, bounds);
         }
         self.body.added_stack = stack;
@@ -205,7 +205,7 @@ impl Assembly<'_> {
         self.body.code.add_label(UNPLACED, LabelKind::Branch)
     }
 
-    /// Puts a piece after everything and gives its first node.
+    /// Appends a part at the end and returns its first node.
     fn append(&mut self, part: &Part) -> Result<u32, EditError> {
         self.insert(END, part)
     }
@@ -214,7 +214,7 @@ impl Assembly<'_> {
         self.need = self.need.max(part.code.stack_need());
         let place = InsertionPoint {
             position: self.body.code.position(before),
-            // At the end of the code stands what the piece before goes on to.
+            // Labels at the end of the code are continuations of the previous part.
             labels: if before == END {
                 Labels::Move
             } else {
@@ -227,7 +227,7 @@ impl Assembly<'_> {
         Ok(inserted.map_or(before, |inserted| inserted.first.0))
     }
 
-    /// Makes every `ret` store the result and go to the code after everything.
+    /// Makes every `ret` store the result and continue at the code after the method's.
     fn redirect(
         &mut self,
         survey: &Survey,
@@ -267,10 +267,10 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// Puts the filter after everything, and its handler, which nothing ever comes to.
+    /// Appends the filter at the end, with a handler that never runs.
     fn filter(&mut self, part: &Part) -> Result<(u32, u32), EditError> {
         let node = self.append(part)?;
-        // The exception is on the stack at the beginning.
+        // The exception is on the stack at the start.
         self.need = self.need.max(part.code.stack_need().saturating_add(1));
         let mut never = Fragment::new();
         never.rethrow();
@@ -291,7 +291,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Adds a clause around all that are there.
+    /// Adds a clause around all existing ones.
     fn clause(&mut self, kind: ClauseKind, name: Option<TypeName>, bounds: Bounds) {
         let code = &mut self.body.code;
         let value = name.map_or((0, false), |name| name.0.within(code));

@@ -1,8 +1,9 @@
-//! Wrapping whole bodies: code before and after a method, around its exceptions, in place of it.
+//! Wrapping whole bodies: code before, after and instead of a method's code, and for its
+//! exceptions.
 //!
-//! A [`Wrap`] is built once and [applied](crate::body::MethodBody::wrap) to many bodies. Its parts are closures
-//! that append code to a [`Fragment`], since the code depends on the method: what it returns, and
-//! which locals hold the result and the exception.
+//! A [`Wrap`] is built once and [applied](crate::body::MethodBody::wrap) to many bodies. Its parts
+//! are closures that append code to a [`Fragment`], because the code depends on the method: on its
+//! return type, and on the locals of the result and the exception.
 //!
 //! ```
 //! use clr_profiler_il::body::MethodBody;
@@ -62,7 +63,7 @@
 //! # }
 //! ```
 //!
-//! # The whole
+//! # The wrapped method
 //!
 //! ```text
 //!         before, replace_argument; if skip_if: go to exit
@@ -79,7 +80,7 @@
 //! exit:   after; load the result; ret
 //! ```
 //!
-//! What is not asked for is not there. So, which part runs when:
+//! Parts that are not given generate no code. These parts run in each case:
 //!
 //! | The method's code | `on_return` | `on_exception` | `finally` | `after` |
 //! |---|---|---|---|---|
@@ -88,32 +89,33 @@
 //! | throws, swallowed | | yes | yes | yes |
 //! | is skipped | | | | yes |
 //!
-//! `observe_exception` runs whenever an exception comes out of the method's code, first of all, while
-//! the runtime still looks for who catches it: nothing has been unwound, and what the program does
-//! about the exception stays as it is. A `catch` that rethrows is not like that: the blocks of
-//! `finally` in the method's code run before the filters of its callers then.
+//! `observe_exception` runs before any other part when an exception leaves the method's code,
+//! during the first pass, while the runtime searches for a handler: nothing has been unwound, and
+//! the program's handling of the exception does not change. A `catch` that rethrows does change it:
+//! the `finally` blocks in the method's code then run before the filters of its callers.
 //!
-//! An exception in `on_return` is not one of the method: no `on_exception` sees it, `finally` runs.
-//! One in `before` goes to the caller. Whoever wants to keep their own exceptions from the program
-//! puts the code into a [`try_block`](Fragment::try_block): the stack is empty where a part begins,
-//! and must be where it ends.
+//! An exception in `on_return` is not an exception of the method: no `on_exception` sees it, but
+//! `finally` runs. An exception in `before` propagates to the caller. To keep exceptions of added
+//! code from the program, put the code into a [`try_block`](Fragment::try_block): the stack is
+//! empty at the start of a part, and must be empty at its end.
 //!
-//! # What holds
+//! # Guarantees and limits
 //!
-//! - Branches to a `ret` run what comes after; branches back to the method's first instruction do
-//!   not run `before` again.
-//! - A method that never returns (it throws, or loops for ever) gets no code that returns.
-//! - The result may be of any type that a local can have: by-refs, by-ref-like types, pointers and
-//!   generic parameters too. What is boxed or passed to a generic method must not be one of the
-//!   former three; see [`MethodShape::return_type`].
-//! - The new clauses are around all that were there and so come after them.
+//! - Branches to a `ret` run the code after the method's; branches back to the method's first
+//!   instruction do not run `before` again.
+//! - A method that never returns (it throws, or loops forever) gets no code that returns.
+//! - The result may have any type of a local, including by-refs, by-ref-like types, pointers and
+//!   generic parameters. The first three cannot be boxed or passed to a generic method; see
+//!   [`MethodShape::return_type`].
+//! - The new clauses enclose all existing ones and so follow them.
 //! - `finally` cannot return: to change the result there, store it in its local.
-//! - Arguments that the method assigns to have their new values in all parts but the first ones.
-//!   Copy what is wanted at entry to a [local](Wrap::local) in `before`.
-//! - `localloc` in the method's code stays fine, since a try region may hold it; in the code of
-//!   handlers it is refused.
-//! - In a static constructor, or with one of a type that is not `beforefieldinit`, a read of the
-//!   type's static fields in the new code can be what runs the initialiser.
+//! - Arguments that the method assigns have their new values in all parts except those that run
+//!   before its code. To use an original value later, copy it to a [local](Wrap::local) in
+//!   `before`.
+//! - `localloc` in the method's code remains valid, because a try region may contain it; in the
+//!   code of handlers it is refused.
+//! - In a static constructor, or in a method of a type that is not `beforefieldinit`, reading the
+//!   type's static fields in the new code may trigger the type initialiser.
 
 mod apply;
 mod constructor;
@@ -131,50 +133,50 @@ pub use shape::{MethodShape, WrappedMethod};
 
 /// Appends code for one method.
 type Code = Arc<dyn Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync>;
-/// The same, told the number of a local.
+/// As `Code`, with the number of a local.
 type LocalCode = Arc<dyn Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Sync>;
 
-/// What becomes of an exception when the code of [`Wrap::on_exception`] has run.
+/// The continuation of an exception after the code of [`Wrap::on_exception`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Caught {
-    /// It goes on to the caller (`rethrow`).
+    /// It propagates to the caller (`rethrow`).
     Rethrow,
-    /// The method returns what the result's local holds: what the code stored there, otherwise what
-    /// was there from the beginning, which is zero.
+    /// The method returns the value of the result's local: the value that the code stored there,
+    /// otherwise zero.
     Swallow,
 }
 
-/// What to do with methods that return by a `tail.` call.
+/// The treatment of methods that return by a `tail.` call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TailCalls {
-    /// Leave such a method as it is: [`NotInstrumentable::TailCall`].
+    /// Refuse such a method: [`NotInstrumentable::TailCall`].
     ///
     /// [`NotInstrumentable::TailCall`]: crate::edit::NotInstrumentable::TailCall
     #[default]
     Skip,
-    /// Make them ordinary calls. Recursion that relied on them needs stack then, and may overflow.
+    /// Turn them into ordinary calls. Recursion that relied on them then needs stack space, and may
+    /// overflow.
     StripPrefix,
 }
 
-/// Which part of a constructor is wrapped.
+/// The part of a constructor that is wrapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Constructors {
-    /// What follows the call of the base constructor, or of another one of the type, so that
-    /// `this` is an object wherever the new code runs. That call and what stands before it (field
-    /// initialisers in C#) is not covered.
+    /// The code after the call of the base constructor, or of another one of the type, so that
+    /// `this` is an object wherever the new code runs. The call itself and the code before it
+    /// (field initialisers in C#) are not covered.
     #[default]
     AfterBaseCall,
-    /// Everything. Code that may run before or without the base constructor must not use `this`,
-    /// nor may the method go on without it: [`NotInstrumentable::UninitializedThis`].
+    /// All of its code. Code that may run before or without the base constructor must not use
+    /// `this`, nor may the method continue without it: [`NotInstrumentable::UninitializedThis`].
     ///
     /// [`NotInstrumentable::UninitializedThis`]: crate::edit::NotInstrumentable::UninitializedThis
     Whole,
 }
 
-/// What to put around a method; see the [module](self).
+/// The code to put around a method; see the [module](self).
 ///
-/// Parts that are given more than once run one after the other, in the order in which they were
-/// given.
+/// A part that is given several times runs in the order in which it was given.
 #[derive(Clone, Default)]
 #[must_use = "a wrap does nothing until it is applied to a body"]
 pub struct Wrap {
@@ -200,22 +202,22 @@ struct Catch {
 }
 
 impl Wrap {
-    /// A wrap that does nothing.
+    /// A wrap without parts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives every method one more local for the wrap's own use, zero at the beginning;
-    /// [`WrappedMethod::local`] tells its number.
+    /// Adds a local for the wrap's own use to every method, initially zero;
+    /// [`WrappedMethod::local`] returns its number.
     ///
-    /// Classes and value types are named by tokens of one module: a wrap with such a local is one
-    /// for methods of this module.
+    /// Classes and value types are given by tokens of one module: a wrap with such a local is valid
+    /// only for methods of that module.
     pub fn local(mut self, local: TypeSig) -> Self {
         self.locals.push(local);
         self
     }
 
-    /// Runs code before the method's own.
+    /// Runs code before the method's code.
     pub fn before(
         mut self,
         code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
@@ -224,8 +226,8 @@ impl Wrap {
         self
     }
 
-    /// Replaces an argument before the method's code runs, after `before`: the code leaves the new
-    /// value on the stack. Arguments are numbered as in IL: 0 is `this` of an instance method.
+    /// Replaces an argument after `before` and before the method's code: the code leaves the new
+    /// value on the stack. Arguments are numbered as in IL: 0 is `this` in an instance method.
     pub fn replace_argument(
         mut self,
         number: u16,
@@ -235,11 +237,11 @@ impl Wrap {
         self
     }
 
-    /// Decides whether the method's code runs at all: the code leaves a bool on the stack, and where
-    /// that is true, the method returns what the result's local holds, be it stored by this code, be
-    /// it zero.
+    /// Decides whether the method's code runs: the code leaves a bool on the stack. If that is
+    /// true, the method returns the value of the result's local, which is zero unless this code
+    /// stored a value.
     ///
-    /// It runs after `before` and the replacement of arguments.
+    /// Runs after `before` and the replacement of arguments.
     pub fn skip_if(
         mut self,
         code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
@@ -248,8 +250,8 @@ impl Wrap {
         self
     }
 
-    /// Runs code when the method's own has returned. A result is in the local
-    /// [`WrappedMethod::result`], where it may also be replaced.
+    /// Runs code after the method's code has returned. The result, if any, is in the local
+    /// [`WrappedMethod::result`], where the code may replace it.
     pub fn on_return(
         mut self,
         code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
@@ -258,8 +260,8 @@ impl Wrap {
         self
     }
 
-    /// Replaces the result when the method's code has returned, after `on_return`: the code is told
-    /// the result's local and leaves the new value on the stack.
+    /// Replaces the result after the method's code has returned and after `on_return`: the code
+    /// gets the number of the result's local and leaves the new value on the stack.
     pub fn replace_result(
         mut self,
         code: impl Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Sync + 'static,
@@ -268,12 +270,11 @@ impl Wrap {
         self
     }
 
-    /// Runs code when an exception comes out of the method's code, without stopping it: in a filter
-    /// that accepts none, before anything is unwound. The code is told the exception's local, which
-    /// `finally` sees as well; the stack is empty.
+    /// Runs code when an exception leaves the method's code, without catching it: in a filter that
+    /// accepts nothing, before any frame is unwound. The code gets the number of the exception's
+    /// local, which `finally` may read as well; the stack is empty.
     ///
-    /// An exception of the code itself ends there, for that is what runtimes do with exceptions in
-    /// filters.
+    /// An exception of the code itself ends there, because runtimes swallow exceptions in filters.
     pub fn observe_exception(
         mut self,
         code: impl Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Sync + 'static,
@@ -282,14 +283,15 @@ impl Wrap {
         self
     }
 
-    /// Runs code when an exception of a type comes out of the method's code. The code is told the
-    /// exception's local; the stack is empty.
+    /// Runs code when an exception of a type leaves the method's code. The code gets the number of
+    /// the exception's local; the stack is empty.
     ///
-    /// Of several ones, the first that fits runs, as with clauses of `catch` in C#.
+    /// The first matching one of several runs, as with `catch` clauses in C#.
     ///
-    /// `System.Exception` fits everything in an assembly that says so, as all do that come from a
-    /// compiler of C#: `RuntimeCompatibility(WrapNonExceptionThrows = true)`. In others, what IL
-    /// throws that is no exception, a string, say, comes as it is: `System.Object` fits that, too.
+    /// `System.Exception` matches every exception in an assembly with
+    /// `RuntimeCompatibility(WrapNonExceptionThrows = true)`, which C# compilers always emit. In
+    /// other assemblies, a thrown object that is not an exception, such as a string, is not wrapped
+    /// in one: `System.Object` matches such objects, too.
     pub fn on_exception(
         mut self,
         name: impl Into<TypeName>,
@@ -304,8 +306,7 @@ impl Wrap {
         self
     }
 
-    /// Runs code whichever way control leaves the method's code, after `on_return` or
-    /// `on_exception`.
+    /// Runs code however control leaves the method's code, after `on_return` or `on_exception`.
     pub fn finally(
         mut self,
         code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
@@ -314,7 +315,7 @@ impl Wrap {
         self
     }
 
-    /// Runs code as the last before the method returns to its caller.
+    /// Runs code last, before the method returns to its caller.
     pub fn after(
         mut self,
         code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
@@ -323,13 +324,13 @@ impl Wrap {
         self
     }
 
-    /// Says what to do with methods that return by a `tail.` call.
+    /// Sets the treatment of methods that return by a `tail.` call.
     pub fn tail_calls(mut self, tail_calls: TailCalls) -> Self {
         self.tail_calls = tail_calls;
         self
     }
 
-    /// Says which part of constructors is wrapped.
+    /// Sets the part of constructors that is wrapped.
     pub fn constructors(mut self, constructors: Constructors) -> Self {
         self.constructors = constructors;
         self

@@ -5,14 +5,14 @@ use crate::fragment::{Fragment, TypeName};
 use crate::instruction::{Instruction, Label, Prefix};
 use crate::opcode::Opcode;
 
-/// A piece of the new code.
+/// A part of the new code.
 pub(super) struct Part {
     pub(super) code: Fragment,
-    /// The label in it that stands for the code after everything.
+    /// The label in it for the code after all others.
     pub(super) exit: Option<Label>,
 }
 
-/// The pieces of the new code; what is not needed is not there.
+/// The parts of the new code; unnecessary ones are missing.
 pub(super) struct Parts {
     pub(super) head: Part,
     pub(super) filter: Option<Part>,
@@ -22,41 +22,41 @@ pub(super) struct Parts {
     pub(super) exit: Option<Part>,
 }
 
-/// Where a piece of code comes to stand.
+/// The position of a part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Before the method's code.
     Head,
     /// In a handler.
     Handler,
-    /// Where the method's code has returned.
-    Behind,
+    /// After the method's code has returned.
+    After,
 }
 
-/// Makes the pieces for one method.
+/// Creates the parts for one method.
 pub(super) struct Builder<'a, 'b> {
     pub(super) wrap: &'a Wrap,
     pub(super) wrapped: &'a WrappedMethod<'b>,
     pub(super) survey: &'a Survey,
-    /// The number of locals, if they are known.
+    /// The number of locals, if known.
     pub(super) locals: Option<usize>,
 }
 
 impl Wrap {
-    /// Whether anything comes after the method's code.
-    pub(super) fn has_behind(&self) -> bool {
-        let behind = [&self.on_return, &self.finally, &self.after, &self.skip_if];
+    /// Whether there is code after the method's code.
+    pub(super) fn has_code_after(&self) -> bool {
+        let after = [&self.on_return, &self.finally, &self.after, &self.skip_if];
         self.has_exception()
             || !self.replace_result.is_empty()
-            || behind.into_iter().any(|codes| !codes.is_empty())
+            || after.into_iter().any(|codes| !codes.is_empty())
     }
 
-    /// Whether exceptions are looked at.
+    /// Whether any part handles exceptions.
     pub(super) fn has_exception(&self) -> bool {
         !self.catches.is_empty() || !self.observe.is_empty()
     }
 
-    /// Whether the method can return though its own code does not.
+    /// Whether the method can return even if its own code does not.
     pub(super) fn returns_by_itself(&self) -> bool {
         !self.skip_if.is_empty() || self.catches.iter().any(|one| one.then == Caught::Swallow)
     }
@@ -65,7 +65,7 @@ impl Wrap {
 impl Builder<'_, '_> {
     pub(super) fn parts(&self) -> Result<Parts, EditError> {
         let head = self.head()?;
-        if !self.wrap.has_behind() {
+        if !self.wrap.has_code_after() {
             return Ok(Parts {
                 head,
                 filter: None,
@@ -161,13 +161,13 @@ impl Builder<'_, '_> {
             return Ok(None);
         }
         let mut part = Part::new();
-        self.run(&mut part.code, Role::Behind, &self.wrap.on_return)?;
+        self.run(&mut part.code, Role::After, &self.wrap.on_return)?;
         for code in &self.wrap.replace_result {
             let Some(result) = self.wrapped.result else {
                 break;
             };
             code(&mut part.code, self.wrapped, result);
-            self.inspect(&part.code, Role::Behind)?;
+            self.inspect(&part.code, Role::After)?;
             part.code.stloc(result);
         }
         if part.code.is_empty() {
@@ -197,7 +197,7 @@ impl Builder<'_, '_> {
             return Ok(None);
         }
         let mut part = Part::new();
-        self.run(&mut part.code, Role::Behind, &self.wrap.after)?;
+        self.run(&mut part.code, Role::After, &self.wrap.after)?;
         if let Some(result) = self.wrapped.result {
             part.code.ldloc(result);
         }
@@ -213,14 +213,14 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Whether `this` need not be an object where code of this role runs.
+    /// Whether `this` may be uninitialised where code with this role runs.
     fn this_is_missing(&self, role: Role) -> bool {
         self.wrapped.shape.constructor.is_some()
             && self.wrap.constructors == Constructors::Whole
-            && role != Role::Behind
+            && role != Role::After
     }
 
-    /// Looks for what may not stand in a piece of code.
+    /// Checks a part for instructions that are not allowed in it.
     fn inspect(&self, code: &Fragment, role: Role) -> Result<(), EditError> {
         if !code.pending.is_empty() {
             return Err(EditError::DanglingPrefix);
@@ -232,7 +232,7 @@ impl Builder<'_, '_> {
     fn inspect_one(&self, instruction: &Instruction<'_>, role: Role) -> Result<(), EditError> {
         let opcode = instruction.opcode();
         let misplaced = match opcode {
-            // Control would not come to what follows.
+            // Control would not reach the following code.
             Opcode::Ret | Opcode::Jmp => true,
             Opcode::Localloc => role == Role::Handler,
             _ => false,
@@ -269,7 +269,7 @@ impl Part {
         }
     }
 
-    /// The label for the code after everything.
+    /// The label for the code after all others.
     fn exit(&mut self) -> Label {
         let code = &mut self.code;
         *self.exit.get_or_insert_with(|| code.label())

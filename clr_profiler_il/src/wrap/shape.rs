@@ -5,7 +5,7 @@ use crate::edit::NotInstrumentable;
 use crate::signature::{MethodSig, TypeSig};
 use crate::symbol::Resolver;
 
-/// What a method is like, as far as wrapping it goes.
+/// The properties of a method that matter for wrapping.
 ///
 /// ```
 /// use clr_profiler_il::signature::{MethodSig, TypeSig};
@@ -13,7 +13,7 @@ use crate::symbol::Resolver;
 /// use clr_profiler_il::wrap::MethodShape;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // A runtime-async method that is declared as `Task<int>`.
+/// A runtime-async method that is declared as `Task<int>`.
 /// let task = TypeSig::GenericInstance {
 ///     is_value_type: false,
 ///     definition: TypeRef::from_row(1).ok_or("a row has 24 bits")?.into(),
@@ -36,7 +36,7 @@ pub struct MethodShape<'a> {
 }
 
 impl<'a> MethodShape<'a> {
-    /// An ordinary method with a signature.
+    /// An ordinary method with this signature.
     #[must_use]
     pub const fn new(signature: &'a MethodSig) -> Self {
         Self {
@@ -47,35 +47,36 @@ impl<'a> MethodShape<'a> {
         }
     }
 
-    /// Tells the implementation flags, of which the one of runtime-async methods matters: what their
-    /// `ret` takes is not what their signature says. See
+    /// Sets the implementation flags, of which only that of runtime-async methods matters: the
+    /// value that their `ret` takes differs from the return type of their signature. See
     /// [`effective_return_type`](MethodSig::effective_return_type).
     ///
-    /// Such a method may await in the code that is wrapped, which comes to lie in a try region, but
-    /// not in the code of handlers.
+    /// Such a method may await in the wrapped code, which will be in a try region, but not in the
+    /// code of handlers.
     ///
     /// # Errors
     ///
-    /// If they do not fit the signature.
+    /// If the flags do not fit the signature.
     pub fn impl_flags(mut self, impl_flags: u32) -> Result<Self, NotInstrumentable> {
         let effective = self.signature.effective_return_type(impl_flags);
         self.return_type = effective.ok_or(NotInstrumentable::RuntimeAsync)?;
         Ok(self)
     }
 
-    /// Says that the method is an instance constructor of a class; those of value types need not
+    /// Marks the method as an instance constructor of a class. Constructors of value types need not
     /// call another one, and are ordinary methods here.
     ///
     /// The resolver must know the signatures of methods, and [which are
-    /// constructors](Resolver::is_constructor), for finding the call of the base constructor.
+    /// constructors](Resolver::is_constructor), to find the call of the base constructor.
     #[must_use]
     pub const fn constructor(mut self, resolver: &'a dyn Resolver) -> Self {
         self.constructor = Some(resolver);
         self
     }
 
-    /// Gives the exception's local a type in place of `object`: a reference to `System.Exception`,
-    /// say, so that what is called with it finds the type that it declares.
+    /// Sets the type of the exception's local instead of `object`: a reference to
+    /// `System.Exception`, for example, so that methods with a parameter of that type can be called
+    /// with it.
     #[must_use]
     pub fn exception_type(mut self, exception_type: TypeSig) -> Self {
         self.exception_type = exception_type;
@@ -94,11 +95,11 @@ impl<'a> MethodShape<'a> {
         self.return_type
     }
 
-    /// Whether the runtime itself makes the method asynchronous: it returns the value of its task, and
-    /// may wait in between without returning.
+    /// Whether the method is runtime-async: it returns the value of its task, and may be suspended
+    /// in between without returning.
     #[must_use]
     pub fn is_runtime_async(&self) -> bool {
-        // The signature gives the type of the task.
+        // The return type of the signature is that of the task.
         *self.return_type != self.signature.return_type
     }
 
@@ -118,24 +119,25 @@ impl fmt::Debug for MethodShape<'_> {
     }
 }
 
-/// A method that is wrapped: its shape, and which locals hold what.
+/// A wrapped method: its shape, and the locals of its values.
 #[derive(Clone, Debug)]
 pub struct WrappedMethod<'a> {
-    /// What the method is like.
+    /// The properties of the method.
     pub shape: &'a MethodShape<'a>,
-    /// The local of the result. `None` if the method returns nothing, or never, or if nothing in the
-    /// wrap comes after its code.
+    /// The local of the result. `None` if the method returns nothing or never, or if the wrap has
+    /// no code after the method's.
     pub result: Option<u16>,
-    /// The local of the exception, null as long as none was caught; `None` if the wrap has no
+    /// The local of the exception, null until one is caught; `None` if the wrap has no
     /// `on_exception`.
     pub exception: Option<u16>,
-    /// The locals that the wrap asked for.
+    /// The locals of the wrap.
     pub locals: Range<u16>,
 }
 
 impl WrappedMethod<'_> {
-    /// The number of a local that the wrap asked for, counted from 0 in the order of
-    /// [`Wrap::local`](super::Wrap::local). With an index of none, a number that no local has.
+    /// The number of a local of the wrap, by its index in the order of
+    /// [`Wrap::local`](super::Wrap::local). For an index without a local, a number that no local
+    /// has.
     #[must_use]
     pub fn local(&self, index: u16) -> u16 {
         let number = self.locals.start.checked_add(index);

@@ -12,19 +12,19 @@ use crate::signature::CallingConvention;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Return {
     pub(super) node: u32,
-    /// It stands in a region that was there, although it should not.
+    /// Whether it is inside of an existing region, where it should not be.
     pub(super) in_region: bool,
 }
 
-/// What of a body matters for wrapping it.
+/// The facts about a body that matter for wrapping it.
 pub(super) struct Survey {
-    /// The first instruction that is wrapped.
+    /// The first wrapped instruction.
     pub(super) start: u32,
     pub(super) returns: Vec<Return>,
 }
 
 impl Survey {
-    /// Looks at a body, and refuses what cannot be wrapped.
+    /// Analyses a body, and refuses one that cannot be wrapped.
     pub(super) fn new(
         body: &MethodBody,
         wrap: &Wrap,
@@ -65,7 +65,7 @@ impl Survey {
             return Ok(survey);
         }
         let ranks = Ranks::new(&body.code);
-        // What is wrong with the clauses is for the verifier to say.
+        // Reporting errors of clauses is left to the verifier.
         let regions = Regions::new(&body.code, &ranks, |_, _, _| {});
         survey.locate_returns(&ranks, &regions)?;
         if let Some(resolver) = constructor {
@@ -75,7 +75,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Notes which `ret`s are in regions.
+    /// Records which `ret`s are in regions.
     fn locate_returns(&mut self, ranks: &Ranks, regions: &Regions) -> Result<(), EditError> {
         for one in &mut self.returns {
             if let Some(region) = regions.get(regions.at(ranks.of(one.node))) {

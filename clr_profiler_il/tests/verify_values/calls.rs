@@ -32,7 +32,7 @@ fn arguments_of_calls() {
         },
     );
     check(
-        "a call of something unknown",
+        "a call of an unknown method",
         |f| {
             f.call(MethodSymbol::new("A", "B", "void ()")).ret();
         },

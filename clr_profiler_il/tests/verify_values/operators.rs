@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn operators() {
     check(
-        "float and int32 do not go together",
+        "float and int32 cannot be combined",
         |f| {
             f.ldarg(FLOAT).ldc_i4(1).conv_r8().add().pop().ret();
         },
@@ -14,7 +14,7 @@ fn operators() {
         },
     );
     check(
-        "int64 and int32 do not go together",
+        "int64 and int32 cannot be combined",
         |f| {
             f.ldarg(NATIVE).ldc_i4(1).mul().pop().ret();
         },
@@ -23,7 +23,7 @@ fn operators() {
         },
     );
     check(
-        "managed pointer and managed pointer do not go together",
+        "managed pointer and managed pointer cannot be combined",
         |f| {
             f.ldarg(BY_REF).ldarg(BY_REF).sub().pop().ret();
         },
@@ -32,7 +32,7 @@ fn operators() {
         },
     );
     check(
-        "float and float do not go together",
+        "float and float cannot be combined",
         |f| {
             f.ldarg(FLOAT).ldarg(FLOAT).rem().pop().ret();
         },
@@ -41,7 +41,7 @@ fn operators() {
         },
     );
     check(
-        "int64 and int64 do not go together",
+        "int64 and int64 cannot be combined",
         |f| {
             f.ldarg(LONG).ldarg(INT).shl().pop().ret();
         },
@@ -50,7 +50,7 @@ fn operators() {
         },
     );
     check(
-        "object and object do not go together",
+        "object and object cannot be combined",
         |f| {
             f.ldarg(OBJECT).ldnull().cgt_un().pop().ret();
         },
@@ -59,7 +59,7 @@ fn operators() {
         },
     );
     check(
-        "value of 0x02000002 and value of 0x02000002 do not go together",
+        "value of 0x02000002 and value of 0x02000002 cannot be combined",
         |f| {
             f.ldarg(GENERIC).ldarg(GENERIC).ceq().pop().ret();
         },
@@ -68,7 +68,7 @@ fn operators() {
         },
     );
     check(
-        "value of !!0 and value of !!0 do not go together",
+        "value of !!0 and value of !!0 cannot be combined",
         |f| {
             f.ldarg(GENERIC).ldarg(GENERIC).ceq().pop().ret();
         },
@@ -108,7 +108,7 @@ fn operators() {
 #[test]
 fn branches() {
     check(
-        "operand 1 is float, not something that is zero or not",
+        "operand 1 is float, not an integer, an object or an address",
         |f| {
             let end = f.label();
             f.ldarg(OBJECT).brtrue(end).mark(end).ret();
@@ -130,7 +130,7 @@ fn branches() {
         },
     );
     check(
-        "object and int32 do not go together",
+        "object and int32 cannot be combined",
         |f| {
             let end = f.label();
             f.ldarg(OBJECT).ldnull().beq(end).mark(end).ret();
@@ -145,7 +145,7 @@ fn branches() {
 #[test]
 fn joins() {
     check(
-        "control goes on with value 2 on the stack being int32, from elsewhere object",
+        "control arrives with int32 as value 2 on the stack, on another path with object",
         |f| {
             let (other, end) = (f.label(), f.label());
             f.ldnull().ldarg(INT).brtrue(other);
@@ -162,7 +162,7 @@ fn joins() {
         },
     );
     check(
-        "control goes on with 1 values on the stack, from elsewhere with 0",
+        "control arrives with 1 values on the stack, on another path with 0",
         |f| {
             let again = f.label();
             f.mark(again).ldarg(INT).brtrue(again).ret();
@@ -176,7 +176,7 @@ fn joins() {
     // What a native integer makes of an `int32` is seen by what comes behind the join, whichever
     // was there first.
     check(
-        "native int and int64 do not go together",
+        "native int and int64 cannot be combined",
         |f| {
             let (again, out) = (f.label(), f.label());
             f.ldc_i4(0).mark(again).ldarg(INT).brtrue(out);

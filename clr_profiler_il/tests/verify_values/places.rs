@@ -192,7 +192,7 @@ fn a_mistake_is_shown_in_its_code() {
     assert_eq!(
         violations[0].display(&body).to_string(),
         "\
-IL_000c: int32 and float do not go together
+IL_000c: int32 and float cannot be combined
     IL_0000:  ldarg.0
     IL_0001:  pop
     IL_0002:  ldarg.0

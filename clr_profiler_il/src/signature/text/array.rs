@@ -2,7 +2,7 @@ use super::super::ArrayShape;
 use super::{MAX_NUMBER, TypeParser};
 use crate::lexer::TextError;
 
-/// The lowest indexes that an array can begin with.
+/// The range of lower bounds.
 const LOWER_BOUNDS: (i64, i64) = (-0x1000_0000, 0x0fff_ffff);
 
 impl TypeParser<'_, '_> {
@@ -39,7 +39,7 @@ impl TypeParser<'_, '_> {
             shape.rank = rank;
         }
         self.cursor
-            .expect("]", "`]` behind the bounds of an array")?;
+            .expect("]", "`]` after the bounds of an array")?;
         Ok(Some(Some(shape)))
     }
 

@@ -6,7 +6,7 @@ use super::TypeParser;
 use crate::lexer::TextError;
 
 impl TypeParser<'_, '_> {
-    /// A method, or a field: a type and nothing else.
+    /// A method, or a field, which is just a type.
     pub(super) fn member(&mut self) -> Result<MemberRefSig, TextError> {
         let start = *self.cursor;
         let of = self.type_sig();
@@ -48,7 +48,7 @@ impl TypeParser<'_, '_> {
         })
     }
 
-    /// `([0] int, [1] string)`; the numbers may be left out.
+    /// `([0] int, [1] string)`; the numbers are optional.
     pub(crate) fn locals_sig(&mut self) -> Result<LocalsSig, TextError> {
         self.cursor.expect("(", "`(` and the types of locals")?;
         let mut locals = Vec::new();
@@ -62,13 +62,13 @@ impl TypeParser<'_, '_> {
             self.local_number(locals.len())?;
             locals.push(self.local()?);
             if !self.cursor.eat(",") {
-                self.cursor.expect(")", "`,` or `)` behind a local")?;
+                self.cursor.expect(")", "`,` or `)` after a local")?;
                 return Ok(LocalsSig { locals });
             }
         }
     }
 
-    /// The type of a local, and perhaps its name, which is not kept.
+    /// The type of a local, and optionally its name, which is discarded.
     pub(crate) fn local(&mut self) -> Result<TypeSig, TextError> {
         let local = self.type_sig()?;
         if !self.cursor.peek_word().is_empty() || self.cursor.follows("'") {
@@ -77,7 +77,7 @@ impl TypeParser<'_, '_> {
         Ok(local)
     }
 
-    /// `[2]` before the local of this number.
+    /// `[2]` before the local with this number.
     pub(crate) fn local_number(&mut self, number: usize) -> Result<(), TextError> {
         const EXPECTED: &str = "the number of the local, counted from 0";
         self.cursor.skip();
@@ -88,8 +88,7 @@ impl TypeParser<'_, '_> {
                 self.cursor.go_to(start);
                 return Err(self.cursor.expected(EXPECTED));
             }
-            self.cursor
-                .expect("]", "`]` behind the number of a local")?;
+            self.cursor.expect("]", "`]` after the number of a local")?;
         }
         Ok(())
     }

@@ -2,21 +2,21 @@ use super::super::{CallingConvention, MethodSig, TypeSig};
 use super::{MAX_NUMBER, Nested, TypeParser};
 use crate::lexer::TextError;
 
-/// What stands in front of a method.
+/// The words before a method.
 #[derive(Clone, Copy)]
-pub(crate) struct HowCalled {
+pub(crate) struct MethodHeader {
     convention: CallingConvention,
     has_this: bool,
     explicit_this: bool,
 }
 
-/// Parameters and the place of the sentinel.
+/// Parameters and the position of the sentinel.
 type Params = (Vec<TypeSig>, Option<usize>);
 
 impl TypeParser<'_, '_> {
-    /// The words in front of a method: `instance explicit unmanaged[Cdecl]`.
-    pub(crate) fn how_called(&mut self) -> Result<HowCalled, TextError> {
-        let mut called = HowCalled {
+    /// The words before a method: `instance explicit unmanaged[Cdecl]`.
+    pub(crate) fn method_header(&mut self) -> Result<MethodHeader, TextError> {
+        let mut called = MethodHeader {
             convention: CallingConvention::Default,
             has_this: false,
             explicit_this: false,
@@ -54,7 +54,7 @@ impl TypeParser<'_, '_> {
         };
         self.cursor.word();
         if brackets {
-            self.cursor.expect("]", "`]` behind a calling convention")?;
+            self.cursor.expect("]", "`]` after a calling convention")?;
         }
         Ok(convention)
     }
@@ -80,17 +80,17 @@ impl TypeParser<'_, '_> {
             self.cursor.go_to(start);
             return Err(self.cursor.expected(expected));
         }
-        self.cursor.expect("]", "`]>` behind a number")?;
-        self.cursor.expect(">", "`]>` behind a number")?;
+        self.cursor.expect("]", "`]>` after a number")?;
+        self.cursor.expect(">", "`]>` after a number")?;
         Ok(arity as u32)
     }
 
-    pub(crate) fn params(&mut self, called: HowCalled) -> Result<(), TextError> {
+    pub(crate) fn params(&mut self, called: MethodHeader) -> Result<(), TextError> {
         self.nested_params(called.convention, ["(", ")"])
             .map(|_| ())
     }
 
-    /// Types between two brackets, perhaps with a sentinel before one of them.
+    /// Types between two brackets, optionally with a sentinel before one of them.
     pub(super) fn nested_params(
         &mut self,
         convention: CallingConvention,
@@ -122,10 +122,10 @@ impl TypeParser<'_, '_> {
         }
     }
 
-    /// `delegate* unmanaged[Cdecl]<int, void>`, the word being read.
+    /// `delegate* unmanaged[Cdecl]<int, void>`, after the first word.
     pub(super) fn delegate(&mut self) -> Result<Nested<TypeSig>, TextError> {
-        self.cursor.expect("*", "`*` behind `delegate`")?;
-        let called = self.how_called()?;
+        self.cursor.expect("*", "`*` after `delegate`")?;
+        let called = self.method_header()?;
         let arity = self.arity()?;
         let Nested {
             of: (mut params, sentinel),
@@ -141,9 +141,9 @@ impl TypeParser<'_, '_> {
         })
     }
 
-    /// `method unmanaged cdecl void *(int)`, the word being read.
+    /// `method unmanaged cdecl void *(int)`, after the first word.
     pub(super) fn method_pointer(&mut self) -> Result<Nested<TypeSig>, TextError> {
-        let called = self.how_called()?;
+        let called = self.method_header()?;
         let return_type = self.nested(true)?;
         let arity = self.arity()?;
         self.cursor
@@ -157,7 +157,7 @@ impl TypeParser<'_, '_> {
     }
 
     pub(crate) fn method_sig(&mut self) -> Result<MethodSig, TextError> {
-        let called = self.how_called()?;
+        let called = self.method_header()?;
         let return_type = self.type_sig()?;
         let arity = self.arity()?;
         let params = self.nested_params(called.convention, ["(", ")"])?;
@@ -165,7 +165,7 @@ impl TypeParser<'_, '_> {
     }
 }
 
-impl HowCalled {
+impl MethodHeader {
     fn method(
         self,
         generic_parameter_count: u32,

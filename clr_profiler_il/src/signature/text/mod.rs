@@ -1,4 +1,4 @@
-//! Signatures from text: the way back of `display` in the exact style.
+//! Parses signatures: the inverse of `display` in the exact style.
 
 mod array;
 mod lists;
@@ -11,28 +11,28 @@ use super::{
 use crate::lexer::{Cursor, TextError, TextErrorKind};
 use crate::token::{Token, TypeToken};
 
-/// The largest number that a signature can hold in the place of a count or index.
+/// The largest count or index in a signature.
 const MAX_NUMBER: u64 = 0x1fff_ffff;
 
-/// What stands before the name of a type in a text.
+/// The word before the name of a type in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// `class`: a reference type.
     Class,
     /// `valuetype`.
     ValueType,
-    /// `modreq` or `modopt`: a modifier, which may be either.
+    /// `modreq` or `modopt`: a modifier, which may be either kind of type.
     Modifier,
 }
 
-/// Finds the tokens of the types that a text names.
+/// Resolves the names of types in a text to tokens.
 ///
 /// Implemented by closures `FnMut(&str, TypeKind) -> Option<TypeToken>`, and by [`TokenNames`] for
-/// texts that name types by tokens: `class 0x01000005`.
+/// texts that refer to types by token: `class 0x01000005`.
 pub trait TypeTokens {
-    /// The token of a type by its name as it stands in the text, without quotes:
+    /// The token of a type by its name in the text, without quotes:
     /// ``[System.Collections]System.Collections.Generic.List`1/Enumerator``. `None` if there is
-    /// none; reading then ends with an error.
+    /// none, which is an error of the text.
     fn type_token(&mut self, name: &str, kind: TypeKind) -> Option<TypeToken>;
 }
 
@@ -50,16 +50,17 @@ impl TypeTokens for TokenNames {
     }
 }
 
-/// Gives signatures their `parse_text`.
+/// Implements `parse_text` for signatures.
 macro_rules! texts {
     ($($name:ident, $parser:ident => $parse:expr;)*) => {$(
         impl $name {
-            /// Reads what [`text`](Self::text) prints. Primitives may also have their names in
-            /// `ilasm` (`int32`, `native int`), function pointers its form (`method void *(int)`).
+            /// Parses the output of [`text`](Self::text). Also accepts the `ilasm` names of
+            /// primitives (`int32`, `native int`) and form of function pointers (`method void
+            /// *(int)`).
             ///
             /// # Errors
             ///
-            /// What is wrong with the text and where, or a type without a token.
+            /// A malformed text, with the position of the error, or a type without a token.
             pub fn parse_text(
                 text: &str,
                 tokens: &mut impl TypeTokens,
@@ -86,17 +87,17 @@ texts! {
     StandAloneSig, parser => parser.stand_alone();
 }
 
-/// Something that was read, and how deep the types in it are nested.
+/// A parsed item, and the nesting depth of its types.
 struct Nested<T> {
     of: T,
     height: usize,
 }
 
-/// Reads types from a text.
+/// Parses types.
 pub(crate) struct TypeParser<'c, 't> {
     cursor: &'c mut Cursor<'t>,
     tokens: &'c mut dyn TypeTokens,
-    /// How many types are being read around this place.
+    /// The number of types that enclose this position.
     depth: usize,
 }
 
@@ -113,7 +114,7 @@ impl<'c, 't> TypeParser<'c, 't> {
         self.nested(false).map(|nested| nested.of)
     }
 
-    /// A type. In front of the parameters of a `method` pointer, the `*` belongs to them.
+    /// A type. Before the parameters of a `method` pointer, the `*` belongs to these.
     fn nested(&mut self, in_pointer: bool) -> Result<Nested<TypeSig>, TextError> {
         self.cursor.skip();
         if self.depth == MAX_DEPTH {
@@ -179,7 +180,7 @@ impl<'c, 't> TypeParser<'c, 't> {
             self.cursor.eat_word("valuetype");
         }
         let token = self.token(TypeKind::Modifier)?;
-        self.cursor.expect(")", "`)` behind a modifier")?;
+        self.cursor.expect(")", "`)` after a modifier")?;
         Ok(token)
     }
 
@@ -203,7 +204,7 @@ impl<'c, 't> TypeParser<'c, 't> {
         Ok(number as u32)
     }
 
-    /// What a type begins with.
+    /// The start of a type.
     fn prefix(&mut self) -> Result<Nested<TypeSig>, TextError> {
         const EXPECTED: &str = "a type: a primitive, or `class` or `valuetype` and a name";
         let leaf = |of| Ok(Nested { of, height: 1 });
@@ -286,7 +287,7 @@ impl<'c, 't> TypeParser<'c, 't> {
             height = height.max(argument.height);
             of.push(argument.of);
             if !self.cursor.eat(",") {
-                self.cursor.expect(">", "`,` or `>` behind a type")?;
+                self.cursor.expect(">", "`,` or `>` after a type")?;
                 return Ok(Nested { of, height });
             }
         }
