@@ -3,7 +3,7 @@
 //! What a profiler, an instrumenter or a metadata tool reads and writes when it looks at a method
 //! is made of tokens (`0x06000001`), signature blobs (`20 01 01 0e`) and method bodies. This crate
 //! turns them into types and back, and edits the bodies. It needs no runtime, holds no `unsafe` code
-//! and has no dependencies.
+//! and depends on `bitflags` alone.
 //!
 //! ```
 //! use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
@@ -64,6 +64,7 @@
 //! - [`signature`]: the blobs of methods, fields, locals, properties and type specifications, with
 //!   everything in them: modifiers, function pointers, generics, arrays with bounds, varargs.
 //! - [`attribute`]: the values of custom attributes.
+//! - [`attributes`]: the flags of types, members, parameters and assemblies.
 //! - [`assembly`]: what an assembly says of itself, from its file.
 //! - [`access`]: who may use what is not public; [`usage`]: what inserted code uses.
 //! - [`opcode`]: the table of all instructions.
@@ -131,6 +132,7 @@
 pub mod access;
 pub mod assembly;
 pub mod attribute;
+pub mod attributes;
 pub mod body;
 pub mod boxing;
 mod code;

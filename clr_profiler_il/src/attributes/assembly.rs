@@ -1,0 +1,78 @@
+//! Assemblies, their files and their resources.
+
+use super::{attributes, values};
+
+values! {
+    /// For which processors an assembly is.
+    ProcessorArchitecture {
+        /// Not specified.
+        None = 0,
+        /// For all (`MSIL`).
+        Msil = 1,
+        /// For x86.
+        X86 = 2,
+        /// For IA-64.
+        IA64 = 3,
+        /// For x86-64.
+        Amd64 = 4,
+        /// For 32-bit ARM.
+        Arm = 5,
+        /// For 64-bit ARM.
+        Arm64 = 6,
+        ;
+        /// For none: a reference assembly.
+        NoPlatform = 7,
+    }
+
+    /// Which types an assembly holds.
+    AssemblyContentType {
+        /// Those of .NET.
+        Default = 0,
+        /// Those of the Windows Runtime.
+        WindowsRuntime = 1,
+        ..
+    }
+
+    /// Which code may use a resource.
+    ResourceVisibility {
+        /// All code.
+        Public = 1,
+        /// Code of the same assembly.
+        Private = 2,
+        ..
+    }
+}
+
+attributes! {
+    /// The flags of an assembly or of a reference to one (ECMA-335 II.23.1.2).
+    AssemblyFlags = "CorAssemblyFlags" {
+        /// For which processors it is.
+        processor_architecture, with_processor_architecture: ProcessorArchitecture
+            in PA_MASK = 0x0070;
+        /// Which types it holds.
+        content_type, with_content_type: AssemblyContentType in CONTENT_TYPE_MASK = 0x0e00;
+    } {
+        /// The reference holds the whole public key instead of its token.
+        PUBLIC_KEY = 0x0001;
+        /// The processor architecture of a reference is to be respected.
+        PA_SPECIFIED = 0x0080;
+        /// The implementation at run time may be that of another publisher.
+        RETARGETABLE = 0x0100;
+        /// The JIT does not optimize.
+        DISABLE_JIT_COMPILE_OPTIMIZER = 0x4000;
+        /// The JIT keeps what debuggers need.
+        ENABLE_JIT_COMPILE_TRACKING = 0x8000;
+    }
+
+    /// The attributes of a file of an assembly (ECMA-335 II.23.1.6).
+    FileAttributes = "CorFileFlags" {} {
+        /// It is a resource, without metadata.
+        CONTAINS_NO_META_DATA = 0x0001;
+    }
+
+    /// The attributes of a resource (ECMA-335 II.23.1.9).
+    ManifestResourceAttributes = "CorManifestResourceFlags" {
+        /// Which code may use it.
+        visibility, with_visibility: ResourceVisibility in VISIBILITY_MASK = 0x0007;
+    } {}
+}
