@@ -3,17 +3,15 @@
 //!
 //! ```
 //! use clr_profiler_il::access::Accessibility;
+//! use clr_profiler_il::attributes::MemberAccess;
 //!
-//! // `private static`, and `public static`.
-//! let of_field = |attributes| Accessibility::of_member("count", attributes);
-//! assert_eq!(of_field(0x0011), Some(Accessibility::Type));
-//! assert_eq!(of_field(0x0016), None);
+//! let of_field = |access| Accessibility::of_member("count", access);
+//! assert_eq!(of_field(MemberAccess::Private), Some(Accessibility::Type));
+//! assert_eq!(of_field(MemberAccess::Public), None);
 //! ```
 
+use crate::attributes::{MemberAccess, TypeVisibility};
 use crate::messages::messages;
-
-/// `tdVisibilityMask` and `mdMemberAccessMask`.
-const VISIBILITY: u32 = 0x0007;
 
 messages! {
     /// The code that may use a type or member; a public one has no restriction.
@@ -58,32 +56,32 @@ pub trait AccessContext {
 }
 
 impl Accessibility {
-    /// The accessibility of a method or field, by its name and attributes (II.23.1.5, II.23.1.10).
+    /// The accessibility of a method or field, by its name and access (II.23.1.5, II.23.1.10).
     #[must_use]
-    pub fn of_member(name: &str, attributes: u32) -> Option<Self> {
-        Some(match attributes & VISIBILITY {
+    pub fn of_member(name: &str, access: MemberAccess) -> Option<Self> {
+        Some(match access {
             _ if name == ".cctor" => Self::Nobody,
-            0 => Self::Module,
-            1 => Self::Type,
-            2 => Self::FamilyInAssembly,
-            3 => Self::Assembly,
-            4 => Self::Family,
-            5 => Self::FamilyOrAssembly,
-            _ => return None,
+            MemberAccess::PrivateScope => Self::Module,
+            MemberAccess::Private => Self::Type,
+            MemberAccess::FamAndAssem => Self::FamilyInAssembly,
+            MemberAccess::Assembly => Self::Assembly,
+            MemberAccess::Family => Self::Family,
+            MemberAccess::FamOrAssem => Self::FamilyOrAssembly,
+            MemberAccess::Public | MemberAccess::Unknown(_) => return None,
         })
     }
 
-    /// The accessibility of a type, by its attributes (II.23.1.15). That of a nested type is
+    /// The accessibility of a type, by its visibility (II.23.1.15). That of a nested type is
     /// relative to its enclosing type.
     #[must_use]
-    pub fn of_type(attributes: u32) -> Option<Self> {
-        Some(match attributes & VISIBILITY {
-            0 | 5 => Self::Assembly,
-            3 => Self::Type,
-            4 => Self::Family,
-            6 => Self::FamilyInAssembly,
-            7 => Self::FamilyOrAssembly,
-            _ => return None,
+    pub const fn of_type(visibility: TypeVisibility) -> Option<Self> {
+        Some(match visibility {
+            TypeVisibility::NotPublic | TypeVisibility::NestedAssembly => Self::Assembly,
+            TypeVisibility::NestedPrivate => Self::Type,
+            TypeVisibility::NestedFamily => Self::Family,
+            TypeVisibility::NestedFamAndAssem => Self::FamilyInAssembly,
+            TypeVisibility::NestedFamOrAssem => Self::FamilyOrAssembly,
+            TypeVisibility::Public | TypeVisibility::NestedPublic => return None,
         })
     }
 
@@ -109,6 +107,7 @@ mod tests {
         Assembly, Family, FamilyInAssembly, FamilyOrAssembly, Module, Nobody, Type,
     };
     use super::*;
+    use crate::attributes::{MethodAttributes, TypeAttributes};
 
     /// The answers of an [`AccessContext`], in the order of its functions.
     struct At([bool; 5]);
@@ -169,8 +168,14 @@ mod tests {
 
     #[test]
     fn attributes_tell_the_limit() {
-        let members = (0..8).map(|attributes| Accessibility::of_member("M", attributes));
-        let of_types = (0..8).map(Accessibility::of_type);
+        let members = (0..8).map(|bits| {
+            let attributes = MethodAttributes::from_bits_retain(bits);
+            Accessibility::of_member("M", attributes.access())
+        });
+        let of_types = (0..8).map(|bits| {
+            let attributes = TypeAttributes::from_bits_retain(bits);
+            Accessibility::of_type(attributes.visibility())
+        });
         let limits = [
             Module,
             Type,
@@ -192,6 +197,9 @@ mod tests {
             Some(FamilyOrAssembly),
         ];
         assert!(of_types.eq(expected));
-        assert_eq!(Accessibility::of_member(".cctor", 6), Some(Nobody));
+        assert_eq!(
+            Accessibility::of_member(".cctor", MemberAccess::Public),
+            Some(Nobody)
+        );
     }
 }

@@ -1,12 +1,16 @@
 //! The metadata of new types and members (ECMA-335 II.23.1): all are public.
 //!
 //! ```
+//! use clr_profiler_il::attributes::MemberAccess;
 //! use clr_profiler_il::declaration::{NewField, NewType};
 //!
 //! assert_eq!(NewType::Struct.base(), "[corelib]System.ValueType");
-//! assert_eq!(NewField::Static.attributes(), 0x0016);
+//! assert_eq!(NewField::Static.attributes().access(), MemberAccess::Public);
 //! ```
 
+use crate::attributes::{
+    FieldAttributes, MemberAccess, MethodAttributes, TypeAttributes, TypeLayout, TypeVisibility,
+};
 use crate::signature::MethodSig;
 
 /// The kind of an added type.
@@ -31,27 +35,19 @@ impl NewType {
         }
     }
 
-    /// `CorTypeAttr`.
+    /// Its attributes.
     #[must_use]
-    pub const fn attributes(self) -> u32 {
-        const PUBLIC: u32 = 0x0000_0001;
-        const SEQUENTIAL: u32 = 0x0000_0008;
-        const ABSTRACT: u32 = 0x0000_0080;
-        const SEALED: u32 = 0x0000_0100;
-        const BEFORE_FIELD_INIT: u32 = 0x0010_0000;
-        let all = PUBLIC | SEALED | BEFORE_FIELD_INIT;
+    pub const fn attributes(self) -> TypeAttributes {
+        let all = TypeAttributes::SEALED
+            .union(TypeAttributes::BEFORE_FIELD_INIT)
+            .with_visibility(TypeVisibility::Public);
         match self {
-            Self::Static => all | ABSTRACT,
+            Self::Static => all.union(TypeAttributes::ABSTRACT),
             Self::Class => all,
-            Self::Struct => all | SEQUENTIAL,
+            Self::Struct => all.with_layout(TypeLayout::Sequential),
         }
     }
 }
-
-/// `fdPublic` and `mdPublic`.
-const PUBLIC: u32 = 0x0006;
-/// `fdStatic` and `mdStatic`.
-const STATIC: u32 = 0x0010;
 
 /// Where the value of a field is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,26 +59,27 @@ pub enum NewField {
 }
 
 impl NewField {
-    /// `CorFieldAttr`.
+    /// Its attributes.
     #[must_use]
-    pub const fn attributes(self) -> u32 {
-        match self {
-            Self::Static => PUBLIC | STATIC,
-            Self::Instance => PUBLIC,
-        }
+    pub const fn attributes(self) -> FieldAttributes {
+        let place = match self {
+            Self::Static => FieldAttributes::STATIC,
+            Self::Instance => FieldAttributes::empty(),
+        };
+        place.with_access(MemberAccess::Public)
     }
 }
 
 /// Marks a method whose name has a meaning for the runtime: `specialname rtspecialname`.
-pub const SPECIAL: u32 = 0x1800;
+pub const SPECIAL: MethodAttributes =
+    MethodAttributes::SPECIAL_NAME.union(MethodAttributes::RT_SPECIAL_NAME);
 
-/// `CorMethodAttr` of a method with this name and signature.
+/// The attributes of a method with this name.
 #[must_use]
-pub fn method_attributes(name: &str, signature: &MethodSig) -> u32 {
-    const HIDE_BY_SIG: u32 = 0x0080;
-    let mut attributes = PUBLIC | HIDE_BY_SIG;
+pub fn method_attributes(name: &str, signature: &MethodSig) -> MethodAttributes {
+    let mut attributes = MethodAttributes::HIDE_BY_SIG.with_access(MemberAccess::Public);
     if !signature.has_this {
-        attributes |= STATIC;
+        attributes |= MethodAttributes::STATIC;
     }
     if name == ".ctor" || name == ".cctor" {
         attributes |= SPECIAL;
@@ -113,7 +110,7 @@ mod tests {
     #[test]
     fn types_are_sealed_and_say_what_they_are() {
         let attributes =
-            [NewType::Static, NewType::Class, NewType::Struct].map(NewType::attributes);
+            [NewType::Static, NewType::Class, NewType::Struct].map(|kind| kind.attributes().bits());
         assert_eq!(attributes, [0x0010_0181, 0x0010_0101, 0x0010_0109]);
     }
 
@@ -130,7 +127,8 @@ mod tests {
             (".ctor", &of_instance, 0x1886),
             (".cctor", &of_type, 0x1896),
         ] {
-            assert_eq!(method_attributes(name, signature), attributes, "{name}");
+            let found = method_attributes(name, signature);
+            assert_eq!(found.bits(), attributes, "{name}");
         }
     }
 

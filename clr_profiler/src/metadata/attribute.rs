@@ -9,9 +9,6 @@ use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType, V
 use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
 use clr_profiler_il::token::{CustomAttribute, MemberRef, MethodDef, Token, TypeDef, TypeToken};
 
-/// In the attributes of a field: it is static.
-const STATIC: u32 = 0x10;
-
 impl Metadata<'_> {
     /// The arguments of an item's custom attribute, by the full name of its type; the first one where
     /// there are several.
@@ -213,7 +210,7 @@ impl Metadata<'_> {
     fn values_of(&self, class: TypeDef) -> Result<Option<TypeSig>> {
         for field in self.fields(class) {
             let props = self.field_props(field?)?;
-            if props.attributes & STATIC == 0 {
+            if !props.attributes.is_static() {
                 return Ok(Some(props.signature()?.field_type));
             }
         }

@@ -9,6 +9,7 @@ use super::stream::{to_memory, to_stream};
 use crate::error::Result;
 use crate::metadata::signature::checked;
 use crate::native::any_token;
+use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::signature::MethodSpecSig;
 use clr_profiler_il::token::{GenericParam, MethodSpec, Token, TypeToken};
 use clr_profiler_sys as sys;
@@ -34,11 +35,11 @@ table! { ($) __metadata_emit2:
     fn save_delta(file: &Path) -> () = SaveDelta(file.as_ptr(), 0)
         fails "A path that is no Unicode; what the metadata and the file system answer.";
 
-    /// Adds a generic parameter to a type or method: its place from 0, its attributes
-    /// (`CorGenericParamAttr`, ECMA-335 II.23.1.7), and the types that an argument must derive from.
+    /// Adds a generic parameter to a type or method: its place from 0, its attributes, and the types
+    /// that an argument must derive from.
     fn define_generic_param(
-        owner: impl Into<Token> as any_token, number: u32, attributes: u32, name: &str,
-        constraints: &[TypeToken]
+        owner: impl Into<Token> as any_token, number: u32,
+        attributes: GenericParamAttributes, name: &str, constraints: &[TypeToken]
     ) -> GenericParam
         = DefineGenericParam(owner, number, attributes, name.as_ptr(), 0, constraints.as_ptr(),
             @parameter) fails NAME;
@@ -50,7 +51,7 @@ table! { ($) __metadata_emit2:
     /// Changes attributes, name and constraints of a generic parameter. Name and constraints that are
     /// `None` stay as they are.
     fn set_generic_param_props(
-        parameter: GenericParam, attributes: u32, name: Option<&str>,
+        parameter: GenericParam, attributes: GenericParamAttributes, name: Option<&str>,
         constraints: Option<&[TypeToken]>
     ) -> () = SetGenericParamProps(parameter, attributes, name.as_ptr(), 0, constraints.as_ptr())
         fails NAME;

@@ -3,6 +3,7 @@
 use super::handle::{Metadata, Sealed};
 use crate::metadata::enumerate::Source;
 use crate::native::into_token;
+use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::token::{GenericParam, GenericParamConstraint, MethodSpec, Token};
 
 /// A generic parameter of a type or a method.
@@ -11,8 +12,8 @@ use clr_profiler_il::token::{GenericParam, GenericParamConstraint, MethodSpec, T
 pub struct GenericParamProps {
     /// Its place in the list of parameters, from 0.
     pub number: u32,
-    /// Its attributes: `CorGenericParamAttr`, ECMA-335 II.23.1.7.
-    pub attributes: u32,
+    /// Its attributes (ECMA-335 II.23.1.7).
+    pub attributes: GenericParamAttributes,
     /// The type or method that has it.
     pub owner: Token,
     /// Its name, such as `TKey`.

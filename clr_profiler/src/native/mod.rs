@@ -51,6 +51,7 @@ macro_rules! ask {
 
 #[macro_use]
 mod rows;
+mod attributes;
 mod constants;
 mod convert;
 mod object;

@@ -16,6 +16,7 @@ use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataAssemblyImport, MetadataImport};
 use clr_profiler_il::access::{self, Accessibility};
+use clr_profiler_il::attributes::{MemberAccess, TypeAttributes};
 use clr_profiler_il::metadata::{Member, Tables};
 use clr_profiler_il::token::{FieldDef, MethodDef, Token, TypeDef, TypeToken};
 use clr_profiler_il::usage::{AccessTarget, Usage};
@@ -121,27 +122,25 @@ impl<'a> Looks<'a, '_> {
     fn member(&self, token: Token, class: TypeToken, member: &Member) -> Option<Limit> {
         let found = self.find(|known, metadata| {
             if let TypeToken::Def(class) = class {
-                let attributes = own_attributes(&metadata, token)?;
+                let access = own_access(&metadata, token)?;
                 let place = Place {
                     module: self.module,
                     metadata,
                     class,
                 };
-                return Ok(of_member(&place, &member.name, attributes));
+                return Ok(of_member(&place, &member.name, access));
             }
             let wanted = signature_text(&metadata, &member.signature).ok_or(NotFound::Unknown)?;
             let lookup = self.lookup;
             let place = lookup.type_behind(known, self.module, metadata, class)?;
             let found = lookup.member_named(known, place, &member.name, &wanted);
-            found.map(|(place, props)| of_member(&place, &props.name, props.attributes))
+            found.map(|(place, props)| of_member(&place, &props.name, props.attributes.access()))
         });
         found.flatten()
     }
 
     /// Why `newobj` cannot make an object with this.
     fn cannot_make(&self, constructor: Token) -> Option<Arc<str>> {
-        const ABSTRACT: u32 = 0x0080;
-        const INTERFACE: u32 = 0x0020;
         let member = self.scope.member(constructor)?;
         if member.name != ".ctor" {
             return Some(format!("newobj calls {}, which is no constructor", member.name).into());
@@ -149,9 +148,11 @@ impl<'a> Looks<'a, '_> {
         let parent = TypeToken::try_from(member.parent).ok()?;
         let (name, attributes) = self.lookup.in_type(self.module, parent, |place| {
             let props = place.metadata.type_def_props(place.class).ok();
-            Some((place.name(), props.map_or(0, |props| props.attributes)))
+            let attributes = props.map(|props| props.attributes);
+            Some((place.name(), attributes.unwrap_or_default()))
         })?;
-        (attributes & (ABSTRACT | INTERFACE) != 0)
+        attributes
+            .intersects(TypeAttributes::ABSTRACT | TypeAttributes::INTERFACE)
             .then(|| format!("{name} is abstract: newobj makes no objects of it").into())
     }
 
@@ -279,18 +280,20 @@ fn of_type(place: &Place<'_>) -> Vec<Limit> {
     let outer = all.iter().skip(1).chain(all.last());
     let limits = all.iter().zip(outer).map_while(|(&class, &outer)| {
         let props = metadata.type_def_props(class).ok()?;
-        Some(Accessibility::of_type(props.attributes).map(|to| Limit {
-            what: place.name(),
-            to,
-            module: place.module,
-            class: outer,
-        }))
+        Some(
+            Accessibility::of_type(props.attributes.visibility()).map(|to| Limit {
+                what: place.name(),
+                to,
+                module: place.module,
+                class: outer,
+            }),
+        )
     });
     limits.flatten().collect()
 }
 
-fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {
-    let to = Accessibility::of_member(name, attributes);
+fn of_member(place: &Place<'_>, name: &str, access: MemberAccess) -> Option<Limit> {
+    let to = Accessibility::of_member(name, access);
     to.map(|to| Limit {
         what: format!("{}::{name}", place.name()),
         to,
@@ -299,11 +302,11 @@ fn of_member(place: &Place<'_>, name: &str, attributes: u32) -> Option<Limit> {
     })
 }
 
-/// The attributes of a method or field that the module defines.
-fn own_attributes(metadata: &Metadata<'_>, token: Token) -> Answer<u32> {
+/// Which code may use a method or field that the module defines.
+fn own_access(metadata: &Metadata<'_>, token: Token) -> Answer<MemberAccess> {
     if let Ok(method) = MethodDef::try_from(token) {
-        return Ok(metadata.method_props(method)?.attributes);
+        return Ok(metadata.method_props(method)?.attributes.access());
     }
     let field = FieldDef::try_from(token).map_err(|_| NotFound::Unknown)?;
-    Ok(metadata.field_props(field)?.attributes)
+    Ok(metadata.field_props(field)?.attributes.access())
 }

@@ -5,6 +5,7 @@ use super::lookup::Lookup;
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{MetadataImport, MetadataImport2};
+use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxer, MethodTypes, TypedArguments};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
@@ -171,8 +172,6 @@ impl MethodTypes for RewriteContext<'_> {
     }
 
     fn allows_by_ref_like(&self, parameter: &TypeSig) -> Result<bool> {
-        /// `gpAllowByRefLike`.
-        const ALLOWS_BY_REF_LIKE: u32 = 0x0020;
         let (owner, number): (Token, u32) = match *parameter {
             TypeSig::Var(number) => (self.props().class.into(), number),
             TypeSig::MVar(number) => (self.token().into(), number),
@@ -182,7 +181,9 @@ impl MethodTypes for RewriteContext<'_> {
         for parameter in metadata.generic_params(owner) {
             let parameter = metadata.generic_param_props(parameter?)?;
             if parameter.number == number {
-                return Ok(parameter.attributes & ALLOWS_BY_REF_LIKE != 0);
+                return Ok(parameter
+                    .attributes
+                    .contains(GenericParamAttributes::ACCEPT_BY_REF_LIKE));
             }
         }
         Err(Error::other(format!(

@@ -7,6 +7,7 @@ use super::scope::Scope;
 use super::subject::Subject;
 use crate::error::{Error, Result};
 use crate::metadata::{Metadata, MetadataImport2};
+use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::metadata::{Cache, MetadataResolver};
 use clr_profiler_il::signature::TypeSig;
@@ -71,11 +72,12 @@ fn references(subject: &Subject<'_>, known: &Cache<TypeDef, Arc<[u32]>>) -> Vec<
 
 /// The numbers of the parameters of a type or method that stand for reference types alone.
 fn constrained(metadata: &Metadata<'_>, owner: Token) -> impl Iterator<Item = u32> {
-    /// `gpReferenceTypeConstraint`.
-    const REFERENCE_TYPE: u32 = 0x0004;
     let parameters = metadata.generic_params(owner).filter_map(Result::ok);
     parameters.filter_map(move |parameter| {
         let props = metadata.generic_param_props(parameter).ok()?;
-        (props.attributes & REFERENCE_TYPE != 0).then_some(props.number)
+        let is_reference = props
+            .attributes
+            .contains(GenericParamAttributes::REFERENCE_TYPE_CONSTRAINT);
+        is_reference.then_some(props.number)
     })
 }

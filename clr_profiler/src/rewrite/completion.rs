@@ -1,5 +1,6 @@
 //! When the work of a method is done: [`RewriteContext::completion`].
 
+use clr_profiler_il::attributes::MethodImplAttributes;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::completion::{Completion, CompletionContext};
 use clr_profiler_il::metadata::Tables;
@@ -57,7 +58,7 @@ impl CompletionContext for RewriteContext<'_> {
         self.signature()
     }
 
-    fn implementation(&self) -> u32 {
+    fn implementation(&self) -> MethodImplAttributes {
         self.props().implementation
     }
 

@@ -64,11 +64,10 @@ impl<'a> RewriteContext<'a> {
     ///
     /// That the method cannot be wrapped.
     pub fn shape(&self) -> Result<MethodShape<'_>> {
-        const STATIC: u32 = 0x0010;
         let props = self.props();
-        let shape = MethodShape::new(self.signature()).impl_flags(props.implementation)?;
+        let shape = MethodShape::new(self.signature()).implementation(props.implementation)?;
         let is_constructor = props.name == ".ctor"
-            && props.attributes & STATIC == 0
+            && !props.attributes.is_static()
             && !self.resolver.is_in_value_type(props.class.into());
         Ok(if is_constructor {
             shape.constructor(&self.resolver)
@@ -211,7 +210,7 @@ impl<'a> RewriteContext<'a> {
     /// That the method is a runtime-async one with another result than such methods have.
     pub fn return_type(&self) -> Result<TypeSig> {
         let shape = MethodShape::new(self.signature());
-        let shape = shape.impl_flags(self.props().implementation)?;
+        let shape = shape.implementation(self.props().implementation)?;
         Ok(shape.return_type().clone())
     }
 

@@ -9,6 +9,7 @@ use crate::metadata::{
     MetadataAssemblyImport, MetadataEmit, MetadataEmit2, MetadataImport,
 };
 use crate::native;
+use clr_profiler_il::attributes::AssemblyFlags;
 use clr_profiler_il::metadata::{self, Emitter, ResolutionScope};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
@@ -187,7 +188,10 @@ impl ModuleNames<'_, '_> {
             version: assembly.version.clone(),
             public_key_or_token: assembly.public_key.clone(),
             // The whole key, if there is one, and nothing else.
-            flags: u32::from(!assembly.public_key.is_empty()),
+            flags: match assembly.public_key.is_empty() {
+                true => AssemblyFlags::empty(),
+                false => AssemblyFlags::PUBLIC_KEY,
+            },
             ..AssemblyRefProps::default()
         })?;
         assemblies.references.push((name.clone(), token.into()));

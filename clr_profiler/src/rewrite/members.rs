@@ -14,6 +14,9 @@ use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags};
 use crate::metadata::{MetadataEmit, MetadataImport, MetadataWriter};
 use crate::runtime::{ProfilerInfo, lock, own_library};
+use clr_profiler_il::attributes::{
+    CallConv, MethodAttributes, MethodImplAttributes, PInvokeAttributes,
+};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::declaration::{
     NewField, NewType, SPECIAL, body_without_code, method_attributes,
@@ -189,23 +192,20 @@ fn import<R>(
 struct Unfinished<'a> {
     writer: &'a MetadataWriter<'a>,
     method: MethodDef,
-    attributes: u32,
+    attributes: MethodAttributes,
 }
 
 impl<'a> Unfinished<'a> {
-    /// `internalcall`.
-    const INTERNAL_CALL: u32 = 0x1000;
-
     fn define(
         writer: &'a MetadataWriter<'a>,
         class: TypeDef,
         name: &str,
-        attributes: u32,
+        attributes: MethodAttributes,
         signature: &MethodSig,
     ) -> Result<Self> {
         let (class, harmless) = (Some(class), attributes & !SPECIAL);
-        let method =
-            writer.define_method(class, name, harmless, signature, 0, Self::INTERNAL_CALL)?;
+        let internal_call = MethodImplAttributes::INTERNAL_CALL;
+        let method = writer.define_method(class, name, harmless, signature, 0, internal_call)?;
         Ok(Self {
             writer,
             method,
@@ -216,9 +216,9 @@ impl<'a> Unfinished<'a> {
     /// Gives the method its body, and makes it what it shall be.
     fn finish(self, info: &ProfilerInfo, module: ModuleId, body: &[u8]) -> Result<()> {
         info.set_il_function_body(module, self.method, body)?;
-        let attributes = Some(self.attributes);
+        let (attributes, il) = (Some(self.attributes), Some(MethodImplAttributes::empty()));
         self.writer
-            .set_method_props(self.method, attributes, None, Some(0))
+            .set_method_props(self.method, attributes, None, il)
     }
 }
 
@@ -314,9 +314,8 @@ impl TypeBuilder<'_> {
         library: NativeLibrary<'_>,
         function: &str,
     ) -> Result<MethodSymbol> {
-        const PINVOKE: u32 = 0x2000;
-        const PRESERVE_SIG: u32 = 0x0080;
-        const NO_MANGLE_CDECL: u32 = 0x0201;
+        const IMPLEMENTATION: MethodImplAttributes = MethodImplAttributes::PRESERVE_SIG;
+        const MAP: PInvokeAttributes = PInvokeAttributes::NO_MANGLE.with_call_conv(CallConv::Cdecl);
         let own;
         let library = match library {
             NativeLibrary::Name(name) => Ok(name),
@@ -333,14 +332,14 @@ impl TypeBuilder<'_> {
         if signature.has_this {
             return Err(Error::other("a native function is a static method"));
         }
-        let attributes = method_attributes(name, &signature) | PINVOKE;
+        let attributes = method_attributes(name, &signature) | MethodAttributes::PINVOKE_IMPL;
         let library = self.writer.define_module_ref(library)?;
         let class = Some(self.class);
         let method =
             self.writer
-                .define_method(class, name, attributes, &signature, 0, PRESERVE_SIG)?;
+                .define_method(class, name, attributes, &signature, 0, IMPLEMENTATION)?;
         self.writer
-            .define_pinvoke_map(method, NO_MANGLE_CDECL, function, library)?;
+            .define_pinvoke_map(method, MAP, function, library)?;
         Ok(symbol)
     }
 

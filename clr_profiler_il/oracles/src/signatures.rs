@@ -1,5 +1,6 @@
 use std::fmt::Debug;
 
+use clr_profiler_il::attributes::MethodImplAttributes;
 use clr_profiler_il::signature::{
     FieldSig, LocalsSig, MemberRefSig, MethodSig, MethodSpecSig, NameStyle, PropertySig,
     SignatureError, StandAloneSig, TokenNames, TypeSig, TypeSpecSig,
@@ -29,7 +30,7 @@ pub fn signature(bytes: &[u8]) {
     if let Ok(method) = MethodSig::parse(bytes) {
         let _ = (
             method.argument_count(),
-            method.effective_return_type(0x2000),
+            method.effective_return_type(MethodImplAttributes::ASYNC),
         );
         let put_in = method.substitute(&[TypeSig::I4], &[TypeSig::Object, TypeSig::I4]);
         // What cannot be written is an error; what can be is read.

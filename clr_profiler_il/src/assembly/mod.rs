@@ -13,6 +13,7 @@ mod tests;
 
 use std::error::Error;
 
+use crate::attributes::AssemblyFlags;
 use crate::messages::messages;
 use image::Bytes;
 
@@ -54,8 +55,8 @@ pub struct Manifest {
     pub public_key: Vec<u8>,
     /// The hash algorithm of the assembly's files (II.23.1.1).
     pub hash_algorithm: u32,
-    /// The attributes (II.23.1.2).
-    pub flags: u32,
+    /// The flags (II.23.1.2).
+    pub flags: AssemblyFlags,
     /// The number of types of other assemblies that it refers to.
     pub type_refs: u32,
 }
@@ -86,7 +87,7 @@ impl Manifest {
             culture: string(row.culture)?.to_owned(),
             public_key: public_key.to_vec(),
             hash_algorithm: row.hash_algorithm,
-            flags: row.flags,
+            flags: AssemblyFlags::from_bits_retain(row.flags),
             type_refs: row.type_refs,
         })
     }

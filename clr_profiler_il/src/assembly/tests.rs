@@ -69,7 +69,7 @@ fn a_manifest_is_read() {
         culture: "de-DE".to_owned(),
         public_key: vec![7, 8, 9],
         hash_algorithm: 0x8004,
-        flags: 1,
+        flags: AssemblyFlags::PUBLIC_KEY,
         type_refs: 2,
     };
     assert_eq!(read, expected);

@@ -6,11 +6,12 @@
 #[cfg(test)]
 mod tests;
 
+use crate::attributes::MethodImplAttributes;
 use crate::body::MethodBody;
 use crate::instruction::Operand;
 use crate::messages::messages;
 use crate::opcode::Opcode;
-use crate::signature::{MethodSig, RUNTIME_ASYNC, TokenNames, TypeSig};
+use crate::signature::{MethodSig, TokenNames, TypeSig};
 use crate::symbol::{MethodSymbol, Reference, Resolver, TypeSymbol};
 use crate::token::{TypeDef, TypeRef, TypeToken};
 
@@ -88,8 +89,8 @@ pub trait CompletionContext {
     /// The signature of the method.
     fn signature(&self) -> &MethodSig;
 
-    /// Its implementation flags.
-    fn implementation(&self) -> u32;
+    /// The attributes of its implementation.
+    fn implementation(&self) -> MethodImplAttributes;
 
     /// Its name, without that of the type.
     fn name(&self) -> &str;
@@ -133,7 +134,10 @@ impl Completion {
     ///
     /// The error of a failed metadata call.
     pub fn of<F: CompletionContext>(method: &F, body: &MethodBody) -> Result<Self, F::Error> {
-        if method.implementation() & RUNTIME_ASYNC != 0 {
+        if method
+            .implementation()
+            .contains(MethodImplAttributes::ASYNC)
+        {
             return Ok(Self::Return);
         }
         let returned = method.signature().return_type.unmodified().clone();

@@ -5,7 +5,7 @@ use crate::token::{MethodDef, TypeSpec};
 /// A method called `M` and its module, whose types are named by row.
 struct Method {
     signature: MethodSig,
-    implementation: u32,
+    implementation: MethodImplAttributes,
     is_core_library: bool,
     attributes: &'static [&'static str],
     has_awaiter: bool,
@@ -67,7 +67,7 @@ impl CompletionContext for Method {
         &self.signature
     }
 
-    fn implementation(&self) -> u32 {
+    fn implementation(&self) -> MethodImplAttributes {
         self.implementation
     }
 
@@ -107,7 +107,7 @@ impl CompletionContext for Method {
 fn returning(returned: TypeSig) -> Method {
     Method {
         signature: MethodSig::new(returned, Vec::new()),
-        implementation: 0,
+        implementation: MethodImplAttributes::empty(),
         is_core_library: false,
         attributes: &[],
         has_awaiter: false,
@@ -152,7 +152,7 @@ fn the_four_types_are_followed_where_they_are_the_core_librarys() {
     assert_eq!(of(&own), Completion::Return);
     own.is_core_library = true;
     assert!(matches!(of(&own), Completion::Task(_)));
-    own.implementation = RUNTIME_ASYNC;
+    own.implementation = MethodImplAttributes::ASYNC;
     assert_eq!(of(&own), Completion::Return);
 }
 

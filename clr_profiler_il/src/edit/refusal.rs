@@ -1,17 +1,8 @@
 use std::error::Error;
 
+use crate::attributes::{CodeType, MethodAttributes, MethodImplAttributes};
 use crate::instruction::InstructionId;
 use crate::messages::messages;
-
-/// A flag of a method's attributes (`CorMethodAttr`).
-const ABSTRACT: u32 = 0x0400;
-const PINVOKE: u32 = 0x2000;
-/// A mask of a method's implementation flags (`CorMethodImpl`).
-const CODE_TYPE: u32 = 0x0003;
-const NATIVE: u32 = 1;
-const RUNTIME: u32 = 3;
-const UNMANAGED: u32 = 0x0004;
-const INTERNAL_CALL: u32 = 0x1000;
 
 messages! {
     /// The reason why a method or its body cannot be rewritten.
@@ -81,26 +72,35 @@ impl NotInstrumentable {
     /// flags and RVA in the metadata (`GetMethodProps`).
     ///
     /// ```
+    /// use clr_profiler_il::attributes::{MethodAttributes, MethodImplAttributes};
     /// use clr_profiler_il::edit::NotInstrumentable;
     ///
-    /// // `public abstract void M();`
-    /// let reason = NotInstrumentable::without_il(0x05c6, 0, 0);
+    /// let il = MethodImplAttributes::empty();
+    /// let reason = NotInstrumentable::without_il(MethodAttributes::ABSTRACT, il, 0);
     /// assert_eq!(reason, Some(NotInstrumentable::Abstract));
-    /// assert_eq!(NotInstrumentable::without_il(0x0086, 0, 0x2050), None);
+    /// let reason = NotInstrumentable::without_il(MethodAttributes::STATIC, il, 0x2050);
+    /// assert_eq!(reason, None);
     /// ```
     #[must_use]
     #[doc(alias = "CorMethodAttr")]
     #[doc(alias = "CorMethodImpl")]
-    pub const fn without_il(attributes: u32, impl_flags: u32, rva: u32) -> Option<Self> {
-        Some(if attributes & ABSTRACT != 0 {
+    pub const fn without_il(
+        attributes: MethodAttributes,
+        implementation: MethodImplAttributes,
+        rva: u32,
+    ) -> Option<Self> {
+        let code_type = implementation.code_type();
+        Some(if attributes.contains(MethodAttributes::ABSTRACT) {
             Self::Abstract
-        } else if attributes & PINVOKE != 0 {
+        } else if attributes.contains(MethodAttributes::PINVOKE_IMPL) {
             Self::PInvoke
-        } else if impl_flags & INTERNAL_CALL != 0 {
+        } else if implementation.contains(MethodImplAttributes::INTERNAL_CALL) {
             Self::InternalCall
-        } else if impl_flags & CODE_TYPE == RUNTIME {
+        } else if matches!(code_type, CodeType::Runtime) {
             Self::Runtime
-        } else if impl_flags & CODE_TYPE == NATIVE || impl_flags & UNMANAGED != 0 {
+        } else if matches!(code_type, CodeType::Native)
+            || implementation.contains(MethodImplAttributes::UNMANAGED)
+        {
             Self::Native
         } else if rva == 0 {
             Self::Extern

@@ -1,4 +1,5 @@
 use super::TypeSig;
+use crate::attributes::MethodImplAttributes;
 
 /// The calling convention of a method (ECMA-335 II.15.3): the lower 4 bits of a method signature.
 #[doc(alias = "CorCallingConvention")]
@@ -39,9 +40,6 @@ pub(super) struct Flags {
     pub(super) explicit_this: bool,
     pub(super) generic: bool,
 }
-
-/// A method's implementation flag: the runtime suspends and resumes the method.
-pub(crate) const RUNTIME_ASYNC: u32 = 0x2000;
 
 const GENERIC: u8 = 0x10;
 pub(super) const HAS_THIS: u8 = 0x20;
@@ -181,8 +179,8 @@ impl MethodSig {
         self.params.len() + implicit_this as usize
     }
 
-    /// The type of the value that `ret` takes: the return type, or for a runtime-async method,
-    /// which has the implementation flag 0x2000, the result of its task: nothing for `Task` and
+    /// The type of the value that `ret` takes: the return type, or for a runtime-async method, which
+    /// has [`MethodImplAttributes::ASYNC`], the result of its task: nothing for `Task` and
     /// `ValueTask`, `T` for `Task<T>` and `ValueTask<T>`.
     ///
     /// `None` if a method with that flag returns a type of another form, as the runtime's own
@@ -190,8 +188,8 @@ impl MethodSig {
     /// checked.
     #[must_use]
     #[doc(alias = "miAsync")]
-    pub fn effective_return_type(&self, impl_flags: u32) -> Option<&TypeSig> {
-        if impl_flags & RUNTIME_ASYNC == 0 {
+    pub fn effective_return_type(&self, implementation: MethodImplAttributes) -> Option<&TypeSig> {
+        if !implementation.contains(MethodImplAttributes::ASYNC) {
             return Some(&self.return_type);
         }
         match self.return_type.unmodified() {

@@ -74,7 +74,6 @@ pub use stand_alone::{LocalsSig, MAX_LOCALS, StandAloneSig};
 pub use text::{TypeKind, TypeTokens};
 pub use type_sig::{ArrayShape, TypeSig};
 
-pub(crate) use method::RUNTIME_ASYNC;
 pub(crate) use text::TypeParser;
 
 /// The maximum nesting of types: `int[][]` is 3 deep.

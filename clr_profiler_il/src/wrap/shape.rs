@@ -1,6 +1,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::attributes::MethodImplAttributes;
 use crate::edit::NotInstrumentable;
 use crate::signature::{MethodSig, TypeSig};
 use crate::symbol::Resolver;
@@ -8,6 +9,7 @@ use crate::symbol::Resolver;
 /// The properties of a method that matter for wrapping.
 ///
 /// ```
+/// use clr_profiler_il::attributes::MethodImplAttributes;
 /// use clr_profiler_il::signature::{MethodSig, TypeSig};
 /// use clr_profiler_il::token::TypeRef;
 /// use clr_profiler_il::wrap::MethodShape;
@@ -20,7 +22,7 @@ use crate::symbol::Resolver;
 ///     arguments: vec![TypeSig::I4],
 /// };
 /// let signature = MethodSig::new(task, vec![]);
-/// let shape = MethodShape::new(&signature).impl_flags(0x2000)?;
+/// let shape = MethodShape::new(&signature).implementation(MethodImplAttributes::ASYNC)?;
 /// assert_eq!(*shape.return_type(), TypeSig::I4);
 /// assert!(shape.is_runtime_async());
 /// assert!(!MethodShape::new(&signature).is_runtime_async());
@@ -47,7 +49,7 @@ impl<'a> MethodShape<'a> {
         }
     }
 
-    /// Sets the implementation flags, of which only that of runtime-async methods matters: the
+    /// Sets the implementation attributes, of which only that of runtime-async methods matters: the
     /// value that their `ret` takes differs from the return type of their signature. See
     /// [`effective_return_type`](MethodSig::effective_return_type).
     ///
@@ -56,9 +58,12 @@ impl<'a> MethodShape<'a> {
     ///
     /// # Errors
     ///
-    /// If the flags do not fit the signature.
-    pub fn impl_flags(mut self, impl_flags: u32) -> Result<Self, NotInstrumentable> {
-        let effective = self.signature.effective_return_type(impl_flags);
+    /// If the attributes do not fit the signature.
+    pub fn implementation(
+        mut self,
+        implementation: MethodImplAttributes,
+    ) -> Result<Self, NotInstrumentable> {
+        let effective = self.signature.effective_return_type(implementation);
         self.return_type = effective.ok_or(NotInstrumentable::RuntimeAsync)?;
         Ok(self)
     }

@@ -1,5 +1,6 @@
 //! What is refused, and that nothing has changed then.
 
+use clr_profiler_il::attributes::{MethodAttributes, MethodImplAttributes};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::{EditError, NotInstrumentable};
 use clr_profiler_il::fragment::Fragment;
@@ -265,24 +266,25 @@ fn results_of_any_type() {
         arguments: vec![TypeSig::MVar(0)],
     };
     let pointer = TypeSig::Pointer(Box::new(TypeSig::Void));
-    for (declared, flags, local) in [
-        (TypeSig::I4, 0, Some(TypeSig::I4)),
-        (by_ref.clone(), 0, Some(by_ref.clone())),
-        (read_only, 0, Some(by_ref)),
-        (pointer.clone(), 0, Some(pointer)),
+    let (none, runtime_async) = (MethodImplAttributes::empty(), MethodImplAttributes::ASYNC);
+    for (declared, implementation, local) in [
+        (TypeSig::I4, none, Some(TypeSig::I4)),
+        (by_ref.clone(), none, Some(by_ref.clone())),
+        (read_only, none, Some(by_ref)),
+        (pointer.clone(), none, Some(pointer)),
         (
             TypeSig::ValueType(name.into()),
-            0,
+            none,
             Some(TypeSig::ValueType(name.into())),
         ),
-        (TypeSig::MVar(0), 0, Some(TypeSig::MVar(0))),
-        (TypeSig::TypedReference, 0, Some(TypeSig::TypedReference)),
-        (task.clone(), 0, Some(task.clone())),
-        (promise.clone(), 0, Some(promise.clone())),
+        (TypeSig::MVar(0), none, Some(TypeSig::MVar(0))),
+        (TypeSig::TypedReference, none, Some(TypeSig::TypedReference)),
+        (task.clone(), none, Some(task.clone())),
+        (promise.clone(), none, Some(promise.clone())),
         // Runtime-async.
-        (task, 0x2000, None),
-        (TypeSig::ValueType(name.into()), 0x2000, None),
-        (promise, 0x2000, Some(TypeSig::MVar(0))),
+        (task, runtime_async, None),
+        (TypeSig::ValueType(name.into()), runtime_async, None),
+        (promise, runtime_async, Some(TypeSig::MVar(0))),
     ] {
         let returns = local.is_some();
         let mut body = built(&mut tokens, |f| {
@@ -292,7 +294,9 @@ fn results_of_any_type() {
             f.ret();
         });
         let method = MethodSig::new(declared, vec![TypeSig::I4]);
-        let shape = MethodShape::new(&method).impl_flags(flags).unwrap();
+        let shape = MethodShape::new(&method)
+            .implementation(implementation)
+            .unwrap();
         let wrapped = body.wrap(&Parts::ALL.wrap(), &shape).unwrap();
         assert_valid(&body, &mut tokens);
         let locals = &body.locals().unwrap().locals;
@@ -309,7 +313,9 @@ fn results_of_any_type() {
         TypeSig::SzArray(Box::new(TypeSig::I4)),
     ] {
         let method = MethodSig::new(declared, vec![]);
-        let refusal = MethodShape::new(&method).impl_flags(0x2000).unwrap_err();
+        let refusal = MethodShape::new(&method)
+            .implementation(runtime_async)
+            .unwrap_err();
         assert_eq!(refusal, NotInstrumentable::RuntimeAsync);
     }
 }
@@ -405,6 +411,8 @@ fn methods_without_il() {
         (0x0096, 0x0004, 0x3000, Some(Reason::Native)),
         (0x0016, 0x0000, 0, Some(Reason::Extern)),
     ] {
-        assert_eq!(Reason::without_il(attributes, flags, rva), reason);
+        let attributes = MethodAttributes::from_bits_retain(attributes);
+        let implementation = MethodImplAttributes::from_bits_retain(flags);
+        assert_eq!(Reason::without_il(attributes, implementation, rva), reason);
     }
 }

@@ -3,6 +3,7 @@
 use super::identity::{AssemblyProps, AssemblyRefProps};
 use crate::metadata::handle::{MetadataWriter, SealedWriter};
 use crate::native::any_token;
+use clr_profiler_il::attributes::{FileAttributes, ManifestResourceAttributes, TypeAttributes};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
@@ -10,36 +11,39 @@ use clr_profiler_il::token::{
 table! { ($) __metadata_assembly_emit:
     MetadataAssemblyEmit = IMetaDataAssemblyEmit from beside_emit;
 
-    /// Adds a file to the assembly. `flags` is `CorFileFlags`, ECMA-335 II.23.1.6.
-    fn define_file(name: &str, hash: &[u8], flags: u32) -> File
-        = DefineFile(name.as_ptr(), hash.as_ptr(), hash.len(), flags, @token);
+    /// Adds a file to the assembly.
+    fn define_file(name: &str, hash: &[u8], attributes: FileAttributes) -> File
+        = DefineFile(name.as_ptr(), hash.as_ptr(), hash.len(), attributes, @token);
 
     /// Changes hash and attributes of a file.
-    fn set_file_props(file: File, hash: &[u8], flags: u32) -> ()
-        = SetFileProps(file, hash.as_ptr(), hash.len(), flags);
+    fn set_file_props(file: File, hash: &[u8], attributes: FileAttributes) -> ()
+        = SetFileProps(file, hash.as_ptr(), hash.len(), attributes);
 
     /// Adds a type that another file has, or that is forwarded to another assembly.
     fn define_exported_type(
         name: &str, implementation: impl Into<Token> as any_token, type_def: Option<TypeDef>,
-        flags: u32
-    ) -> ExportedType = DefineExportedType(name.as_ptr(), implementation, type_def, flags, @token);
+        attributes: TypeAttributes
+    ) -> ExportedType
+        = DefineExportedType(name.as_ptr(), implementation, type_def, attributes, @token);
 
     /// Changes place and attributes of an exported type.
     fn set_exported_type_props(
         exported: ExportedType, implementation: impl Into<Token> as any_token,
-        type_def: Option<TypeDef>, flags: u32
-    ) -> () = SetExportedTypeProps(exported, implementation, type_def, flags);
+        type_def: Option<TypeDef>, attributes: TypeAttributes
+    ) -> () = SetExportedTypeProps(exported, implementation, type_def, attributes);
 
     /// Adds a resource; `None` as the implementation says that it is in this file.
     fn define_manifest_resource(
-        name: &str, implementation: Option<Token>, offset: u32, flags: u32
+        name: &str, implementation: Option<Token>, offset: u32,
+        attributes: ManifestResourceAttributes
     ) -> ManifestResource
-        = DefineManifestResource(name.as_ptr(), implementation, offset, flags, @token);
+        = DefineManifestResource(name.as_ptr(), implementation, offset, attributes, @token);
 
     /// Changes place and attributes of a resource.
     fn set_manifest_resource_props(
-        resource: ManifestResource, implementation: Option<Token>, offset: u32, flags: u32
-    ) -> () = SetManifestResourceProps(resource, implementation, offset, flags);
+        resource: ManifestResource, implementation: Option<Token>, offset: u32,
+        attributes: ManifestResourceAttributes
+    ) -> () = SetManifestResourceProps(resource, implementation, offset, attributes);
 
     /// Makes the module the manifest of an assembly.
     fn define_assembly(assembly: &AssemblyProps) -> Assembly

@@ -4,6 +4,7 @@ use std::ptr;
 
 use crate::error::Result;
 use crate::native::{Blob, Text, answers, arguments, wide};
+use clr_profiler_il::attributes::AssemblyFlags;
 use clr_profiler_sys as sys;
 
 /// Version and culture of an assembly.
@@ -32,8 +33,8 @@ pub struct AssemblyProps {
     pub public_key: Vec<u8>,
     /// The hash algorithm of its files: `AssemblyHashAlgorithm`, ECMA-335 II.23.1.1.
     pub hash_algorithm: u32,
-    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
-    pub flags: u32,
+    /// Its flags (ECMA-335 II.23.1.2).
+    pub flags: AssemblyFlags,
 }
 
 /// A reference to an assembly, as it is read and added.
@@ -43,13 +44,13 @@ pub struct AssemblyRefProps {
     pub name: String,
     /// Version and culture.
     pub version: AssemblyVersion,
-    /// Its public key (with the flag `afPublicKey`) or, as is usual, the eight bytes of the token of it;
+    /// Its public key (with [`AssemblyFlags::PUBLIC_KEY`]) or, as is usual, the eight bytes of the token of it;
     /// empty where it has none.
     pub public_key_or_token: Vec<u8>,
     /// The hash of its file; usually empty.
     pub hash: Vec<u8>,
-    /// Its attributes: `CorAssemblyFlags`, ECMA-335 II.23.1.2.
-    pub flags: u32,
+    /// Its flags (ECMA-335 II.23.1.2).
+    pub flags: AssemblyFlags,
 }
 
 /// An assembly as calls take it.
@@ -76,14 +77,14 @@ arguments! {
         version: NativeVersion::of(asked.call, &assembly.version)?,
         public_key: assembly.public_key.as_slice().to_native(asked)?,
         hash_algorithm: assembly.hash_algorithm,
-        flags: assembly.flags,
+        flags: assembly.flags.bits(),
     });
     &'a AssemblyRefProps => NativeAssemblyRef<'a>, of ['a] = |reference, asked| Ok(NativeAssemblyRef {
         name: reference.name.as_str().to_native(asked)?,
         version: NativeVersion::of(asked.call, &reference.version)?,
         key: reference.public_key_or_token.as_slice().to_native(asked)?,
         hash: reference.hash.as_slice().to_native(asked)?,
-        flags: reference.flags,
+        flags: reference.flags.bits(),
     });
 }
 

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
 use crate::native::{Argument, Asked, cast, read_array};
+use clr_profiler_il::attributes::{FileAttributes, ManifestResourceAttributes, TypeAttributes};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
 };
@@ -18,8 +19,8 @@ pub struct FileProps {
     pub name: String,
     /// The hash of its content.
     pub hash: Vec<u8>,
-    /// Its attributes: `CorFileFlags`, ECMA-335 II.23.1.6.
-    pub flags: u32,
+    /// Its attributes (ECMA-335 II.23.1.6).
+    pub attributes: FileAttributes,
 }
 
 /// A type that an assembly exports from another file, or forwards to another assembly.
@@ -32,8 +33,8 @@ pub struct ExportedTypeProps {
     pub implementation: Token,
     /// Its token in the other file, as a hint.
     pub type_def: Option<TypeDef>,
-    /// Its attributes: `CorTypeAttr`, ECMA-335 II.23.1.15.
-    pub flags: u32,
+    /// Its attributes (ECMA-335 II.23.1.15).
+    pub attributes: TypeAttributes,
 }
 
 /// A resource of an assembly.
@@ -46,8 +47,8 @@ pub struct ManifestResourceProps {
     pub implementation: Token,
     /// Where it begins there.
     pub offset: u32,
-    /// Its attributes: `CorManifestResourceFlags`, ECMA-335 II.23.1.9.
-    pub flags: u32,
+    /// Its attributes (ECMA-335 II.23.1.9).
+    pub attributes: ManifestResourceAttributes,
 }
 
 table! { ($) __metadata_assembly_import:
@@ -58,17 +59,17 @@ table! { ($) __metadata_assembly_import:
         none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
     /// Name, hash and attributes of a file of the assembly.
-    fn file_props(token: File) -> {FileProps} = GetFileProps(token, ~{name}, @(hash), @flags)
+    fn file_props(token: File) -> {FileProps} = GetFileProps(token, ~{name}, @(hash), @attributes)
         fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
 
     /// Name and place of a type that the assembly exports from another file or forwards.
     fn exported_type_props(token: ExportedType) -> {ExportedTypeProps}
-        = GetExportedTypeProps(token, ~{name}, @implementation, @type_def, @flags)
+        = GetExportedTypeProps(token, ~{name}, @implementation, @type_def, @attributes)
         fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
 
     /// Name and place of a resource.
     fn manifest_resource_props(token: ManifestResource) -> {ManifestResourceProps}
-        = GetManifestResourceProps(token, ~{name}, @implementation, @offset, @flags)
+        = GetManifestResourceProps(token, ~{name}, @implementation, @offset, @attributes)
         fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
 
     /// The exported type with this name, in the exported type that encloses it.

@@ -14,6 +14,10 @@ use super::value::DefaultValue;
 use crate::error::{Error, Result};
 use crate::metadata::kept::InUse;
 use crate::native::{Asked, any_token, length, read_array, start_or_null};
+use clr_profiler_il::attributes::{
+    EventAttributes, FieldAttributes, MethodAttributes, MethodImplAttributes, PInvokeAttributes,
+    ParamAttributes, PropertyAttributes, TypeAttributes,
+};
 use clr_profiler_il::signature::{
     self, FieldSig, MemberRefSig, MethodSig, PropertySig, TypeSpecSig,
 };
@@ -32,16 +36,18 @@ table! { ($) __metadata_emit:
 
     /// Adds a type that is not nested.
     ///
-    /// The name has the namespace and the number of generic parameters. `attributes` is `CorTypeAttr`,
-    /// ECMA-335 II.23.1.15; visibilities of nested types are refused.
+    /// The name has the namespace and the number of generic parameters. Visibilities of nested types
+    /// are refused.
     fn define_type_def(
-        name: &str, attributes: u32, extends: Option<TypeToken>, implements: &[TypeToken]
+        name: &str, attributes: TypeAttributes, extends: Option<TypeToken>,
+        implements: &[TypeToken]
     ) -> TypeDef = DefineTypeDef(name.as_ptr(), attributes, extends, implements.as_ptr(), @class)
         fails NAME;
 
     /// Adds a type that stands in another, like [`define_type_def`](Self::define_type_def).
     fn define_nested_type(
-        name: &str, attributes: u32, extends: Option<TypeToken>, implements: &[TypeToken],
+        name: &str, attributes: TypeAttributes, extends: Option<TypeToken>,
+        implements: &[TypeToken],
         enclosing: TypeDef
     ) -> TypeDef
         = DefineNestedType(name.as_ptr(), attributes, extends, implements.as_ptr(), enclosing,
@@ -52,8 +58,8 @@ table! { ($) __metadata_emit:
 
     /// Changes attributes, base and interfaces of a type. What is `None` stays as it is.
     fn set_type_def_props(
-        class: TypeDef, attributes: Option<u32>, extends: Option<TypeToken> as or_keep,
-        implements: Option<&[TypeToken]>
+        class: TypeDef, attributes: Option<TypeAttributes>,
+        extends: Option<TypeToken> as or_keep, implements: Option<&[TypeToken]>
     ) -> () = SetTypeDefProps(class, attributes, extends, implements.as_ptr());
 
     /// Declares the layout of a type: packing, offsets of fields, size in bytes.
@@ -61,10 +67,10 @@ table! { ($) __metadata_emit:
         class: TypeDef, pack_size: u32, fields: &[FieldOffset], class_size: u32
     ) -> () = SetClassLayout(class, pack_size, fields.as_ptr(), class_size);
 
-    /// Adds an event to a type. `attributes` is `CorEventAttr`, ECMA-335 II.23.1.4.
+    /// Adds an event to a type.
     fn define_event(
-        class: TypeDef, name: &str, attributes: u32, event_type: Option<TypeToken>,
-        methods: &EventMethods<'_>
+        class: TypeDef, name: &str, attributes: EventAttributes,
+        event_type: Option<TypeToken>, methods: &EventMethods<'_>
     ) -> Event
         = DefineEvent(class, name.as_ptr(), attributes, event_type, methods.add_on,
             methods.remove_on, methods.fire, methods.others.as_ptr(), @event) fails NAME;
@@ -72,15 +78,15 @@ table! { ($) __metadata_emit:
     /// Changes attributes, type and methods of an event. What is `None` stays as it
     /// is.
     fn set_event_props(
-        event: Event, attributes: Option<u32>, event_type: Option<TypeToken>,
+        event: Event, attributes: Option<EventAttributes>, event_type: Option<TypeToken>,
         methods: &EventMethods<'_>
     ) -> ()
         = SetEventProps(event, attributes, event_type, methods.add_on, methods.remove_on,
             methods.fire, methods.others.as_ptr());
 
-    /// Adds a property to a type. `attributes` is `CorPropertyAttr`, ECMA-335 II.23.1.14.
+    /// Adds a property to a type.
     fn define_property(
-        class: TypeDef, name: &str, attributes: u32,
+        class: TypeDef, name: &str, attributes: PropertyAttributes,
         signature: impl AsSignature<PropertySig> as checked, value: Option<&DefaultValue>,
         methods: &PropertyMethods<'_>
     ) -> Property
@@ -90,7 +96,7 @@ table! { ($) __metadata_emit:
 
     /// Changes attributes, default and methods of a property. What is `None` stays as it is.
     fn set_property_props(
-        property: Property, attributes: Option<u32>, value: Option<&DefaultValue>,
+        property: Property, attributes: Option<PropertyAttributes>, value: Option<&DefaultValue>,
         methods: &PropertyMethods<'_> as kept_methods
     ) -> ()
         = SetPropertyProps(property, attributes, value.element_type, value.start(), value.length,
@@ -98,12 +104,12 @@ table! { ($) __metadata_emit:
 
     /// Adds a method to a type; `None` adds it outside of types.
     ///
-    /// `attributes` is `CorMethodAttr` (ECMA-335 II.23.1.10), `implementation` `CorMethodImpl`
-    /// (II.23.1.11). An `rva` of 0 leaves the body to
+    /// An `rva` of 0 leaves the body to
     /// [`set_il_function_body`](crate::info::CorProfilerInfo::set_il_function_body).
     fn define_method(
-        class: Option<TypeDef>, name: &str, attributes: u32,
-        signature: impl AsSignature<MethodSig> as checked, rva: u32, implementation: u32
+        class: Option<TypeDef>, name: &str, attributes: MethodAttributes,
+        signature: impl AsSignature<MethodSig> as checked, rva: u32,
+        implementation: MethodImplAttributes
     ) -> MethodDef
         = DefineMethod(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(), rva,
             implementation, @method) fails SIGNATURE;
@@ -119,43 +125,46 @@ table! { ($) __metadata_emit:
 
     /// Changes attributes, address and implementation of a method. What is `None` stays as it is.
     fn set_method_props(
-        method: MethodDef, attributes: Option<u32>, rva: Option<u32>, implementation: Option<u32>
+        method: MethodDef, attributes: Option<MethodAttributes>, rva: Option<u32>,
+        implementation: Option<MethodImplAttributes>
     ) -> () = SetMethodProps(method, attributes, rva, implementation);
 
-    /// Changes how a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
-    fn set_method_impl_flags(method: MethodDef, implementation: u32) -> ()
+    /// Changes how a method is implemented.
+    fn set_method_impl_flags(method: MethodDef, implementation: MethodImplAttributes) -> ()
         = SetMethodImplFlags(method, implementation);
 
-    /// Adds a field to a type; `None` adds it outside of types. `attributes` is `CorFieldAttr`,
-    /// ECMA-335 II.23.1.5; `value` that of a literal.
+    /// Adds a field to a type; `None` adds it outside of types. `value` is that of a literal.
     ///
     /// A field outside of types makes the runtime refuse a module that is loaded: its metadata is
     /// corrupt to it.
     fn define_field(
-        class: Option<TypeDef>, name: &str, attributes: u32,
+        class: Option<TypeDef>, name: &str, attributes: FieldAttributes,
         signature: impl AsSignature<FieldSig> as checked, value: Option<&DefaultValue>
     ) -> FieldDef
         = DefineField(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
             value.element_type, value.start(), value.length, @field) fails SIGNATURE;
 
     /// Changes attributes and constant of a field. What is `None` stays as it is.
-    fn set_field_props(field: FieldDef, attributes: Option<u32>, value: Option<&DefaultValue>) -> ()
+    fn set_field_props(
+        field: FieldDef, attributes: Option<FieldAttributes>, value: Option<&DefaultValue>
+    ) -> ()
         = SetFieldProps(field, attributes, value.element_type, value.start(), value.length);
 
     /// Says where the data of a field stands.
     fn set_field_rva(field: FieldDef, rva: u32) -> () = SetFieldRVA(field, rva);
 
-    /// Adds name, attributes (`CorParamAttr`, ECMA-335 II.23.1.13) and default of a parameter: 1 is the
-    /// first one, 0 the value that is returned.
+    /// Adds name, attributes and default of a parameter: 1 is the first one, 0 the value that is
+    /// returned.
     fn define_param(
-        method: MethodDef, sequence: u32, name: &str, attributes: u32, value: Option<&DefaultValue>
+        method: MethodDef, sequence: u32, name: &str, attributes: ParamAttributes,
+        value: Option<&DefaultValue>
     ) -> ParamDef
         = DefineParam(method, sequence, name.as_ptr(), attributes, value.element_type,
             value.start(), value.length, @parameter) fails NAME;
 
     /// Changes name, attributes and default of a parameter. What is `None` stays as it is.
     fn set_param_props(
-        parameter: ParamDef, name: Option<&str>, attributes: Option<u32>,
+        parameter: ParamDef, name: Option<&str>, attributes: Option<ParamAttributes>,
         value: Option<&DefaultValue>
     ) -> ()
         = SetParamProps(parameter, name.as_ptr(), attributes, value.element_type, value.start(),
@@ -250,10 +259,11 @@ table! { ($) __metadata_emit:
     fn delete_field_marshal(item: impl Into<Token> as any_token) -> () = DeleteFieldMarshal(item)
         fails "`CLDB_E_RECORD_NOTFOUND` where nothing is said about it.";
 
-    /// Makes a method stand for a native function. `flags` is `CorPinvokeMap`, ECMA-335 II.23.1.8.
+    /// Makes a method stand for a native function.
     fn define_pinvoke_map(
-        member: impl Into<Token> as any_token, flags: u32, import_name: &str, import_dll: ModuleRef
-    ) -> () = DefinePinvokeMap(member, flags, import_name.as_ptr(), import_dll) fails NAME;
+        member: impl Into<Token> as any_token, attributes: PInvokeAttributes, import_name: &str,
+        import_dll: ModuleRef
+    ) -> () = DefinePinvokeMap(member, attributes, import_name.as_ptr(), import_dll) fails NAME;
 
     /// Makes a method no longer stand for a native function.
     fn delete_pinvoke_map(member: impl Into<Token> as any_token) -> () = DeletePinvokeMap(member)
@@ -261,9 +271,9 @@ table! { ($) __metadata_emit:
 
     /// Changes the native function that a method stands for. What is `None` stays as it is.
     fn set_pinvoke_map(
-        member: impl Into<Token> as any_token, flags: Option<u32>, import_name: Option<&str>,
-        import_dll: Option<ModuleRef> as module_or_nil
-    ) -> () = SetPinvokeMap(member, flags, import_name.as_ptr(), import_dll) fails NAME;
+        member: impl Into<Token> as any_token, attributes: Option<PInvokeAttributes>,
+        import_name: Option<&str>, import_dll: Option<ModuleRef> as module_or_nil
+    ) -> () = SetPinvokeMap(member, attributes, import_name.as_ptr(), import_dll) fails NAME;
 
     /// Changes the name of the module.
     fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr()) fails NAME;

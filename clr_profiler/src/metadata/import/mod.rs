@@ -7,6 +7,7 @@ use super::handle::{Metadata, Sealed};
 use super::signature::{AsSignature, SignatureFilter, checked, wanted};
 use crate::error::{Error, Result};
 use crate::native::{any_token, into_token};
+use clr_profiler_il::attributes::{CallConv, MethodSemanticsAttributes};
 use clr_profiler_il::signature::{self, FieldSig, MemberRefSig, MethodSig, TypeSpecSig};
 use clr_profiler_il::token::{
     CustomAttribute, Event, FieldDef, InterfaceImpl, MemberRef, MethodDef, Module, ModuleRef,
@@ -228,8 +229,10 @@ table! { ($) __metadata_import:
     fn is_global(member: impl Into<Token> as any_token) -> bool = IsGlobal(member, @global)
         fails "`E_INVALIDARG` or the like for tokens of other kinds.";
 
-    /// What a method does for a property or event: `CorMethodSemanticsAttr`, ECMA-335 II.23.1.12.
-    fn method_semantics(method: MethodDef, association: impl Into<Token> as any_token) -> u32
+    /// How a method belongs to a property or event (ECMA-335 II.23.1.12).
+    fn method_semantics(
+        method: MethodDef, association: impl Into<Token> as any_token
+    ) -> MethodSemanticsAttributes
         = GetMethodSemantics(method, association, @semantics)
         fails "`CLDB_E_RECORD_NOTFOUND` where the method has nothing to do with it.";
 
@@ -285,7 +288,7 @@ table! { ($) __metadata_import:
 
     /// The native function that a method (or a field) stands for; `None` where it stands for none.
     fn pinvoke_map(member: impl Into<Token> as any_token) -> {PinvokeMap}
-        = GetPinvokeMap(member, @flags, ~{import_name}, @import_dll) none on CLDB_E_RECORD_NOTFOUND
+        = GetPinvokeMap(member, @attributes, ~{import_name}, @import_dll) none on CLDB_E_RECORD_NOTFOUND
         fails OTHERS;
 
     /// The bytes of a signature of its own, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
@@ -303,11 +306,11 @@ table! { ($) __metadata_import:
         fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item, `E_INVALIDARG` where its kind \
                has no name.";
 
-    /// The native calling convention that modifiers in the signature of a method ask for: one of
-    /// `pmCallConvMask` of `CorPinvokeMap`, ECMA-335 II.23.1.8.
+    /// The native calling convention that modifiers in the signature of a method ask for
+    /// (ECMA-335 II.23.1.8).
     fn native_call_conv_from_sig(
         signature: impl AsSignature<signature::MethodSig> as checked
-    ) -> u32 = GetNativeCallConvFromSig(signature.as_ptr(), signature.len(), @convention)
+    ) -> CallConv = GetNativeCallConvFromSig(signature.as_ptr(), signature.len(), @convention)
         fails "What the metadata answers; a signature that cannot be parsed is not handed over.";
 }
 

@@ -4,6 +4,10 @@ use uuid::Uuid;
 
 use crate::metadata::value::DefaultValue;
 use crate::native::{Answer, answers};
+use clr_profiler_il::attributes::{
+    EventAttributes, FieldAttributes, MemberAttributes, MethodAttributes, MethodImplAttributes,
+    PInvokeAttributes, ParamAttributes, PropertyAttributes, TypeAttributes,
+};
 use clr_profiler_il::token::{FieldDef, MethodDef, ModuleRef, Token, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -24,8 +28,8 @@ pub struct TypeDefProps {
     /// Its name with namespace, and with the number of generic parameters: `` Shop.Cart`1 ``. A
     /// nested type has no namespace here; see [`nested_class_props`](super::MetadataImport::nested_class_props).
     pub name: String,
-    /// Its attributes: `CorTypeAttr`, ECMA-335 II.23.1.15.
-    pub attributes: u32,
+    /// Its attributes (ECMA-335 II.23.1.15).
+    pub attributes: TypeAttributes,
     /// What it derives from: a `TypeDef`, `TypeRef` or `TypeSpec`, or nil.
     pub extends: Token,
 }
@@ -58,14 +62,14 @@ pub struct MethodProps {
     pub class: TypeDef,
     /// Its name.
     pub name: String,
-    /// Its attributes: `CorMethodAttr`, ECMA-335 II.23.1.10.
-    pub attributes: u32,
+    /// Its attributes (ECMA-335 II.23.1.10).
+    pub attributes: MethodAttributes,
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
     /// Where its body stands in the image; zero where it has none there.
     pub rva: u32,
-    /// How it is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
-    pub implementation: u32,
+    /// How it is implemented (ECMA-335 II.23.1.11).
+    pub implementation: MethodImplAttributes,
 }
 
 /// A field that a module defines.
@@ -76,8 +80,8 @@ pub struct FieldProps {
     pub class: TypeDef,
     /// Its name.
     pub name: String,
-    /// Its attributes: `CorFieldAttr`, ECMA-335 II.23.1.5.
-    pub attributes: u32,
+    /// Its attributes (ECMA-335 II.23.1.5).
+    pub attributes: FieldAttributes,
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
     /// The value of a literal.
@@ -92,14 +96,14 @@ pub struct MemberProps {
     pub class: TypeDef,
     /// Its name.
     pub name: String,
-    /// Its attributes: `CorMethodAttr` or `CorFieldAttr`.
-    pub attributes: u32,
+    /// Its attributes, as a method or a field has them.
+    pub attributes: MemberAttributes,
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
     /// Where a method's body stands in the image.
     pub rva: u32,
-    /// How a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
-    pub implementation: u32,
+    /// How a method is implemented (ECMA-335 II.23.1.11).
+    pub implementation: MethodImplAttributes,
     /// The value of a literal field.
     pub value: Option<DefaultValue>,
 }
@@ -126,8 +130,8 @@ pub struct ParamProps {
     pub sequence: u32,
     /// Its name.
     pub name: String,
-    /// Its attributes: `CorParamAttr`, ECMA-335 II.23.1.13.
-    pub attributes: u32,
+    /// Its attributes (ECMA-335 II.23.1.13).
+    pub attributes: ParamAttributes,
     /// Its default.
     pub value: Option<DefaultValue>,
 }
@@ -138,8 +142,8 @@ pub struct ParamProps {
 pub struct Rva {
     /// The address in the image; zero where there is nothing there.
     pub rva: u32,
-    /// How a method is implemented: `CorMethodImpl`, ECMA-335 II.23.1.11.
-    pub implementation: u32,
+    /// How a method is implemented (ECMA-335 II.23.1.11).
+    pub implementation: MethodImplAttributes,
 }
 
 /// A property of a type.
@@ -150,8 +154,8 @@ pub struct PropertyProps {
     pub class: TypeDef,
     /// Its name.
     pub name: String,
-    /// Its attributes: `CorPropertyAttr`, ECMA-335 II.23.1.14.
-    pub attributes: u32,
+    /// Its attributes (ECMA-335 II.23.1.14).
+    pub attributes: PropertyAttributes,
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
     /// Its default.
@@ -172,8 +176,8 @@ pub struct EventProps {
     pub class: TypeDef,
     /// Its name.
     pub name: String,
-    /// Its attributes: `CorEventAttr`, ECMA-335 II.23.1.4.
-    pub attributes: u32,
+    /// Its attributes (ECMA-335 II.23.1.4).
+    pub attributes: EventAttributes,
     /// The delegate: a `TypeDef`, `TypeRef` or `TypeSpec`, or nil.
     pub event_type: Token,
     /// The method that adds a handler.
@@ -240,8 +244,8 @@ pub struct DeclaredLayout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PinvokeMap {
-    /// Calling convention, character set and so on: `CorPinvokeMap`, ECMA-335 II.23.1.8.
-    pub flags: u32,
+    /// Calling convention, character set and so on (ECMA-335 II.23.1.8).
+    pub attributes: PInvokeAttributes,
     /// The name of the function.
     pub import_name: String,
     /// The library.

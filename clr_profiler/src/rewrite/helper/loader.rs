@@ -11,7 +11,9 @@ use crate::rewrite::store::store;
 use crate::rewrite::subject::Subject;
 use crate::rewrite::{Memory, RewriteContext, address, edited};
 use crate::runtime::ProfilerInfo;
+use clr_profiler_il::attributes::{MemberAccess, MethodAttributes, MethodImplAttributes};
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::declaration::SPECIAL;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::metadata::Tables;
@@ -22,8 +24,11 @@ use clr_profiler_sys as sys;
 
 /// The type that holds what stands outside of types: `<Module>`.
 const GLOBALS: u32 = 1;
-/// What a compiler gives a static constructor: private, hides by signature, special names.
-const ATTRIBUTES: u32 = 0x0001 | 0x0010 | 0x0080 | 0x0800 | 0x1000;
+/// The attributes of a static constructor, as compilers set them.
+const ATTRIBUTES: MethodAttributes = SPECIAL
+    .union(MethodAttributes::STATIC)
+    .union(MethodAttributes::HIDE_BY_SIG)
+    .with_access(MemberAccess::Private);
 /// A body that is nothing but `ret`.
 const EMPTY: [u8; 2] = [0x06, 0x2a];
 
@@ -71,7 +76,7 @@ pub(super) fn load_into(
                 attributes: ATTRIBUTES,
                 signature_blob: signature.to_bytes().map_err(Error::other)?,
                 rva: 0,
-                implementation: 0,
+                implementation: MethodImplAttributes::empty(),
             };
             let planned = Subject::planned(info, module, props)?;
             let bytes = with_load(&planned, &EMPTY, helper, path)?;
@@ -79,8 +84,9 @@ pub(super) fn load_into(
             // A module whose initialiser has no body cannot run, and none can be taken back: nothing
             // else is left to do now.
             let writer = info.module_metadata_for_writing(module)?;
+            let il = MethodImplAttributes::empty();
             let initializer =
-                writer.define_method(Some(globals), NAME, ATTRIBUTES, &signature, 0, 0)?;
+                writer.define_method(Some(globals), NAME, ATTRIBUTES, &signature, 0, il)?;
             reserve(initializer);
             memory.set(info, initializer)
         }

@@ -1,0 +1,34 @@
+//! Attributes of the metadata as calls take and give them.
+
+use crate::native::{answers, arguments};
+use clr_profiler_il::attributes::{
+    AssemblyFlags, CallConv, EventAttributes, FieldAttributes, FileAttributes,
+    GenericParamAttributes, ManifestResourceAttributes, MemberAttributes, MethodAttributes,
+    MethodImplAttributes, MethodSemanticsAttributes, PInvokeAttributes, ParamAttributes,
+    PropertyAttributes, TypeAttributes,
+};
+
+/// `None` leaves attributes as they are.
+const KEEP: u32 = u32::MAX;
+
+macro_rules! attributes {
+    ($($name:ident)*) => {$(
+        arguments! {
+            $name => u32 = |attributes, _| Ok(attributes.bits());
+            Option<$name> => u32 = |attributes, _| {
+                Ok(attributes.map_or(KEEP, |attributes| attributes.bits()))
+            };
+        }
+        answers! { u32 => $name = |bits, _| Ok(Self::from_bits_retain(bits)); }
+    )*};
+}
+
+attributes! {
+    AssemblyFlags EventAttributes FieldAttributes FileAttributes GenericParamAttributes
+    ManifestResourceAttributes MemberAttributes MethodAttributes MethodImplAttributes
+    MethodSemanticsAttributes PInvokeAttributes ParamAttributes PropertyAttributes TypeAttributes
+}
+
+answers! {
+    u32 => CallConv = |bits, _| Ok(PInvokeAttributes::from_bits_retain(bits).call_conv());
+}
