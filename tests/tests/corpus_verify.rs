@@ -196,7 +196,9 @@ impl Checked<'_> {
     fn wrapped(&mut self, body: &MethodBody, context: &MethodContext<'_>, method: &Method<'_>) {
         let assembly = self.assembly;
         let flags = assembly.method_flags(method.token).expect("flags");
-        let Ok(mut shape) = MethodShape::new(context.signature).impl_flags(flags.impl_flags) else {
+        let Ok(mut shape) =
+            MethodShape::new(context.signature).implementation(flags.implementation)
+        else {
             return;
         };
         if method.name == ".ctor" && !context.this_is_pointer {

@@ -169,7 +169,8 @@ impl Check<'_> {
         let text = |error: &dyn std::error::Error| error.to_string();
         let assembly = self.tokens.assembly;
         let flags = assembly.method_flags(method.token).map_err(|e| text(&e))?;
-        let without = NotInstrumentable::without_il(flags.attributes, flags.impl_flags, flags.rva);
+        let without =
+            NotInstrumentable::without_il(flags.attributes, flags.implementation, flags.rva);
         let Some(bytes) = method.body else {
             let reason = without.ok_or("no reason for having no body")?;
             *self.figures.without_il.entry(name(&reason)).or_default() += 1;
@@ -180,7 +181,7 @@ impl Check<'_> {
             return Err(format!("has a body: {reason}"));
         }
         let signature = MethodSig::parse(method.signature).map_err(|e| text(&e))?;
-        let mut shape = match MethodShape::new(&signature).impl_flags(flags.impl_flags) {
+        let mut shape = match MethodShape::new(&signature).implementation(flags.implementation) {
             Ok(shape) => shape,
             Err(reason) => {
                 *self.figures.refused.entry(name(&reason)).or_default() += 1;

@@ -1,5 +1,8 @@
 use std::borrow::Cow;
 
+use clr_profiler_il::attributes::{
+    CodeType, FieldAttributes, MethodImplAttributes, TypeAttributes,
+};
 use clr_profiler_il::signature::{
     FieldSig, LocalsSig, MemberRefSig, MethodSig, MethodSpecSig, StandAloneSig, TypeSig,
     TypeSpecSig,
@@ -9,13 +12,6 @@ use clr_profiler_il::token::{Token, TokenTable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::image::Image;
 use crate::metadata::Metadata;
-
-/// In a method's second flags: what kind of code it has. 0 is IL.
-const CODE_TYPE: u32 = 3;
-/// In a type's flags: it is an interface.
-const INTERFACE: u32 = 0x20;
-/// In a field's flags: it is static.
-const STATIC: u32 = 0x10;
 
 /// The columns that are read.
 mod column {
@@ -154,7 +150,9 @@ impl<'a> Assembly<'a> {
         tokens.map(|token| {
             let cell = |column| self.metadata.tables.cell(token, column);
             let rva = cell(column::METHOD_RVA)?;
-            let has_body = rva != 0 && cell(column::METHOD_IMPL_FLAGS)? & CODE_TYPE == 0;
+            let implementation =
+                MethodImplAttributes::from_bits_retain(cell(column::METHOD_IMPL_FLAGS)?);
+            let has_body = rva != 0 && implementation.code_type() == CodeType::IL;
             Ok(Method {
                 token,
                 name: self.metadata.name(cell(column::METHOD_NAME)?)?,
@@ -314,7 +312,8 @@ impl<'a> Assembly<'a> {
         if token.table() != TokenTable::TYPE_DEF {
             return Ok(TypeKind::Elsewhere);
         }
-        if tables.cell(token, column::TYPE_DEF_FLAGS)? & INTERFACE != 0 {
+        let attributes = tables.cell(token, column::TYPE_DEF_FLAGS)?;
+        if TypeAttributes::from_bits_retain(attributes).is_interface() {
             return Ok(TypeKind::Interface);
         }
         let base = tables.coded(token, column::TYPE_DEF_EXTENDS)?;
@@ -343,7 +342,8 @@ impl<'a> Assembly<'a> {
             _ => self.rows(TokenTable::FIELD_DEF) + 1,
         };
         for field in (first..end).map_while(|row| Token::from_row(TokenTable::FIELD_DEF, row)) {
-            if tables.cell(field, column::FIELD_FLAGS)? & STATIC == 0 {
+            let attributes = tables.cell(field, column::FIELD_FLAGS)?;
+            if !FieldAttributes::from_bits_retain(attributes).is_static() {
                 return Ok(self.field_signature(field)?.field_type);
             }
         }

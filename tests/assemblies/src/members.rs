@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use clr_profiler_il::attributes::{MethodAttributes, MethodImplAttributes};
 use clr_profiler_il::token::{Token, TokenTable};
 
 use crate::assembly::Assembly;
@@ -21,10 +22,10 @@ mod column {
 /// What kind a method is, and where its code is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MethodFlags {
-    /// Visibility, `static`, `abstract`, and so on.
-    pub attributes: u32,
+    /// Access, `static`, `abstract`, and so on.
+    pub attributes: MethodAttributes,
     /// The kind of its code, and how it is to be compiled.
-    pub impl_flags: u32,
+    pub implementation: MethodImplAttributes,
     /// Where its body is in memory; 0 where it has none.
     pub rva: u32,
 }
@@ -41,8 +42,10 @@ impl<'a> Assembly<'a> {
         }
         let cell = |column| self.metadata.tables.cell(token, column);
         Ok(MethodFlags {
-            attributes: cell(column::METHOD_ATTRIBUTES)?,
-            impl_flags: cell(column::METHOD_IMPL_FLAGS)?,
+            attributes: MethodAttributes::from_bits_retain(cell(column::METHOD_ATTRIBUTES)?),
+            implementation: MethodImplAttributes::from_bits_retain(cell(
+                column::METHOD_IMPL_FLAGS,
+            )?),
             rva: cell(column::METHOD_RVA)?,
         })
     }

@@ -56,7 +56,7 @@ fn methods_have_flags_and_belong_to_types() {
         assert_eq!(flags.rva, method.rva);
         // Instance methods are those that are not static.
         let signature = assembly.method_signature(method.token).unwrap();
-        assert_eq!(signature.has_this, flags.attributes & 0x10 == 0);
+        assert_eq!(signature.has_this, !flags.attributes.is_static());
     }
     let main = methods.iter().find(|method| method.name == "Main").unwrap();
     let owners: Vec<_> = assembly.first_methods().map(Result::unwrap).collect();

@@ -6,6 +6,7 @@ use std::path::Path;
 use clr_profiler::ContextId;
 use clr_profiler::events::{EventPipeProviderConfig, EventPipeSessionId};
 use clr_profiler::hooks::FrameInfo;
+use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags, SuspendedRuntime};
 use clr_profiler::metadata::{
@@ -251,6 +252,19 @@ macro_rules! tokens {
     ($($type:ty = $table:literal;)*) => {
         picks! { $($type = |at| at.token($table);)* }
     };
+}
+
+/// Attributes, by their bits.
+macro_rules! attributes {
+    ($($type:ty)*) => {
+        picks! { $($type = |at| Some(Self::from_bits_retain(at.turn as u32 % 3));)* }
+    };
+}
+
+attributes! {
+    EventAttributes FieldAttributes FileAttributes GenericParamAttributes
+    ManifestResourceAttributes MethodAttributes MethodImplAttributes PInvokeAttributes
+    ParamAttributes PropertyAttributes TypeAttributes
 }
 
 fn leak<'a, T>(value: T) -> &'a mut T {

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clr_profiler::il::attributes::TypeAttributes;
 use clr_profiler::il::token::Token;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
@@ -83,7 +84,7 @@ fn ask(info: &ProfilerInfo, module: ModuleId, class: ClassId, row: u32) -> Resul
         writer.set_rva(method, 1).is_err(),
         writer.set_field_rva(field, 1).is_err(),
         writer
-            .set_type_def_props(of_type, Some(0), None, None)
+            .set_type_def_props(of_type, Some(TypeAttributes::empty()), None, None)
             .is_err(),
     ];
     let answered: Vec<usize> = (refused.iter().enumerate())

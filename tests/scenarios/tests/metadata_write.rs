@@ -1,5 +1,9 @@
 //! What a profiler adds to the metadata of a module is what it reads there afterwards.
 
+use clr_profiler::il::attributes::{
+    FieldAttributes, GenericParamAttributes, MemberAccess, MethodAttributes, MethodImplAttributes,
+    ParamAttributes, PropertyAttributes, TypeAttributes, TypeVisibility,
+};
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig, TypeSpecSig};
 use clr_profiler::il::token::TypeToken;
 use clr_profiler::metadata::{AssemblyRefProps, DefaultValue, PropertyMethods};
@@ -49,14 +53,17 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
     let base = writer.find_type_def_by_name("Shop.Program", None)?;
     let extends =
         TypeToken::try_from(writer.type_def_props(base)?.extends).map_err(Error::other)?;
-    let class = writer.define_type_def("Added.Thing", 0x0010_0001, Some(extends), &[])?;
+    let attributes = TypeAttributes::BEFORE_FIELD_INIT.with_visibility(TypeVisibility::Public);
+    let class = writer.define_type_def("Added.Thing", attributes, Some(extends), &[])?;
     let props = writer.type_def_props(class)?;
     log::line(format_args!("type {} {:#x}", props.name, props.attributes));
     let text = FieldSig {
         field_type: TypeSig::String,
     };
     let value = DefaultValue::String("fünf".to_owned());
-    let field = writer.define_field(Some(class), "Text", 0x8056, &text, Some(&value))?;
+    let literal = FieldAttributes::STATIC | FieldAttributes::LITERAL | FieldAttributes::HAS_DEFAULT;
+    let literal = literal.with_access(MemberAccess::Public);
+    let field = writer.define_field(Some(class), "Text", literal, &text, Some(&value))?;
     let props = writer.field_props(field)?;
     log::line(format_args!(
         "field {} {:?} {}",
@@ -65,7 +72,9 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
         props.signature()? == text
     ));
     let signature = MethodSig::new(TypeSig::String, vec![TypeSig::I4]);
-    let method = writer.define_method(Some(class), "Say", 0x16, &signature, 0, 0)?;
+    let attributes = MethodAttributes::STATIC.with_access(MemberAccess::Public);
+    let il = MethodImplAttributes::empty();
+    let method = writer.define_method(Some(class), "Say", attributes, &signature, 0, il)?;
     let props = writer.method_props(method)?;
     log::line(format_args!(
         "method {} {} {}",
@@ -73,17 +82,22 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
         props.class == class,
         props.signature()? == signature
     ));
-    let cut = writer.define_method(Some(class), "Cut", 0x16, &[0x00, 0x02, 0x01], 0, 0);
+    let cut = writer.define_method(Some(class), "Cut", attributes, &[0x00, 0x02, 0x01], 0, il);
     log::line(format_args!("cut {}", cut.is_err()));
-    let parameter = writer.define_param(method, 1, "times", 0x1010, Some(&DefaultValue::I4(3)))?;
+    let optional = ParamAttributes::OPTIONAL | ParamAttributes::HAS_DEFAULT;
+    let value = DefaultValue::I4(3);
+    let parameter = writer.define_param(method, 1, "times", optional, Some(&value))?;
     let props = writer.param_props(parameter)?;
     log::line(format_args!("parameter {} {:?}", props.name, props.value));
     let methods = PropertyMethods {
         getter: Some(method),
         ..PropertyMethods::default()
     };
-    let property = writer.define_property(class, "Said", 0, &[0x08, 0x00, 0x0e], None, &methods)?;
-    writer.set_property_props(property, Some(0x200), None, &PropertyMethods::default())?;
+    let none = PropertyAttributes::empty();
+    let property =
+        writer.define_property(class, "Said", none, &[0x08, 0x00, 0x0e], None, &methods)?;
+    let special = Some(PropertyAttributes::SPECIAL_NAME);
+    writer.set_property_props(property, special, None, &PropertyMethods::default())?;
     let props = writer.property_props(property)?;
     log::line(format_args!(
         "property {} {:#x} {} {}",
@@ -92,7 +106,8 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
         props.getter == Some(method),
         props.setter.is_none()
     ));
-    let generic = writer.define_generic_param(method, 0, 4, "TAdded", &[])?;
+    let reference = GenericParamAttributes::REFERENCE_TYPE_CONSTRAINT;
+    let generic = writer.define_generic_param(method, 0, reference, "TAdded", &[])?;
     log::line(format_args!(
         "generic {}",
         writer.generic_param_props(generic)?.name

@@ -5,6 +5,7 @@ use std::path::Path;
 use clr_profiler::ContextId;
 use clr_profiler::events::EventPipeProviderConfig;
 use clr_profiler::hooks::FrameInfo;
+use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags};
 use clr_profiler::metadata::{

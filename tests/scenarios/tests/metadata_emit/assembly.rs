@@ -1,5 +1,9 @@
 //! The manifest: the assembly, its files, exported types and resources.
 
+use clr_profiler::il::attributes::{
+    AssemblyFlags, FileAttributes, ManifestResourceAttributes, ResourceVisibility, TypeAttributes,
+    TypeVisibility,
+};
 use clr_profiler::metadata::{AssemblyProps, AssemblyRefProps, AssemblyVersion};
 use clr_profiler::prelude::*;
 
@@ -17,7 +21,7 @@ pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
         },
         public_key: Vec::new(),
         hash_algorithm: 0x8004,
-        flags: 0,
+        flags: AssemblyFlags::empty(),
     };
     let assembly = writer.define_assembly(&new)?;
     let show = |what: &str| -> Result<()> {
@@ -71,23 +75,30 @@ pub(super) fn parts(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
         props.public_key_or_token
     );
 
-    let file = writer.define_file("part.netmodule", &[1, 2, 3], 0)?;
+    let file = writer.define_file("part.netmodule", &[1, 2, 3], FileAttributes::empty())?;
     let props = writer.file_props(file)?;
-    say!(on, "file: {} {:?} {}", props.name, props.hash, props.flags);
-    writer.set_file_props(file, &[4], 1)?;
+    say!(
+        on,
+        "file: {} {:?} {}",
+        props.name,
+        props.hash,
+        props.attributes.bits()
+    );
+    writer.set_file_props(file, &[4], FileAttributes::CONTAINS_NO_META_DATA)?;
     let props = writer.file_props(file)?;
     say!(
         on,
         "file changed: {} {:?} {}",
         props.name,
         props.hash,
-        props.flags
+        props.attributes.bits()
     );
     let files: Vec<_> = writer.files()?.collect::<Result<_>>()?;
     say!(on, "files: {}", files.contains(&file));
 
     let there = TypeDef::from_row(7).ok_or_else(|| Error::other("no such row"))?;
-    let exported = writer.define_exported_type("Elsewhere.Type", file, Some(there), 1)?;
+    let public = TypeAttributes::empty().with_visibility(TypeVisibility::Public);
+    let exported = writer.define_exported_type("Elsewhere.Type", file, Some(there), public)?;
     let props = writer.exported_type_props(exported)?;
     say!(
         on,
@@ -95,29 +106,32 @@ pub(super) fn parts(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
         props.name,
         props.implementation == file.into(),
         props.type_def == Some(there),
-        props.flags
+        props.attributes
     );
-    writer.set_exported_type_props(exported, reference, None, 0x20_0000)?;
+    writer.set_exported_type_props(exported, reference, None, TypeAttributes::FORWARDER)?;
     let props = writer.exported_type_props(exported)?;
     say!(
         on,
         "exported changed: {} {} {:#x}, found {}",
         props.name,
         props.implementation == reference.into(),
-        props.flags,
+        props.attributes,
         writer.find_exported_type_by_name("Elsewhere.Type", None)? == exported
     );
 
-    let resource = writer.define_manifest_resource("Some.Texts", None, 16, 1)?;
+    let with = |visibility| ManifestResourceAttributes::empty().with_visibility(visibility);
+    let public = with(ResourceVisibility::Public);
+    let resource = writer.define_manifest_resource("Some.Texts", None, 16, public)?;
     let props = writer.manifest_resource_props(resource)?;
     say!(
         on,
         "resource: {} {} {}",
         props.name,
         props.offset,
-        props.flags
+        props.attributes.bits()
     );
-    writer.set_manifest_resource_props(resource, Some(file.into()), 0, 2)?;
+    let private = with(ResourceVisibility::Private);
+    writer.set_manifest_resource_props(resource, Some(file.into()), 0, private)?;
     let props = writer.manifest_resource_props(resource)?;
     say!(
         on,
@@ -125,7 +139,7 @@ pub(super) fn parts(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
         props.name,
         props.implementation == file.into(),
         props.offset,
-        props.flags,
+        props.attributes.bits(),
         writer.find_manifest_resource_by_name("Some.Texts")? == resource
     );
     Ok(())

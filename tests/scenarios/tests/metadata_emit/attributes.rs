@@ -1,10 +1,14 @@
 //! Native functions, marshalling, custom attributes and security.
 
+use clr_profiler::il::attributes::{
+    CallConv, CharSet, FieldAttributes, MemberAccess, MethodAttributes, MethodImplAttributes,
+    PInvokeAttributes,
+};
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig};
 use clr_profiler::il::token::MemberRef;
 use clr_profiler::prelude::*;
 
-use super::{class, framework_type, say};
+use super::{PUBLIC_STATIC, class, framework_type, say};
 
 pub(super) fn native_functions(
     on: &str,
@@ -13,7 +17,9 @@ pub(super) fn native_functions(
 ) -> Result<()> {
     let class = class(writer, "Emitted.Calls")?;
     let signature = MethodSig::new(TypeSig::I4, Vec::new());
-    let method = writer.define_method(Some(class), "Native", 0x2016, &signature, 0, 0x80)?;
+    let native = PUBLIC_STATIC | MethodAttributes::PINVOKE_IMPL;
+    let preserved = MethodImplAttributes::PRESERVE_SIG;
+    let method = writer.define_method(Some(class), "Native", native, &signature, 0, preserved)?;
     let library = writer.define_module_ref("libone")?;
     let other = writer.define_module_ref("libother")?;
     let show = |what: &str| -> Result<()> {
@@ -25,7 +31,7 @@ pub(super) fn native_functions(
                     on,
                     "P/Invoke {what}: {} {:#x} {:?}",
                     map.import_name,
-                    map.flags,
+                    map.attributes,
                     library.transpose()?
                 );
             }
@@ -33,9 +39,15 @@ pub(super) fn native_functions(
         Ok(())
     };
     show("before")?;
-    writer.define_pinvoke_map(method, 0x202, "one", library)?;
+    let ansi = PInvokeAttributes::empty()
+        .with_char_set(CharSet::Ansi)
+        .with_call_conv(CallConv::Cdecl);
+    writer.define_pinvoke_map(method, ansi, "one", library)?;
     show("defined")?;
-    writer.set_pinvoke_map(method, Some(0x244), Some("other"), Some(other))?;
+    let unicode = PInvokeAttributes::SUPPORTS_LAST_ERROR
+        .with_char_set(CharSet::Unicode)
+        .with_call_conv(CallConv::Cdecl);
+    writer.set_pinvoke_map(method, Some(unicode), Some("other"), Some(other))?;
     show("changed")?;
     writer.set_pinvoke_map(method, None, None, None)?;
     show("kept")?;
@@ -55,7 +67,8 @@ pub(super) fn marshalling(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_
     let signature = FieldSig {
         field_type: TypeSig::String,
     };
-    let field = writer.define_field(Some(class), "Text", 6, &signature, None)?;
+    let public = FieldAttributes::empty().with_access(MemberAccess::Public);
+    let field = writer.define_field(Some(class), "Text", public, &signature, None)?;
     say!(on, "marshal before: {:?}", writer.field_marshal(field)?);
     writer.set_field_marshal(field, &[0x17, 0x20])?;
     say!(on, "marshal: {:?}", writer.field_marshal(field)?);

@@ -13,6 +13,9 @@ mod services;
 mod tests;
 mod types;
 
+use clr_profiler::il::attributes::{
+    MemberAccess, MethodAttributes, MethodImplAttributes, TypeAttributes, TypeVisibility,
+};
 use clr_profiler::il::token::TypeRef;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
@@ -24,6 +27,9 @@ macro_rules! say {
     };
 }
 use say;
+
+const PUBLIC_STATIC: MethodAttributes = MethodAttributes::STATIC.with_access(MemberAccess::Public);
+const IL: MethodImplAttributes = MethodImplAttributes::empty();
 
 /// Defines something of each kind when the module `Metadata` is loaded.
 pub(crate) struct EmitsMetadata;
@@ -101,7 +107,8 @@ fn define(on: &str, writer: &MetadataWriter<'_>, program: &Metadata<'_>) {
 /// A new type without members, `extends` System.Object of a reference to System.Runtime.
 fn class(writer: &MetadataWriter<'_>, name: &str) -> Result<TypeDef> {
     let object = framework_type(writer, "System.Object")?;
-    writer.define_type_def(name, 0x0010_0001, Some(object.into()), &[])
+    let attributes = TypeAttributes::BEFORE_FIELD_INIT.with_visibility(TypeVisibility::Public);
+    writer.define_type_def(name, attributes, Some(object.into()), &[])
 }
 
 /// A reference to a type of System.Runtime.

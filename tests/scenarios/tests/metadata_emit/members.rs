@@ -1,15 +1,26 @@
 //! Methods, fields and parameters.
 
+use clr_profiler::il::attributes::{
+    FieldAttributes, MemberAccess, MethodAttributes, MethodImplAttributes, ParamAttributes,
+};
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig};
 use clr_profiler::metadata::DefaultValue;
 use clr_profiler::prelude::*;
 
-use super::{class, framework_type, say};
+use super::{IL, PUBLIC_STATIC, class, framework_type, say};
+
+const PUBLIC_STATIC_FIELD: FieldAttributes =
+    FieldAttributes::STATIC.with_access(MemberAccess::Public);
 
 pub(super) fn methods(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
     let class = class(writer, "Emitted.Does")?;
     let signature = MethodSig::new(TypeSig::Void, Vec::new());
-    let method = writer.define_method(Some(class), "Close", 0x1e6, &signature, 0, 0)?;
+    let overriding = MethodAttributes::FINAL
+        | MethodAttributes::VIRTUAL
+        | MethodAttributes::HIDE_BY_SIG
+        | MethodAttributes::NEW_SLOT;
+    let overriding = overriding.with_access(MemberAccess::Public);
+    let method = writer.define_method(Some(class), "Close", overriding, &signature, 0, IL)?;
     let show = |what: &str| -> Result<()> {
         let props = writer.method_props(method)?;
         say!(
@@ -24,11 +35,14 @@ pub(super) fn methods(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -
     };
     writer.set_rva(method, 0x2050)?;
     show("placed")?;
-    writer.set_method_props(method, Some(0x1c6), Some(0x2060), Some(8))?;
+    let not_final = Some(overriding - MethodAttributes::FINAL);
+    let implementation = Some(MethodImplAttributes::NO_INLINING);
+    writer.set_method_props(method, not_final, Some(0x2060), implementation)?;
     show("changed")?;
     writer.set_method_props(method, None, None, None)?;
     show("kept")?;
-    writer.set_method_impl_flags(method, 0x48)?;
+    let implementation = MethodImplAttributes::NO_INLINING | MethodImplAttributes::NO_OPTIMIZATION;
+    writer.set_method_impl_flags(method, implementation)?;
     show("implemented")?;
     let rva = writer.rva(method)?;
     say!(
@@ -65,7 +79,7 @@ pub(super) fn fields(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) ->
     let signature = FieldSig {
         field_type: TypeSig::I4,
     };
-    let field = writer.define_field(Some(class), "Data", 0x16, &signature, None)?;
+    let field = writer.define_field(Some(class), "Data", PUBLIC_STATIC_FIELD, &signature, None)?;
     let show = |what: &str| -> Result<()> {
         let props = writer.field_props(field)?;
         say!(
@@ -78,7 +92,8 @@ pub(super) fn fields(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) ->
         Ok(())
     };
     show("defined")?;
-    writer.set_field_props(field, Some(0x8056), Some(&DefaultValue::I4(17)))?;
+    let literal = PUBLIC_STATIC_FIELD | FieldAttributes::LITERAL | FieldAttributes::HAS_DEFAULT;
+    writer.set_field_props(field, Some(literal), Some(&DefaultValue::I4(17)))?;
     show("changed")?;
     writer.set_field_props(field, None, None)?;
     show("kept")?;
@@ -90,10 +105,11 @@ pub(super) fn foreign_fields(on: &str, writer: &MetadataWriter<'_>) -> Result<()
     let signature = FieldSig {
         field_type: TypeSig::I4,
     };
-    let data = writer.define_field(Some(class), "Block", 0x116, &signature, None)?;
+    let mapped = PUBLIC_STATIC_FIELD | FieldAttributes::HAS_FIELD_RVA;
+    let data = writer.define_field(Some(class), "Block", mapped, &signature, None)?;
     writer.set_field_rva(data, 0x4000)?;
     say!(on, "field address: {:#x}", writer.rva(data)?.rva);
-    let global = writer.define_field(None, "Everywhere", 0x16, &signature, None)?;
+    let global = writer.define_field(None, "Everywhere", PUBLIC_STATIC_FIELD, &signature, None)?;
     say!(
         on,
         "global field: {}, of a type {}",
@@ -106,13 +122,15 @@ pub(super) fn foreign_fields(on: &str, writer: &MetadataWriter<'_>) -> Result<()
 pub(super) fn parameters(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
     let class = class(writer, "Emitted.Takes")?;
     let signature = MethodSig::new(TypeSig::Void, vec![TypeSig::I4, TypeSig::String]);
-    let method = writer.define_method(Some(class), "Take", 0x16, &signature, 0, 0)?;
+    let method = writer.define_method(Some(class), "Take", PUBLIC_STATIC, &signature, 0, IL)?;
     // Out of order: they are found by their numbers all the same.
-    let second = writer.define_param(method, 2, "text", 0, None)?;
-    let first = writer.define_param(method, 1, "count", 0, None)?;
-    let returned = writer.define_param(method, 0, "", 0, None)?;
+    let none = ParamAttributes::empty();
+    let second = writer.define_param(method, 2, "text", none, None)?;
+    let first = writer.define_param(method, 1, "count", none, None)?;
+    let returned = writer.define_param(method, 0, "", none, None)?;
     let text = DefaultValue::String("äöü".to_owned());
-    writer.set_param_props(second, Some("label"), Some(0x1010), Some(&text))?;
+    let optional = ParamAttributes::OPTIONAL | ParamAttributes::HAS_DEFAULT;
+    writer.set_param_props(second, Some("label"), Some(optional), Some(&text))?;
     for index in 0..4 {
         match writer.param_for_method_index(method, index)? {
             None => say!(on, "parameter {index}: none"),

@@ -11,7 +11,7 @@ use clr_profiler::metadata::{
 };
 use clr_profiler::prelude::*;
 
-use super::{class, say};
+use super::{IL, PUBLIC_STATIC, class, say};
 
 /// Types, members and attributes of metadata, by name.
 fn summary(metadata: &Metadata<'_>) -> Result<Vec<String>> {
@@ -168,8 +168,9 @@ fn delta(on: &str, dispenser: &Dispenser, edited: &MetadataWriter<'_>, name: &st
 fn delete(on: &str, edited: &MetadataWriter<'_>) -> Result<()> {
     let class = class(edited, "Emitted.Forgets")?;
     let signature = MethodSig::new(TypeSig::Void, Vec::new());
-    let method = edited.define_method(Some(class), "Forgotten", 0x16, &signature, 0, 0)?;
-    let kept = edited.define_method(Some(class), "Kept", 0x16, &signature, 0, 0)?;
+    let method =
+        edited.define_method(Some(class), "Forgotten", PUBLIC_STATIC, &signature, 0, IL)?;
+    let kept = edited.define_method(Some(class), "Kept", PUBLIC_STATIC, &signature, 0, IL)?;
     edited.delete_token(method)?;
     let left: Vec<_> = edited.methods(class).collect::<Result<_>>()?;
     say!(

@@ -1,11 +1,15 @@
 //! Types with their layout, what they nest, events, properties and generic parameters.
 
+use clr_profiler::il::attributes::{
+    EventAttributes, FieldAttributes, GenericParamAttributes, MemberAccess, MethodAttributes,
+    PropertyAttributes, TypeAttributes, TypeVisibility,
+};
 use clr_profiler::il::signature::{FieldSig, MethodSig, TypeSig};
 use clr_profiler::il::token::TypeRef;
 use clr_profiler::metadata::{DefaultValue, EventMethods, FieldOffset, PropertyMethods};
 use clr_profiler::prelude::*;
 
-use super::{class, framework_type, say};
+use super::{IL, PUBLIC_STATIC, class, framework_type, say};
 
 fn layout_of(writer: &MetadataWriter<'_>, class: TypeDef) -> Result<String> {
     Ok(match writer.class_layout(class)? {
@@ -22,8 +26,9 @@ pub(super) fn layout(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) ->
     let number = FieldSig {
         field_type: TypeSig::I4,
     };
-    let first = writer.define_field(Some(class), "First", 6, &number, None)?;
-    let second = writer.define_field(Some(class), "Second", 6, &number, None)?;
+    let public = FieldAttributes::empty().with_access(MemberAccess::Public);
+    let first = writer.define_field(Some(class), "First", public, &number, None)?;
+    let second = writer.define_field(Some(class), "Second", public, &number, None)?;
     say!(on, "layout before: {}", layout_of(writer, class)?);
     let at = |field, offset| FieldOffset {
         field,
@@ -47,8 +52,10 @@ pub(super) fn nesting(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -
     let outer = class(writer, "Emitted.Outer")?;
     let object = framework_type(writer, "System.Object")?;
     let disposable = framework_type(writer, "System.IDisposable")?;
+    let public = TypeAttributes::empty().with_visibility(TypeVisibility::NestedPublic);
+    let interfaces = [disposable.into()];
     let inner =
-        writer.define_nested_type("Inner", 2, Some(object.into()), &[disposable.into()], outer)?;
+        writer.define_nested_type("Inner", public, Some(object.into()), &interfaces, outer)?;
     let interfaces = |class: TypeDef| -> Result<Vec<String>> {
         let mut names = Vec::new();
         for implementation in writer.interface_impls(class) {
@@ -71,7 +78,7 @@ pub(super) fn nesting(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -
     let comparable = framework_type(writer, "System.IComparable")?;
     writer.set_type_def_props(
         inner,
-        Some(0x102),
+        Some(public | TypeAttributes::SEALED),
         Some(value_type.into()),
         Some(&[disposable.into(), comparable.into()]),
     )?;
@@ -94,7 +101,8 @@ pub(super) fn nesting(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -
 
 fn accessor(writer: &MetadataWriter<'_>, class: TypeDef, name: &str) -> Result<MethodDef> {
     let signature = MethodSig::new(TypeSig::Void, vec![TypeSig::Object]);
-    writer.define_method(Some(class), name, 0x816, &signature, 0, 0)
+    let special = PUBLIC_STATIC | MethodAttributes::SPECIAL_NAME;
+    writer.define_method(Some(class), name, special, &signature, 0, IL)
 }
 
 pub(super) fn events(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
@@ -109,7 +117,8 @@ pub(super) fn events(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) ->
         remove_on: Some(remove),
         ..EventMethods::default()
     };
-    let event = writer.define_event(class, "Done", 0, Some(handler.into()), &methods)?;
+    let none = EventAttributes::empty();
+    let event = writer.define_event(class, "Done", none, Some(handler.into()), &methods)?;
     let show = |what: &str| -> Result<()> {
         let props = writer.event_props(event)?;
         say!(
@@ -131,7 +140,7 @@ pub(super) fn events(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) ->
         others: &[other],
         ..EventMethods::default()
     };
-    writer.set_event_props(event, Some(0x200), None, &more)?;
+    writer.set_event_props(event, Some(EventAttributes::SPECIAL_NAME), None, &more)?;
     show("changed")?;
     let events: Vec<_> = writer.events(class).collect::<Result<_>>()?;
     say!(
@@ -155,8 +164,15 @@ pub(super) fn properties(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>
     };
     let signature = [0x28, 0x00, 0x08];
     let value = DefaultValue::I4(41);
-    let property =
-        writer.define_property(class, "It", 0x1000, &signature, Some(&value), &methods)?;
+    let with_default = PropertyAttributes::HAS_DEFAULT;
+    let property = writer.define_property(
+        class,
+        "It",
+        with_default,
+        &signature,
+        Some(&value),
+        &methods,
+    )?;
     let show = |what: &str| -> Result<()> {
         let props = writer.property_props(property)?;
         say!(
@@ -178,7 +194,8 @@ pub(super) fn properties(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>
         ..PropertyMethods::default()
     };
     let value = DefaultValue::I8(-42);
-    writer.set_property_props(property, Some(0x1200), Some(&value), &methods)?;
+    let special = Some(with_default | PropertyAttributes::SPECIAL_NAME);
+    writer.set_property_props(property, special, Some(&value), &methods)?;
     show("changed")
 }
 
@@ -186,7 +203,8 @@ pub(super) fn generics(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) 
     let class = class(writer, "Emitted.Generic`1")?;
     let disposable = framework_type(writer, "System.IDisposable")?;
     let comparable = framework_type(writer, "System.IComparable")?;
-    let parameter = writer.define_generic_param(class, 0, 0x10, "TItem", &[disposable.into()])?;
+    let new = GenericParamAttributes::DEFAULT_CONSTRUCTOR_CONSTRAINT;
+    let parameter = writer.define_generic_param(class, 0, new, "TItem", &[disposable.into()])?;
     let show = |what: &str| -> Result<()> {
         let props = writer.generic_param_props(parameter)?;
         let mut constraints = Vec::new();
@@ -209,8 +227,10 @@ pub(super) fn generics(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) 
         Ok(())
     };
     show("defined")?;
-    writer.set_generic_param_props(parameter, 4, Some("TThing"), Some(&[comparable.into()]))?;
+    let reference = GenericParamAttributes::REFERENCE_TYPE_CONSTRAINT;
+    let constraints = [comparable.into()];
+    writer.set_generic_param_props(parameter, reference, Some("TThing"), Some(&constraints))?;
     show("changed")?;
-    writer.set_generic_param_props(parameter, 4, None, None)?;
+    writer.set_generic_param_props(parameter, reference, None, None)?;
     show("kept")
 }

@@ -307,7 +307,7 @@ fn attributes(metadata: &Metadata<'_>) -> Result<()> {
             .transpose()?;
         log::line(format_args!(
             "P/Invoke {} {library:?} {:#x}",
-            map.import_name, map.flags
+            map.import_name, map.attributes
         ));
     }
     let main = metadata.find_method(Some(program(metadata)?), "Main", AnySignature)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use clr_profiler::ContextId;
 use clr_profiler::events::{EventPipeProviderConfig, EventPipeSessionId};
 use clr_profiler::hooks::FrameInfo;
+use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags};
 use clr_profiler::metadata::{
@@ -174,6 +175,17 @@ samples! {
     &[u8] = &[1, 0, 0, 0];
     &[u16] = &[0x78];
     EventMask = EventMask::empty();
+    EventAttributes = EventAttributes::SPECIAL_NAME;
+    FieldAttributes = FieldAttributes::STATIC;
+    FileAttributes = FileAttributes::CONTAINS_NO_META_DATA;
+    GenericParamAttributes = GenericParamAttributes::REFERENCE_TYPE_CONSTRAINT;
+    ManifestResourceAttributes = ManifestResourceAttributes::VISIBILITY_MASK;
+    MethodAttributes = MethodAttributes::STATIC;
+    MethodImplAttributes = MethodImplAttributes::NO_INLINING;
+    PInvokeAttributes = PInvokeAttributes::NO_MANGLE;
+    ParamAttributes = ParamAttributes::IN;
+    PropertyAttributes = PropertyAttributes::HAS_DEFAULT;
+    TypeAttributes = TypeAttributes::SEALED;
     ModuleId = MODULE;
     ClassId = CLASS;
     FunctionId = FUNCTION;
