@@ -10,50 +10,38 @@ use crate::info::hooks::{
     FunctionEnter3, FunctionEnter3WithInfo, FunctionLeave3, FunctionTailcall3,
 };
 
-cfg_select! {
-    all(target_arch = "x86_64", not(windows)) => {
-        #[path = "x86_64_sysv.rs"]
-        mod code;
-    }
-    all(target_arch = "x86_64", windows) => {
-        #[path = "x86_64_windows.rs"]
-        mod code;
-    }
-    target_arch = "aarch64" => {
-        #[path = "aarch64.rs"]
-        mod code;
-    }
-    _ => {}
-}
+#[cfg(all(target_arch = "x86_64", not(windows)))]
+#[path = "x86_64_sysv.rs"]
+mod code;
 
-cfg_select! {
-    any(target_arch = "x86_64", target_arch = "aarch64") => {
-        /// The stubs for these hooks, where there are any for this processor.
-        pub(super) fn stubs<H: CallHooks>()
-        -> Option<(FunctionEnter3, FunctionLeave3, FunctionTailcall3)> {
-            Some((code::enter::<H>, code::leave::<H>, code::tailcall::<H>))
-        }
+#[cfg(all(target_arch = "x86_64", windows))]
+#[path = "x86_64_windows.rs"]
+mod code;
+
+#[cfg(target_arch = "aarch64")]
+#[path = "aarch64.rs"]
+mod code;
+
+/// The stubs for these hooks, or `None` where this processor has none.
+pub(super) fn stubs<H: CallHooks>() -> Option<(FunctionEnter3, FunctionLeave3, FunctionTailcall3)> {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        Some((code::enter::<H>, code::leave::<H>, code::tailcall::<H>))
     }
-    _ => {
-        /// The stubs for these hooks, where there are any for this processor.
-        pub(super) fn stubs<H: CallHooks>()
-        -> Option<(FunctionEnter3, FunctionLeave3, FunctionTailcall3)> {
-            None
-        }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        None
     }
 }
 
-cfg_select! {
-    all(target_arch = "x86_64", not(windows)) => {
-        /// The enter hook with info for runtimes before .NET 5.
-        pub(super) fn old_enter_with_info<H: CallHooksWithInfo>() -> FunctionEnter3WithInfo {
-            code::enter_with_info::<H>
-        }
+/// The enter hook with info for runtimes before .NET 5.
+pub(super) fn old_enter_with_info<H: CallHooksWithInfo>() -> FunctionEnter3WithInfo {
+    #[cfg(all(target_arch = "x86_64", not(windows)))]
+    {
+        code::enter_with_info::<H>
     }
-    _ => {
-        /// The enter hook with info for runtimes before .NET 5.
-        pub(super) fn old_enter_with_info<H: CallHooksWithInfo>() -> FunctionEnter3WithInfo {
-            super::with_info::entered::<H>
-        }
+    #[cfg(not(all(target_arch = "x86_64", not(windows))))]
+    {
+        super::with_info::entered::<H>
     }
 }
