@@ -1,10 +1,9 @@
 //! The calls of `ICorProfilerInfo` that no runtime of today implements.
 
 use super::ProfilerInfo;
+use super::com_object::ComObject;
 use super::handle::Sealed;
 use crate::ids::FunctionId;
-use clr_profiler_sys as sys;
-use sys::IUnknown;
 
 table! { ($) __cor_profiler_info_legacy:
     CorProfilerInfoLegacy = ICorProfilerInfo from info;
@@ -15,11 +14,11 @@ table! { ($) __cor_profiler_info_legacy:
         fails "`E_NOTIMPL`.";
 
     /// The interface for debugging this process from within. .NET Framework 1 only.
-    fn inproc_inspection_interface() -> IUnknown = GetInprocInspectionInterface(@interface)
+    fn inproc_inspection_interface() -> ComObject = GetInprocInspectionInterface(@interface)
         fails "`E_NOTIMPL`.";
 
     /// The interface for debugging this thread from within. .NET Framework 1 only.
-    fn inproc_inspection_this_thread() -> IUnknown = GetInprocInspectionIThisThread(@interface)
+    fn inproc_inspection_this_thread() -> ComObject = GetInprocInspectionIThisThread(@interface)
         fails "`E_NOTIMPL`.";
 
     /// Begins debugging from within, and gives the number that ends it. .NET Framework 1 only.

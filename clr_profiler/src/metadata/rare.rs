@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::handle::{Metadata, MetadataWriter, Sealed};
 use super::import::TypeRefProps;
 use crate::error::{Error, Hresult, Result};
+use crate::info::ComObject;
 use crate::metadata::kept::{InUse, Kept};
 use crate::native::{
     Answer, Asked, Com, Object, Text, answers, any_token, arguments, cast, unknown, value,
@@ -128,8 +129,8 @@ arguments! {
 }
 
 /// An object that says to be an `ITypeInfo` of oaidl.h.
-pub(super) fn as_type_info(object: &IUnknown, _: &Asked<'_>) -> Result<TypeInfo> {
-    cast(object, "ITypeInfo::GetTypeAttr")
+pub(super) fn as_type_info(object: &ComObject, _: &Asked<'_>) -> Result<TypeInfo> {
+    cast(object.native(), "ITypeInfo::GetTypeAttr")
 }
 
 #[repr(transparent)]

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use clr_profiler::Hresult;
 use clr_profiler::il::token::Token;
+use clr_profiler::info::ComObject;
 use clr_profiler::metadata::{MetadataEvents, MetadataHandler};
 use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
@@ -177,7 +178,7 @@ struct TypeInfo {
 }
 
 /// An object that is an `ITypeInfo`.
-pub(crate) fn type_info() -> IUnknown {
+pub(crate) fn type_info() -> ComObject {
     const VTABLE: &IUnknown_Vtbl = &IUnknown_Vtbl {
         QueryInterface: query,
         AddRef: add_ref,
@@ -190,7 +191,7 @@ pub(crate) fn type_info() -> IUnknown {
     });
     debug_assert!(ptr::eq(object.vtable, VTABLE));
     // SAFETY: a COM object with one reference, which is given away.
-    unsafe { IUnknown::from_raw(Box::into_raw(object).cast()) }
+    unsafe { ComObject::from_raw(Box::into_raw(object).cast()) }.expect("an object")
 }
 
 unsafe extern "system" fn query(

@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 
 use super::{Dispenser, Sealed};
 use crate::error::{Error, Result};
+use crate::info::ComObject;
 use crate::metadata::handle::Metadata;
 use crate::metadata::rare::{AssemblySearch, as_type_info};
 use clr_profiler_sys as sys;
-use sys::{GUID, IUnknown, Interface};
+use sys::{GUID, Interface};
 
 /// An option for scopes that a dispenser opens later, with its meaning in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ table! { ($) __metadata_dispenser_framework:
     MetadataDispenserEx = IMetaDataDispenserEx from framework;
 
     /// The metadata of a COM type library's type. No runtime implements it.
-    fn open_scope_on_type_info(type_info: &IUnknown as as_type_info) -> Metadata<'static>
+    fn open_scope_on_type_info(type_info: &ComObject as as_type_info) -> Metadata<'static>
         = OpenScopeOnITypeInfo(
             type_info.as_raw(), clr_profiler_sys::ofRead,
             &<clr_profiler_sys::IMetaDataImport2 as clr_profiler_sys::Interface>::IID, @metadata)
