@@ -7,8 +7,8 @@ use crate::Error;
 
 /// The id of a profiler's class, a GUID.
 ///
-/// It is read from text with or without braces, in either case, and written as the runtime wants
-/// it: `{DF63A541-5A33-4611-8829-F4E495985EE3}`.
+/// It is parsed from text with or without braces, in either case, and written in the form that the
+/// runtime expects: `{DF63A541-5A33-4611-8829-F4E495985EE3}`.
 ///
 /// ```
 /// use clr_profiler_launcher::Clsid;
@@ -17,7 +17,7 @@ use crate::Error;
 /// assert_eq!(clsid.to_string(), "{DF63A541-5A33-4611-8829-F4E495985EE3}");
 /// # Ok::<(), clr_profiler_launcher::Error>(())
 /// ```
-// The layout is that of GUID in C: the loader hands a pointer to it to DllGetClassObject.
+// The layout is that of GUID in C: the loader passes a pointer to it to DllGetClassObject.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Clsid {
@@ -28,10 +28,10 @@ pub struct Clsid {
 }
 
 impl Clsid {
-    /// `IID_IClassFactory`, what the runtime asks a profiler's library for.
+    /// `IID_IClassFactory`: the interface that the runtime requests from a profiler's library.
     pub(crate) const CLASS_FACTORY: Self = Self::from_u128(0x00000001_0000_0000_c000_000000000046);
 
-    /// A CLSID from its digits as one number: what `Uuid::as_u128` of the `uuid` crate returns.
+    /// A CLSID from its digits as one number, as `Uuid::as_u128` of the `uuid` crate returns it.
     #[must_use]
     pub const fn from_u128(value: u128) -> Self {
         Self {

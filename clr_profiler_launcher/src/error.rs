@@ -1,4 +1,4 @@
-//! What can be wrong before a program starts, or when a profiler is attached to it, in sentences.
+//! The errors before a program starts, or when a profiler is attached to it, in sentences.
 
 use std::fmt;
 use std::io;
@@ -11,31 +11,31 @@ use crate::{Clsid, DotnetHost};
 /// Why a program cannot be started under a profiler, or a profiler cannot be attached to it.
 ///
 /// The text is one or more whole sentences for a person who knows .NET or Rust, but perhaps not
-/// both: what is wrong, with which file or variable, and what to do.
+/// both: the problem, the file or variable, and what to do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// No .NET runtime was found on this machine.
     NoRuntime,
-    /// An environment variable names a runtime, but the wrong way.
+    /// An environment variable that should name a runtime does not.
     BadVariable {
         /// The variable's name.
         name: &'static str,
         /// Its value.
         value: PathBuf,
-        /// What is wrong with the value.
+        /// The problem with the value.
         problem: String,
     },
-    /// The file or folder given as a `dotnet` host is none.
+    /// The file or folder given as a `dotnet` host is not one.
     BadHost {
-        /// What was given.
+        /// The given path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// The program's file does not exist.
     NoSuchProgram {
-        /// The path that was looked at.
+        /// The path.
         path: PathBuf,
     },
     /// The program's path is a folder.
@@ -43,11 +43,11 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// The file is no .NET program.
+    /// The file is not a .NET program.
     NotDotnet {
         /// The file.
         path: PathBuf,
-        /// What it is, and what to do.
+        /// The kind of the file, and what to do.
         found: String,
     },
     /// The program or the library is for another processor than this process.
@@ -64,7 +64,7 @@ pub enum Error {
         /// The assembly.
         path: PathBuf,
     },
-    /// The assembly has no `.runtimeconfig.json` beside it.
+    /// The assembly has no `.runtimeconfig.json` next to it.
     NoRuntimeConfig {
         /// The assembly.
         path: PathBuf,
@@ -76,7 +76,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// An environment variable forbids the runtime to load any profiler.
+    /// An environment variable forbids the runtime to load profilers.
     DiagnosticsDisabled {
         /// The variable's name.
         name: String,
@@ -85,22 +85,22 @@ pub enum Error {
     },
     /// A CLSID is not written as a GUID.
     BadClsid {
-        /// What was given.
+        /// The given text.
         text: String,
     },
     /// The profiler's library does not exist.
     NoSuchLibrary {
-        /// The path that was looked at.
+        /// The path.
         path: PathBuf,
     },
-    /// No library of that name was built beside the executable.
+    /// No library of that name was built next to the executable.
     LibraryNotBuilt {
         /// The name of the library's crate.
         name: String,
         /// The files that were looked for.
         looked_at: Vec<PathBuf>,
     },
-    /// The path cannot be handed to the runtime, which reads it as UTF-8.
+    /// The path cannot be passed to the runtime, which reads it as UTF-8.
     PathNotUnicode {
         /// The path.
         path: PathBuf,
@@ -109,9 +109,9 @@ pub enum Error {
     LibraryNotLoadable {
         /// The library.
         path: PathBuf,
-        /// What is wrong with it, as far as that can be told.
+        /// The problem with it, as far as it is known.
         reason: String,
-        /// The loader's own words; empty if it was not asked.
+        /// The loader's own message; empty if it was not asked.
         loader: String,
     },
     /// The library does not export `DllGetClassObject`.
@@ -123,16 +123,16 @@ pub enum Error {
     ClsidNotInLibrary {
         /// The library.
         path: PathBuf,
-        /// The CLSID that it was asked for.
+        /// The requested CLSID.
         clsid: Clsid,
     },
-    /// The library's `DllGetClassObject` answers with another error.
+    /// The library's `DllGetClassObject` returns another error.
     ClassFactory {
         /// The library.
         path: PathBuf,
-        /// The CLSID that it was asked for.
+        /// The requested CLSID.
         clsid: Clsid,
-        /// The HRESULT; 0 (`S_OK`) if it gave no object in spite of success.
+        /// The HRESULT; 0 (`S_OK`) if it returned success without an object.
         hresult: i32,
     },
     /// The path of a notification profiler's library has a character that ends a path in the list
@@ -147,7 +147,7 @@ pub enum Error {
     BadStartupHook {
         /// The assembly.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// More notification profilers than the runtime takes.
@@ -157,13 +157,13 @@ pub enum Error {
         /// How many it takes.
         limit: usize,
     },
-    /// [`Attach`](crate::Attach) was not told which profiler.
+    /// No profiler was given to [`Attach`](crate::Attach).
     NoProfiler,
     /// The data for an attached profiler does not fit into the message.
     ClientDataTooLong {
         /// How many bytes it has.
         length: usize,
-        /// How many it may have, with a library of this path.
+        /// The limit, with a library of this path.
         limit: usize,
     },
     /// There is no process with this id.
@@ -178,13 +178,13 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// No runtime of the process listens: it is not a .NET program, or was told not to.
+    /// No runtime of the process listens: it is not a .NET program, or listening is switched off.
     NoDiagnostics {
         /// The process id.
         process: u32,
-        /// Its name, if that is known, behind a space and in parentheses.
+        /// Its name, if that is known, after a space and in parentheses.
         name: String,
-        /// The variable, with its value, that tells the runtime not to listen.
+        /// The variable, with its value, that switches it off.
         switched_off: Option<String>,
         /// The sockets or pipes that were looked for.
         looked_at: Vec<PathBuf>,
@@ -193,17 +193,17 @@ pub enum Error {
     OtherUser {
         /// The process id.
         process: u32,
-        /// Its name, if that is known, behind a space and in parentheses.
+        /// Its name, if that is known, after a space and in parentheses.
         name: String,
         /// The socket or pipe.
         path: PathBuf,
     },
-    /// Another process listens where the runtime of this one would, or the process has ended and
+    /// Another process listens under the name of this one's runtime, or the process has ended and
     /// another one has its id. Nothing was sent.
     ForeignListener {
         /// The process id.
         process: u32,
-        /// Its name, if that is known, behind a space and in parentheses.
+        /// Its name, if that is known, after a space and in parentheses.
         name: String,
         /// The socket.
         path: PathBuf,
@@ -221,14 +221,14 @@ pub enum Error {
     NoAnswer {
         /// The process id.
         process: u32,
-        /// For how long it was waited.
+        /// The time waited.
         waited: Duration,
     },
-    /// Something answered that is not a .NET runtime.
+    /// The answer is not that of a .NET runtime.
     BadAnswer {
         /// The process id.
         process: u32,
-        /// What is wrong with the answer.
+        /// The problem with the answer.
         problem: String,
     },
     /// The runtime, or the profiler in it, refuses to be attached.
@@ -309,7 +309,7 @@ impl fmt::Display for Error {
             ),
             Self::NoRuntimeConfig { path, expected } => write!(
                 f,
-                "`{}` cannot be started: `{}` is missing beside it. `dotnet build` makes that file \
+                "`{}` cannot be started: `{}` is missing next to it. `dotnet build` makes that file \
                  for a program: copy it together with the assembly. An assembly built for .NET \
                  Framework has none and does not run on this runtime.",
                 path.display(),
@@ -491,7 +491,7 @@ impl fmt::Display for Error {
                 }
                 f.write_str(
                     ". Nothing was sent to it. Its name is predictable: if you do not know that \
-                     process, somebody means to be taken for the program.",
+                     process, it may be impersonating the program.",
                 )
             }
             Self::Connection { process, source } => write!(
@@ -506,12 +506,12 @@ impl fmt::Display for Error {
             ),
             Self::BadAnswer { process, problem } => write!(
                 f,
-                "What answered for the process {process} is not a .NET runtime, or it ended meanwhile: \
+                "The answer for the process {process} is not that of a .NET runtime, or it ended meanwhile: \
                  an answer came, but {problem}."
             ),
             Self::AttachRefused { process, hresult } => write!(
                 f,
-                "The process {process} goes on without the profiler: {}",
+                "The process {process} continues without the profiler: {}",
                 explain_refusal(*hresult)
             ),
             Self::Io { path, source } => {

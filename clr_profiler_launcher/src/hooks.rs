@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::image::{self, Image};
 use crate::{Error, Result};
 
-/// Where the runtime looks for them.
+/// The variable from which the runtime reads them.
 pub(crate) const VARIABLE: &str = "DOTNET_STARTUP_HOOKS";
 
-/// The variable's value: these hooks, and behind them those that it names already.
+/// The variable's value: these hooks, followed by those that it names already.
 pub(crate) fn list(hooks: &[PathBuf], before: Option<OsString>) -> Result<OsString> {
     let mut paths = Vec::new();
     for hook in hooks {
@@ -35,10 +35,10 @@ fn bad(path: &Path, problem: String) -> Error {
     }
 }
 
-/// The whole path of an assembly: the runtime takes no other.
+/// The absolute path of an assembly: the runtime accepts no other.
 fn checked(hook: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(hook).map_err(|error| bad(hook, error.to_string()))?;
-    // The runtime ends the program where it finds no assembly.
+    // The runtime ends the program if the file is not an assembly.
     let image = File::open(&path).and_then(|mut file| image::read(&mut file));
     match image.map_err(|error| bad(&path, error.to_string()))? {
         Image::Pe(pe) if pe.cli.is_some() => Ok(path),

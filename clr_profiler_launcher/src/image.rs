@@ -1,11 +1,11 @@
-//! Reads the few header fields of PE, ELF and Mach-O files that tell what a file is.
+//! Reads the few header fields of PE, ELF and Mach-O files that tell the kind of a file.
 //!
-//! The files are not trusted: every field is read at a checked offset, what lies outside the file
-//! is absent, and nothing is allocated by a size that the file states.
+//! The files are not trusted: every field is read at a checked offset, data outside the file is
+//! absent, and no allocation depends on a size that the file states.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// What a file is, from its headers.
+/// The kind of a file, from its headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Image {
     /// A PE file, with or without managed code.
@@ -14,9 +14,9 @@ pub(crate) enum Image {
     Elf(Architecture),
     /// A Mach-O file; `None` if it holds code for several processors.
     MachO(Option<Architecture>),
-    /// Text that names its interpreter.
+    /// A text file that names its interpreter.
     Script,
-    /// Anything else, also damaged files of the kinds above.
+    /// Anything else, including damaged files of the kinds above.
     Other,
 }
 
@@ -54,16 +54,16 @@ impl Cli {
 /// A processor, as a file header names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Architecture {
-    /// Managed code that runs on all.
+    /// Managed code that runs on all processors.
     Any,
-    /// One that Rust knows by this name.
+    /// A processor with this name in Rust.
     Known(&'static str),
     /// A number without a name here.
     Unknown(u32),
 }
 
 impl Architecture {
-    /// Whether this process can hold it; in doubt it can, and the operating system decides.
+    /// Whether this process can load it; in doubt it can, and the operating system decides.
     pub(crate) fn fits_this_process(self) -> bool {
         match self {
             Self::Any | Self::Unknown(_) => true,
@@ -94,7 +94,7 @@ impl Architecture {
     }
 
     fn of_pe(machine: u16) -> Self {
-        // An assembly with precompiled code for another system than Windows has its machine
+        // An assembly with precompiled code for a system other than Windows has its machine
         // number combined with that system's.
         const WINDOWS: u16 = 0;
         const APPLE: u16 = 0x4644;
@@ -125,11 +125,11 @@ impl Architecture {
     }
 }
 
-/// Reads what kind of file this is.
+/// Determines the kind of a file.
 pub(crate) fn read(file: &mut (impl Read + Seek)) -> io::Result<Image> {
     let mut file = Fields { file };
     let Some(start) = file.bytes::<4>(0)? else {
-        // Too short for any of them, but `#!` may be all there is.
+        // Too short for the others, but `#!` may be the whole file.
         return Ok(match file.bytes::<2>(0)? {
             Some([b'#', b'!']) => Image::Script,
             _ => Image::Other,
@@ -166,7 +166,7 @@ fn elf(file: &mut Fields<'_, impl Read + Seek>) -> io::Result<Option<Architectur
     Ok(Some(Architecture::of_elf(machine)))
 }
 
-/// `None` if a part that must be there is not.
+/// `None` if a required part is missing.
 fn pe(file: &mut Fields<'_, impl Read + Seek>) -> io::Result<Option<Pe>> {
     let Some(header) = file.u32(0x3c)? else {
         return Ok(None);
@@ -226,7 +226,7 @@ fn pe(file: &mut Fields<'_, impl Read + Seek>) -> io::Result<Option<Pe>> {
     }))
 }
 
-/// Where the byte that is loaded to `address` lies in the file, by the section table.
+/// The file offset of the byte that is loaded to `address`, by the section table.
 fn file_offset(
     file: &mut Fields<'_, impl Read + Seek>,
     table: u64,
@@ -258,7 +258,7 @@ struct Fields<'a, R> {
 }
 
 impl<R: Read + Seek> Fields<'_, R> {
-    /// `None` if they are not all in the file.
+    /// `None` if the file ends before.
     fn bytes<const N: usize>(&mut self, offset: u64) -> io::Result<Option<[u8; N]>> {
         let mut bytes = [0; N];
         self.file.seek(SeekFrom::Start(offset))?;
@@ -289,7 +289,7 @@ mod tests {
         read(&mut Cursor::new(file)).unwrap()
     }
 
-    /// Whatever a header says, there is an answer, and never an error or a panic.
+    /// Whatever a header contains, the result is never an error or a panic.
     #[test]
     fn hostile_headers() {
         for is_64 in [false, true] {

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::hooks;
 use crate::{DotnetHost, Error, ProfilerLibrary, Program, ProgramKind, Result};
 
-/// What to start under which profiler, built like [`std::process::Command`].
+/// The program to start and its profiler, built like [`std::process::Command`].
 ///
 /// ```no_run
 /// use clr_profiler_launcher::{Launch, ProfilerLibrary};
@@ -24,13 +24,13 @@ use crate::{DotnetHost, Error, ProfilerLibrary, Program, ProgramKind, Result};
 /// # Ok(()) }
 /// ```
 ///
-/// Without [`profiler`](Self::profiler) and [`notification_profiler`](Self::notification_profiler) the program runs unprofiled, also if this process's
+/// Without [`profiler`](Self::profiler) and [`notification_profiler`](Self::notification_profiler) the program runs unprofiled, even if this process's
 /// environment asks for a profiler: the run to compare with.
 #[derive(Debug, Clone)]
 pub struct Launch {
     program: PathBuf,
     arguments: Vec<OsString>,
-    // The last one of a name counts; None removes the variable.
+    // The last one of a name counts; `None` removes the variable.
     variables: Vec<(OsString, Option<OsString>)>,
     folder: Option<PathBuf>,
     profiler: Option<ProfilerLibrary>,
@@ -39,14 +39,14 @@ pub struct Launch {
     host: Option<DotnetHost>,
 }
 
-/// Where the library of `clr_profiler` reports a profiler that could not start.
+/// The destination for reports of `clr_profiler` about a profiler that could not start.
 const DIAGNOSTICS: &str = "CLR_PROFILER_DIAGNOSTICS";
 
 /// The runtime reads the settings of the profiler with the first of these prefixes (.NET Core 3.1
-/// to .NET 10 read no other); the second is the one of its other settings and may follow ...
+/// to .NET 10 read no other); the second is that of its other settings and may be added ...
 const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];
 
-/// ... and these names. One inherited from elsewhere would win over ours, or load another one.
+/// ... and these names. An inherited one would take precedence over ours, or load another profiler.
 const SETTINGS: [&str; 13] = [
     "ENABLE_PROFILING",
     "PROFILER",
@@ -63,14 +63,14 @@ const SETTINGS: [&str; 13] = [
     "NOTIFICATION_PROFILERS_ARM64",
 ];
 
-/// How many notification profilers the runtime has room for.
+/// How many notification profilers the runtime supports.
 const MOST_NOTIFICATION_PROFILERS: usize = 32;
 
-/// Where an apphost looks for its runtime.
+/// The variables in which an apphost looks for its runtime.
 const ROOTS: [&str; 3] = ["DOTNET_ROOT", "DOTNET_ROOT_X64", "DOTNET_ROOT_ARM64"];
 
 /// Any of these with the value 0 keeps the runtime from loading profilers (seen on .NET 8, 9 and 10;
-/// .NET Core 3.1 does not heed them, but which runtime a program will take is not known here).
+/// .NET Core 3.1 ignores them, but the runtime that a program will use is not known here).
 const SWITCHES: [&str; 4] = [
     "DOTNET_EnableDiagnostics",
     "DOTNET_EnableDiagnostics_Profiler",
@@ -107,52 +107,52 @@ impl Launch {
         self
     }
 
-    /// Sets an environment variable of the program; those that choose the profiler are set by
-    /// [`profiler`](Self::profiler) alone.
+    /// Sets an environment variable of the program; those that choose the profiler are set only by
+    /// [`profiler`](Self::profiler).
     pub fn env(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
         self.variables
             .push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
         self
     }
 
-    /// Keeps an environment variable of this process from the program.
+    /// Removes an environment variable of this process from the program's environment.
     pub fn env_remove(&mut self, name: impl AsRef<OsStr>) -> &mut Self {
         self.variables.push((name.as_ref().to_owned(), None));
         self
     }
 
     /// The folder in which the program starts; by default that of this process. Relative paths
-    /// given to this type are seen from the folder of this process all the same.
+    /// given to this type are nevertheless relative to the folder of this process.
     pub fn current_dir(&mut self, folder: impl AsRef<Path>) -> &mut Self {
         self.folder = Some(folder.as_ref().to_owned());
         self
     }
 
-    /// The profiler that the runtime shall load.
+    /// The profiler that the runtime loads.
     pub fn profiler(&mut self, library: ProfilerLibrary) -> &mut Self {
         self.profiler = Some(library);
         self
     }
 
-    /// A profiler that the runtime shall load beside the main one, or without one; several can be
+    /// A profiler that the runtime loads in addition to the main one, or without one; several can be
     /// added. .NET 5 and newer; .NET Core 3.1 ignores them.
     ///
-    /// It has to say of itself that it wants to be loaded so
-    /// (`ICorProfilerCallback11::LoadAsNotificationOnly`); one that does not takes the place of the
-    /// main profiler, if there is no other. It learns what happens but may change nothing: no IL,
+    /// It has to declare itself a notification profiler
+    /// (`ICorProfilerCallback11::LoadAsNotificationOnly`); one that does not becomes the
+    /// main profiler, if there is no other. It receives notifications but may change nothing: no IL,
     /// no ReJIT, no enter and leave hooks.
     pub fn notification_profiler(&mut self, library: ProfilerLibrary) -> &mut Self {
         self.notification_profilers.push(library);
         self
     }
 
-    /// An assembly that the runtime loads before the program's `Main`, where it calls
-    /// `StartupHook.Initialize()` of it: a static method without parameters, of an internal class
+    /// An assembly that the runtime loads before the program's `Main`, and whose
+    /// `StartupHook.Initialize()` it calls: a static method without parameters, of an internal class
     /// without a namespace. .NET Core 3.0 and newer; several can be added.
     ///
-    /// A profiler's managed helper can be loaded so: in the program it is there from the start. The
-    /// variable `DOTNET_STARTUP_HOOKS` names it; hooks that are there already, by
-    /// [`env`](Self::env) or in this process's environment, run behind those that are added here.
+    /// This is a way to load a profiler's managed helper: it is in the program from the start. The
+    /// variable `DOTNET_STARTUP_HOOKS` names it; hooks that are set already, by
+    /// [`env`](Self::env) or in this process's environment, run after those that are added here.
     pub fn startup_hook(&mut self, assembly: impl AsRef<Path>) -> &mut Self {
         self.startup_hooks.push(assembly.as_ref().to_owned());
         self
@@ -165,15 +165,15 @@ impl Launch {
         self
     }
 
-    /// Checks program, library and environment, and gives the command that starts the program, for
+    /// Checks program, library and environment, and returns the command that starts the program, for
     /// [`spawn`](Command::spawn), [`status`](Command::status) or [`output`](Command::output).
     ///
     /// Its environment is that of this process with the changes made here, with
     /// `CORECLR_ENABLE_PROFILING`, `CORECLR_PROFILER` and `CORECLR_PROFILER_PATH` set, without
     /// any other setting that chooses a profiler, with `CORECLR_ENABLE_NOTIFICATION_PROFILERS` and
     /// `CORECLR_NOTIFICATION_PROFILERS` where there are such profilers, and with `CLR_PROFILER_DIAGNOSTICS=stderr`
-    /// unless that variable is set already (to `off` or a file): there a profiler made with
-    /// `clr_profiler` says why it could not start.
+    /// unless that variable is set already (to `off` or a file): a profiler made with
+    /// `clr_profiler` reports there why it could not start.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Launch {
                 };
                 let mut command = Command::new(host.path());
                 // After `exec` the host takes the first argument for the program, whatever its
-                // name, and hands on all others.
+                // name, and forwards all others.
                 command.arg("exec").arg(program.path());
                 command
             }
@@ -243,12 +243,12 @@ impl Launch {
         Ok(command)
     }
 
-    /// Checks everything and makes the program take this process's place. Returns only if that
+    /// Checks everything and replaces this process with the program. Returns only if that
     /// failed.
     ///
     /// On Unix this process becomes the program (`exec`): streams, terminal, signals, process id
-    /// and exit code are exactly the program's. No destructors of this process run; flush what is
-    /// buffered before. Elsewhere the program is started, waited for, and this process ends with
+    /// and exit code are exactly the program's. No destructors of this process run; flush buffered
+    /// output before. Elsewhere the program is started and awaited, and this process ends with
     /// its exit code.
     #[must_use = "when this returns, the program was not started"]
     pub fn exec(&self) -> Error {
@@ -258,8 +258,8 @@ impl Launch {
         }
     }
 
-    /// The `DOTNET_ROOT` for an apphost, unless the environment names one for it. A program that
-    /// brings its runtime does not mind.
+    /// The `DOTNET_ROOT` for an apphost, unless the environment sets one for it. A program that
+    /// brings its runtime ignores it.
     fn root_for_executable(&self) -> Result<Option<PathBuf>> {
         let is_set = |name: &str| self.variable(name).is_some();
         let host = match &self.host {

@@ -1,8 +1,8 @@
-//! Starts a .NET program under a profiler, or loads a profiler into one that runs.
+//! Starts a .NET program under a profiler, or loads a profiler into a running one.
 //!
 //! The .NET runtime (CoreCLR) loads a profiler when environment variables name a native library
-//! and the CLSID of the class in it. When anything about these is wrong, the runtime goes on
-//! without a profiler and mostly without a word. [`Launch`] sets the variables and checks, before
+//! and the CLSID of the class in it. When anything about these is wrong, the runtime continues
+//! without a profiler and mostly without a message. [`Launch`] sets the variables and checks, before
 //! the program starts, everything that can be checked from outside.
 //!
 //! ```no_run
@@ -21,13 +21,13 @@
 //! # Ok(()) }
 //! ```
 //!
-//! - [`Launch`]: what to start and how; [`command`](Launch::command) or [`exec`](Launch::exec).
-//! - [`Attach`]: which process to load a profiler into; [`send`](Attach::send).
+//! - [`Launch`]: a program to start and how; [`command`](Launch::command) or [`exec`](Launch::exec).
+//! - [`Attach`]: a process to load a profiler into; [`send`](Attach::send).
 //! - [`ProfilerLibrary`]: the library and the CLSID; [`check`](ProfilerLibrary::check) loads it.
 //!   [`find_library`] finds one that cargo built.
 //! - [`DotnetHost`]: the `dotnet` that runs managed assemblies.
-//! - [`Program`]: what kind of program a file is.
-//! - [`Error`]: sentences for a person, one variant for each thing that can be wrong.
+//! - [`Program`]: the program's file and its kind.
+//! - [`Error`]: sentences for a person, one variant for each kind of mistake.
 
 mod attach;
 mod clsid;

@@ -28,10 +28,10 @@ pub struct ProfilerLibrary {
 }
 
 impl ProfilerLibrary {
-    /// Names a library and the profiler in it; a relative path is seen from the current folder.
+    /// Names a library and the profiler in it; a relative path is relative to the current folder.
     ///
     /// The CLSID is text, a [`Clsid`], or the number that `Uuid::as_u128` returns. The file is
-    /// not looked at: see [`check`](Self::check).
+    /// not opened: see [`check`](Self::check).
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl ProfilerLibrary {
     }
 
     /// Loads the library into this process and asks it for the class factory of the CLSID, as the
-    /// runtime will do.
+    /// runtime does.
     ///
     /// The library stays loaded until this process ends, because a profiler may have started
     /// threads. The profiler itself is not created.
@@ -81,7 +81,7 @@ impl ProfilerLibrary {
         if !self.path.exists() {
             return Err(Error::NoSuchLibrary { path: path() });
         }
-        // The runtime splits nothing here, but it reads the variable as UTF-8.
+        // The runtime does not split this value, but it reads the variable as UTF-8.
         if self.path.to_str().is_none() {
             return Err(Error::PathNotUnicode { path: path() });
         }
@@ -112,7 +112,7 @@ impl ProfilerLibrary {
         }
     }
 
-    /// Refuses files that the loader would refuse with less clear words.
+    /// Refuses files that the loader would refuse with a less clear message.
     fn check_headers(&self) -> Result<()> {
         let io = |source| Error::Io {
             path: self.path.clone(),
@@ -166,7 +166,7 @@ impl From<std::convert::Infallible> for Error {
     }
 }
 
-/// What the loader's words mean for the person who built the library.
+/// The meaning of the loader's message for the person who built the library.
 fn explain(path: &str, loader: &str) -> String {
     let has = |part: &str| loader.contains(part);
     if has("libc.musl") || has("ld-musl") {
@@ -185,8 +185,8 @@ fn explain(path: &str, loader: &str) -> String {
             .to_owned();
     }
     if has("cannot open shared object file") || has("Error loading shared library") {
-        // Both loaders name the missing file and separate it with a colon; the path of the
-        // library itself stands there if it vanished in the meantime.
+        // Both loaders name the missing file and separate it with a colon; it is the path of the
+        // library itself if that vanished in the meantime.
         let missing = loader
             .trim_start_matches("Error loading shared library ")
             .split(':')
@@ -218,7 +218,7 @@ fn explain(path: &str, loader: &str) -> String {
 ///
 /// # Errors
 ///
-/// [`Error::LibraryNotBuilt`] with the list of places, or [`Error::Io`] if the current executable
+/// [`Error::LibraryNotBuilt`] with the searched paths, or [`Error::Io`] if the current executable
 /// is unknown.
 pub fn find_library(name: &str) -> Result<PathBuf> {
     let executable = std::env::current_exe().map_err(|source| Error::Io {
@@ -228,18 +228,18 @@ pub fn find_library(name: &str) -> Result<PathBuf> {
     find_library_beside(executable, name)
 }
 
-/// Like [`find_library`], for another executable than the current one.
+/// Like [`find_library`], for an executable other than the current one.
 ///
 /// # Errors
 ///
-/// [`Error::LibraryNotBuilt`] with the list of places.
+/// [`Error::LibraryNotBuilt`] with the searched paths.
 pub fn find_library_beside(executable: impl AsRef<Path>, name: &str) -> Result<PathBuf> {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
     let file = format!("{DLL_PREFIX}{}{DLL_SUFFIX}", name.replace('-', "_"));
     let folder = executable.as_ref().parent().unwrap_or(Path::new("."));
     let above = folder.parent().unwrap_or(folder);
-    // From target/debug/examples: ../deps is where cargo builds, .. where it puts what was asked
-    // for. From target/debug itself, where binaries stand: deps.
+    // From target/debug/examples: cargo builds in ../deps, and copies requested targets to .. ;
+    // from target/debug itself, the folder of binaries: deps.
     let looked_at: Vec<PathBuf> = [
         above.join("deps"),
         above.to_owned(),

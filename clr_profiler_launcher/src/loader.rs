@@ -18,20 +18,20 @@ struct Unknown {
     release: unsafe extern "system" fn(*mut c_void) -> u32,
 }
 
-/// How far the library got.
+/// The result of asking the library.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// The loader refuses it, in these words.
+    /// The loader refuses it, with this message.
     NotLoaded(String),
     /// It has no `DllGetClassObject`.
     NoExport,
-    /// `DllGetClassObject` returned this; whether it gave an object too.
+    /// `DllGetClassObject` returned this; whether it also gave an object.
     Answered { hresult: i32, object: bool },
 }
 
 /// Loads the library and asks for the class factory of `clsid`, which is released at once.
 pub(crate) fn ask(path: &Path, clsid: &Clsid) -> Answer {
-    // SAFETY: loading runs the library's initialisers. The caller asks for just this library to be
+    // SAFETY: loading runs the library's initialisers. The caller asks for exactly this library to be
     // loaded into a process, and the runtime will run the same code when it loads it.
     let library = match unsafe { Library::new(path) } {
         Ok(library) => library,
@@ -68,7 +68,7 @@ pub(crate) fn ask(path: &Path, clsid: &Clsid) -> Answer {
     }
 }
 
-/// The loader's words, without those of the crate around it.
+/// The loader's message, without the text that the crate `libloading` adds.
 fn words(error: &libloading::Error) -> String {
     let cause = std::error::Error::source(error);
     cause.map_or_else(|| error.to_string(), ToString::to_string)

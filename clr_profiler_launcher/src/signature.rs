@@ -1,8 +1,8 @@
-//! Finds the mark that every apphost and single-file .NET program carries.
+//! Finds the mark that every apphost and single-file .NET program contains.
 
 use std::io::{self, Read};
 
-/// The complement of the 32 bytes, so that programs that contain this crate do not carry the mark.
+/// The complement of the 32 bytes, so that programs that contain this crate do not contain the mark.
 const COMPLEMENT: [u8; LENGTH] = [
     0x74, 0xed, 0xfd, 0x46, 0x95, 0x9e, 0xdf, 0xc7, 0x8d, 0x84, 0x6c, 0xfd, 0xeb, 0x28, 0x5f, 0xcd,
     0xec, 0x0a, 0x46, 0x19, 0x10, 0x51, 0xcc, 0xe7, 0x11, 0xc4, 0xd2, 0x31, 0xdb, 0x4c, 0x95, 0x51,
@@ -10,9 +10,9 @@ const COMPLEMENT: [u8; LENGTH] = [
 const LENGTH: usize = 32;
 const CHUNK: usize = 64 * 1024;
 
-/// Whether `file` holds the bundle signature, read in pieces of 64 KiB to its end or to the mark.
+/// Whether `file` contains the bundle signature, read in pieces of 64 KiB to its end or to the mark.
 pub(crate) fn is_in(file: &mut impl Read) -> io::Result<bool> {
-    // How far the window may move when its last byte is this one (Horspool's search).
+    // How far the window may move if its last byte is this one (Horspool's search).
     let mut shift = [LENGTH; 256];
     for (position, &byte) in COMPLEMENT.iter().enumerate().take(LENGTH - 1) {
         shift[usize::from(!byte)] = LENGTH - 1 - position;
@@ -38,7 +38,7 @@ pub(crate) fn is_in(file: &mut impl Read) -> io::Result<bool> {
             }
             start += shift[usize::from(window[LENGTH - 1])];
         }
-        // The mark may begin in what is left: keep it in front of the next piece.
+        // The mark may begin in the remaining bytes: keep them in front of the next piece.
         let rest = start.min(filled);
         buffer.copy_within(rest..filled, 0);
         kept = filled - rest;
@@ -49,7 +49,7 @@ pub(crate) fn is_in(file: &mut impl Read) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    /// Hands out at most `1` to `n` bytes a call, so that the mark falls across every border.
+    /// Returns at most `1` to `n` bytes a call, so that the mark crosses every border.
     struct Drip<'a>(&'a [u8], usize);
 
     impl Read for Drip<'_> {
@@ -87,7 +87,7 @@ mod tests {
             for piece in [7, 31, 32, 33, 4096, usize::MAX] {
                 assert!(is_in(&mut Drip(&file, piece)).unwrap(), "{place} {piece}");
             }
-            // One byte changed, one byte short: not the mark.
+            // One byte changed, or one byte short: not the mark.
             let mut wrong = file.clone();
             wrong[place + 15] ^= 1;
             assert!(!is_in(&mut wrong.as_slice()).unwrap(), "{place}");

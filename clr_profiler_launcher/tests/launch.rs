@@ -1,4 +1,4 @@
-//! What the started program gets: arguments, environment, and this process's place.
+//! The started program's arguments, environment, and process.
 
 #![cfg(target_os = "linux")]
 
@@ -91,7 +91,7 @@ fn a_native_program_is_started_itself_and_finds_the_runtime() {
 /// The variables of a run of the script under this outer environment.
 fn run(launch: &Launch, outer: &[(&str, &str)]) -> Vec<String> {
     let mut command = launch.command().unwrap();
-    // What the launch sets or removes is in the command; the rest would be inherited.
+    // The changes of the launch are in the command; the rest would be inherited.
     for (name, value) in outer {
         if command.get_envs().all(|(known, _)| known != *name) {
             command.env(name, value);
@@ -215,7 +215,7 @@ fn paths_that_end_early_in_a_list_are_refused() {
         let library = ProfilerLibrary::new(&path, CLSID).unwrap();
         let mut launch = Launch::new(folder.app("App"));
         launch.dotnet(host(&folder)).profiler(library.clone());
-        // As the main profiler it may be called so.
+        // As the main profiler it may have this name.
         assert!(launch.command().is_ok());
         let error = launch.notification_profiler(library).command().unwrap_err();
         assert!(
@@ -274,7 +274,7 @@ fn mistakes_are_found_before_the_start() {
     );
 }
 
-/// Not a test by itself: `exec_becomes_the_program` runs it in a process of its own.
+/// Not a test by itself: `exec_becomes_the_program` runs it in its own process.
 #[test]
 #[ignore = "run by exec_becomes_the_program"]
 fn exec_child() {

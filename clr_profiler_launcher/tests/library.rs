@@ -1,4 +1,4 @@
-//! Profiler libraries that are what they should be, and those that are not.
+//! Valid and invalid profiler libraries.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-//! What kind of program a file is, also when the file is damaged or hostile.
+//! The kind of a program's file, also when the file is damaged or hostile.
 
 #![cfg(target_os = "linux")]
 
@@ -221,12 +221,12 @@ fn native_executables() {
     let error = Program::open(folder.executable("dotnet", elf(ours, 5000))).unwrap_err();
     says(&error, &["Give the assembly itself"]);
 
-    // A program that contains this crate must not look like a .NET program by that.
+    // A program that contains this crate must not be mistaken for a .NET program.
     let error = Program::open(std::env::current_exe().unwrap()).unwrap_err();
     assert!(matches!(error, Error::NotDotnet { .. }), "{error}");
 }
 
-/// Truncated anywhere: an answer, never a panic.
+/// A file truncated anywhere gives an answer, never a panic.
 #[test]
 fn truncated_files() {
     let folder = Folder::new();

@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::process::Places;
 use crate::{Error, Result};
 
-/// Connects to the first of the places where the process listens.
+/// Connects to the first of the endpoints on which the process listens.
 ///
-/// The names are predictable and the folders are shared: anybody may have put a socket, or a link to
-/// one, where the runtime would listen. So the system is asked who listens, before a byte is sent.
+/// The names are predictable and the folders are shared: anyone may have created a socket, or a link
+/// to one, under the runtime's name. So the system is asked who listens before a byte is sent.
 pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<Connection> {
     let mut forbidden = None;
     let mut foreign = None;
@@ -55,21 +55,21 @@ pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<
     })
 }
 
-/// Whether the listener with this id is the process, and the process still the one that was looked at:
-/// another one may have its id by now.
+/// Whether the listener with this id is the process, and the process is still the one that was
+/// inspected: another one may have its id by now.
 fn is_listener(process: u32, places: &Places, listener: u32) -> bool {
     listener == process && super::process::start_time(process) == places.start
 }
 
-/// The id of the process that listens at the other end, as this process sees it; 0 if it cannot. None
-/// where the system does not tell.
+/// The id of the process that listens at the other end, as this process sees it; 0 if it is not
+/// visible. `None` where the system does not tell.
 #[cfg(target_os = "linux")]
 fn listener(connection: &Connection) -> io::Result<Option<u32>> {
     super::peer::listener(&connection.socket).map(Some)
 }
 
-/// A pipe of Windows belongs to whoever made the first of its name; other systems have no call for it
-/// in common.
+/// A pipe of Windows belongs to whoever created the first of its name; other systems have no common
+/// call for it.
 #[cfg(not(target_os = "linux"))]
 #[allow(clippy::unnecessary_wraps, reason = "as on Linux")]
 fn listener(_connection: &Connection) -> io::Result<Option<u32>> {
@@ -95,10 +95,10 @@ mod unix {
         deadline: Instant,
     }
 
-    /// Connecting itself can wait for as long as it likes, if the other side does not accept.
+    /// Connecting itself can block indefinitely if the other side does not accept.
     pub(super) fn connect(path: &Path, patience: Duration) -> io::Result<Connection> {
         let now = Instant::now();
-        // A day is for ever, and can be added.
+        // One day is practically unlimited, and can be added without overflow.
         let deadline = now + patience.min(Duration::from_secs(86_400));
         let socket = UnixStream::connect(path)?;
         Ok(Connection { socket, deadline })
@@ -132,7 +132,7 @@ mod unix {
     }
 }
 
-/// A named pipe. The thread that waits at one that stays silent stays behind.
+/// A named pipe. The thread that waits for a silent one is left running.
 #[cfg(not(unix))]
 pub(super) type Connection = std::fs::File;
 
@@ -155,7 +155,7 @@ mod tests {
         let mut places = diagnostics_places(process).unwrap();
         assert!(is_listener(process, &places, process));
         assert!(!is_listener(process, &places, 1));
-        // One in a namespace that cannot be seen.
+        // A process in a namespace that is not visible from here.
         assert!(!is_listener(process, &places, 0));
         places.start = Some(1);
         assert!(!is_listener(process, &places, process));

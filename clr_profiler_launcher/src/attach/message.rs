@@ -1,4 +1,4 @@
-//! The messages of the diagnostics protocol: a header of 20 bytes, then what the command says.
+//! The messages of the diagnostics protocol: a header of 20 bytes, then the payload of the command.
 //!
 //! ```text
 //! magic "DOTNET_IPC_V1\0" | size of all: u16 | command set: u8 | command: u8 | 0: u16
@@ -49,17 +49,17 @@ pub(super) fn attach_profiler(
     Ok(message)
 }
 
-/// Why there is no answer to be had.
+/// Why no answer could be read.
 #[derive(Debug)]
 pub(super) enum Unreadable {
     Io(io::Error),
-    /// Whoever sent it does not speak this protocol, in words.
+    /// The sender does not speak this protocol; the reason in words.
     Bad(String),
 }
 
 /// Reads the answer's HRESULT.
 ///
-/// Of what the other side sends no more is read than that takes, whatever it says of the size.
+/// Reads no more of the message than that takes, whatever size the message claims.
 pub(super) fn read_answer(from: &mut impl Read) -> Result<i32, Unreadable> {
     let header: [u8; HEADER] = read(from)?;
     let (magic, rest) = header.split_at(MAGIC.len());
@@ -158,12 +158,12 @@ mod tests {
                 answer(24, 0xFF, 0xFF, &[0x6A, 0x13, 0x13, 0x80]),
                 0x8013_136A_u32 as i32,
             ),
-            // Success that carries a failure is one.
+            // An answer that reports success and carries a failure code is a failure.
             (
                 answer(24, 0xFF, 0, &[5, 0x40, 0, 0x80]),
                 0x8000_4005_u32 as i32,
             ),
-            // More than is known today, and a size that is not true.
+            // More than the protocol has today, and a wrong size.
             (answer(99, 0xFF, 0, &[0; 9]), 0),
             (answer(65_535, 0xFF, 0, &[0; 4]), 0),
         ] {

@@ -1,4 +1,4 @@
-//! Loads a profiler into a program that runs already.
+//! Loads a profiler into a running program.
 
 mod connection;
 mod message;
@@ -35,11 +35,11 @@ pub(crate) use refusal::explain as explain_refusal;
 /// ```
 ///
 /// The profiler gets `InitializeForAttach` with the client data and then
-/// `ProfilerAttachComplete`. It learns of what happens from then on, and cannot have everything
-/// that one can have which is loaded at the start: no object allocations, for example.
+/// `ProfilerAttachComplete`. It sees events from then on, and some features are reserved for
+/// profilers that are loaded at startup: object allocations, for example.
 ///
-/// What a profiler made with `clr_profiler` says of a failed start is written to where
-/// `CLR_PROFILER_DIAGNOSTICS` names a place in the environment of the program, not of this tool.
+/// A profiler made with `clr_profiler` reports a failed start to the destination that
+/// `CLR_PROFILER_DIAGNOSTICS` names in the environment of the program, not of this tool.
 #[derive(Debug, Clone)]
 pub struct Attach {
     process: u32,
@@ -48,15 +48,15 @@ pub struct Attach {
     timeout: Duration,
 }
 
-/// What the answer may take longer than the runtime was given, so that it can still say that its
-/// time was up.
+/// The time that the answer may take beyond the runtime's own limit, so that the runtime can still
+/// report its timeout.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Attach {
-    /// How long an attach may take unless [`timeout`](Self::timeout) says otherwise.
+    /// The time limit of an attach unless [`timeout`](Self::timeout) sets another.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// To the process with this id, as this process sees it.
+    /// An attach to the process with this id, as this process sees it.
     #[must_use]
     pub fn new(process: u32) -> Self {
         Self {
@@ -73,18 +73,18 @@ impl Attach {
         self
     }
 
-    /// What the profiler gets in `InitializeForAttach`; nothing by default.
+    /// The data that the profiler gets in `InitializeForAttach`; empty by default.
     ///
-    /// Everything has to fit into one message of at most 65,535 bytes: about 65,000 bytes are
-    /// left, less two for each character of the library's path.
+    /// Everything has to fit into one message of at most 65,535 bytes: about 65,000 bytes
+    /// remain, minus two for each character of the library's path.
     pub fn client_data(&mut self, data: impl AsRef<[u8]>) -> &mut Self {
         self.client_data = data.as_ref().to_owned();
         self
     }
 
-    /// How long the runtime may take, its waiting for a garbage collection and the profiler's
-    /// `InitializeForAttach` included. [`send`](Self::send) waits one second longer, so that the
-    /// runtime can say itself that the time was up.
+    /// The time limit for the runtime, including its wait for a garbage collection and the profiler's
+    /// `InitializeForAttach`. [`send`](Self::send) waits one second longer, so that the
+    /// runtime can report the timeout itself.
     pub fn timeout(&mut self, timeout: Duration) -> &mut Self {
         self.timeout = timeout;
         self
@@ -98,8 +98,8 @@ impl Attach {
     /// [`ProfilerLibrary::check`], [`Error::ClientDataTooLong`], [`Error::NoSuchProcess`],
     /// [`Error::LibraryNotSeen`], [`Error::NoDiagnostics`], [`Error::OtherUser`].
     ///
-    /// [`Error::ForeignListener`] if another process listens where its runtime would: nothing is sent
-    /// to that one. Only Linux tells.
+    /// [`Error::ForeignListener`] if another process listens under the runtime's name: nothing is sent
+    /// to it. Detected on Linux only.
     ///
     /// After that: [`Error::AttachRefused`] by the runtime or by the profiler,
     /// [`Error::NoAnswer`] in time (the profiler may be loaded later all the same),
@@ -123,7 +123,7 @@ impl Attach {
         let places = process::diagnostics_places(process)?;
         process::check_library_seen(process, library.path())?;
 
-        // On a thread of its own, because not everything in it can be given a time limit.
+        // On its own thread, because some of its calls take no time limit.
         let patience = self.timeout.saturating_add(GRACE);
         let (send, answer) = mpsc::channel();
         let no_thread = |source| Error::Connection { process, source };
@@ -143,13 +143,13 @@ impl Attach {
             }),
             Err(RecvTimeoutError::Disconnected) => Err(Error::Connection {
                 process,
-                source: io::Error::other("the thread that asks has ended without a word"),
+                source: io::Error::other("the thread that asks has ended without an answer"),
             }),
         }
     }
 }
 
-/// One question, one answer.
+/// Sends a request and reads the answer.
 fn exchange(
     process: u32,
     places: &process::Places,
@@ -158,14 +158,14 @@ fn exchange(
 ) -> Result<i32> {
     let mut connection = connection::open(process, places, patience)?;
     let failed = |source: io::Error| match source.kind() {
-        // What a socket says whose time is up.
+        // The errors of a socket whose time is up.
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::NoAnswer {
             process,
             waited: patience,
         },
         _ => Error::Connection { process, source },
     };
-    // Whoever listens may answer, or hang up, before everything was read.
+    // The listener may answer, or close the connection, before everything was read.
     let written = io::Write::write_all(&mut connection, request);
     match message::read_answer(&mut connection) {
         Ok(hresult) => Ok(hresult),

@@ -1,20 +1,20 @@
-//! The process to attach to, and where its runtime listens.
+//! The process to attach to, and the endpoints of its runtime.
 
 use std::path::{Path, PathBuf};
 
 use crate::Result;
 
-/// Where the runtime of a process may listen.
+/// The endpoints on which the runtime of a process may listen.
 #[derive(Debug)]
 pub(super) struct Places {
     /// Sockets or pipes, in the order in which to try them.
     pub(super) paths: Vec<PathBuf>,
-    /// What to say if it listens at none of them: a name of the process in parentheses, or
+    /// For the message if it listens on none of them: the name of the process in parentheses, or
     /// nothing.
     pub(super) name: String,
-    /// When it was started, in ticks since the machine's start; none where that is not known.
+    /// When it was started, in ticks since the machine's start; `None` if that is not known.
     pub(super) start: Option<u64>,
-    /// ... and the reason for that, where it is known.
+    /// ... and the reason, if it is known.
     pub(super) switched_off: Option<String>,
 }
 
@@ -42,10 +42,10 @@ mod linux {
         b"COMPlus_EnableDiagnostics_IPC",
     ];
 
-    /// The sockets where the runtime of this process would listen.
+    /// The sockets on which the runtime of this process would listen.
     ///
-    /// The runtime makes the name of the process id, as the process itself sees it, and the time
-    /// of its start, so that the socket that a dead process left behind is not mistaken for one of
+    /// The runtime builds the name from the process id, as the process itself sees it, and the time
+    /// of its start, so that the socket that a dead process left is not mistaken for that of
     /// a new process with the same id. The folder is `TMPDIR`, as the process sees it.
     pub(in crate::attach) fn diagnostics_places(process: u32) -> Result<Places> {
         let about = PathBuf::from(format!("/proc/{process}"));
@@ -101,7 +101,7 @@ mod linux {
         })
     }
 
-    /// When the process with this id was started; none if there is none.
+    /// When the process with this id was started; `None` if there is none.
     pub(in crate::attach) fn start_time(process: u32) -> Option<u64> {
         let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
         Some(name_and_start(&stat)?.1)
@@ -117,7 +117,7 @@ mod linux {
         let is_other = match (fs::metadata(&theirs), fs::metadata(library)) {
             (Ok(theirs), Ok(ours)) => (theirs.dev(), theirs.ino()) != (ours.dev(), ours.ino()),
             (Err(error), _) => is_gone(&error),
-            // It was there a moment ago, and the runtime will say so if it is not any more.
+            // It was there a moment ago; if it has vanished, the runtime will report that.
             (Ok(_), Err(_)) => false,
         };
         if is_other {
@@ -129,7 +129,7 @@ mod linux {
         Ok(())
     }
 
-    /// No such file, or the process ended while it was being read about.
+    /// No such file, or the process ended while its files were read.
     fn is_gone(error: &io::Error) -> bool {
         const ESRCH: i32 = 3;
         error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
@@ -209,7 +209,7 @@ mod linux {
 mod other {
     use super::*;
 
-    /// The named pipe where the runtime of this process would listen.
+    /// The named pipe on which the runtime of this process would listen.
     #[cfg(windows)]
     pub(in crate::attach) fn diagnostics_places(process: u32) -> Result<Places> {
         Ok(Places {
@@ -221,7 +221,7 @@ mod other {
     }
 
     /// The sockets of processes with this id, the newest first: their names end with a key that
-    /// only the process's start time would tell.
+    /// can only be computed from the process's start time.
     #[cfg(not(windows))]
     pub(in crate::attach) fn diagnostics_places(process: u32) -> Result<Places> {
         let prefix = format!("dotnet-diagnostic-{process}-");
@@ -246,12 +246,12 @@ mod other {
         })
     }
 
-    /// Not known.
+    /// Unknown.
     pub(in crate::attach) fn start_time(_process: u32) -> Option<u64> {
         None
     }
 
-    /// There is one file system for all processes.
+    /// All processes share one file system.
     pub(in crate::attach) fn check_library_seen(_process: u32, _library: &Path) -> Result<()> {
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! What a runtime means that refuses to load a profiler.
+//! The meaning of the codes with which a runtime refuses to load a profiler.
 
-/// The names of these codes, and what they mean for the person who wants to attach.
+/// The names of these codes, and their meaning for the person who wants to attach.
 const REFUSALS: &[(u32, &str, &str)] = &[
     (
         0x8013_136A,
         "CORPROF_E_PROFILER_ALREADY_ACTIVE",
-        "a profiler is loaded already, and there can be only one (besides notification profilers). \
+        "a profiler is loaded already, and there can be only one (apart from notification profilers). \
          Detach that one, or start the program without the environment variables that load it.",
     ),
     (
@@ -128,7 +128,7 @@ const REFUSALS: &[(u32, &str, &str)] = &[
     ),
 ];
 
-/// The code by name, and what to do.
+/// The name of the code, and what to do.
 pub(crate) fn explain(hresult: i32) -> String {
     let code = hresult as u32;
     match REFUSALS.iter().find(|(known, ..)| *known == code) {

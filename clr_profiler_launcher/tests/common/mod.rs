@@ -1,4 +1,4 @@
-//! Files made by code: a folder that vanishes, tiny PE and ELF files, scripts.
+//! Generated files: a temporary folder, tiny PE and ELF files, scripts.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -29,7 +29,7 @@ impl Folder {
         path
     }
 
-    /// An executable file. Another process writes it: while this one does, a child that another
+    /// An executable file. Another process writes it: if this one did, a child that another
     /// test starts at that moment would hold it open for writing, and it could not be executed.
     #[cfg(unix)]
     pub(crate) fn executable(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
@@ -122,7 +122,7 @@ impl Pe {
     }
 }
 
-/// The machine numbers of this process and of another.
+/// The machine numbers of this process and of another architecture.
 pub(crate) fn pe_machines() -> (u16, u16) {
     if cfg!(target_arch = "aarch64") {
         (0xaa64, 0x8664)
@@ -147,7 +147,7 @@ pub(crate) fn elf(machine: u16, length: usize) -> Vec<u8> {
     file
 }
 
-/// What marks an apphost. Written so that the test's executable does not carry it.
+/// The mark of an apphost. Written so that the test's executable does not contain it.
 pub(crate) fn mark() -> Vec<u8> {
     "8b 12 02 b9 6a 61 20 38 72 7b 93 02 14 d7 a0 32 13 f5 b9 e6 ef ae 33 18 ee 3b 2d ce 24 b3 6a ae"
         .split(' ')
@@ -163,7 +163,7 @@ pub(crate) fn single_file(machine: u16) -> Vec<u8> {
     file
 }
 
-/// The text has all the parts.
+/// Asserts that the text contains all the parts.
 #[track_caller]
 pub(crate) fn says(error: &dyn std::error::Error, parts: &[&str]) {
     let text = error.to_string();
