@@ -5,11 +5,11 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Path, Result};
 
-/// What `#[profiler(...)]` was given.
+/// The parsed arguments of `#[profiler(...)]`.
 pub(crate) struct Arguments {
     /// The class id.
     pub(crate) clsid: ClassId,
-    /// Where the crate `clr_profiler` is.
+    /// The path of the crate `clr_profiler`.
     pub(crate) clr_profiler: Path,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum ClassId {
 }
 
 impl ClassId {
-    /// An expression of type `Uuid`, which is in this module of `clr_profiler`.
+    /// An expression of type `Uuid`, from this module of `clr_profiler`.
     pub(crate) fn uuid(&self, private: &TokenStream) -> TokenStream {
         match self {
             Self::Number(number) => quote!(#private::Uuid::from_u128(#number)),
@@ -47,7 +47,7 @@ impl Arguments {
         let parser = syn::meta::parser(|meta| {
             if meta.path.is_ident("clsid") {
                 let mut value = meta.value()?.parse()?;
-                // What comes through a macro of the user's.
+                // An expression that comes from a macro of the user.
                 while let Expr::Group(group) = value {
                     value = *group.expr;
                 }
@@ -57,7 +57,7 @@ impl Arguments {
                         ..
                     }) => ClassId::Number(guid(&text)?),
                     Expr::Lit(literal) => {
-                        let problem = format!("the class id is a text: {USAGE}");
+                        let problem = format!("the class id is a string: {USAGE}");
                         return Err(Error::new_spanned(literal, problem));
                     }
                     expression => ClassId::Expression(expression),

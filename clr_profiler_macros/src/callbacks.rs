@@ -1,9 +1,9 @@
-//! The names of all callbacks, and the nearest one to a name that is none.
+//! The names of all callbacks, and the nearest one to a misspelled name.
 //!
 //! A procedural macro cannot see the table of callbacks in `clr_profiler`; a test of the workspace
-//! holds the two together.
+//! compares the two.
 
-/// The callbacks that begin and end a profiler.
+/// The callbacks that start and end a profiler.
 pub(crate) const LIFECYCLE: &[&str] = &[
     "initialize",
     "initialize_for_attach",
@@ -110,14 +110,14 @@ pub(crate) const CALLBACKS: &[&str] = &[
     "event_pipe_provider_created",
 ];
 
-/// The one of these names that is closest to a mistyped one, if one is close.
+/// The closest of these names to a mistyped one, if one is close.
 pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let name = name.to_lowercase().replace("_", "");
     let distances = names
         .iter()
         .map(|callback| (distance(&name, &callback.replace('_', "")), *callback));
     let (distance, callback) = distances.min_by_key(|(distance, _)| *distance)?;
-    // Half of the name may be wrong: more is another word.
+    // Up to half of the name may be wrong: beyond that it is another word.
     (distance * 2 <= name.len()).then_some(callback)
 }
 

@@ -8,7 +8,7 @@ use syn::{Error, ImplItem, Item, Path, Result};
 use crate::callbacks::{CALLBACKS, LIFECYCLE};
 use crate::profiler::{check_name, is_of, names, overridden, place_of};
 
-/// The methods of the trait `Component` that are no callbacks.
+/// The methods of the trait `Component` that are not callbacks.
 const OWN: &[&str] = &[
     "name",
     "callbacks",
@@ -24,7 +24,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let clr_profiler = path(arguments);
     let mut implementation = match syn::parse2::<Item>(item) {
         Ok(Item::Impl(implementation)) if is_of(&implementation, "Component") => implementation,
-        // What is there stays, so that one mistake is one error.
+        // The item is kept, so that one mistake is one error.
         Ok(other) => {
             let mut problem = Error::new(
                 place_of(&other),
@@ -62,7 +62,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#(#problems)* #implementation)
 }
 
-/// Where the crate is.
+/// The path of the crate.
 fn path(arguments: TokenStream) -> Result<Path> {
     let mut clr_profiler = None;
     let parser = syn::meta::parser(|meta| {

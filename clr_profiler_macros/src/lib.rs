@@ -1,4 +1,4 @@
-//! The attribute macro of `clr_profiler`. Use it through that crate, which documents it.
+//! The attribute macros of `clr_profiler`. Use them through that crate, which documents them.
 
 #![forbid(unsafe_code)]
 
@@ -10,18 +10,18 @@ mod wraps;
 
 use proc_macro::TokenStream;
 
-/// Makes an `impl Profiler` one that `register!` can hand to the runtime.
+/// Prepares an `impl Profiler` for `register!`.
 ///
 /// ```text
 /// #[profiler(clsid = "DF63A541-5A33-4611-8829-F4E495985EE3")]
 /// impl Profiler for MyProfiler { ... }
 /// ```
 ///
-/// - `clsid` is the class id under which the runtime asks for the profiler: any GUID that no other
-///   profiler has, as a text or as a constant of type `Uuid`. The environment variable
+/// - `clsid` is the class id under which the runtime requests the profiler: any GUID that no other
+///   profiler has, as a string or as a constant of type `Uuid`. The environment variable
 ///   `CORECLR_PROFILER` names it.
-/// - The events that the runtime is asked for follow from the callbacks in the implementation.
-/// - `crate = path` says where `clr_profiler` is, if it is not at `::clr_profiler`.
+/// - The requested events follow from the callbacks in the implementation.
+/// - `crate = path` is the path of `clr_profiler`, if it is not `::clr_profiler`.
 ///
 /// A callback that does not exist, a missing `initialize` and a malformed class id are compile
 /// errors that say what to do.
@@ -30,9 +30,9 @@ pub fn profiler(arguments: TokenStream, item: TokenStream) -> TokenStream {
     profiler::expand(arguments.into(), item.into()).into()
 }
 
-/// Lets a function be found by the name of the native method that it wraps.
+/// Makes a function searchable by the name of the native method that it wraps.
 ///
-/// A `#[doc(alias)]` whose name is an identifier, as rows of tables have it: of `clr_profiler` alone.
+/// A `#[doc(alias)]` whose name is an identifier, as rows of tables have it: only for `clr_profiler`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn native(method: TokenStream, item: TokenStream) -> TokenStream {
@@ -42,8 +42,8 @@ pub fn native(method: TokenStream, item: TokenStream) -> TokenStream {
     alias
 }
 
-/// The documentation of a function that wraps a native method, behind what is written of it: of
-/// `clr_profiler` alone, whose macro `wrapped!` has the grammar.
+/// Completes the documentation of a function that wraps a native method: only for
+/// `clr_profiler`, whose macro `wrapped!` defines the grammar.
 ///
 /// ```text
 /// #[wraps(ICorProfilerInfo::GetEventMask [steady] fails "...")]
@@ -54,15 +54,15 @@ pub fn wraps(native: TokenStream, item: TokenStream) -> TokenStream {
     wraps::expand(native.into(), item.into()).into()
 }
 
-/// Makes an `impl Component` one that gets the callbacks that are written in it.
+/// Makes an `impl Component` receive the callbacks that it contains.
 ///
 /// ```text
 /// #[component]
 /// impl Component for Compiled { ... }
 /// ```
 ///
-/// - It adds the method `callbacks`, unless that is written.
-/// - `crate = path` says where `clr_profiler` is, if it is not at `::clr_profiler`.
+/// - It adds the method `callbacks`, unless that is in the implementation.
+/// - `crate = path` is the path of `clr_profiler`, if it is not `::clr_profiler`.
 ///
 /// A callback that does not exist is a compile error that names the nearest one.
 #[proc_macro_attribute]

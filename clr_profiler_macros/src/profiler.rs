@@ -12,7 +12,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = Arguments::parse(arguments);
     let implementation = match syn::parse2::<Item>(item) {
         Ok(Item::Impl(implementation)) if is_of(&implementation, "Profiler") => implementation,
-        // What is there stays, so that one mistake is one error.
+        // The item is kept, so that one mistake is one error.
         Ok(other) => {
             let mut problem = Error::new(
                 place_of(&other),
@@ -32,14 +32,14 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         clsid: ClassId::Number(1),
         clr_profiler: syn::parse_quote!(::clr_profiler),
     });
-    // What is right is kept, so that one mistake is one error.
+    // The valid part is kept, so that one mistake is one error.
     let (implementation, problems) = checked(implementation, &arguments.clr_profiler);
     let problems = problems.map(Error::into_compile_error);
     let class = class_of(&implementation, &arguments);
     quote!(#arguments_problem #problems #implementation #class)
 }
 
-/// The implementation without what is wrong in it, and what that was.
+/// The implementation without its mistakes, and their errors.
 fn checked(mut implementation: ItemImpl, clr_profiler: &Path) -> (ItemImpl, Option<Error>) {
     let mut problems = Vec::new();
     if let Err(problem) = check_generics(&implementation) {
@@ -88,7 +88,7 @@ pub(crate) fn is_of(implementation: &ItemImpl, name: &str) -> bool {
         .is_some_and(|segment| segment.ident == name)
 }
 
-/// Where to point at what is no implementation of the trait.
+/// The span for errors about an item that is not an implementation of the trait.
 pub(crate) fn place_of(item: &Item) -> Span {
     match item {
         Item::Impl(implementation) => match &implementation.trait_ {
@@ -103,13 +103,13 @@ fn check_generics(implementation: &ItemImpl) -> Result<()> {
     if !implementation.generics.params.is_empty() {
         return Err(Error::new_spanned(
             &implementation.generics,
-            "a profiler cannot be generic: the runtime makes it by its class id alone",
+            "a profiler cannot be generic: the runtime creates it by its class id alone",
         ));
     }
     Ok(())
 }
 
-/// The error for a name that is none of these, which are those of a trait.
+/// The error for a name that is not among these names, which are the methods of a trait.
 pub(crate) fn check_name(name: &Ident, names: &[&str], of: &str) -> Option<Error> {
     let text = name.to_string();
     if names.contains(&text.as_str()) {
@@ -125,7 +125,7 @@ pub(crate) fn check_name(name: &Ident, names: &[&str], of: &str) -> Option<Error
     ))
 }
 
-/// The methods that are written, each with the attributes that may leave it out.
+/// The methods of the implementation, each with its `cfg` attributes.
 pub(crate) fn names(implementation: &ItemImpl) -> impl Iterator<Item = (String, Vec<&Attribute>)> {
     implementation.items.iter().filter_map(|item| match item {
         ImplItem::Fn(function) => {
@@ -139,13 +139,13 @@ pub(crate) fn names(implementation: &ItemImpl) -> impl Iterator<Item = (String, 
     })
 }
 
-/// The set of the callbacks that are written, without these methods.
+/// The set of the callbacks in the implementation, without these methods.
 pub(crate) fn overridden(
     implementation: &ItemImpl,
     private: &TokenStream,
     without: &[&str],
 ) -> TokenStream {
-    // Nothing of the user's may have this name: it would be taken for a constant of theirs.
+    // A name that no user's item has: it would be resolved to their constant.
     let set = format_ident!("__callbacks_that_are_written");
     let written = names(implementation).filter(|(name, _)| !without.contains(&name.as_str()));
     let written =

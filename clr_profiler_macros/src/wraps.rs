@@ -1,10 +1,10 @@
-//! `#[wraps(Interface::Method ..)]`: what is known of a native method, behind a function's documentation.
+//! `#[wraps(Interface::Method ..)]`: documents the facts of a native method.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
-/// Adds to the attributes of the item, before the first section and the first example of its
-/// documentation.
+/// Inserts the documentation of the native method before the first section and the first example of
+/// the item's own.
 pub(crate) fn expand(native: TokenStream, item: TokenStream) -> TokenStream {
     // Interface, two colons, method.
     let method = native.clone().into_iter().nth(3).map(|it| it.to_string());

@@ -1,4 +1,4 @@
-//! `ICorProfilerCallback` to `ICorProfilerCallback11`: what the runtime tells a profiler.
+//! `ICorProfilerCallback` to `ICorProfilerCallback11`: the notifications of the runtime to a profiler.
 
 use core::ffi::{c_int, c_void};
 
@@ -16,10 +16,10 @@ interfaces! {
     /// The events of the first version; a profiler implements it and its successors.
     "176FBED1-A55C-4796-98CA-A9DA0EF883E7"
     ICorProfilerCallback, ICorProfilerCallback_Vtbl: IUnknown {
-        /// The profiler is loaded: here it queries for its info interface and sets the event mask.
+        /// The profiler is loaded: it queries for its info interface and sets the event mask.
         fn Initialize(pICorProfilerInfoUnk: *mut c_void);
 
-        /// The process ends; nothing is called after this.
+        /// The process ends; nothing is called afterwards.
         fn Shutdown();
 
         /// An application domain is being created.
@@ -28,13 +28,13 @@ interfaces! {
         /// An application domain was created, or creation failed.
         fn AppDomainCreationFinished(appDomainId: AppDomainID, hrStatus: HRESULT);
 
-        /// An application domain is about to go.
+        /// An application domain is about to be shut down.
         fn AppDomainShutdownStarted(appDomainId: AppDomainID);
 
-        /// An application domain is gone.
+        /// An application domain was shut down.
         fn AppDomainShutdownFinished(appDomainId: AppDomainID, hrStatus: HRESULT);
 
-        /// An assembly is being loaded; its id tells nothing yet.
+        /// An assembly is being loaded; calls about its id fail.
         fn AssemblyLoadStarted(assemblyId: AssemblyID);
 
         /// An assembly was loaded, or loading failed.
@@ -43,10 +43,10 @@ interfaces! {
         /// An assembly is about to be unloaded.
         fn AssemblyUnloadStarted(assemblyId: AssemblyID);
 
-        /// An assembly was unloaded; its id is dead.
+        /// An assembly was unloaded; its id is invalid.
         fn AssemblyUnloadFinished(assemblyId: AssemblyID, hrStatus: HRESULT);
 
-        /// A module is being loaded; its id tells nothing yet.
+        /// A module is being loaded; calls about its id fail.
         fn ModuleLoadStarted(moduleId: ModuleID);
 
         /// A module was loaded, or loading failed; its metadata may be changed now.
@@ -55,7 +55,7 @@ interfaces! {
         /// A module is about to be unloaded.
         fn ModuleUnloadStarted(moduleId: ModuleID);
 
-        /// A module was unloaded; its id is dead.
+        /// A module was unloaded; its id is invalid.
         fn ModuleUnloadFinished(moduleId: ModuleID, hrStatus: HRESULT);
 
         /// A module belongs to this assembly from now on.
@@ -70,7 +70,7 @@ interfaces! {
         /// A class is about to be unloaded.
         fn ClassUnloadStarted(classId: ClassID);
 
-        /// A class was unloaded; its id is dead.
+        /// A class was unloaded; its id is invalid.
         fn ClassUnloadFinished(classId: ClassID, hrStatus: HRESULT);
 
         /// A function is about to be unloaded.
@@ -88,7 +88,7 @@ interfaces! {
         /// The search for precompiled code of a method ended.
         fn JITCachedFunctionSearchFinished(functionId: FunctionID, result: COR_PRF_JIT_CACHE);
 
-        /// The native code of a method was thrown away.
+        /// The native code of a method was discarded.
         fn JITFunctionPitched(functionId: FunctionID);
 
         /// A method is about to be inlined into another; the profiler may forbid it.
@@ -97,10 +97,10 @@ interfaces! {
         /// A managed thread was created.
         fn ThreadCreated(threadId: ThreadID);
 
-        /// A managed thread is gone.
+        /// A managed thread was destroyed.
         fn ThreadDestroyed(threadId: ThreadID);
 
-        /// A managed thread runs on this operating system thread now.
+        /// A managed thread now runs on this operating system thread.
         fn ThreadAssignedToOSThread(managedThreadId: ThreadID, osThreadId: DWORD);
 
         /// A remote call begins on the client.
@@ -133,25 +133,25 @@ interfaces! {
         /// Control passes from managed code to native code.
         fn ManagedToUnmanagedTransition(functionId: FunctionID, reason: COR_PRF_TRANSITION_REASON);
 
-        /// The runtime begins to stop its threads.
+        /// The runtime begins to suspend its threads.
         fn RuntimeSuspendStarted(suspendReason: COR_PRF_SUSPEND_REASON);
 
-        /// All managed threads stand still.
+        /// All managed threads are suspended.
         fn RuntimeSuspendFinished();
 
-        /// The runtime gave up stopping its threads.
+        /// The runtime gave up suspending its threads.
         fn RuntimeSuspendAborted();
 
-        /// The runtime begins to let its threads go on.
+        /// The runtime begins to resume its threads.
         fn RuntimeResumeStarted();
 
-        /// The managed threads run again.
+        /// The managed threads are resumed.
         fn RuntimeResumeFinished();
 
-        /// One thread was stopped.
+        /// One thread was suspended.
         fn RuntimeThreadSuspended(threadId: ThreadID);
 
-        /// One thread goes on.
+        /// One thread is resumed.
         fn RuntimeThreadResumed(threadId: ThreadID);
 
         /// Ranges of objects were moved by a compacting collection; lengths have 32 bits.
@@ -192,10 +192,10 @@ interfaces! {
         /// The search for a handler leaves a function.
         fn ExceptionSearchFunctionLeave();
 
-        /// A user's filter is about to run.
+        /// A user-defined filter is about to run.
         fn ExceptionSearchFilterEnter(functionId: FunctionID);
 
-        /// A user's filter ended.
+        /// A user-defined filter ended.
         fn ExceptionSearchFilterLeave();
 
         /// The search ended in this function.
@@ -225,7 +225,7 @@ interfaces! {
         /// A catch block ended.
         fn ExceptionCatcherLeave();
 
-        /// A table was built through which COM clients call a managed class.
+        /// A vtable was built through which COM clients call a managed class.
         fn COMClassicVTableCreated(
             wrappedClassId: ClassID,
             implementedIID: REFGUID,
@@ -233,7 +233,7 @@ interfaces! {
             cSlots: ULONG,
         );
 
-        /// A table for COM clients is gone.
+        /// A vtable for COM clients was destroyed.
         fn COMClassicVTableDestroyed(
             wrappedClassId: ClassID,
             implementedIID: REFGUID,
@@ -270,7 +270,7 @@ interfaces! {
         /// A collection ended; all ids are valid again.
         fn GarbageCollectionFinished();
 
-        /// An object waits for its finalizer.
+        /// An object was queued for finalization.
         fn FinalizeableObjectQueued(finalizerFlags: DWORD, objectID: ObjectID);
 
         /// The roots of the heap, with kind and flags of each.
@@ -285,21 +285,21 @@ interfaces! {
         /// A garbage collection handle was created.
         fn HandleCreated(handleId: GCHandleID, initialObjectId: ObjectID);
 
-        /// A garbage collection handle is gone.
+        /// A garbage collection handle was destroyed.
         fn HandleDestroyed(handleId: GCHandleID);
     }
 
     /// Adds attach and detach (.NET Framework 4.0).
     "4FD2ED52-7731-4B8D-9469-03D2CC3086C5"
     ICorProfilerCallback3, ICorProfilerCallback3_Vtbl: ICorProfilerCallback2 {
-        /// The profiler was attached to a running process; takes the place of `Initialize`.
+        /// The profiler was attached to a running process; replaces `Initialize`.
         fn InitializeForAttach(
             pCorProfilerInfoUnk: *mut c_void,
             pvClientData: *mut c_void,
             cbClientData: UINT,
         );
 
-        /// Attaching is over; from now on all requested events come.
+        /// The attach is complete; all requested events are delivered from now on.
         fn ProfilerAttachComplete();
 
         /// The profiler is about to be unloaded after a detach.
@@ -312,7 +312,7 @@ interfaces! {
         /// A method is about to be recompiled.
         fn ReJITCompilationStarted(functionId: FunctionID, rejitId: ReJITID, fIsSafeToBlock: BOOL);
 
-        /// Asks once for the new IL and flags of a method that is to be recompiled.
+        /// Asks once for the new IL and flags of a method that will be recompiled.
         fn GetReJITParameters(
             moduleId: ModuleID,
             methodId: mdMethodDef,
@@ -380,7 +380,7 @@ interfaces! {
     /// Adds dynamic methods (.NET Framework 4.7).
     "5BED9B15-C079-4D47-BFE2-215A140C07E0"
     ICorProfilerCallback8, ICorProfilerCallback8_Vtbl: ICorProfilerCallback7 {
-        /// A dynamic method is about to be compiled; its IL comes along.
+        /// A dynamic method is about to be compiled; its IL is passed along.
         fn DynamicMethodJITCompilationStarted(
             functionId: FunctionID,
             fIsSafeToBlock: BOOL,
@@ -399,7 +399,7 @@ interfaces! {
     /// Adds the end of dynamic methods (.NET Framework 4.7.2).
     "27583EC3-C8F5-482F-8052-194B8CE4705A"
     ICorProfilerCallback9, ICorProfilerCallback9_Vtbl: ICorProfilerCallback8 {
-        /// A dynamic method is gone; its id is dead.
+        /// A dynamic method was unloaded; its id is invalid.
         fn DynamicMethodUnloaded(functionId: FunctionID);
     }
 
@@ -422,14 +422,14 @@ interfaces! {
             stackFrames: *const UINT_PTR,
         );
 
-        /// A provider of events came up.
+        /// A provider of events was created.
         fn EventPipeProviderCreated(provider: EVENTPIPE_PROVIDER);
     }
 
-    /// Adds profilers that listen beside the main one (.NET 6).
+    /// Adds notification profilers, which are loaded in addition to the main one (.NET 6).
     "42350846-AAED-47F7-B128-FD0C98881CDE"
     ICorProfilerCallback11, ICorProfilerCallback11_Vtbl: ICorProfilerCallback10 {
-        /// Asks a second profiler whether it will only listen; called before `Initialize`.
+        /// Asks a second profiler whether it is notification-only; called before `Initialize`.
         fn LoadAsNotificationOnly(pbNotificationOnly: *mut BOOL);
     }
 }

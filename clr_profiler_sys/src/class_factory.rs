@@ -8,13 +8,13 @@ use crate::REFIID;
 use crate::interface::interfaces;
 
 interfaces! {
-    /// Makes objects of one class; the runtime asks it for the profiler.
+    /// Creates objects of one class; the runtime requests the profiler from it.
     "00000001-0000-0000-C000-000000000046"
     IClassFactory, IClassFactory_Vtbl: IUnknown {
-        /// Makes an object and returns the interface that is asked for.
+        /// Creates an object and returns the requested interface.
         fn CreateInstance(pUnkOuter: *mut c_void, riid: REFIID, ppvObject: *mut *mut c_void);
 
-        /// Keeps the library loaded, or lets go of it.
+        /// Keeps the library loaded, or releases it.
         fn LockServer(fLock: BOOL);
     }
 }

@@ -1,6 +1,6 @@
 //! The constants that cor.h and corhdr.h define one by one.
 //!
-//! Rust has one kind of text: the wide (`_W`) and narrow names of a constant are the same here.
+//! Rust has one kind of string: the wide (`_W`) and narrow names of a constant are the same here.
 
 use crate::tables::constants;
 use crate::{

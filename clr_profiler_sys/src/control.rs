@@ -1,4 +1,4 @@
-//! The interfaces that a profiler is handed for one purpose: allocate, recompile, add a reference.
+//! The interfaces that a profiler receives for one purpose: allocate, recompile, add a reference.
 
 use windows_core::IUnknown;
 
@@ -9,7 +9,7 @@ interfaces! {
     /// Allocates memory for new method bodies of one module.
     "A0EFB28B-6EE2-4D7B-B983-A75EF7BEEDB8"
     IMethodMalloc, IMethodMalloc_Vtbl: IUnknown {
-        /// Allocates that many bytes, which live as long as the module; null when out of memory.
+        /// Allocates that many bytes, which live as long as the module; null if out of memory.
         fn Alloc(cb: ULONG) -> PVOID;
     }
 
@@ -19,7 +19,7 @@ interfaces! {
         /// Sets how the compiler treats the method.
         fn SetCodegenFlags(flags: DWORD);
 
-        /// Gives the method its new IL.
+        /// Sets the new IL of the method.
         fn SetILFunctionBody(cbNewILMethodHeader: ULONG, pbNewILMethodHeader: LPCBYTE);
 
         /// Maps offsets of the new IL to those of the original.

@@ -3,14 +3,14 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// IL offsets of native code that belongs to no IL.
+    /// Special IL offsets, of native code without IL.
     CorDebugIlToNativeMappingTypes: i32 {
         NO_MAPPING = -1,
         PROLOG = -2,
         EPILOG = -3,
     }
 
-    /// What a stack walk reports.
+    /// Options of a stack walk.
     COR_PRF_SNAPSHOT_INFO: u32 {
         COR_PRF_SNAPSHOT_DEFAULT = 0,
         COR_PRF_SNAPSHOT_REGISTER_CONTEXT = 1,
@@ -87,7 +87,7 @@ enumerations! {
         COR_PRF_HIGH_MONITOR_IMMUTABLE = 0x8,
     }
 
-    /// Ids that stand for no single thing.
+    /// Special ids that identify no single object.
     COR_PRF_MISC: u32 {
         PROFILER_PARENT_UNKNOWN = 0xfffffffd,
         PROFILER_GLOBAL_CLASS = 0xfffffffe,
@@ -100,7 +100,7 @@ enumerations! {
         COR_PRF_CACHED_FUNCTION_NOT_FOUND = 1,
     }
 
-    /// Whether control passes by a call or a return.
+    /// Whether control passes by a call or by a return.
     COR_PRF_TRANSITION_REASON: u32 {
         COR_PRF_TRANSITION_CALL = 0,
         COR_PRF_TRANSITION_RETURN = 1,
@@ -170,7 +170,7 @@ enumerations! {
         COR_PRF_HANDLE_TYPE_PINNED = 3,
     }
 
-    /// What a root is.
+    /// Kinds of roots.
     COR_PRF_GC_ROOT_KIND: u32 {
         COR_PRF_GC_ROOT_STACK = 1,
         COR_PRF_GC_ROOT_FINALIZER = 2,
@@ -178,7 +178,7 @@ enumerations! {
         COR_PRF_GC_ROOT_OTHER = 0,
     }
 
-    /// What a root does to its object.
+    /// Flags of roots.
     COR_PRF_GC_ROOT_FLAGS: u32 {
         COR_PRF_GC_ROOT_PINNING = 1,
         COR_PRF_GC_ROOT_WEAKREF = 2,
@@ -186,7 +186,7 @@ enumerations! {
         COR_PRF_GC_ROOT_REFCOUNTED = 8,
     }
 
-    /// What is special about a finalizer.
+    /// Flags of finalizers.
     COR_PRF_FINALIZER_FLAGS: u32 {
         COR_PRF_FINALIZER_CRITICAL = 1,
     }
@@ -214,7 +214,7 @@ enumerations! {
         COR_PRF_GC_OTHER = 0,
     }
 
-    /// Where a module comes from.
+    /// The origin of a module.
     COR_PRF_MODULE_FLAGS: u32 {
         COR_PRF_MODULE_DISK = 0x1,
         COR_PRF_MODULE_NGEN = 0x2,

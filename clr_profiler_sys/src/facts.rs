@@ -1,4 +1,4 @@
-//! What the macros of this crate recorded about the declarations, as data: for cross-checks against
+//! The declarations as data, recorded by the macros of this crate: for cross-checks against
 //! other descriptions of the same interfaces, for fake runtimes and for messages.
 
 use core::ffi::c_void;
@@ -98,11 +98,11 @@ impl InterfaceRow {
 pub struct Method {
     /// The method's name.
     pub name: &'static str,
-    /// Its place in the vtable; the first three belong to `IUnknown`.
+    /// Its slot in the vtable; the first three belong to `IUnknown`.
     pub slot: usize,
-    /// The type of what it returns, as written in this crate.
+    /// The return type, as written in this crate.
     pub return_type: &'static str,
-    /// The size of what it returns; 0 where it returns nothing.
+    /// The size of the return type; 0 if it returns nothing.
     pub returns: usize,
     /// Its parameters in order, without the object itself.
     pub parameters: &'static [Parameter],
@@ -111,13 +111,13 @@ pub struct Method {
 /// One parameter of a method or function.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The parameter's name; a name that Rust reserves begins with `r#`.
+    /// The parameter's name; a reserved word of Rust begins with `r#`.
     pub name: &'static str,
     /// Its type as written in this crate.
     pub type_name: &'static str,
     /// The size of its type in bytes.
     pub size: usize,
-    /// Where it is a data pointer, the size of what it points to (1 for `c_void`); otherwise 0.
+    /// For a data pointer, the size of the pointee (1 for `c_void`); otherwise 0.
     pub pointee: usize,
 }
 
@@ -126,9 +126,9 @@ pub struct Parameter {
 pub struct FunctionRow {
     /// The typedef's name.
     pub name: &'static str,
-    /// The type of what the function returns, as written in this crate.
+    /// The return type, as written in this crate.
     pub return_type: &'static str,
-    /// The size of what the function returns; 0 where it returns nothing.
+    /// The size of the return type; 0 if it returns nothing.
     pub returns: usize,
     /// Its parameters in order.
     pub parameters: &'static [Parameter],
@@ -172,9 +172,9 @@ pub struct StructureRow {
 /// One field of a structure or union.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// The field's name; a name that Rust reserves begins with `r#`.
+    /// The field's name; a reserved word of Rust begins with `r#`.
     pub name: &'static str,
-    /// Its place in bytes.
+    /// Its offset in bytes.
     pub offset: usize,
     /// Its type as written in this crate.
     pub type_name: &'static str,
@@ -187,7 +187,7 @@ pub struct Field {
 pub enum Value {
     /// A number.
     Number(u32),
-    /// A text.
+    /// A string.
     Text(&'static str),
     /// The bytes of a signature.
     Bytes(&'static [u8]),

@@ -1,4 +1,4 @@
-//! The functions that a profiler hands to the runtime: hooks, mappers, walkers.
+//! The functions that a profiler passes to the runtime: hooks, mappers, walkers.
 //!
 //! The types are pointers to functions; where the definition has `FunctionEnter3*`, a parameter is
 //! `Option<FunctionEnter3>`.
@@ -15,26 +15,26 @@ use crate::{
 };
 
 functions! {
-    /// Replaces the id that the hooks receive, or leaves a function without hooks.
+    /// Replaces the id that the hooks receive, or exempts a function from hooks.
     fn FunctionIDMapper(funcId: FunctionID, pbHookFunction: *mut BOOL) -> UINT_PTR;
 
-    /// The same with the value that was registered.
+    /// The same with the registered client data.
     fn FunctionIDMapper2(
         funcId: FunctionID,
         clientData: *mut c_void,
         pbHookFunction: *mut BOOL,
     ) -> UINT_PTR;
 
-    /// Hook of the first kind: a function begins.
+    /// Enter hook, first generation.
     fn FunctionEnter(funcID: FunctionID);
 
-    /// Hook of the first kind: a function returns.
+    /// Leave hook, first generation.
     fn FunctionLeave(funcID: FunctionID);
 
-    /// Hook of the first kind: a function ends in a tail call.
+    /// Tailcall hook, first generation.
     fn FunctionTailcall(funcID: FunctionID);
 
-    /// Hook of the second kind: a function begins, with its arguments.
+    /// Enter hook, second generation, with the arguments.
     fn FunctionEnter2(
         funcId: FunctionID,
         clientData: UINT_PTR,
@@ -42,7 +42,7 @@ functions! {
         argumentInfo: *mut COR_PRF_FUNCTION_ARGUMENT_INFO,
     );
 
-    /// Hook of the second kind: a function returns, with its value.
+    /// Leave hook, second generation, with the return value.
     fn FunctionLeave2(
         funcId: FunctionID,
         clientData: UINT_PTR,
@@ -50,37 +50,37 @@ functions! {
         retvalRange: *mut COR_PRF_FUNCTION_ARGUMENT_RANGE,
     );
 
-    /// Hook of the second kind: a function ends in a tail call.
+    /// Tailcall hook, second generation.
     fn FunctionTailcall2(funcId: FunctionID, clientData: UINT_PTR, func: COR_PRF_FRAME_INFO);
 
-    /// Fast hook: a function begins. Must keep all registers.
+    /// Fast enter hook. Must preserve all registers.
     fn FunctionEnter3(functionIDOrClientID: FunctionIDOrClientID);
 
-    /// Fast hook: a function returns. Must keep all registers.
+    /// Fast leave hook. Must preserve all registers.
     fn FunctionLeave3(functionIDOrClientID: FunctionIDOrClientID);
 
-    /// Fast hook: a function ends in a tail call. Must keep all registers.
+    /// Fast tailcall hook. Must preserve all registers.
     fn FunctionTailcall3(functionIDOrClientID: FunctionIDOrClientID);
 
-    /// Hook: a function begins; `GetFunctionEnter3Info` tells more.
+    /// Enter hook; `GetFunctionEnter3Info` returns details.
     fn FunctionEnter3WithInfo(
         functionIDOrClientID: FunctionIDOrClientID,
         eltInfo: COR_PRF_ELT_INFO,
     );
 
-    /// Hook: a function returns; `GetFunctionLeave3Info` tells more.
+    /// Leave hook; `GetFunctionLeave3Info` returns details.
     fn FunctionLeave3WithInfo(
         functionIDOrClientID: FunctionIDOrClientID,
         eltInfo: COR_PRF_ELT_INFO,
     );
 
-    /// Hook: a function ends in a tail call; `GetFunctionTailcall3Info` tells more.
+    /// Tailcall hook; `GetFunctionTailcall3Info` returns details.
     fn FunctionTailcall3WithInfo(
         functionIDOrClientID: FunctionIDOrClientID,
         eltInfo: COR_PRF_ELT_INFO,
     );
 
-    /// Receives one frame of a stack walk; S_OK goes on, S_FALSE ends it.
+    /// Receives one frame of a stack walk; S_OK continues, S_FALSE ends it.
     fn StackSnapshotCallback(
         funcId: FunctionID,
         ip: UINT_PTR,
@@ -97,7 +97,7 @@ functions! {
         clientData: *mut c_void,
     ) -> BOOL;
 
-    /// Is told when sessions turn a provider on or off.
+    /// Is called when sessions enable or disable a provider.
     fn EventPipeProviderCallback(
         source_id: *const UINT8,
         is_enabled: UINT32,

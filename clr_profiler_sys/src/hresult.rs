@@ -1,6 +1,6 @@
 //! The HRESULTs of corerror and those of COM that a profiler meets.
 //!
-//! `HRESULT_FROM_WIN32_ERROR_X` is what C writes as `HRESULT_FROM_WIN32(ERROR_X)`.
+//! `HRESULT_FROM_WIN32_ERROR_X` is `HRESULT_FROM_WIN32(ERROR_X)` in C.
 
 use crate::tables::hresults;
 

@@ -2,7 +2,7 @@
 
 use windows_core::GUID;
 
-/// Declares interfaces, one line a method, and a table `INTERFACES` of those it declared.
+/// Declares interfaces, one line a method, and a table `INTERFACES` of them.
 ///
 /// ```text
 /// interfaces! {
@@ -33,7 +33,7 @@ use windows_core::GUID;
 /// }
 /// ```
 ///
-/// A method without `->` returns an HRESULT, all of it: `S_FALSE` is not lost.
+/// A method without `->` returns the whole HRESULT: `S_FALSE` is not lost.
 macro_rules! interfaces {
     (@returns) => { ::windows_core::HRESULT };
     (@returns $returns:ty) => { $returns };
@@ -67,7 +67,7 @@ macro_rules! interfaces {
             }
 
             // SAFETY: the type is a transparent pointer all the way up to `IUnknown`, whose clone
-            // and drop it inherits; IID and vtable stand side by side in one declaration and are
+            // and drop it inherits; IID and vtable are in one declaration and are
             // compared with the reference by the tests.
             unsafe impl ::windows_core::Interface for $name {
                 type Vtable = $vtable;
@@ -96,7 +96,7 @@ macro_rules! interfaces {
                     $(#[$method_doc])*
                     ///
                     /// # Safety
-                    /// The arguments are what the interface definition asks for: pointers are valid
+                    /// The arguments meet the interface definition: pointers are valid
                     /// for reading or writing as many elements as it says, or null where it allows
                     /// that. The call is legal now: in this callback, on this thread.
                     #[inline]
@@ -137,7 +137,7 @@ macro_rules! interfaces {
 }
 pub(crate) use interfaces;
 
-/// The GUID that is written as `XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX`; anything else does not
+/// The GUID of the form `XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX`; anything else does not
 /// compile.
 pub(crate) const fn guid(text: &str) -> GUID {
     let text = text.as_bytes();

@@ -1,11 +1,11 @@
 //! The structures on 32-bit machines: size and alignment, then the offset of each field, by the
 //! layout rules of C.
 //!
-//! The compiler checks them when it builds for such a machine. The tests hand them to a C compiler.
+//! The compiler checks them when it builds for such a machine. The tests pass them to a C compiler.
 
 use crate::tables::layouts;
 
-/// What the rules leave to the platform: Linux on x86 aligns 64-bit numbers to 4 bytes inside of
+/// Platforms differ in one rule: Linux on x86 aligns 64-bit numbers to 4 bytes inside of
 /// structures, Windows and the other architectures to 8.
 const _: () = {
     let narrow = cfg!(all(target_arch = "x86", not(windows)));

@@ -33,7 +33,7 @@ structures! {
         ulOS: ULONG,
     }
 
-    /// One offset of replaced IL and the one it stands for.
+    /// One offset of replaced IL and the corresponding original one.
     struct COR_IL_MAP {
         oldOffset: ULONG32,
         newOffset: ULONG32,
@@ -53,7 +53,7 @@ structures! {
         ulOffset: ULONG,
     }
 
-    /// What a hook receives: the function, or what the id mapper made of it.
+    /// The argument of a hook: the function, or the value of the id mapper for it.
     union FunctionIDOrClientID {
         functionID: FunctionID,
         clientID: UINT_PTR,
@@ -65,7 +65,7 @@ structures! {
         length: ULONG,
     }
 
-    /// All arguments of a call, in left-to-right order; `ranges` goes on.
+    /// All arguments of a call, in left-to-right order; `ranges` has variable length.
     struct COR_PRF_FUNCTION_ARGUMENT_INFO {
         numRanges: ULONG,
         totalArgumentSize: ULONG,

@@ -1,4 +1,4 @@
-//! The macros that declare types and constants, each with a table of what it declared.
+//! The macros that declare types and constants, each with a table of its declarations.
 
 /// Declares aliases and a table `ALIASES` of them.
 macro_rules! aliases {
@@ -32,7 +32,7 @@ pub(crate) use aliases;
 /// pub const COR_PRF_SUSPEND_OTHER: COR_PRF_SUSPEND_REASON = 0;
 /// ```
 ///
-/// No Rust enum: a runtime newer than this crate may pass a value that is not listed.
+/// Not a Rust enum: a runtime newer than this crate may pass a value that is not listed.
 macro_rules! enumerations {
     ($(
         $(#[$doc:meta])*
@@ -147,7 +147,7 @@ pub(crate) use structures;
 /// ```
 ///
 /// becomes assertions at compile time: `COR_PRF_METHOD` has 8 bytes and an alignment of 4, and its
-/// field `methodId` is 4 bytes behind its start. The tests use the name of the table.
+/// field `methodId` is at offset 4. The tests use the name of the table.
 #[cfg(target_pointer_width = "32")]
 macro_rules! layouts {
     (
@@ -241,7 +241,7 @@ macro_rules! hresults {
                 ::windows_core::HRESULT($value as u32 as i32);
         )*
 
-        /// Every HRESULT of this crate with its name. Where several share a value, the first is the
+        /// Every HRESULT of this crate with its name. Where several names share a value, the first is the
         /// one to show.
         pub const HRESULTS: &[(::windows_core::HRESULT, &str)] =
             &[$(($name, stringify!($name))),*];

@@ -1,4 +1,4 @@
-//! The Windows types that the definitions are written in, and the identifiers of corprof.idl.
+//! The Windows types that the definitions use, and the identifiers of corprof.idl.
 
 use core::ffi::c_void;
 
@@ -57,19 +57,19 @@ aliases! {
     /// A pointer to anything.
     PVOID = *mut c_void;
 
-    /// A pointer to anything, to be read.
+    /// A pointer to anything, for reading.
     LPCVOID = *const c_void;
 
-    /// A UTF-16 text to be written.
+    /// A UTF-16 string, for writing.
     LPWSTR = *mut WCHAR;
 
-    /// A UTF-16 text to be read.
+    /// A UTF-16 string, for reading.
     LPCWSTR = *const WCHAR;
 
-    /// A GUID to be read.
+    /// A GUID, for reading.
     LPCGUID = *const GUID;
 
-    /// A GUID to be read.
+    /// A GUID, for reading.
     REFGUID = *const GUID;
 
     /// An interface identifier.
@@ -78,10 +78,10 @@ aliases! {
     /// A class identifier.
     REFCLSID = *const GUID;
 
-    /// Bytes to be read.
+    /// Bytes, for reading.
     LPCBYTE = *const BYTE;
 
-    /// Bytes to be written.
+    /// Bytes, for writing.
     LPBYTE = *mut BYTE;
 
     /// A process.
@@ -114,7 +114,7 @@ aliases! {
     /// A garbage collection handle.
     GCHandleID = UINT_PTR;
 
-    /// What a hook passes on to ask for details.
+    /// The value that a hook passes on to ask for details.
     COR_PRF_ELT_INFO = UINT_PTR;
 
     /// A version of a function; 0 is the original.

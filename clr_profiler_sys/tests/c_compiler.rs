@@ -1,5 +1,5 @@
-//! The declarations against a C compiler: it is given the definitions of the facts as C, and tells
-//! how wide they are and where their fields stand. Where there is none, that is said on stderr.
+//! The declarations against a C compiler: it gets the definitions of the facts as C, and reports
+//! their sizes and the offsets of their fields. Without a compiler, a message on stderr says so.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use clr_profiler_sys::facts;
 /// A structure's name, size, alignment, and each field with its offset.
 type Layout = (&'static str, usize, usize, &'static [(&'static str, usize)]);
 
-/// Where `layout32` finds the macro: here its tables become data, in the crate they are assertions.
+/// The macro of `layout32`: here its tables become data, in the crate they are assertions.
 mod tables {
     macro_rules! layouts {
         (
@@ -29,7 +29,7 @@ mod tables {
 #[path = "../src/layout32.rs"]
 mod layout32;
 
-/// What the facts are written in and do not define.
+/// The types that the facts use without a definition.
 const PRELUDE: &str = "\
 #include <stddef.h>
 #include <stdint.h>
@@ -99,7 +99,7 @@ fn close(c: &mut String, name: Option<&str>) {
     }
 }
 
-/// A name as it is without what Rust adds to reserved ones.
+/// A name without the prefix that Rust needs for reserved words.
 fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
@@ -108,7 +108,7 @@ fn compiler() -> Command {
     Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
-/// Says in spite of the test runner, which keeps what a passing test prints, that a test did not run.
+/// Reports a skipped test past the test runner, which captures the output of passing tests.
 fn skipped(reason: &str) {
     writeln!(
         std::io::stderr(),
@@ -212,7 +212,7 @@ fn layouts_of_32_bits_are_those_of_c() {
         (layout32::NARROW, &["-m32", "-mno-align-double"][..]),
         (layout32::WIDE, &["-m32", "-malign-double"]),
     ] {
-        // No headers of an operating system, which may be there for 64 bits only.
+        // Without headers of the operating system, which may exist for 64 bits only.
         let check = |path: &Path| {
             compiler()
                 .args(["-std=c11", "-w", "-ffreestanding", "-fsyntax-only"])

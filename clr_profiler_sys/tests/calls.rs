@@ -1,4 +1,4 @@
-//! Calls through a vtable that is made here, as a runtime would make it.
+//! Calls through a vtable that is built here, as a runtime would build it.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -97,8 +97,8 @@ fn a_call_reaches_its_slot_and_returns_all_of_the_hresult() {
         size: Cell::new(0),
     };
     let raw = std::ptr::from_ref(&object).cast_mut().cast::<c_void>();
-    // SAFETY: `raw` has the vtable of the interface and outlives it. Its one reference is the
-    // stack's, so the interface is not dropped.
+    // SAFETY: `raw` has the vtable of the interface and outlives it. The stack owns its one
+    // reference, so the interface is not dropped.
     let control = ManuallyDrop::new(unsafe { ICorProfilerFunctionControl::from_raw(raw) });
 
     // SAFETY: the methods above read no pointer.

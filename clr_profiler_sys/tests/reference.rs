@@ -1,5 +1,5 @@
-//! Every declaration of the crate against the reference facts, in both directions: what the facts
-//! list is here, and nothing else is.
+//! Every declaration of the crate against the reference facts, in both directions: the crate has
+//! everything that the facts list, and nothing else.
 #![cfg(target_pointer_width = "64")]
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use clr_profiler_sys::{HRESULTS, IClassFactory, IUnknown, Interface, InterfaceFa
 
 const SLOT: usize = size_of::<usize>();
 
-/// The lines of each entry by its name. `name` is the place of the name in the first line.
+/// The lines of each entry by its name. `name` is the position of the name in the first line.
 fn blocks(text: &str, name: usize) -> BTreeMap<String, Vec<String>> {
     let mut blocks: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut current = String::new();
@@ -51,7 +51,7 @@ fn plain(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
-/// A type of this crate as C writes it, without const.
+/// A type of this crate as C writes it, without `const`.
 fn c_type(rust: &str) -> String {
     let mut base = rust;
     let mut stars = 0;
@@ -70,7 +70,7 @@ fn c_type(rust: &str) -> String {
         base = pointee;
         stars += 1;
     }
-    // What may be null: a pointer to an interface or to a function.
+    // Nullable types: a pointer to an interface or to a function.
     if let Some(inner) = base
         .strip_prefix("Option<")
         .and_then(|rest| rest.strip_suffix('>'))
@@ -189,7 +189,7 @@ fn structures() {
             align,
             fields,
         } = structure;
-        // Only a union has two fields in one place; each union of the definitions has two or more.
+        // Only a union has two fields at one offset; each union of the definitions has two or more.
         let union = fields.len() > 1 && fields.iter().all(|field| field.offset == 0);
         let kind = if union { "union" } else { "struct" };
         writeln!(listed, "{kind} {name} {size} {align}").expect("written");

@@ -1,21 +1,21 @@
-//! The calls of a thread that are under way, exceptions and tail calls included: [`CallStack`].
+//! The active calls of a thread, exceptions and tail calls included: [`CallStack`].
 
 use clr_profiler::FunctionId;
 use clr_profiler::hooks::UnwindStep;
 
-/// The calls of one thread that are under way, outermost first; each with a value of yours, such as
+/// The active calls of one thread, outermost first; each with a value of yours, such as
 /// the time at which it began.
 ///
-/// A function that an exception leaves has no leave hook: the runtime tells of it by callbacks. For
-/// beginnings and ends that pair, a thread's stack is told of
+/// A function that is left by an exception has no leave hook: the runtime reports it by callbacks.
+/// So that calls are balanced, report to a thread's stack
 ///
 /// - the enter hook by [`enter`](Self::enter), the leave and the tailcall hook by
 ///   [`leave`](Self::leave);
-/// - exceptions by [`unwind`](Self::unwind), with what [`Unwinding`](clr_profiler::hooks::Unwinding) tells.
+/// - exceptions by [`unwind`](Self::unwind), with the steps of [`Unwinding`](clr_profiler::hooks::Unwinding).
 ///
-/// All of them come on the thread itself, so a `thread_local!` holds it well. Those that end calls
-/// give the calls that ended, innermost first: one as a rule, none for a function that has no hooks,
-/// several where the runtime did not tell of all.
+/// All of them arrive on the thread itself, so a `thread_local!` can hold the stack. The methods that
+/// end calls return the ended calls, innermost first: usually one, none for a function without hooks,
+/// several if the runtime did not report all.
 ///
 /// ```
 /// use clr_profiler::FunctionId;
@@ -37,13 +37,13 @@ use clr_profiler::hooks::UnwindStep;
 #[derive(Clone, Debug, Default)]
 pub struct CallStack<T, F = FunctionId> {
     calls: Vec<(F, T)>,
-    /// The functions that exceptions are about to leave, the newest exception last, with how many
-    /// calls were under way.
+    /// The functions that exceptions are about to leave, the newest exception last, with the number
+    /// of active calls.
     unwinding: Vec<(F, usize)>,
 }
 
 impl<T, F: Copy + PartialEq> CallStack<T, F> {
-    /// A thread that calls nothing yet.
+    /// A thread without calls.
     pub const fn new() -> Self {
         Self {
             calls: Vec::new(),
@@ -51,7 +51,7 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
         }
     }
 
-    /// Makes room for so many calls, so that hooks do not have to.
+    /// Reserves room for so many calls, so that hooks do not have to allocate.
     pub fn with_capacity(calls: usize) -> Self {
         Self {
             calls: Vec::with_capacity(calls),
@@ -59,17 +59,17 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
         }
     }
 
-    /// How many calls are under way.
+    /// The number of active calls.
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
-    /// Whether none is.
+    /// Whether there is no active call.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// The calls that are under way, outermost first.
+    /// The active calls, outermost first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (F, &T)> + ExactSizeIterator {
         self.calls
             .iter()
@@ -82,13 +82,13 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
         Some((*function, value))
     }
 
-    /// A function begins.
+    /// A function is entered.
     #[inline]
     pub fn enter(&mut self, function: F, value: T) {
         self.calls.push((function, value));
     }
 
-    /// A function returns, or ends in a tail call.
+    /// A function returns, or makes a tail call.
     #[inline]
     pub fn leave(&mut self, function: F) -> Ended<'_, T, F> {
         self.end(function)
@@ -98,7 +98,7 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
     fn unwind_enter(&mut self, function: F) {
         self.forget_ended();
         let place = (function, self.calls.len());
-        // An exception that left a `finally` took the place of the one before, which was about to
+        // An exception that left a `finally` replaced the previous one, which was about to
         // leave the same function.
         if self.unwinding.last() != Some(&place) {
             self.unwinding.push(place);
@@ -128,10 +128,10 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
         self.end_from(within)
     }
 
-    /// Ends calls, innermost first, as long as this is true of them.
+    /// Ends calls, innermost first, as long as the predicate is true for them.
     ///
-    /// A function that an exception has left can so be found by where its stack frame was: one that
-    /// begins in the same place, or further up, is not called by it.
+    /// This finds a function that was left by an exception by the position of its stack frame: a function
+    /// whose frame begins at the same address, or further up, is not called by it.
     #[inline]
     pub fn end_while(&mut self, mut is_over: impl FnMut(F, &T) -> bool) -> Ended<'_, T, F> {
         let over = self.calls.iter().rev();
@@ -140,8 +140,8 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
         self.end_from(left)
     }
 
-    /// Forgets the functions that have ended although an exception was about to leave them: it was
-    /// caught there, or another one took its place.
+    /// Removes the functions that have ended although an exception was about to leave them: it was
+    /// caught there, or another one replaced it.
     fn forget_ended(&mut self) {
         while let Some((_, depth)) = self.unwinding.last()
             && *depth > self.calls.len()
@@ -150,13 +150,13 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
         }
     }
 
-    /// Ends the innermost call of a function, with all within it.
+    /// Ends the innermost call of a function, and all within it.
     fn end(&mut self, function: F) -> Ended<'_, T, F> {
         let place = self.place(function).unwrap_or(self.calls.len());
         self.end_from(place)
     }
 
-    /// Where the innermost call of a function is.
+    /// The position of the innermost call of a function.
     fn place(&self, function: F) -> Option<usize> {
         let mut calls = self.calls.iter();
         calls.rposition(|(called, _)| *called == function)
@@ -171,7 +171,7 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
 }
 
 impl<T> CallStack<T> {
-    /// An exception has got as far as this step tells.
+    /// An exception has reached this step.
     pub fn unwind(&mut self, step: UnwindStep) -> Ended<'_, T> {
         match step {
             UnwindStep::Enter(function) => self.unwind_enter(function),
@@ -185,11 +185,11 @@ impl<T> CallStack<T> {
     }
 }
 
-/// Calls that have ended, innermost first. What is not asked for is ended as well.
+/// Calls that have ended, innermost first. Calls that are not taken from it are ended as well.
 #[derive(Debug)]
 pub struct Ended<'stack, T, F = FunctionId> {
     calls: &'stack mut Vec<(F, T)>,
-    /// How many calls stay.
+    /// The number of calls that remain.
     left: usize,
 }
 
@@ -236,7 +236,7 @@ mod tests {
         let ended: Vec<_> = calls.leave(B).map(|(function, ())| function).collect();
         assert_eq!(ended, [C, B]);
         assert_eq!(functions(&calls), [A]);
-        // One that is not known ends nothing.
+        // An unknown one ends nothing.
         assert_eq!(calls.leave(C).count(), 0);
         assert_eq!(functions(&calls), [A]);
     }
@@ -267,7 +267,7 @@ mod tests {
         calls.unwind_enter(C);
         drop(calls.leave(C));
         drop(calls.unwind_leave());
-        // What C caught is over: B is left.
+        // The exception that C caught is over: B is left.
         assert_eq!(functions(&calls), [A]);
     }
 

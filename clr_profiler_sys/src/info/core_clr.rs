@@ -39,7 +39,7 @@ interfaces! {
     /// Adds methods with several native bodies, for tiered compilation (.NET Core 2.1).
     "008170DB-F8CC-4796-9A51-DC8AA0B47012"
     ICorProfilerInfo9, ICorProfilerInfo9_Vtbl: ICorProfilerInfo8 {
-        /// Where the native bodies of one version of a function start.
+        /// The start addresses of the native bodies of one version of a function.
         fn GetNativeCodeStartAddresses(
             functionID: FunctionID,
             reJitId: ReJITID,
@@ -68,20 +68,20 @@ interfaces! {
     /// Adds object walks, recompilation with inliners, and suspension (.NET Core 3.0).
     "2F1B5152-C869-40C9-AA5F-3ABE026BD720"
     ICorProfilerInfo10, ICorProfilerInfo10_Vtbl: ICorProfilerInfo9 {
-        /// Calls back for each reference that an object holds.
+        /// Calls a callback for each reference that an object holds.
         fn EnumerateObjectReferences(
             objectId: ObjectID,
             callback: Option<ObjectReferenceCallback>,
             clientData: *mut c_void,
         );
 
-        /// Tells whether an object lives in memory that is never collected.
+        /// Tells whether an object is in memory that is never collected.
         fn IsFrozenObject(objectId: ObjectID, pbFrozen: *mut BOOL);
 
-        /// From which size on objects go to the large object heap.
+        /// The size from which objects are allocated on the large object heap.
         fn GetLOHObjectSizeThreshold(pThreshold: *mut DWORD);
 
-        /// Has methods and everything that inlined them recompiled.
+        /// Recompiles methods and everything that inlined them.
         fn RequestReJITWithInliners(
             dwRejitFlags: DWORD,
             cFunctions: ULONG,
@@ -89,17 +89,17 @@ interfaces! {
             methodIds: *const mdMethodDef,
         );
 
-        /// Stops all managed threads.
+        /// Suspends all managed threads.
         fn SuspendRuntime();
 
-        /// Lets the managed threads go on.
+        /// Resumes the managed threads.
         fn ResumeRuntime();
     }
 
     /// Adds environment variables of the runtime (.NET Core 3.1).
     "06398876-8987-4154-B621-40A00D6E4D04"
     ICorProfilerInfo11, ICorProfilerInfo11_Vtbl: ICorProfilerInfo10 {
-        /// Reads an environment variable as the runtime sees it.
+        /// Reads an environment variable of the runtime.
         fn GetEnvironmentVariable(
             szName: *const WCHAR,
             cchValue: ULONG,
@@ -107,14 +107,14 @@ interfaces! {
             szValue: *mut WCHAR,
         );
 
-        /// Sets an environment variable as the runtime sees it.
+        /// Sets an environment variable of the runtime.
         fn SetEnvironmentVariable(szName: *const WCHAR, szValue: *const WCHAR);
     }
 
     /// Adds EventPipe sessions and providers (.NET 5).
     "27B24CCD-1CB1-47C5-96EE-98190DC30959"
     ICorProfilerInfo12, ICorProfilerInfo12_Vtbl: ICorProfilerInfo11 {
-        /// Starts a session whose events come to the profiler.
+        /// Starts a session whose events are delivered to the profiler.
         fn EventPipeStartSession(
             cProviderConfigs: UINT32,
             pProviderConfigs: *const COR_PRF_EVENTPIPE_PROVIDER_CONFIG,
@@ -131,7 +131,7 @@ interfaces! {
         /// Ends a session.
         fn EventPipeStopSession(session: EVENTPIPE_SESSION);
 
-        /// Makes a provider.
+        /// Creates a provider.
         fn EventPipeCreateProvider(providerName: *const WCHAR, pProvider: *mut EVENTPIPE_PROVIDER);
 
         /// The name of a provider.
@@ -142,7 +142,7 @@ interfaces! {
             providerName: *mut WCHAR,
         );
 
-        /// Defines an event of a provider that the profiler made.
+        /// Defines an event of a provider that the profiler created.
         fn EventPipeDefineEvent(
             provider: EVENTPIPE_PROVIDER,
             eventName: *const WCHAR,
@@ -170,24 +170,24 @@ interfaces! {
     /// Adds handles to objects (.NET 7).
     "6E6C7EE2-0701-4EC2-9D29-2E8733B66934"
     ICorProfilerInfo13, ICorProfilerInfo13_Vtbl: ICorProfilerInfo12 {
-        /// Makes a handle that holds or follows an object.
+        /// Creates a handle that holds or tracks an object.
         fn CreateHandle(
             object: ObjectID,
             r#type: COR_PRF_HANDLE_TYPE,
             pHandle: *mut ObjectHandleID,
         );
 
-        /// Gives a handle up.
+        /// Destroys a handle.
         fn DestroyHandle(handle: ObjectHandleID);
 
-        /// The object of a handle; zero when it was collected.
+        /// The object of a handle; zero if it was collected.
         fn GetObjectIDFromHandle(handle: ObjectHandleID, pObject: *mut ObjectID);
     }
 
     /// Adds the heaps that are not collected (.NET 8).
     "F460E352-D76D-4FE9-835F-F6AF9D6E862D"
     ICorProfilerInfo14, ICorProfilerInfo14_Vtbl: ICorProfilerInfo13 {
-        /// Enumerates the objects that live in memory that is never collected.
+        /// Enumerates the objects in memory that is never collected.
         fn EnumerateNonGCObjects(ppEnum: *mut Option<ICorProfilerObjectEnum>);
 
         /// The memory ranges that are never collected.
@@ -197,7 +197,7 @@ interfaces! {
             ranges: *mut COR_PRF_NONGC_HEAP_RANGE,
         );
 
-        /// Makes a provider and is told when sessions turn it on or off.
+        /// Creates a provider and a callback for when sessions enable or disable it.
         fn EventPipeCreateProvider2(
             providerName: *const WCHAR,
             pCallback: Option<EventPipeProviderCallback>,
@@ -208,7 +208,7 @@ interfaces! {
     /// Adds a walk over all objects of the heap (.NET 9).
     "B446462D-BD22-41DD-872D-DC714C49EB56"
     ICorProfilerInfo15, ICorProfilerInfo15_Vtbl: ICorProfilerInfo14 {
-        /// Calls back for each object of the heap.
+        /// Calls a callback for each object of the heap.
         fn EnumerateGCHeapObjects(callback: Option<ObjectCallback>, callbackState: *mut c_void);
     }
 }

@@ -1,4 +1,4 @@
-//! `ICorProfilerInfo` to `ICorProfilerInfo7`, which .NET Framework has too.
+//! `ICorProfilerInfo` to `ICorProfilerInfo7`, which .NET Framework also has.
 
 use core::ffi::{c_int, c_void};
 
@@ -20,25 +20,25 @@ use crate::{
 };
 
 interfaces! {
-    /// What a profiler may ask of and set in the runtime, first version.
+    /// The queries and settings of a profiler, first version.
     "28B5557D-3F3F-48B4-90B2-5F9EEA2F6C48"
     ICorProfilerInfo, ICorProfilerInfo_Vtbl: IUnknown {
         /// The class of an object.
         fn GetClassFromObject(objectId: ObjectID, pClassId: *mut ClassID);
 
-        /// The class of a TypeDef token, where it has no type arguments.
+        /// The class of a TypeDef token, if it has no type arguments.
         fn GetClassFromToken(moduleId: ModuleID, typeDef: mdTypeDef, pClassId: *mut ClassID);
 
         /// Start and length of a function's native code.
         fn GetCodeInfo(functionId: FunctionID, pStart: *mut LPCBYTE, pcSize: *mut ULONG);
 
-        /// The events that are on.
+        /// The enabled events.
         fn GetEventMask(pdwEvents: *mut DWORD);
 
         /// The function that owns an instruction address.
         fn GetFunctionFromIP(ip: LPCBYTE, pFunctionId: *mut FunctionID);
 
-        /// The function of a method token, where nothing about it is generic.
+        /// The function of a method token, if nothing about it is generic.
         fn GetFunctionFromToken(moduleId: ModuleID, token: mdToken, pFunctionId: *mut FunctionID);
 
         /// The operating system handle of a thread.
@@ -76,17 +76,17 @@ interfaces! {
             pToken: *mut mdToken,
         );
 
-        /// Turns events and features on and off.
+        /// Enables and disables events and features.
         fn SetEventMask(dwEvents: DWORD);
 
-        /// Sets the hooks of the first kind; deprecated.
+        /// Sets the hooks of the first generation; deprecated.
         fn SetEnterLeaveFunctionHooks(
             pFuncEnter: Option<FunctionEnter>,
             pFuncLeave: Option<FunctionLeave>,
             pFuncTailcall: Option<FunctionTailcall>,
         );
 
-        /// Sets the function that may replace the id which the hooks receive.
+        /// Sets the function that may replace the id that the hooks receive.
         fn SetFunctionIDMapper(pFunc: Option<FunctionIDMapper>);
 
         /// Token and metadata interface of a function.
@@ -155,7 +155,7 @@ interfaces! {
         /// No longer implemented.
         fn SetFunctionReJIT(functionId: FunctionID);
 
-        /// Collects garbage now; only from a thread that never ran managed code.
+        /// Collects garbage immediately; only from a thread that never ran managed code.
         fn ForceGC();
 
         /// Maps offsets of replaced IL to those of the original.
@@ -193,7 +193,7 @@ interfaces! {
     /// Adds stack walks, layouts, generics and statics (.NET 2.0).
     "CC0935CD-A518-487D-B0BB-A93214E65478"
     ICorProfilerInfo2, ICorProfilerInfo2_Vtbl: ICorProfilerInfo {
-        /// Walks the managed frames of a thread and calls back for each.
+        /// Walks the managed frames of a thread and calls a callback for each.
         fn DoStackSnapshot(
             thread: ThreadID,
             callback: Option<StackSnapshotCallback>,
@@ -203,7 +203,7 @@ interfaces! {
             contextSize: ULONG32,
         );
 
-        /// Sets the hooks of the second kind; deprecated.
+        /// Sets the hooks of the second generation; deprecated.
         fn SetEnterLeaveFunctionHooks2(
             pFuncEnter: Option<FunctionEnter2>,
             pFuncLeave: Option<FunctionLeave2>,
@@ -288,7 +288,7 @@ interfaces! {
             ppData: *mut *mut BYTE,
         );
 
-        /// Where the value lies in a boxed object.
+        /// The offset of the value in a boxed object.
         fn GetBoxClassLayout(classId: ClassID, pBufferOffset: *mut ULONG32);
 
         /// The application domain that a thread is in.
@@ -325,7 +325,7 @@ interfaces! {
             ppAddress: *mut *mut c_void,
         );
 
-        /// Tells which kind of static a field is.
+        /// Tells which kind of static field a field is.
         fn GetStaticFieldInfo(
             classId: ClassID,
             fieldToken: mdFieldDef,
@@ -346,7 +346,7 @@ interfaces! {
         fn GetNotifiedExceptionClauseInfo(pinfo: *mut COR_PRF_EX_CLAUSE_INFO);
     }
 
-    /// Adds detaching, the third kind of hooks, and module enumeration (.NET Framework 4.0).
+    /// Adds detaching, the third generation of hooks, and module enumeration (.NET Framework 4.0).
     "B555ED4F-452A-4E54-8B39-B5360BAD32A0"
     ICorProfilerInfo3, ICorProfilerInfo3_Vtbl: ICorProfilerInfo2 {
         /// Enumerates the functions that have been compiled.
@@ -355,20 +355,20 @@ interfaces! {
         /// Asks the runtime to unload this profiler.
         fn RequestProfilerDetach(dwExpectedCompletionMilliseconds: DWORD);
 
-        /// Sets the id mapper together with a value it gets back.
+        /// Sets the id mapper together with client data for it.
         fn SetFunctionIDMapper2(pFunc: Option<FunctionIDMapper2>, clientData: *mut c_void);
 
         /// Offsets of length and characters in a string object.
         fn GetStringLayout2(pStringLengthOffset: *mut ULONG, pBufferOffset: *mut ULONG);
 
-        /// Sets the fast hooks of the third kind, which get an id and nothing else.
+        /// Sets the fast hooks of the third generation, which receive only an id.
         fn SetEnterLeaveFunctionHooks3(
             pFuncEnter3: Option<FunctionEnter3>,
             pFuncLeave3: Option<FunctionLeave3>,
             pFuncTailcall3: Option<FunctionTailcall3>,
         );
 
-        /// Sets the hooks of the third kind that may inspect values.
+        /// Sets the hooks of the third generation that may inspect values.
         fn SetEnterLeaveFunctionHooks3WithInfo(
             pFuncEnter3WithInfo: Option<FunctionEnter3WithInfo>,
             pFuncLeave3WithInfo: Option<FunctionLeave3WithInfo>,
@@ -450,17 +450,17 @@ interfaces! {
         /// Enumerates the managed threads.
         fn EnumThreads(ppEnum: *mut Option<ICorProfilerThreadEnum>);
 
-        /// Prepares a thread of the profiler's own for calls into the runtime.
+        /// Prepares a thread created by the profiler for calls into the runtime.
         fn InitializeCurrentThread();
 
-        /// Has methods recompiled.
+        /// Recompiles methods.
         fn RequestReJIT(
             cFunctions: ULONG,
             moduleIds: *const ModuleID,
             methodIds: *const mdMethodDef,
         );
 
-        /// Has methods go back to their original IL.
+        /// Reverts methods to their original IL.
         fn RequestRevert(
             cFunctions: ULONG,
             moduleIds: *const ModuleID,
@@ -507,10 +507,10 @@ interfaces! {
     /// Adds the second word of the event mask (.NET Framework 4.5.2).
     "07602928-CE38-4B83-81E7-74ADAF781214"
     ICorProfilerInfo5, ICorProfilerInfo5_Vtbl: ICorProfilerInfo4 {
-        /// The events that are on, both words.
+        /// The enabled events, both words.
         fn GetEventMask2(pdwEventsLow: *mut DWORD, pdwEventsHigh: *mut DWORD);
 
-        /// Turns events and features on and off, both words.
+        /// Enables and disables events and features, both words.
         fn SetEventMask2(dwEventsLow: DWORD, dwEventsHigh: DWORD);
     }
 
@@ -530,7 +530,7 @@ interfaces! {
     /// Adds late metadata and in-memory symbols (.NET Framework 4.6.1).
     "9AEECC0D-63E0-4187-8C00-E312F503F663"
     ICorProfilerInfo7, ICorProfilerInfo7_Vtbl: ICorProfilerInfo6 {
-        /// Tells the runtime about types and methods that were added to a loaded module.
+        /// Announces types and methods that were added to a loaded module.
         fn ApplyMetaData(moduleId: ModuleID);
 
         /// The size of an in-memory module's symbols.

@@ -1,4 +1,4 @@
-//! `ICorProfilerInfo` to `ICorProfilerInfo15`: what a profiler asks the runtime.
+//! `ICorProfilerInfo` to `ICorProfilerInfo15`: the calls of a profiler to the runtime.
 
 pub(crate) mod core_clr;
 pub(crate) mod framework;

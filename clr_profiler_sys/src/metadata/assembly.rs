@@ -52,7 +52,7 @@ interfaces! {
             pdwFileFlags: *mut DWORD,
         );
 
-        /// Name, place, token and flags of an exported type.
+        /// Name, implementation, token and flags of an exported type.
         fn GetExportedTypeProps(
             mdct: mdExportedType,
             szName: LPWSTR,
@@ -63,7 +63,7 @@ interfaces! {
             pdwExportedTypeFlags: *mut DWORD,
         );
 
-        /// Name, place, offset and flags of a resource.
+        /// Name, implementation, offset and flags of a resource.
         fn GetManifestResourceProps(
             mdmr: mdManifestResource,
             szName: LPWSTR,
@@ -101,7 +101,7 @@ interfaces! {
             pcTokens: *mut ULONG,
         );
 
-        /// The token of the assembly, where the module has a manifest.
+        /// The token of the assembly, if the module has a manifest.
         fn GetAssemblyFromScope(ptkAssembly: *mut mdAssembly);
 
         /// Finds an exported type by name and enclosing type.
@@ -166,7 +166,7 @@ interfaces! {
             pmdf: *mut mdFile,
         );
 
-        /// Adds a type that lives in another file or is forwarded.
+        /// Adds a type that is defined in another file or forwarded.
         fn DefineExportedType(
             szName: LPCWSTR,
             tkImplementation: mdToken,

@@ -118,7 +118,7 @@ enumerations! {
         evRTSpecialName = 0x400,
     }
 
-    /// What a method does for its property or event.
+    /// The role of a method for its property or event.
     CorMethodSemanticsAttr: u32 {
         msSetter = 0x1,
         msGetter = 0x2,
@@ -249,7 +249,7 @@ enumerations! {
         gpAcceptByRefLike = 0x20,
     }
 
-    /// What a custom attribute may be put on.
+    /// The targets of a custom attribute.
     CorAttributeTargets: u32 {
         catAssembly = 0x1,
         catModule = 0x2,

@@ -11,7 +11,7 @@ interfaces! {
     /// Opens metadata and creates new scopes.
     "809C652E-7396-11D2-9771-00A0C9B4D50C"
     IMetaDataDispenser, IMetaDataDispenser_Vtbl: IUnknown {
-        /// Makes a new, empty scope.
+        /// Creates a new, empty scope.
         fn DefineScope(
             rclsid: REFCLSID,
             dwCreateFlags: DWORD,
@@ -22,7 +22,7 @@ interfaces! {
         /// Opens the metadata of a file.
         fn OpenScope(szScope: LPCWSTR, dwOpenFlags: DWORD, riid: REFIID, ppIUnk: *mut *mut c_void);
 
-        /// Opens metadata that is in memory already.
+        /// Opens metadata that is already in memory.
         fn OpenScopeOnMemory(
             pData: LPCVOID,
             cbData: ULONG,

@@ -25,7 +25,7 @@ interfaces! {
         /// Writes the metadata to a stream.
         fn SaveToStream(pIStream: *mut c_void, dwSaveFlags: DWORD);
 
-        /// How many bytes saving will need.
+        /// The number of bytes that saving will need.
         fn GetSaveSize(fSave: CorSaveSize, pdwSaveSize: *mut DWORD);
 
         /// Adds a type.
@@ -47,7 +47,7 @@ interfaces! {
             ptd: *mut mdTypeDef,
         );
 
-        /// Sets who is told of errors and of tokens that move.
+        /// Sets the handler of errors and of tokens that move.
         fn SetHandler(pUnk: *mut c_void);
 
         /// Adds a method; an address of 0 leaves the body for later.
@@ -62,7 +62,7 @@ interfaces! {
             pmd: *mut mdMethodDef,
         );
 
-        /// Says which body overrides which declaration.
+        /// Defines which body overrides which declaration.
         fn DefineMethodImpl(td: mdTypeDef, tkBody: mdToken, tkDecl: mdToken);
 
         /// Adds a reference to a type by its name and scope.
@@ -121,13 +121,13 @@ interfaces! {
             ulClassSize: ULONG,
         );
 
-        /// Takes the declared layout of a type away.
+        /// Removes the declared layout of a type.
         fn DeleteClassLayout(td: mdTypeDef);
 
         /// Sets how a field or parameter is marshalled.
         fn SetFieldMarshal(tk: mdToken, pvNativeType: PCCOR_SIGNATURE, cbNativeType: ULONG);
 
-        /// Takes the marshalling of a field or parameter away.
+        /// Removes the marshalling of a field or parameter.
         fn DeleteFieldMarshal(tk: mdToken);
 
         /// Adds a security declaration.
@@ -199,7 +199,7 @@ interfaces! {
             ppm: *mut mdPermission,
         );
 
-        /// Says which native function a method imports.
+        /// Sets the native function that a method imports.
         fn DefinePinvokeMap(
             tk: mdToken,
             dwMappingFlags: DWORD,
@@ -207,7 +207,7 @@ interfaces! {
             mrImportDLL: mdModuleRef,
         );
 
-        /// Changes which native function a method imports.
+        /// Changes the native function that a method imports.
         fn SetPinvokeMap(
             tk: mdToken,
             dwMappingFlags: DWORD,
@@ -215,7 +215,7 @@ interfaces! {
             mrImportDLL: mdModuleRef,
         );
 
-        /// Takes the native import of a method away.
+        /// Removes the native import of a method.
         fn DeletePinvokeMap(tk: mdToken);
 
         /// Adds a custom attribute.
@@ -356,7 +356,7 @@ interfaces! {
             pmi: *mut mdMethodSpec,
         );
 
-        /// How many bytes saving the delta will need.
+        /// The number of bytes that saving the delta will need.
         fn GetDeltaSaveSize(fSave: CorSaveSize, pdwSaveSize: *mut DWORD);
 
         /// Writes the changes to a file.
@@ -388,7 +388,7 @@ interfaces! {
             rtkConstraints: *const mdToken,
         );
 
-        /// Forgets the log of changes and starts anew.
+        /// Clears the log of changes.
         fn ResetENCLog();
     }
 }

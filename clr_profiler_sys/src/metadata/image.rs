@@ -44,7 +44,7 @@ enumerations! {
         pe32BitPreferred = 0x10,
     }
 
-    /// Kinds and flags of the sections behind a method body.
+    /// Kinds and flags of the sections after a method body.
     CorILMethodSect: u32 {
         CorILMethod_Sect_Reserved = 0x0,
         CorILMethod_Sect_EHTable = 0x1,

@@ -20,7 +20,7 @@ interfaces! {
         /// Frees an enumeration.
         fn CloseEnum(hEnum: HCORENUM) -> ();
 
-        /// How many items an enumeration has.
+        /// The number of items of an enumeration.
         fn CountEnum(hEnum: HCORENUM, pulCount: *mut ULONG);
 
         /// Moves an enumeration to a position.
@@ -86,7 +86,7 @@ interfaces! {
             pchName: *mut ULONG,
         );
 
-        /// Finds the module and type that a reference means.
+        /// Finds the module and type that a reference refers to.
         fn ResolveTypeRef(
             tr: mdTypeRef,
             riid: REFIID,
@@ -285,7 +285,7 @@ interfaces! {
             pcOtherMethod: *mut ULONG,
         );
 
-        /// Enumerates the events and properties that a method serves.
+        /// Enumerates the events and properties that a method belongs to.
         fn EnumMethodSemantics(
             phEnum: *mut HCORENUM,
             mb: mdMethodDef,
@@ -294,7 +294,7 @@ interfaces! {
             pcEventProp: *mut ULONG,
         );
 
-        /// What a method does for an event or property.
+        /// The role of a method for an event or property.
         fn GetMethodSemantics(mb: mdMethodDef, tkEventProp: mdToken, pdwSemanticsFlags: *mut DWORD);
 
         /// Packing, field offsets and size that a type declares.
@@ -419,7 +419,7 @@ interfaces! {
         /// Finds a type reference by scope and name.
         fn FindTypeRef(tkResolutionScope: mdToken, szName: LPCWSTR, ptr: *mut mdTypeRef);
 
-        /// What `GetMethodProps` or `GetFieldProps` tells, for either kind.
+        /// The properties of a method or field, as `GetMethodProps` or `GetFieldProps` returns them.
         fn GetMemberProps(
             mb: mdToken,
             pClass: *mut mdTypeDef,
@@ -451,7 +451,7 @@ interfaces! {
             pcchValue: *mut ULONG,
         );
 
-        /// All about a property, its methods included; writes to `szProperty`.
+        /// All properties of a property, its methods included; writes to `szProperty`.
         fn GetPropertyProps(
             prop: mdProperty,
             pClass: *mut mdTypeDef,
@@ -554,7 +554,7 @@ interfaces! {
             ptkConstraintType: *mut mdToken,
         );
 
-        /// Bitness and machine that the image is for.
+        /// Bitness and machine of the image.
         fn GetPEKind(pdwPEKind: *mut DWORD, pdwMAchine: *mut DWORD);
 
         /// The runtime version that the metadata was written for.

@@ -3,7 +3,7 @@
 use crate::tables::enumerations;
 
 enumerations! {
-    /// Which items are looked for before they are added again.
+    /// Which items are checked for duplicates before they are added.
     CorCheckDuplicatesFor: u32 {
         MDDupAll = 0xffffffff,
         MDDupENC = 0xffffffff,
@@ -43,7 +43,7 @@ enumerations! {
         MDMemberRefToDef = 0x2,
     }
 
-    /// For which moved tokens a handler is told.
+    /// Which moved tokens a handler is notified of.
     CorNotificationForTokenMovement: u32 {
         MDNotifyDefault = 0xf,
         MDNotifyAll = 0xffffffff,
@@ -159,7 +159,7 @@ enumerations! {
         cssDiscardTransientCAs = 2,
     }
 
-    /// What kind of module is validated.
+    /// The kind of a validated module.
     CorValidatorModuleType: u32 {
         ValidatorModuleTypeInvalid = 0,
         ValidatorModuleTypeMin = 1,

@@ -8,24 +8,24 @@ use crate::interface::interfaces;
 use crate::{CeeSectionRelocType, DWORD, HCEESECTION, LPWSTR, UCHAR, ULONG, mdToken};
 
 interfaces! {
-    /// Receives errors that come up while metadata is resolved or written.
+    /// Receives errors that occur while metadata is resolved or written.
     "B81FF171-20F3-11D2-8DCC-00A0C9B09C19"
     IMetaDataError, IMetaDataError_Vtbl: IUnknown {
-        /// An error came up at a token.
+        /// An error occurred at a token.
         fn OnError(hrError: HRESULT, token: mdToken);
     }
 
-    /// Receives old and new token where metadata is merged or renumbered.
+    /// Receives old and new token when metadata is merged or renumbered.
     "06A3EA8B-0225-11D1-BF72-00C04FC31E12"
     IMapToken, IMapToken_Vtbl: IUnknown {
         /// The first token became the second.
         fn Map(tkImp: mdToken, tkEmit: mdToken);
     }
 
-    /// Marks the tokens of a scope that count.
+    /// Marks tokens of a scope.
     "D0E80DD1-12D4-11D3-B39D-00C04FF81795"
     IMetaDataFilter, IMetaDataFilter_Vtbl: IUnknown {
-        /// Takes all marks away.
+        /// Removes all marks.
         fn UnmarkAll();
 
         /// Marks a token.
@@ -45,7 +45,7 @@ interfaces! {
     /// Checks a scope against the rules of the format.
     "4709C9C6-81FF-11D3-9FC7-00C04F79A0A3"
     IMetaDataValidate, IMetaDataValidate_Vtbl: IUnknown {
-        /// Says what kind of module it is and who is told of errors.
+        /// Sets the kind of the module and the handler of errors.
         fn ValidatorInit(dwModuleType: DWORD, pUnk: *mut c_void);
 
         /// Checks everything.
@@ -61,13 +61,13 @@ interfaces! {
         /// The string at an address.
         fn GetString(RVA: ULONG, lpString: *mut LPWSTR);
 
-        /// Makes room for a method body.
+        /// Allocates a buffer for a method body.
         fn AllocateMethodBuffer(cchBuffer: ULONG, lpBuffer: *mut *mut UCHAR, RVA: *mut ULONG);
 
         /// The method body at an address.
         fn GetMethodBuffer(RVA: ULONG, lpBuffer: *mut *mut UCHAR);
 
-        /// The interface that follows tokens which move.
+        /// The interface that tracks moved tokens.
         fn GetIMapTokenIface(pIMapToken: *mut *mut c_void);
 
         /// Writes the image file.
@@ -87,13 +87,13 @@ interfaces! {
             relocType: CeeSectionRelocType,
         );
 
-        /// Finds a section by name, or makes it.
+        /// Finds a section by name, or creates it.
         fn GetSectionCreate(name: *const c_char, flags: DWORD, section: *mut HCEESECTION);
 
         /// The length of a section.
         fn GetSectionDataLen(section: HCEESECTION, dataLen: *mut ULONG);
 
-        /// Makes room in a section.
+        /// Allocates space in a section.
         fn GetSectionBlock(
             section: HCEESECTION,
             len: ULONG,
@@ -101,7 +101,7 @@ interfaces! {
             ppBytes: *mut *mut c_void,
         );
 
-        /// Shortens a section.
+        /// Truncates a section.
         fn TruncateSection(section: HCEESECTION, len: ULONG);
 
         /// Builds the image in memory.

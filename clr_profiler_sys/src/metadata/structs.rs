@@ -9,7 +9,7 @@ use crate::tables::structures;
 use crate::{BYTE, CorExceptionFlag, mdMemberRef, mdSignature};
 
 structures! {
-    /// Place and size of a part of an image.
+    /// Address and size of a part of an image.
     struct IMAGE_DATA_DIRECTORY {
         VirtualAddress: u32,
         Size: u32,
@@ -32,13 +32,13 @@ structures! {
         ManagedNativeHeader: IMAGE_DATA_DIRECTORY,
     }
 
-    /// Header of a small section behind a method body.
+    /// Header of a small section after a method body.
     struct IMAGE_COR_ILMETHOD_SECT_SMALL {
         Kind: u8,
         DataSize: u8,
     }
 
-    /// Header of a fat section behind a method body.
+    /// Header of a fat section after a method body.
     struct IMAGE_COR_ILMETHOD_SECT_FAT {
         /// Bits 0 to 7: `Kind`; bits 8 to 31: `DataSize`.
         Kind_DataSize: u32,
@@ -55,7 +55,7 @@ structures! {
         ClassToken_FilterOffset: u32,
     }
 
-    /// A fat section of exception clauses; `Clauses` goes on.
+    /// A fat section of exception clauses; `Clauses` has variable length.
     struct IMAGE_COR_ILMETHOD_SECT_EH_FAT {
         SectFat: IMAGE_COR_ILMETHOD_SECT_FAT,
         Clauses: [IMAGE_COR_ILMETHOD_SECT_EH_CLAUSE_FAT; 1],
@@ -71,7 +71,7 @@ structures! {
         ClassToken_FilterOffset: u32,
     }
 
-    /// A small section of exception clauses; `Clauses` goes on.
+    /// A small section of exception clauses; `Clauses` has variable length.
     struct IMAGE_COR_ILMETHOD_SECT_EH_SMALL {
         SectSmall: IMAGE_COR_ILMETHOD_SECT_SMALL,
         Reserved: u16,

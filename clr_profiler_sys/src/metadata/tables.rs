@@ -1,4 +1,4 @@
-//! The tables and heaps of metadata as they lie in memory.
+//! The tables and heaps of metadata as they are in memory.
 
 use core::ffi::{c_char, c_void};
 
@@ -23,7 +23,7 @@ interfaces! {
         /// Size of the heap of string literals in bytes.
         fn GetUserStringHeapSize(pcbBlobs: *mut ULONG);
 
-        /// How many kinds of tables there are.
+        /// The number of kinds of tables.
         fn GetNumTables(pcTables: *mut ULONG);
 
         /// The table that a token belongs to.
@@ -49,7 +49,7 @@ interfaces! {
             ppName: *mut *const c_char,
         );
 
-        /// The tables that a kind of coded token can name.
+        /// The tables that a kind of coded token can refer to.
         fn GetCodedTokenInfo(
             ixCdTkn: ULONG,
             pcTokens: *mut ULONG,
@@ -88,7 +88,7 @@ interfaces! {
         fn GetNextUserString(ixUserString: ULONG, pNext: *mut ULONG);
     }
 
-    /// Adds the storage that the tables lie in.
+    /// Adds the storage that contains the tables.
     "BADB5F70-58DA-43A9-A1C6-D74819F19B15"
     IMetaDataTables2, IMetaDataTables2_Vtbl: IMetaDataTables {
         /// Start and size of the whole metadata.

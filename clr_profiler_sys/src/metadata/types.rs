@@ -93,13 +93,13 @@ aliases! {
     /// A byte of a signature.
     COR_SIGNATURE = u8;
 
-    /// A signature to be written.
+    /// A signature, for writing.
     PCOR_SIGNATURE = *mut COR_SIGNATURE;
 
-    /// A signature to be read.
+    /// A signature, for reading.
     PCCOR_SIGNATURE = *const COR_SIGNATURE;
 
-    /// A name in UTF-8, to be read.
+    /// A name in UTF-8, for reading.
     MDUTF8CSTR = *const c_char;
 
     /// A name in UTF-8.

@@ -1,14 +1,14 @@
-//! What would go if an object went.
+//! The memory that would be freed with an object.
 
 use super::ObjectGraph;
 
-/// No object: not reached, or kept by several roots.
+/// No object: not reached, or held by several roots.
 const NONE: u32 = u32::MAX;
 
-/// Which object keeps which: an object dominates another if every path from the roots to the other
+/// The dominators of objects: an object dominates another if every path from the roots to the other
 /// one leads through it.
 ///
-/// Takes 12 bytes an object; while it is made, some 40, and 4 a reference.
+/// Takes 12 bytes an object; during the computation some 40, and 4 a reference.
 ///
 /// ```
 /// use clr_profiler::heap::HeapGraph;
@@ -25,25 +25,25 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Dominators<'a, G> {
     graph: &'a G,
-    /// The nearest object that dominates it; `len` where there is none, `NONE` if it is not reached.
+    /// The nearest object that dominates it; `len` if there is none, `NONE` if it is not reached.
     nearest: Vec<u32>,
     retained: Vec<u64>,
 }
 
-/// What the objects of a type take: see [`Dominators::by_class`].
+/// The memory of the objects of a type: see [`Dominators::by_class`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassTotals {
-    /// How many objects there are.
+    /// The number of objects.
     pub count: u64,
     /// The bytes that they take themselves.
     pub size: u64,
-    /// The bytes that would go if they went: of those, which no other one of the type keeps.
+    /// The bytes that would be freed with them: of those objects that no other one of the type dominates.
     pub retained: u64,
 }
 
 impl<'a, G: ObjectGraph> Dominators<'a, G> {
-    /// Finds out which object keeps which, as Lengauer and Tarjan do: the time grows hardly faster
+    /// Computes the dominators by the algorithm of Lengauer and Tarjan: the time grows hardly faster
     /// than the graph.
     pub fn of(graph: &'a G) -> Self {
         let mut search = Search::of(graph);
@@ -56,7 +56,7 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
         let count = graph.object_count();
         let mut nearest = vec![NONE; count as usize];
         let mut retained: Vec<u64> = (0..count).map(|object| graph.size(object)).collect();
-        // Children have higher numbers than who dominates them.
+        // Children have higher numbers than their dominators.
         for number in (1..order.len()).rev() {
             let object = order[number];
             match dominator[number] {
@@ -75,21 +75,21 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
         }
     }
 
-    /// Whether a root keeps the object, directly or through others.
+    /// Whether a root keeps the object alive, directly or through others.
     pub fn is_reached(&self, object: u32) -> bool {
         let nearest = self.nearest.get(object as usize);
         nearest.is_some_and(|nearest| *nearest != NONE)
     }
 
-    /// The nearest object that dominates it; none if roots keep it in several ways, if it is not
+    /// The nearest object that dominates it; `None` if roots keep it alive in several ways, if it is not
     /// reached, or if there is no such object.
     pub fn immediate(&self, object: u32) -> Option<u32> {
         let nearest = *self.nearest.get(object as usize)?;
         ((nearest as usize) < self.nearest.len()).then_some(nearest)
     }
 
-    /// The bytes that would go with an object: its own, and those of all that it dominates. Its own
-    /// where no root keeps it; none if there is no such object.
+    /// The bytes that would be freed with an object: its own, and those of all that it dominates. Its own
+    /// if no root keeps it alive; `None` if there is no such object.
     pub fn retained(&self, object: u32) -> Option<u64> {
         self.retained.get(object as usize).copied()
     }
@@ -106,11 +106,11 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
                 total.retained += graph.size(object);
             }
         }
-        // Through the tree of dominators, to leave out what one of the same type keeps.
+        // Through the tree of dominators, to skip objects that one of the same type dominates.
         let (first_child, next) = self.children();
         let mut above = vec![0_u32; totals.len()];
         let mut object = first_child[self.nearest.len()];
-        // Comes back up through `nearest`.
+        // Returns upwards through `nearest`.
         while (object as usize) < self.nearest.len() {
             let class = graph.class_index(object);
             if above[class] == 0 {
@@ -136,7 +136,7 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
         totals
     }
 
-    /// The tree's first children, of the root in the end, and next siblings.
+    /// The tree's first children, of the root at the end, and next siblings.
     fn children(&self) -> (Vec<u32>, Vec<u32>) {
         let count = self.nearest.len();
         let mut first = vec![NONE; count + 1];
@@ -152,8 +152,8 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
     }
 }
 
-/// A depth-first search and what is computed from it. Everything is by the number that the search
-/// gives; 0 stands for all roots together.
+/// A depth-first search and the values computed from it. Everything is indexed by the number that the
+/// search assigns; 0 stands for all roots together.
 struct Search {
     /// The object of each number.
     order: Vec<u32>,
@@ -167,7 +167,7 @@ impl Search {
     fn of(graph: &impl ObjectGraph) -> Self {
         let mut numbers = vec![NONE; graph.object_count() as usize];
         let (mut order, mut parent) = (vec![NONE], vec![0]);
-        // Which number is being looked at, and the next of its references.
+        // The current number, and the next of its references.
         let mut path: Vec<(u32, u32)> = Vec::new();
         for (_, held) in graph.strong_roots() {
             let mut step = Some((held, 0));
@@ -242,10 +242,10 @@ impl Search {
     }
 }
 
-/// The part of the search's tree that has been dealt with.
+/// The processed part of the search's tree.
 struct Forest {
     ancestor: Vec<u32>,
-    /// The number with the least semidominator on the way up, as far as the way was shortened.
+    /// The number with the least semidominator on the path up, as far as the path was compressed.
     label: Vec<u32>,
     semi: Vec<u32>,
     path: Vec<u32>,
@@ -256,7 +256,7 @@ impl Forest {
         if self.ancestor[number as usize] == NONE {
             return number;
         }
-        // Shortens the way to the root of its tree, from the top down.
+        // Compresses the path to the root of its tree, from the top down.
         let mut at = number;
         loop {
             let above = self.ancestor[at as usize];
@@ -278,7 +278,7 @@ impl Forest {
     }
 }
 
-/// Who refers to whom, by numbers.
+/// The predecessors of each number.
 struct Predecessors {
     first: Vec<u32>,
     from: Vec<u32>,
@@ -291,7 +291,7 @@ impl Predecessors {
         for number in 1..first.len() {
             first[number] += first[number - 1];
         }
-        // Each goes on from where those of its number begin to where those of the next one do.
+        // Each advances from the start of its number's range to the start of the next one's.
         let mut from = vec![0; first.last().map_or(0, |count| *count as usize)];
         each(graph, search, |number, to| {
             from[first[to as usize] as usize] = number;

@@ -1,8 +1,8 @@
-//! Analysis of heap graphs: what keeps an object, and what would go with it.
+//! Analysis of heap graphs: why an object is alive, and the memory that it retains.
 //!
-//! [`HeapRecorder`](clr_profiler::heap::HeapRecorder) gives a [`HeapGraph`]; everything here computes from that
-//! graph alone, on any thread, and calls nothing of the runtime. [`ObjectGraph`] is what the analysis
-//! needs to know of a graph, so that it also works on one from elsewhere:
+//! [`HeapRecorder`](clr_profiler::heap::HeapRecorder) returns a [`HeapGraph`]; everything here computes from that
+//! graph alone, on any thread, without calls to the runtime. The analysis needs only an
+//! [`ObjectGraph`], so it also works on graphs from other sources:
 //!
 //! ```
 //! use clr_profiler_tools::heap::{Dominators, HeapPath, ObjectGraph};
@@ -49,15 +49,15 @@ pub use dominators::{ClassTotals, Dominators};
 pub use path::{HeapPath, HeapStep};
 pub use place::PlaceName;
 
-/// Objects by numbers from 0 on, and what they refer to.
+/// Objects numbered from 0, and their references.
 ///
-/// Methods are called with numbers below [`object_count`](Self::object_count) alone. The analysis
+/// Methods are called only with numbers below [`object_count`](Self::object_count). The analysis
 /// panics if a graph names objects or classes that it does not have.
 pub trait ObjectGraph {
-    /// How many objects there are: fewer than 2^32 - 2.
+    /// The number of objects: fewer than 2^32 - 2.
     fn object_count(&self) -> u32;
 
-    /// How many types the objects have.
+    /// The number of types of the objects.
     fn class_count(&self) -> usize;
 
     /// The type of an object, below [`class_count`](Self::class_count).
@@ -66,11 +66,11 @@ pub trait ObjectGraph {
     /// The bytes that an object takes.
     fn size(&self, object: u32) -> u64;
 
-    /// The object that a reference of an object leads to, by the number of the reference from 0 on;
-    /// none after the last one.
+    /// The object that a reference of an object leads to, by the number of the reference from 0;
+    /// `None` after the last one.
     fn target(&self, object: u32, reference: u32) -> Option<u32>;
 
-    /// The roots that keep objects, each by a number of the graph's own, with its object.
+    /// The roots that keep objects alive, each by a number that the graph chooses, with its object.
     fn strong_roots(&self) -> impl Iterator<Item = (usize, u32)>;
 
     /// The objects that an object refers to.

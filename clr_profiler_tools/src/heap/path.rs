@@ -10,7 +10,7 @@ use super::{ObjectGraph, PlaceName};
 /// use clr_profiler::heap::HeapGraph;
 /// use clr_profiler_tools::heap::HeapPath;
 ///
-/// /// What keeps an object of a type: the types on the way to it, each with the field that leads on.
+/// /// Why an object of a type is alive: the types on the path to it, each with the field that leads on.
 /// fn why(graph: &HeapGraph, name: &str) -> Option<Vec<String>> {
 ///     let has_name = |number| graph.object(number).is_some_and(|object| object.class().name == name);
 ///     let path = HeapPath::shortest(graph, has_name)?;
@@ -44,8 +44,8 @@ pub struct HeapStep {
 }
 
 impl HeapPath {
-    /// A shortest path from a strong root to one of the objects that are looked for; none if no root
-    /// keeps any.
+    /// A shortest path from a strong root to one of the objects that match; `None` if no root
+    /// keeps any of them alive.
     pub fn shortest<G: ObjectGraph>(
         graph: &G,
         is_looked_for: impl Fn(u32) -> bool,
@@ -96,7 +96,7 @@ impl HeapPath {
 }
 
 impl HeapStep {
-    /// The field or element that leads on; unknown if the step is not one of this graph.
+    /// The field or element of the reference; unknown if the step is not one of this graph.
     pub fn place_name<'a>(&self, graph: &'a HeapGraph) -> PlaceName<'a> {
         let object = graph.object(self.object);
         let reference = object.and_then(|object| object.reference(self.reference));

@@ -1,21 +1,21 @@
-//! The names of the places of references.
+//! The names of the locations of references.
 
 use std::fmt;
 
 use clr_profiler::heap::{HeapClass, ReferencePlace};
 
-/// The name of the place of a reference.
+/// The name of the location of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceName<'a> {
-    /// A field; not zero is how many bytes into it the reference is, where its type is a structure.
+    /// A field; the number is the offset of the reference in it, if its type is a structure.
     Field(&'a str, u32),
-    /// An element of an array, of several dimensions in the order in which they are in memory, and
-    /// how many bytes into it.
+    /// An element of an array, of several dimensions in their order in memory, and
+    /// the offset in it.
     Element(u64, u32),
     /// The value that a conditional weak table attaches.
     WeakTable,
-    /// The place has no name.
+    /// The location has no name.
     Unknown,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for PlaceName<'_> {
 }
 
 impl<'a> PlaceName<'a> {
-    /// The field or element at a place of an object of this type.
+    /// The field or element at a location in an object of this type.
     pub fn of(class: &'a HeapClass, place: ReferencePlace) -> Self {
         match (place, class.elements) {
             (ReferencePlace::Offset(offset), Some(elements)) => {
@@ -62,7 +62,7 @@ impl<'a> PlaceName<'a> {
         }
     }
 
-    /// The field at an offset; fields are by rising offsets.
+    /// The field at an offset; fields are sorted by offset.
     pub(super) fn field(fields: &'a [(u32, String)], offset: u64) -> Self {
         let after = fields.partition_point(|(start, _)| u64::from(*start) <= offset);
         match fields[..after].last() {

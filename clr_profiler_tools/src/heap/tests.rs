@@ -1,8 +1,8 @@
-//! Graphs made by hand, and dominators by definition.
+//! Handmade graphs, and dominators by definition.
 
 use super::{ClassTotals, Dominators, HeapPath, HeapStep, ObjectGraph, PlaceName};
 
-/// Objects with their classes and sizes in words, what they refer to, and what roots hold.
+/// Objects with their classes and sizes in words, their references, and the roots.
 struct Heap {
     objects: Vec<(usize, u64)>,
     references: Vec<Vec<u32>>,
@@ -85,7 +85,7 @@ fn a_shortest_path_is_found() {
 
 #[test]
 fn a_type_keeps_what_goes_with_it() {
-    // A list of three of the same type, the last of which keeps another one; one more is not held.
+    // A list of three of the same type, the last of which keeps another one; one more is not reachable.
     let graph = Heap::new(
         &[(0, 3), (0, 3), (0, 3), (1, 10), (1, 20)],
         &[(0, 1), (1, 2), (2, 3), (4, 3)],
@@ -118,7 +118,7 @@ fn objects_that_are_not_there_are_not_kept() {
     );
 }
 
-/// What cannot be reached any more without the object, itself included.
+/// The objects that are unreachable without the object, itself included.
 fn lost_without(graph: &Heap, without: Option<u32>) -> Vec<bool> {
     let mut is_reached = vec![false; graph.object_count() as usize];
     let mut queue = graph.held.clone();
@@ -182,7 +182,7 @@ fn dominators_are_what_they_are_by_definition() {
     }
 }
 
-/// As often as it takes where a simpler way takes steps without end: two chains side by side.
+/// A graph on which a simpler algorithm would take forever: two parallel chains.
 #[test]
 fn long_chains_take_no_time() {
     const LENGTH: u32 = 200_000;

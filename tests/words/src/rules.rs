@@ -165,7 +165,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "own-il",
         forbidden: &[
-            "its|their|other|own il",
+            "other|own il",
             "method's|methods' own body|bodies",
         ],
         say: "\"original IL\", \"rewritten IL\", \"rejitted IL\"",
