@@ -7,7 +7,7 @@ use examples_support::{Example, ExampleOption, Takes};
 fn main() -> ExitCode {
     examples_support::run(&Example {
         name: "alloc_profiler",
-        about: "Shows which types a .NET program allocates, where, and what of it lives on.",
+        about: "Shows which types a .NET program allocates, where, and how much of it survives.",
         clsid: "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68",
         options: &[
             ExampleOption {
@@ -21,13 +21,13 @@ fn main() -> ExitCode {
                 name: "--sampled",
                 takes: Takes::Nothing,
                 variable: "ALLOC_PROFILER_SAMPLED",
-                help: "look every 100 kilobytes only: next to no cost; .NET 5 and newer",
+                help: "sample every 100 kilobytes only: next to no cost; .NET 5 and newer",
             },
             ExampleOption {
                 name: "--survival",
                 takes: Takes::Nothing,
                 variable: "ALLOC_PROFILER_SURVIVAL",
-                help: "measure what survives collections; they take longer, and none is concurrent",
+                help: "measure the survivors of collections; they take longer, and none is concurrent",
             },
         ],
     })

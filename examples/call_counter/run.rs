@@ -33,13 +33,13 @@ fn main() -> ExitCode {
                 name: "--inline",
                 takes: Takes::Nothing,
                 variable: "CALL_COUNTER_INLINE",
-                help: "let the compiler inline: those calls are not seen, and cost nothing",
+                help: "let the compiler inline: inlined calls are not counted, and cost nothing",
             },
             ExampleOption {
                 name: "--no-times",
                 takes: Takes::Nothing,
                 variable: "CALL_COUNTER_NO_TIMES",
-                help: "count only, without looking at the clock",
+                help: "count only, without reading the clock",
             },
         ],
     })

@@ -27,13 +27,13 @@ fn main() -> ExitCode {
                 name: "--wall",
                 takes: Takes::Nothing,
                 variable: "CPU_SAMPLER_WALL",
-                help: "count time on the clock: threads that wait, too",
+                help: "count wall-clock time: threads that wait, too",
             },
             ExampleOption {
                 name: "--progress",
                 takes: Takes::Nothing,
                 variable: "CPU_SAMPLER_PROGRESS",
-                help: "tell on stderr, every second, how many samples there are",
+                help: "write the number of samples to stderr every second",
             },
         ],
     })

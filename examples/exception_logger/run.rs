@@ -7,7 +7,7 @@ use examples_support::{Example, ExampleOption, Takes};
 fn main() -> ExitCode {
     examples_support::run(&Example {
         name: "exception_logger",
-        about: "Logs each exception of a .NET program: type, message, stack, and where it is caught.",
+        about: "Logs each exception of a .NET program: type, message, stack, and catch block.",
         clsid: "282F8859-F66D-4168-A257-F3B6BF218ABF",
         options: &[
             ExampleOption {

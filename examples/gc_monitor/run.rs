@@ -26,7 +26,7 @@ fn main() -> ExitCode {
                 name: "--survivors",
                 takes: Takes::Nothing,
                 variable: "GC_MONITOR_SURVIVORS",
-                help: "measure what survives; switches concurrent collection off",
+                help: "measure the survivors; switches concurrent collection off",
             },
         ],
     })

@@ -7,7 +7,7 @@ use examples_support::{Example, ExampleOption, Takes};
 fn main() -> ExitCode {
     examples_support::run(&Example {
         name: "heap_snapshot",
-        about: "Shows what is on the heap of a .NET program, and what keeps it.",
+        about: "Shows the objects on the heap of a .NET program, and why they are alive.",
         clsid: "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42",
         options: &[
             ExampleOption {
@@ -21,25 +21,25 @@ fn main() -> ExitCode {
                 name: "--path",
                 takes: Takes::Text("TYPE"),
                 variable: "HEAP_SNAPSHOT_PATH",
-                help: "show in the table what keeps an object of this type",
+                help: "show in the table why an object of this type is alive",
             },
             ExampleOption {
                 name: "--after",
                 takes: Takes::Text("SECONDS"),
                 variable: "HEAP_SNAPSHOT_AFTER",
-                help: "look at the heap so long after the start, not at the end",
+                help: "record the heap so long after the start, not at the end",
             },
             ExampleOption {
                 name: "--every",
                 takes: Takes::Text("SECONDS"),
                 variable: "HEAP_SNAPSHOT_EVERY",
-                help: "look at the heap again and again; the file is replaced each time",
+                help: "record the heap again and again; the file is replaced each time",
             },
             ExampleOption {
                 name: "--signal",
                 takes: Takes::Nothing,
                 variable: "HEAP_SNAPSHOT_SIGNAL",
-                help: "look at the heap at each SIGUSR1, which the program then does not get",
+                help: "record the heap at each SIGUSR1, which the program then does not get",
             },
         ],
     })

@@ -10,7 +10,7 @@ use crate::CLSID;
 
 const USAGE: &str = "usage: hot_patch --attach PROCESS [--control FILE] [--output FILE]";
 
-/// Loads the profiler into a program that runs.
+/// Loads the profiler into a running program.
 pub(crate) fn run(words: impl Iterator<Item = String>) -> ExitCode {
     let (message, code) = match parse(words) {
         Some((process, control, output)) => match attach(process, &control, &output) {
@@ -19,7 +19,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> ExitCode {
         },
         None => (USAGE.to_owned(), 2),
     };
-    // Nobody reads it: nothing to do.
+    // If stderr is closed, there is nothing to do.
     let _ = writeln!(std::io::stderr(), "hot_patch: {message}");
     ExitCode::from(code)
 }
@@ -43,7 +43,7 @@ fn attach(
     output: &PathBuf,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let library = ProfilerLibrary::new(find_library("hot_patch")?, CLSID)?;
-    // The program has another folder.
+    // The program has another current folder.
     let (control, output) = (std::path::absolute(control)?, std::path::absolute(output)?);
     let data = format!("{}\n{}", control.display(), output.display());
     Attach::new(process)

@@ -1,4 +1,4 @@
-//! Starts a .NET program under `hot_patch`, or attaches it to one that runs:
+//! Starts a .NET program under `hot_patch`, or attaches it to a running one:
 //! `cargo run --example hot_patch -- --help`.
 
 mod attach;

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
                 name: "--il",
                 takes: Takes::Output("FILE"),
                 variable: "METHOD_LOGGER_IL",
-                help: "write the IL of each method before and after, and what was refused, to FILE",
+                help: "write the IL of each method before and after, and the refusals, to FILE",
             },
             ExampleOption {
                 name: "--time",
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
                 name: "--swallow",
                 takes: Takes::Nothing,
                 variable: "METHOD_LOGGER_SWALLOW",
-                help: "catch what the methods throw, and return zero instead",
+                help: "catch the methods' exceptions, and return zero instead",
             },
         ],
     })

@@ -27,19 +27,19 @@ fn main() -> ExitCode {
                 name: "--limit",
                 takes: Takes::Text("MEGABYTES"),
                 variable: "METHOD_TRACER_LIMIT",
-                help: "the trace takes no more calls when it has so many; 64 without this option",
+                help: "the trace takes no more calls beyond this size; 64 without this option",
             },
             ExampleOption {
                 name: "--summary",
                 takes: Takes::Output("FILE"),
                 variable: "METHOD_TRACER_SUMMARY",
-                help: "a table of calls and times by method, and what was refused, goes to FILE",
+                help: "a table of calls and times by method, and the refusals, go to FILE",
             },
             ExampleOption {
                 name: "--arguments",
                 takes: Takes::Nothing,
                 variable: "METHOD_TRACER_ARGUMENTS",
-                help: "note `this` and the arguments of each call",
+                help: "record `this` and the arguments of each call",
             },
             ExampleOption {
                 name: "--otlp",

@@ -8,7 +8,7 @@ use examples_support::{Example, ExampleOption, Takes};
 fn main() -> ExitCode {
     examples_support::run(&Example {
         name: "return_inspector",
-        about: "Shows what the methods of a .NET program return.",
+        about: "Shows the results of the methods of a .NET program.",
         clsid: "A8656E35-9A04-449E-B8EA-C9B8FBA40D52",
         options: &[
             ExampleOption {
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
                 name: "--native",
                 takes: Takes::Nothing,
                 variable: "RETURN_INSPECTOR_NATIVE",
-                help: "without a helper assembly: primitives and strings alone, shown by Rust code",
+                help: "without a helper assembly: only primitives and strings, shown by Rust code",
             },
             ExampleOption {
                 name: "--framework",

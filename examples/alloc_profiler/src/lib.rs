@@ -1,4 +1,4 @@
-//! Shows which types a .NET program allocates, where, and what of it survives collections.
+//! Shows which types a .NET program allocates, where, and how much of it survives collections.
 
 mod numbers;
 mod options;
@@ -20,14 +20,13 @@ use profile::Profile;
 use survival::Survival;
 use thread::Recorder;
 
-/// How many different stacks are told apart, for the threads that run and for those that have
-/// ended: 24 MB each.
+/// The limit for different stacks, for the running threads and for the ended ones: 24 MB each.
 const STACKS: usize = 300_000;
 
 /// The profiler.
 struct AllocProfiler {
     recorder: Recorder,
-    /// Locked by the collector's callbacks, and by others for a moment.
+    /// Locked by the collector's callbacks, and briefly by others.
     survival: Arc<Mutex<Survival>>,
     wants_survival: bool,
     report: Report,
@@ -39,13 +38,13 @@ impl Profiler for AllocProfiler {
         failures::watch("alloc_profiler", setup);
         let options = Options::from_environment()?;
         if let Some(problem) = options.problem(info.version()) {
-            // If nobody can be told, the results are empty all the same.
+            // If stderr is closed, the results are empty all the same.
             let line = format!("alloc_profiler: error: {problem}\n");
             let _ = std::io::stderr().write_all(line.as_bytes());
             return Err(Error::other(problem));
         }
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
-        // The callbacks below would ask for all of them.
+        // The callbacks below would request all of them.
         let exact = EventMask::MONITOR_OBJECT_ALLOCATED | EventMask::ENABLE_OBJECT_ALLOCATED;
         if options.sampled {
             setup.remove_events(exact);
@@ -56,7 +55,7 @@ impl Profiler for AllocProfiler {
         let live = Live::with_limit(limit("ALLOC_PROFILER_LIMIT_STACKS", STACKS));
         let recorder = Recorder::new(live, options.depth());
         let survival = Arc::new(Mutex::new(Survival::default()));
-        // The runtime's own samples, if they are what is wanted.
+        // The runtime's own samples, if they are requested.
         if options.sampled {
             let recorder = recorder.clone();
             setup.attach(AllocationTicks::new(move |info, tick| {
@@ -104,7 +103,7 @@ impl Profiler for AllocProfiler {
         object: ObjectId<'_>,
         class: ClassId,
     ) -> Result<()> {
-        // First what is asked of the object: names may let a collection move it.
+        // First the queries about the object: names may trigger a GC.
         let size = info.object_size2(object)?;
         let (number, is_new) = self.recorder.of_type(info, class);
         if is_new && self.wants_survival {
@@ -141,7 +140,7 @@ impl Profiler for AllocProfiler {
         Ok(())
     }
 
-    // Comes for each object in the heap, when the collector is done with moving them.
+    // Called for each object in the heap, after the collector has moved them.
     fn object_references(
         &self,
         gc: &GcScope,

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use clr_profiler::prelude::*;
 use stacks::{Names, Stacks};
 
-/// How many types and how many methods have a row of their own.
+/// The limits for types and methods with a row of their own.
 const LIMIT: usize = 100_000;
 
 const TYPE: u64 = 1 << 62;
-/// The types that there was no number for.
+/// The types beyond the limit.
 const OTHER_TYPES: u64 = TYPE | 1 << 61;
 
 /// Names of types and of methods.
@@ -51,12 +51,12 @@ impl Numbers {
         self.lock().methods.number(name)
     }
 
-    /// The number of what the runtime allocates by itself.
+    /// The number for objects that the runtime allocates by itself.
     pub(crate) fn of_native(&self) -> u64 {
         self.lock().methods.number("[native]")
     }
 
-    /// The names as they are now.
+    /// A copy of the names.
     pub(crate) fn names(&self) -> Tables {
         self.lock().clone()
     }

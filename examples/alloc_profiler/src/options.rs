@@ -1,4 +1,4 @@
-//! What the runner hands over, through environment variables.
+//! The options that the runner passes, through environment variables.
 
 use std::env;
 
@@ -6,7 +6,7 @@ use clr_profiler::Result;
 use report::{Output, path_from_environment};
 use stacks::Form;
 
-/// How to look, and what to write.
+/// How to measure, and what to write.
 pub(crate) struct Options {
     pub(crate) output: Output,
     pub(crate) form: Form,
@@ -29,7 +29,7 @@ impl Options {
         })
     }
 
-    /// How many frames of a stack are wanted, the innermost ones.
+    /// How many frames of a stack are recorded, from the innermost.
     pub(crate) fn depth(&self) -> usize {
         match self.form {
             Form::Table => 1,
@@ -37,7 +37,7 @@ impl Options {
         }
     }
 
-    /// Why it cannot be done on this runtime, if so.
+    /// Why these options cannot work on this runtime, if so.
     pub(crate) fn problem(&self, info_version: u8) -> Option<&'static str> {
         match (self.sampled, self.survival, info_version) {
             (true, true, _) => Some(

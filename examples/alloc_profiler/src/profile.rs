@@ -1,4 +1,4 @@
-//! What the allocations add up to, in files.
+//! The totals of the allocations, in files.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::survival::{Bytes, GENERATIONS};
 /// The rows of the table of methods.
 const METHODS: usize = 40;
 
-/// A moment's state.
+/// A snapshot of the state.
 pub(crate) struct Profile<'a> {
     pub(crate) stacks: Stacks,
     pub(crate) names: Tables,

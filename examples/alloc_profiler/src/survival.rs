@@ -1,4 +1,4 @@
-//! What survives collections, by type.
+//! The survivors of collections, by type.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,9 +16,9 @@ pub(crate) type Bytes = [u64; GENERATIONS.len()];
 pub(crate) struct Survival {
     /// The numbers of types that were named.
     types: HashMap<ClassId, u64>,
-    /// Where objects were before the collection that goes on.
+    /// Where objects were before the current collection.
     bounds: Vec<GenerationRange>,
-    /// Where survivors are now, with the index of the generation that they were in.
+    /// Where survivors are now, with the index of their former generation.
     survivors: Vec<(Range<usize>, usize)>,
     is_sorted: bool,
     by_type: HashMap<u64, Bytes>,
@@ -52,7 +52,7 @@ impl Survival {
         self.collections += 1;
     }
 
-    /// Objects from `old` on are at these addresses now.
+    /// Objects from `old` on are now at these addresses.
     pub(crate) fn survived(&mut self, old: usize, now: Range<usize>) {
         let bounds = self.bounds.iter().find(|bounds| bounds.contains(old));
         if let Some(generation) = bounds.and_then(|bounds| index(bounds.generation)) {
@@ -60,7 +60,7 @@ impl Survival {
         }
     }
 
-    /// An object that is in the heap after the collection; its size is asked for if it survived.
+    /// An object that is in the heap after the collection; its size is queried if it survived.
     pub(crate) fn lives(
         &mut self,
         address: usize,
@@ -78,7 +78,7 @@ impl Survival {
         let before = after.checked_sub(1).and_then(|at| self.survivors.get(at));
         if let Some((range, generation)) = before
             && range.contains(&address)
-            // Nobody saw the others being allocated: the runtime made them before.
+            // The others have no recorded allocation: the runtime allocated them earlier.
             && let Some(number) = self.types.get(&class)
         {
             self.by_type.entry(*number).or_default()[*generation] += size()? as u64;

@@ -1,4 +1,4 @@
-//! What the thread that runs has allocated.
+//! The allocations of the current thread.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,14 +16,14 @@ thread_local! {
     static THREAD: RefCell<Option<Thread>> = const { RefCell::new(None) };
 }
 
-/// Where allocations go. Weights are bytes.
+/// The stacks that receive allocations. Weights are bytes.
 #[derive(Clone)]
 pub(crate) struct Recorder {
     live: Live,
     pub(crate) numbers: Numbers,
-    /// How often ids have changed their meaning.
+    /// Counts how often ids have changed their meaning.
     age: Arc<AtomicU64>,
-    /// How many frames of a stack are wanted.
+    /// How many frames of a stack are recorded.
     depth: usize,
 }
 
@@ -32,7 +32,7 @@ struct Thread {
     age: u64,
     types: HashMap<ClassId, u64>,
     methods: HashMap<FunctionId, u64>,
-    /// Kept for the next stack.
+    /// Reused for the next stack.
     frames: Vec<FunctionId>,
 }
 
@@ -54,7 +54,7 @@ impl Recorder {
         self.live.threads()
     }
 
-    /// Types and methods of a module are gone: their ids can become those of others.
+    /// Types and methods of a module are gone: their ids can be reused.
     pub(crate) fn forget(&self) {
         self.age.fetch_add(1, Ordering::Relaxed);
     }
@@ -78,11 +78,11 @@ impl Recorder {
         number
     }
 
-    /// Adds so many bytes of a type, by its number, allocated where this thread is now.
+    /// Adds so many bytes of a type, by its number, allocated at the current position of this thread.
     pub(crate) fn add(&self, info: &ProfilerInfo, type_number: u64, bytes: u64) {
         let mut frames = self.with(|thread| Some(std::mem::take(&mut thread.frames)));
         let frames = frames.get_or_insert_default();
-        // A stack that cannot be walked to its end is good as far as it goes.
+        // If the walk of a stack ends early, its frames until there count.
         let _ = info.do_stack_snapshot(None, SnapshotOptions::default(), |frame| {
             frames.extend(frame.function);
             match frames.len() < self.depth {
@@ -111,7 +111,7 @@ impl Recorder {
         });
     }
 
-    /// None in a thread that is about to end.
+    /// `None` in a thread that is about to end.
     fn with<R>(&self, then: impl FnOnce(&mut Thread) -> Option<R>) -> Option<R> {
         let answer = THREAD.try_with(|thread| {
             let mut thread = thread.try_borrow_mut().ok()?;

@@ -1,8 +1,8 @@
 //! The clock that is read when a call begins and when it ends.
 //!
-//! Two looks at the system's clock are two thirds of what counting a call costs. Where Linux itself
-//! tells the time by the processor's counter, because that runs evenly and alike on all processors,
-//! the counter is read as it is.
+//! Two reads of the system's clock are two thirds of the cost of counting a call. Where Linux itself
+//! derives the time from the processor's counter, because that runs evenly and alike on all processors,
+//! the counter is read directly.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     started: Instant,
-    /// The processor's counter then, if it is to be used.
+    /// The processor's counter at the start, if it is used.
     counter: Option<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// How long a tick is.
+    /// The length of a tick.
     pub(crate) fn nanoseconds(&self) -> f64 {
         match self.counter {
             Some(_) => self.started.elapsed().as_nanos() as f64 / self.ticks().max(1) as f64,

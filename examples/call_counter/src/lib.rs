@@ -1,4 +1,4 @@
-//! Counts the calls of each method of a .NET program, and the time that they take.
+//! Counts the calls of each method of a .NET program, and their time.
 
 mod clock;
 mod options;
@@ -17,10 +17,9 @@ use options::Options;
 use profile::Profile;
 use thread::Counter;
 
-/// How many different calls from different stacks are told apart, for the threads that run and for
-/// those that have ended: 24 MB each.
+/// The limit for different stacks, for the running threads and for the ended ones: 24 MB each.
 const STACKS: usize = 300_000;
-/// How many methods have a row of their own.
+/// The limit for methods with a row of their own.
 const METHODS: usize = 100_000;
 
 /// The profiler.
@@ -48,7 +47,7 @@ impl Profiler for CallCounter {
         setup.hooks(counter.clone(), {
             let (names, filter) = (Arc::clone(&names), options.filter.clone());
             move |info, function| {
-                // Methods without metadata, those of `DynamicMethod`, count for their callers.
+                // Methods without metadata, those of `DynamicMethod`, are attributed to their callers.
                 let Ok(method) = info.method(function) else {
                     return Ok(None);
                 };

@@ -1,4 +1,4 @@
-//! What the runner hands over, through environment variables.
+//! The options that the runner passes, through environment variables.
 
 use std::env;
 
@@ -16,7 +16,7 @@ pub(crate) struct Options {
     pub(crate) times: bool,
 }
 
-/// What the table begins with.
+/// The column by which the table is ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
     Own,

@@ -1,4 +1,4 @@
-//! What the calls add up to, in files.
+//! The totals of the calls, in files.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use stacks::{Form, Names, Stacks, Unit};
 
 use crate::options::{Options, Sort};
 
-/// A moment's state.
+/// A snapshot of the state.
 pub(crate) struct Profile<'a> {
     pub(crate) stacks: Stacks,
     pub(crate) names: Names,
@@ -55,7 +55,7 @@ impl Profile<'_> {
             total,
             name: self.names.name(frame),
         });
-        // What only stands for lost callers is none; methods beyond the limit have calls.
+        // The node that only stands for lost callers has no calls; methods beyond the limit have.
         let mut rows: Vec<Row> = rows.filter(|row| row.calls > 0).collect();
         rows.sort_by(|a, b| {
             let key = |row: &Row| match self.options.sort {

@@ -1,4 +1,4 @@
-//! The calls of the thread that runs.
+//! The calls of the current thread.
 
 use std::cell::RefCell;
 
@@ -13,11 +13,11 @@ thread_local! {
     static THREAD: RefCell<Option<Thread>> = const { RefCell::new(None) };
 }
 
-/// What counts: a clock, and the stacks of all threads. Weights are ticks.
+/// The counter: a clock, and the stacks of all threads. Weights are ticks.
 #[derive(Clone)]
 pub(crate) struct Counter {
     live: Live,
-    /// None if times are not wanted.
+    /// `None` if times are not measured.
     clock: Option<Clock>,
 }
 
@@ -25,15 +25,15 @@ struct Thread {
     counter: Counter,
     calls: CallStack<Call>,
     stacks: Local,
-    /// The innermost call, and since when it runs itself.
+    /// The innermost call, and the time since which it runs itself.
     node: Node,
     since: u64,
 }
 
-/// A call that is under way.
+/// An active call.
 struct Call {
     node: Node,
-    /// Where on the stack its enter hook ran.
+    /// The position of its enter hook on the stack.
     frame: usize,
 }
 
@@ -50,7 +50,7 @@ impl Counter {
         self.clock.map_or(0, |clock| clock.ticks())
     }
 
-    /// The stacks as they are now, with nanoseconds.
+    /// A copy of the stacks, with nanoseconds.
     pub(crate) fn stacks(&self) -> Stacks {
         let mut stacks = self.live.stacks(self.now());
         if let Some(clock) = self.clock {
@@ -64,7 +64,7 @@ impl Counter {
     }
 }
 
-// SAFETY: the hooks look at a clock and touch atomics and memory of their own thread; the lock of
+// SAFETY: the hooks read a clock and touch atomics and memory of their own thread; the lock of
 // `Live::join` is held by threads that copy numbers and do nothing else.
 unsafe impl CallHooks for Counter {
     /// The number of its name.
@@ -74,7 +74,7 @@ unsafe impl CallHooks for Counter {
     fn enter(&self, function: &'static HookedFunction<u64>) {
         let here = 0_u8;
         let frame = (&raw const here).addr();
-        // A thread that is about to end has no place for it.
+        // A thread that is about to end has no thread-local state.
         let _ = THREAD.try_with(|thread| {
             let mut thread = thread.borrow_mut();
             let thread = thread.get_or_insert_with(|| Thread::new(self));
@@ -102,7 +102,7 @@ fn with(then: impl FnOnce(&mut Thread)) {
     });
 }
 
-/// An exception has got as far as this step tells.
+/// An exception has reached this step.
 pub(crate) fn unwind(step: UnwindStep) {
     with(|thread| {
         thread.tick();
@@ -125,8 +125,8 @@ impl Thread {
     #[inline]
     fn enter(&mut self, function: FunctionId, name: u64, frame: usize) {
         self.tick();
-        // What does not lie above is left by an exception that nobody told of: one that native code
-        // caught, or a method without hooks.
+        // Calls whose frames are not above were left by an exception that was not reported: one that native
+        // code caught, or that left a method without hooks.
         if self.calls.end_while(|_, call| call.frame <= frame).count() > 0 {
             self.go_on();
         }
@@ -143,7 +143,7 @@ impl Thread {
         self.go_on();
     }
 
-    /// The time since the last event is the innermost call's.
+    /// The time since the last event belongs to the innermost call.
     #[inline]
     fn tick(&mut self) {
         let now = self.counter.now();

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use clr_profiler::prelude::*;
 
-/// The number of frames without managed code: the runtime itself, or a library that it calls.
+/// The number for frames without managed code: the runtime itself, or a library that it calls.
 pub(crate) const NATIVE: u64 = 0;
 
-/// How many names there are at most: a program can make methods without end.
+/// The limit for names: a program can create methods without end.
 const LIMIT: usize = 200_000;
-/// The number of those that are one too many.
+/// The number for functions beyond the limit.
 const OTHERS: u64 = 1;
 
-/// Gives each function a number, and asks for its name once.
+/// Gives each function a number, and queries its name once.
 #[derive(Clone)]
 pub(crate) struct Functions {
     known: HashMap<FunctionId, Known>,
@@ -24,8 +24,8 @@ pub(crate) struct Functions {
 #[derive(Clone, Copy)]
 struct Known {
     number: u64,
-    /// None for dynamic methods, whose ids are used again without notice; their names are not told
-    /// apart either.
+    /// `None` for dynamic methods, whose ids are reused without notice; dynamic methods of the same name
+    /// are not distinguished either.
     module: Option<ModuleId>,
 }
 
@@ -39,7 +39,7 @@ impl Functions {
         }
     }
 
-    /// The number of a function that is there.
+    /// The number of a loaded function.
     pub(crate) fn number(&mut self, info: &ProfilerInfo, function: FunctionId) -> u64 {
         if let Some(known) = self.known.get(&function) {
             return known.number;
@@ -65,7 +65,7 @@ impl Functions {
         number
     }
 
-    /// The functions of this module are gone; their ids can become those of others.
+    /// The functions of this module are gone; their ids can be reused.
     pub(crate) fn forget(&mut self, module: ModuleId) {
         self.known.retain(|_, known| known.module != Some(module));
     }

@@ -15,7 +15,7 @@ use report::{Moment, Pace, Report, When, failures, lock};
 use options::Options;
 use profile::Profile;
 
-/// How often progress is told.
+/// How often progress is reported.
 const PROGRESS: Duration = Duration::from_secs(1);
 
 /// The profiler.
@@ -44,7 +44,7 @@ impl Profiler for CpuSampler {
             move |moment| {
                 if options.progress && (told.elapsed() >= PROGRESS || moment != Moment::Meanwhile) {
                     told = Instant::now();
-                    // If stderr is closed, nobody wants to know.
+                    // If stderr is closed, the message is lost.
                     let _ = writeln!(std::io::stderr(), "cpu_sampler: {}", Progress(&sampler));
                 }
                 let is_due = pace.is_due() && options.output.is_replaceable();
@@ -52,7 +52,7 @@ impl Profiler for CpuSampler {
                     return Ok(());
                 }
                 let began = Instant::now();
-                // A copy: writing takes longer than the time between two stops.
+                // A copy: writing takes longer than the sampling interval.
                 let profile = lock(&profile).clone();
                 let written = options
                     .output
@@ -68,7 +68,7 @@ impl Profiler for CpuSampler {
         })
     }
 
-    // What is delivered now may bring functions of the module that are to be forgotten.
+    // The samples that are delivered now may contain functions of the module, which are then forgotten.
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         self.sampler.wait_for_delivery();
         lock(&self.profile).forget(module);
@@ -84,7 +84,7 @@ impl Profiler for CpuSampler {
 
 register!(CpuSampler);
 
-/// How far it is, for people.
+/// The progress, in words.
 struct Progress<'a>(&'a Sampler);
 
 impl std::fmt::Display for Progress<'_> {

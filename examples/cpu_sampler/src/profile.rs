@@ -1,4 +1,4 @@
-//! What the samples add up to.
+//! The totals of the samples.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use stacks::{Form, Stacks, Unit};
 
 use crate::functions::{Functions, NATIVE};
 
-/// How many different calls from different stacks are told apart, some 100 MB.
+/// The limit for different stacks, some 100 MB.
 const LIMIT: usize = 1_000_000;
 
-/// What no table of this profiler can tell.
+/// The caveat of each table.
 const BIAS: &str = "own time is biased: it is booked at the next safepoint, where the runtime can \
      suspend a thread, and this can be in another method than the one that used the time\n";
 
@@ -35,7 +35,7 @@ impl Profile {
     }
 
     pub(crate) fn add(&mut self, info: &ProfilerInfo, sample: &Sample<'_>) {
-        // Where the system does not tell how long a thread worked, each sample counts as its interval.
+        // Where the system does not report a thread's processor time, each sample counts as its interval.
         let time = match sample.cpu {
             Some(cpu) if !self.by_wall => cpu,
             _ => sample.elapsed,

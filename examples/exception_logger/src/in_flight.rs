@@ -1,4 +1,4 @@
-//! The exceptions that are on their way on this thread: thrown, and not caught so far.
+//! The exceptions of this thread that are thrown and not caught so far.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Its number and its type; `None` for one that is not logged.
 pub(crate) type Exception = Option<(u64, Arc<str>)>;
 
-/// How many are kept: those that native code catches are never told of.
+/// The limit: exceptions that native code catches are never reported as caught.
 const LIMIT: usize = 64;
 
 thread_local! {
@@ -15,15 +15,15 @@ thread_local! {
 
 struct State {
     exceptions: Vec<Flight>,
-    /// How many there were when each of the filters began that run now.
+    /// For each active filter, the number of exceptions when it began.
     filters: Vec<usize>,
 }
 
 struct Flight {
     exception: Exception,
-    /// The number of its type, where callbacks tell of catch blocks.
+    /// The number of its type, where callbacks report catch blocks.
     class: Option<usize>,
-    /// A catch block runs for it, as far as events tell.
+    /// Whether a catch block runs for it, as far as events tell.
     is_handled: bool,
 }
 
@@ -43,8 +43,8 @@ pub(crate) fn thrown(exception: Exception, class: Option<usize>) {
     });
 }
 
-/// A catch block gets an object of this type, says a callback: the latest such exception. Those after
-/// it were never caught: others have taken their places.
+/// A callback reports that a catch block gets an object of this type: the latest such exception. Those
+/// after it were never caught: others have replaced them.
 pub(crate) fn caught(class: usize) -> Exception {
     IN_FLIGHT.with_borrow_mut(|state| {
         let mut exceptions = state.exceptions.iter();
@@ -53,8 +53,8 @@ pub(crate) fn caught(class: usize) -> Exception {
     })
 }
 
-/// A catch block begins, says an event: for the latest, or for one that was thrown again, of which
-/// there is no event.
+/// An event reports that a catch block begins: for the latest exception, or for one that was thrown
+/// again, which causes no event.
 pub(crate) fn catch_begins() -> Exception {
     IN_FLIGHT.with_borrow_mut(|state| {
         let latest = state.exceptions.last_mut()?;
@@ -77,7 +77,7 @@ pub(crate) fn filter_enter() {
     IN_FLIGHT.with_borrow_mut(|state| state.filters.push(state.exceptions.len()));
 }
 
-/// Those that the filter has thrown and not caught, the latest first.
+/// The exceptions that the filter has thrown and not caught, the latest first.
 pub(crate) fn filter_leave() -> Vec<(u64, Arc<str>)> {
     IN_FLIGHT.with_borrow_mut(|state| {
         let begin = state.filters.pop().unwrap_or(0).min(state.exceptions.len());
@@ -110,7 +110,7 @@ mod tests {
     fn one_whose_place_another_takes_is_not_caught() {
         let [one, other] = [1, 2];
         thrown(exception(1), Some(one));
-        // A `finally` on the way of 1 has one of its own, in whose `finally` 3 takes its place.
+        // A `finally` that 1 passes throws another, in whose `finally` 3 replaces it.
         thrown(exception(2), Some(other));
         thrown(exception(3), Some(one));
         assert_eq!(caught(one), exception(3));
@@ -131,12 +131,12 @@ mod tests {
     #[test]
     fn one_that_is_thrown_again_is_caught_once() {
         thrown(exception(1), Some(1));
-        // A `finally` on the way of 1 throws 2, which takes its place.
+        // A `finally` that 1 passes throws 2, which replaces it.
         thrown(exception(2), Some(1));
         assert_eq!(catch_begins(), exception(2));
         assert_eq!(catch_begins(), None, "`throw;`");
         catch_ends();
-        // What is thrown in a catch block is another one.
+        // An exception that a catch block throws is another one.
         thrown(exception(3), Some(1));
         assert_eq!(catch_begins(), exception(3));
         thrown(exception(4), Some(1));

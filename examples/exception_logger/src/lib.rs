@@ -1,4 +1,4 @@
-//! Logs each exception of a .NET program: type, message, stack, and where it is caught.
+//! Logs each exception of a .NET program: type, message, stack, and catch block.
 
 mod in_flight;
 mod log;
@@ -23,7 +23,7 @@ struct ExceptionLogger {
     report: Report,
 }
 
-/// What logs exceptions, however they are told.
+/// Logs exceptions, from callbacks or events.
 struct Logging {
     filter: Option<String>,
     depth: usize,
@@ -56,7 +56,7 @@ impl Profiler for ExceptionLogger {
             names: Names::default(),
             log,
         });
-        // Where the callbacks of exceptions are dangerous.
+        // For runtimes on which the callbacks of exceptions are dangerous.
         setup.attach(ExceptionEvents::instead_of_callbacks({
             let logging = Arc::clone(&logging);
             move |info, event| logging.event(info, event)
@@ -85,8 +85,8 @@ impl Profiler for ExceptionLogger {
         Ok(())
     }
 
-    // Not when the search has found a catch block: what a `finally` on the way to it throws takes the
-    // place of the exception, which the block then never gets.
+    // Not when the search has found a catch block: an exception that a `finally` on the way throws
+    // replaces this one, which the block then never gets.
     fn exception_catcher_enter(
         &self,
         info: &ProfilerInfo,
@@ -155,7 +155,7 @@ impl Logging {
         Ok(())
     }
 
-    /// What a filter throws and does not catch, the runtime does.
+    /// The runtime catches exceptions that a filter throws and does not catch.
     fn filter_leave(&self) {
         for (number, name) in in_flight::filter_leave() {
             self.log.caught(number, &name, "a filter");

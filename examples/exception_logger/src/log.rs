@@ -1,4 +1,4 @@
-//! The lines, and the table behind them.
+//! The lines, and the table after them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use report::Output;
 
-/// How many types the table has at most: a program can make types without end.
+/// The limit for types in the table: a program can create types without end.
 const LIMIT: usize = 10_000;
 
 /// Takes exceptions from all threads.
@@ -22,7 +22,7 @@ pub(crate) struct Log {
 #[derive(Default)]
 struct Table {
     rows: HashMap<Arc<str>, Row>,
-    /// What was counted when it was last written.
+    /// The counts that were last written.
     written: Option<Row>,
 }
 
@@ -80,7 +80,7 @@ impl Table {
         let class = if self.rows.len() < LIMIT {
             Arc::clone(class)
         } else {
-            "(types that were too many for this table)".into()
+            "(types beyond the limit of this table)".into()
         };
         count(self.rows.entry(class).or_default());
     }
@@ -110,7 +110,7 @@ impl Table {
                 row.thrown - row.caught.min(row.thrown),
                 row.thrown as f64 / seconds,
             );
-            // A `String` takes everything.
+            // Writing to a `String` cannot fail.
             let _ = writeln!(
                 text,
                 "{:>9}  {:>9}  {not:>9}  {rate:>9.1}  {name}",

@@ -1,4 +1,4 @@
-//! Names, asked for once.
+//! Names, queried once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clr_profiler::prelude::*;
 
-/// How many names of a kind are kept: a program can make types and methods without end.
+/// The limit for names of a kind: a program can create types and methods without end.
 const LIMIT: usize = 20_000;
 
 /// The names of types and functions.
@@ -26,7 +26,7 @@ impl Names {
     pub(crate) fn function(&self, info: &ProfilerInfo, function: FunctionId) -> Arc<str> {
         cached(&self.functions, function, || {
             let named = info.method(function).and_then(|method| method.full_name());
-            // Without metadata: made with `DynamicMethod`.
+            // Without metadata: created with `DynamicMethod`.
             named.or_else(|_| Ok(info.dynamic_function_info(function)?.name))
         })
     }
@@ -41,7 +41,7 @@ fn cached<Id: Copy + Eq + Hash>(
     if let Some(name) = lock().get(&id) {
         return Arc::clone(name);
     }
-    // Not while the names are locked: the runtime may take its own time to answer.
+    // Not while the names are locked: the query may take long.
     let name: Arc<str> = name().unwrap_or_else(|error| format!("? ({error})")).into();
     let mut cache = lock();
     if cache.len() >= LIMIT {

@@ -1,4 +1,4 @@
-//! What a line says.
+//! The content of a line.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use clr_profiler::prelude::*;
 /// How lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// For people.
+    /// Readable text.
     Text,
     /// A JSON object a line.
     Json,
@@ -18,14 +18,14 @@ pub(crate) enum Format {
 /// A collection.
 #[derive(Debug, Clone)]
 pub(crate) struct Collection {
-    /// From 1.
+    /// Counted from 1.
     pub(crate) number: u64,
     /// When it began, after the program's start.
     pub(crate) at: Duration,
     /// The highest generation that it collects.
     pub(crate) generation: u32,
     pub(crate) reason: GcReason,
-    /// For how long the program's threads did not run, from the first that was stopped.
+    /// How long the program's threads did not run, from the first that was suspended.
     pub(crate) pause: Duration,
     pub(crate) before: Heap,
     pub(crate) after: Heap,
@@ -37,7 +37,7 @@ pub(crate) struct Collection {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Heap([u64; 6]);
 
-/// The parts of a heap, as they are named.
+/// The names of the parts of a heap.
 const PARTS: [&str; 6] = ["gen0", "gen1", "gen2", "large", "pinned", "other"];
 
 impl Heap {
@@ -91,7 +91,7 @@ impl Collection {
         for (part, (before, after)) in PARTS.iter().zip(self.before.0.iter().zip(self.after.0)) {
             if (*before, after) != (0, 0) {
                 let (before, after) = (megabytes(*before), megabytes(after));
-                // A `String` takes everything.
+                // Writing to a `String` cannot fail.
                 let _ = write!(line, "  {part} {before} -> {after}");
             }
         }

@@ -1,5 +1,5 @@
-//! Writes a line for each garbage collection of a .NET program: why, for how long it paused the
-//! program, and what is in the heap before and after.
+//! Writes a line for each garbage collection of a .NET program: its reason, the pause of the
+//! program, and the sizes of the heap before and after.
 
 mod collection;
 mod summary;
@@ -26,9 +26,9 @@ struct State {
     started: Instant,
     /// When the runtime began to suspend the program's threads, if it has.
     paused: Option<Instant>,
-    /// The collections that go on: in a concurrent one of generation 2, others take place.
+    /// The active collections: others may occur during a concurrent one of generation 2.
     running: Vec<Collection>,
-    /// Those that have ended, and are to be written when the pause has.
+    /// Collections that have ended, to be written after the pause.
     ended: Vec<Collection>,
     summary: Summary,
     /// The counts of the last summary that was written.
@@ -39,7 +39,7 @@ struct State {
 impl Profiler for GcMonitor {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("gc_monitor", setup);
-        // All that the callbacks below need, but for what survives.
+        // Everything that the callbacks below need, without that for survivors.
         setup.remove_events(EventMask::MONITOR_GC);
         if env::var_os("GC_MONITOR_SURVIVORS").is_some() {
             setup.add_events(EventMask::MONITOR_GC);
@@ -76,7 +76,7 @@ impl Profiler for GcMonitor {
         Ok(())
     }
 
-    // The program's threads run again: what is written now does not make the pause longer.
+    // The program's threads run again: writing now does not prolong the pause.
     fn runtime_resume_finished(&self, _gc: &GcScope) -> Result<()> {
         let mut state = lock(&self.state);
         state.resumed();
@@ -123,7 +123,7 @@ impl Profiler for GcMonitor {
 }
 
 impl GcMonitor {
-    /// Writes the lines of those that have ended.
+    /// Writes the lines of the ended collections.
     fn write(&self, state: &mut State) {
         let format = self.format;
         let lines: String = state.complete().map(|ended| ended.line(format)).collect();
@@ -151,7 +151,7 @@ impl State {
             at: self.started.elapsed(),
             generation: generations.oldest().unwrap_or(0),
             reason,
-            // A concurrent one runs while the program does, but for its beginning and its end.
+            // A concurrent one runs while the program does, except for its beginning and its end.
             pause: Duration::ZERO,
             before,
             after: Heap::default(),
@@ -185,7 +185,7 @@ impl State {
         }
     }
 
-    /// Takes those that have ended; nothing of them is missing.
+    /// Takes the collections that have ended and are complete.
     fn complete(&mut self) -> impl Iterator<Item = Collection> {
         let Self { ended, summary, .. } = self;
         ended
@@ -193,7 +193,7 @@ impl State {
             .inspect(|collection| summary.add(collection))
     }
 
-    /// The summary, at what may be the end; once, if nothing has changed since.
+    /// The summary, at a possible end of the program; once, if nothing has changed since.
     fn end(&mut self, format: Format) -> String {
         let counts = Some(self.summary.counts());
         if self.summarised == counts {

@@ -1,4 +1,4 @@
-//! What stays of many collections: a few numbers a generation, however long the program runs.
+//! The totals of many collections: a few numbers a generation, however long the program runs.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,10 +10,10 @@ pub(crate) struct Summary {
     begun: u64,
     /// By the highest generation that was collected.
     generations: [Row; 3],
-    /// For how long the program did not run, collections within one pause counted once.
+    /// How long the program did not run; collections within one pause are counted once.
     paused: Duration,
     longest: Duration,
-    /// The largest heap that a collection found.
+    /// The largest heap at the start of a collection.
     largest: u64,
 }
 
@@ -25,7 +25,7 @@ struct Row {
 }
 
 impl Summary {
-    /// Counts a collection that begins; gives its number.
+    /// Counts a collection that begins, and returns its number.
     pub(crate) fn begun(&mut self) -> u64 {
         self.begun += 1;
         self.begun
@@ -54,7 +54,7 @@ impl Summary {
     pub(crate) fn text(&self, format: Format, ran: Duration) -> String {
         let share = 100.0 * self.paused.as_secs_f64() / ran.as_secs_f64().max(1e-9);
         let mut text = String::new();
-        // A `String` takes everything, hence `let _`.
+        // Writing to a `String` cannot fail, hence `let _`.
         match format {
             Format::Text => {
                 let _ = writeln!(

@@ -8,7 +8,7 @@ use clr_profiler::events::RootKind;
 use clr_profiler::heap::HeapGraph;
 use clr_profiler_tools::heap::PlaceName;
 
-/// What a node and an edge consist of, with the names of the kinds that are used by number below.
+/// The layout of a node and an edge, with the names of the kinds that are used by number below.
 const META: &str = r#"{"node_fields":["type","name","id","self_size","edge_count","trace_node_id","detachedness"],"node_types":[["hidden","array","string","object","code","closure","regexp","number","native","synthetic","concatenated string","sliced string","symbol","bigint"],"string","number","number","number","number","number"],"edge_fields":["type","name_or_index","to_node"],"edge_types":[["context","element","property","internal","hidden","shortcut","weak"],"string_or_number","node"],"trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],"trace_node_fields":["id","function_info_index","count","size","children"],"sample_fields":["timestamp_us","last_assigned_id"],"location_fields":["object_index","script_id","line","column"]}"#;
 
 /// The number of a node's fields.
@@ -19,7 +19,7 @@ const ELEMENT: u32 = 1;
 const PROPERTY: u32 = 2;
 const INTERNAL: u32 = 3;
 
-/// The nodes before the objects: the one that everything begins at, the one that the viewer looks
+/// The nodes before the objects: the start node, the one that the viewer looks
 /// for by its name, and one for each kind of root.
 const NAMES: [&str; 2 + KINDS] = [
     "",
@@ -42,7 +42,7 @@ fn kind(kind: RootKind) -> usize {
     }
 }
 
-/// Texts by number.
+/// Strings by number.
 #[derive(Default)]
 struct Strings {
     numbers: HashMap<String, u32>,
@@ -68,7 +68,7 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// A line of them.
+    /// Writes a line of them.
     fn write<const N: usize>(&mut self, numbers: [u64; N]) -> io::Result<()> {
         for (index, number) in numbers.iter().enumerate() {
             let before = match (index, self.is_first) {
@@ -177,11 +177,11 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
     writeln!(file, "]}}")
 }
 
-/// The objects that roots keep.
+/// The objects that roots hold.
 struct Roots<'a> {
     /// Each once.
     held: Vec<u32>,
-    /// With the function on whose behalf a stack keeps it.
+    /// With the function in whose frame a stack root is.
     by_kind: [Vec<(u32, Option<&'a str>)>; KINDS],
 }
 
@@ -212,7 +212,7 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// A text in JSON.
+/// A string in JSON.
 struct Quoted<'a>(&'a str);
 
 impl std::fmt::Display for Quoted<'_> {

@@ -1,15 +1,15 @@
-//! When the program ends, but its runtime does not yet.
+//! Detects that the program ends while its runtime still works.
 
 use std::sync::OnceLock;
 
 use clr_profiler::prelude::*;
 
-/// The function that runtimes call when `Main` has returned, at `Environment.Exit`, and at a signal
+/// The type whose function runtimes call when `Main` has returned, at `Environment.Exit`, and at a signal
 /// that ends the program in order. At the runtime's shutdown it is too late to collect garbage.
 const TYPE: &str = "System.AppContext";
 const METHOD: &str = "OnProcessExit";
 
-/// Knows that function.
+/// Recognises that function.
 #[derive(Default)]
 pub(crate) struct Ending {
     method: OnceLock<Option<(ModuleId, MethodDef)>>,
@@ -26,7 +26,7 @@ impl Ending {
         });
     }
 
-    /// Whether a function is the one.
+    /// Whether a function is that one.
     pub(crate) fn is(&self, info: &ProfilerInfo, function: FunctionId) -> bool {
         let Some(Some((module, method))) = self.method.get() else {
             return false;

@@ -1,4 +1,4 @@
-//! Shows what is on the heap of a .NET program, and what keeps it.
+//! Shows the objects on the heap of a .NET program, and why they are alive.
 
 mod chrome;
 mod ending;
@@ -15,7 +15,7 @@ use report::{Moment, Report, When, failures};
 use ending::Ending;
 use options::{Form, Options};
 
-/// How long the program's end, or a signal that ends it, is held up at most.
+/// How long the program's end, or a signal that ends it, is delayed at most.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The profiler.
@@ -44,14 +44,14 @@ impl Profiler for HeapSnapshot {
                     Moment::Meanwhile | Moment::End | Moment::Signal => {
                         options.every.is_some() || !is_taken
                     }
-                    // A thread of the program stands where it cannot be suspended.
+                    // A thread of the program is in code in which it cannot be suspended.
                     Moment::Abort => false,
                 };
                 if !is_due {
                     return Ok(());
                 }
                 match snapshot(&info, &heap, &options) {
-                    // The runtime has only begun to start.
+                    // The runtime is still starting.
                     Err(error) if is_early(&error) => Ok(()),
                     outcome => {
                         // After a signal the program may continue.
@@ -77,7 +77,7 @@ impl Profiler for HeapSnapshot {
         Ok(())
     }
 
-    // The function that ends the program is precompiled, or else compiled.
+    // The function that ends the program is precompiled, or it is compiled.
     fn jit_cached_function_search_started(
         &self,
         info: &ProfilerInfo,
@@ -116,7 +116,7 @@ fn is_early(error: &Error) -> bool {
     )
 }
 
-/// Looks at the heap, and writes what is there.
+/// Records the heap, and writes it.
 fn snapshot(info: &ProfilerInfo, heap: &HeapRecorder, options: &Options) -> Result<()> {
     let begun = Instant::now();
     let graph = heap.record(info)?;

@@ -1,4 +1,4 @@
-//! What the runner hands over, through environment variables.
+//! The options that the runner passes, through environment variables.
 
 use std::env;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use clr_profiler::{Error, Result};
 use report::{Output, path_from_environment};
 
-/// When to look at the heap, and what to write.
+/// When to record the heap, and what to write.
 pub(crate) struct Options {
     pub(crate) output: Output,
     pub(crate) form: Form,
-    /// The type of which it is shown what keeps it.
+    /// The type of the object whose path from a root is shown.
     pub(crate) path: Option<String>,
     pub(crate) after: Option<Duration>,
     pub(crate) every: Option<Duration>,
     pub(crate) on_signal: bool,
 }
 
-/// What the file holds, by its name's ending.
+/// The format of the file, by its name's ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Chrome,
@@ -37,7 +37,7 @@ impl Options {
         let path = env::var("HEAP_SNAPSHOT_PATH").ok();
         if path.is_some() && form == Form::Chrome {
             return Err(Error::other(
-                "what keeps an object is shown in a table: `--path` needs `--output` with another \
+                "the path to an object is shown in a table: `--path` needs `--output` with another \
                  ending than .heapsnapshot",
             ));
         }

@@ -1,4 +1,4 @@
-//! The table of types, and what keeps an object.
+//! The table of types, and the path to an object.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use clr_profiler_tools::heap::{Dominators, HeapPath};
 /// The rows of the table.
 const ROWS: usize = 40;
 
-/// Writes the types that keep most; then, if a type is named, what keeps an object of it.
+/// Writes the types that retain most; then, if a type is named, the path to an object of it.
 pub(crate) fn write(
     graph: &HeapGraph,
     path: Option<&str>,

@@ -1,4 +1,4 @@
-//! The file or pipe that says what is to be on.
+//! The file or pipe with the commands.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,7 +8,7 @@ use clr_profiler::rejit::MethodName;
 use clr_profiler::{Error, Result};
 use report::private;
 
-/// A line of it.
+/// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command {
     On(MethodName),
@@ -17,7 +17,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// `None` for a line that says nothing.
+    /// `None` for an empty line or a comment.
     pub(crate) fn parse(line: &str) -> Result<Option<Self>> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -35,12 +35,12 @@ impl Command {
     }
 }
 
-/// Reads the lines that come, one after the other.
+/// Reads the lines as they are added.
 #[derive(Debug)]
 pub(crate) struct Control {
     path: PathBuf,
     file: Option<File>,
-    /// What has been read of a line that is not whole yet.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ impl Control {
         })
     }
 
-    /// The lines since the last time. A file that is not there yet has none.
+    /// The lines since the last call. A file that does not exist yet has none.
     pub(crate) fn lines(&mut self) -> io::Result<Vec<String>> {
         if self.is_another() {
             self.file = None;
@@ -70,7 +70,7 @@ impl Control {
         let Some(file) = &mut self.file else {
             return Ok(Vec::new());
         };
-        // A file that was cut is read anew.
+        // A truncated file is read from its start.
         let about = file.metadata()?;
         if about.is_file() && about.len() < file.stream_position()? {
             file.seek(SeekFrom::Start(0))?;
@@ -78,7 +78,7 @@ impl Control {
         }
         match file.read_to_end(&mut self.rest) {
             Ok(_) => {}
-            // A pipe that nobody writes to now; what was read is kept.
+            // A pipe without a writer; the bytes read so far are kept.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(control.lines().unwrap(), none);
         file.write_all(b".C\noff A.B.C\non ").unwrap();
         assert_eq!(control.lines().unwrap(), ["on A.B.C", "off A.B.C"]);
-        // Cut, and written anew.
+        // Truncated, and written anew.
         std::fs::write(&path, "off\n").unwrap();
         assert_eq!(control.lines().unwrap(), ["off"]);
         assert_eq!(control.lines().unwrap(), none);

@@ -1,4 +1,4 @@
-//! Counts of calls, which the code of the program adds to.
+//! Counts of calls, incremented by the code of the program.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::NativeCall;
 
-/// How many methods can be counted.
+/// The limit for counted methods.
 const PLACES: usize = 16_384;
 
 static COUNTS: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
@@ -18,10 +18,10 @@ extern "C" fn called(number: u32) {
     }
 }
 
-/// What a method calls first.
+/// The call at the start of a method.
 pub(crate) fn call(info: &ProfilerInfo) -> NativeCall {
     let call = NativeCall::raw(called as extern "C" fn(u32));
-    // .NET Core 3.1 cannot do without the transition.
+    // .NET Core 3.1 requires the transition.
     if info.version() < 12 {
         return call;
     }
@@ -60,14 +60,14 @@ impl Counted {
         Ok(number)
     }
 
-    /// Calls of a method so far, and its full name, if it was ever patched.
+    /// The number of calls of a method so far, and its full name, if it was ever patched.
     pub(crate) fn get(&self, place: (ModuleId, MethodDef)) -> Option<(u64, &str)> {
         let row = self.methods.get(&place)?;
         let count = COUNTS.get(row.number as usize)?;
         Some((count.load(Ordering::Relaxed), &row.name))
     }
 
-    /// The module's methods are gone; its id can become another's.
+    /// The module's methods are gone; its id can be reused.
     pub(crate) fn forget(&mut self, module: ModuleId) {
         self.methods.retain(|place, _| place.0 != module);
     }

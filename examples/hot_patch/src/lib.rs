@@ -18,7 +18,7 @@ use report::{Moment, Output, Report, When, failures, lock};
 use control::{Command, Control};
 use table::Table;
 
-/// How often the control file is looked at.
+/// How often the control file is read.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How often the results are written while the program runs.
@@ -39,7 +39,7 @@ impl Profiler for HotPatch {
         Self::start(info, setup, control, output)
     }
 
-    // The variables of the program are not those of whoever attaches: two lines instead.
+    // The environment is the program's, not that of the attaching process: two lines instead.
     fn initialize_for_attach(
         info: &ProfilerInfo,
         setup: &mut Setup,
@@ -92,7 +92,7 @@ impl HotPatch {
             }
         }))?;
         lock(&table).follow(&rejit, control.lines());
-        // What was said before the program begins counts from its first calls on.
+        // Commands from before the program begins are effective from its first calls on.
         let report = Report::start(When::every(LOOK), {
             let table = Arc::clone(&table);
             let mut written: Option<Instant> = None;

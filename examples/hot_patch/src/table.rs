@@ -1,4 +1,4 @@
-//! What is written: methods with their counts, names that wait, and what was said when.
+//! The report: methods with their counts, names that wait, and a history of commands.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
@@ -11,14 +11,14 @@ use clr_profiler::rejit::{Rejit, RejitOutcome, RejitState};
 use crate::control::Command;
 use crate::counts::Counted;
 
-/// How many commands are remembered.
+/// The limit of the history.
 const HISTORY: usize = 100;
 
 #[derive(Debug)]
 pub(crate) struct Table {
     started: Instant,
     pub(crate) counted: Counted,
-    /// What methods were called by, for those that were never patched.
+    /// The names by which methods were called that were never patched.
     named: HashMap<(ModuleId, MethodDef), String>,
     history: VecDeque<String>,
 }
@@ -33,7 +33,7 @@ impl Table {
         }
     }
 
-    /// Does what the lines say; whether there were any.
+    /// Executes the commands; returns whether there were any.
     pub(crate) fn follow(&mut self, rejit: &Rejit, lines: io::Result<Vec<String>>) -> bool {
         let lines = match lines {
             Ok(lines) => lines,
@@ -56,7 +56,7 @@ impl Table {
     }
 
     fn say(&mut self, what: &str) {
-        // A file that cannot be read stays so for a while.
+        // If a file cannot be read, that does not change for a while.
         if self.history.back().is_some_and(|last| last.ends_with(what)) {
             return;
         }
@@ -88,7 +88,7 @@ impl Table {
             })
             .collect();
         rows.sort_by_key(|(calls, _, name)| (std::cmp::Reverse(*calls), *name));
-        // A `String` takes everything, hence `let _`.
+        // Writing to a `String` cannot fail, hence `let _`.
         let mut text = format!("{:>12}  {:<28}  {:>5}  method\n", "calls", "state", "times");
         for (calls, outcome, name) in rows {
             let (state, times) = (state(outcome), outcome.requests);

@@ -45,7 +45,7 @@ impl Profiler for JitLogger {
         function: FunctionId,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        // Native code from before was precompiled, or made at an earlier tier.
+        // Native code that exists already was precompiled, or compiled at an earlier tier.
         let earlier = info.native_code_start_addresses(function, RejitId::ORIGINAL)?;
         let kind = if earlier.is_empty() { "jit" } else { "tier-up" };
         self.started(info, function, kind)
@@ -120,7 +120,7 @@ impl JitLogger {
         stopwatch::started(function.raw());
         let method = info.method(function)?;
         let name = method.full_name();
-        // It is compiled, whatever its name.
+        // It is compiled, even if its name is not available.
         let name = name.unwrap_or_else(|error| format!("? ({error})"));
         self.log(kind, &name, || {
             method.assembly_name().unwrap_or_else(|_| "?".to_owned())
@@ -128,7 +128,7 @@ impl JitLogger {
         Ok(())
     }
 
-    /// Writes the line of a compilation, unless the filter says otherwise.
+    /// Writes the line of a compilation, unless the filter excludes it.
     fn log(&self, kind: &str, name: &str, assembly: impl FnOnce() -> String) {
         if self
             .filter

@@ -1,4 +1,4 @@
-//! The lines, and the summary behind them.
+//! The lines, and the summary after them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,17 +10,17 @@ use report::{Output, lock};
 /// Takes lines from all threads.
 pub(crate) struct Log {
     output: Output,
-    /// None if no summary is wanted.
+    /// `None` if no summary is requested.
     totals: Option<Mutex<Totals>>,
 }
 
 struct Totals {
     by_assembly: HashMap<String, Total>,
-    /// Whether something was added since they were written.
+    /// Whether something was added since the summary was written.
     are_new: bool,
 }
 
-/// Methods of an assembly, and the time that they took.
+/// The methods of an assembly, and their compile time.
 #[derive(Clone, Copy, Default)]
 struct Total {
     methods: u64,
@@ -52,12 +52,12 @@ impl Log {
         self.output.append(&format!("[{kind}] {name}\n"));
     }
 
-    /// Adds the time of a compilation, which ends later than its line is written.
+    /// Adds the time of a compilation, which ends after its line is written.
     pub(crate) fn add_time(&self, assembly: &str, time: Duration) {
         self.add(assembly, |total| total.time += time);
     }
 
-    /// Writes the summary, if one is wanted, unless it is the last that was written.
+    /// Writes the summary, if one is requested, unless it is the last thing that was written.
     pub(crate) fn summary(&self) {
         let Some(totals) = &self.totals else {
             return;

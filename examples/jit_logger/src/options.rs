@@ -1,4 +1,4 @@
-//! What the runner hands over, through environment variables.
+//! The options that the runner passes, through environment variables.
 
 use std::env;
 
@@ -7,7 +7,7 @@ use report::Output;
 
 /// How to log.
 pub(crate) struct Options {
-    /// Where the lines go.
+    /// The destination of the lines.
     pub(crate) output: Output,
     /// Only methods whose full name contains this.
     pub(crate) filter: Option<String>,
@@ -19,7 +19,7 @@ impl Options {
     /// `JIT_LOGGER_OUTPUT` is a file, `JIT_LOGGER_FILTER` a text, `JIT_LOGGER_SUMMARY` anything.
     pub(crate) fn from_environment() -> Result<Self> {
         let output = match env::var_os("JIT_LOGGER_OUTPUT") {
-            // The programs that this one starts inherit the variable: each adds its lines.
+            // Programs started by this one inherit the variable: each adds its lines.
             Some(path) => Output::lines(path.into())?,
             None => Output::stderr(),
         };

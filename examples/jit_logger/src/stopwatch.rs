@@ -1,23 +1,23 @@
-//! How long the compiler takes for a method.
+//! Measures the compile time of a method.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// The compilations that this thread is in; compiling one method can start another.
+    /// The active compilations of this thread; compiling one method can start another.
     static COMPILING: RefCell<Vec<Compilation>> = const { RefCell::new(Vec::new()) };
 }
 
 struct Compilation {
     /// The function's number.
     function: usize,
-    /// When the runtime told of it.
+    /// When the runtime reported it.
     told: Instant,
-    /// When the logger was done with it, whose time is not the compiler's.
+    /// When the logger had handled the report; its own time is not the compiler's.
     started: Instant,
-    /// The time of the compilations inside of this one, which is not its own.
+    /// The time of nested compilations, which is not its own.
     inner: Duration,
-    /// Where it counts, if at all.
+    /// The assembly to which the time counts, if any.
     assembly: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn started(function: usize) {
     COMPILING.with_borrow_mut(|stack| stack.push(compilation));
 }
 
-/// The time of the innermost compilation counts for this assembly, from now on.
+/// From now on, the time of the innermost compilation counts for this assembly.
 pub(crate) fn counts_for(assembly: Option<String>) {
     COMPILING.with_borrow_mut(|stack| {
         if let Some(innermost) = stack.last_mut() {
@@ -44,11 +44,11 @@ pub(crate) fn counts_for(assembly: Option<String>) {
     });
 }
 
-/// The compilation of this function has ended on this thread: where it counts, and its own time.
+/// The compilation of this function has ended on this thread: its assembly, and its own time.
 pub(crate) fn finished(function: usize) -> Option<(String, Duration)> {
     COMPILING.with_borrow_mut(|stack| {
         let depth = stack.iter().rposition(|open| open.function == function)?;
-        // Those above it were given up by the runtime, as for invalid code.
+        // The runtime gave up those above it, for example for invalid code.
         stack.truncate(depth + 1);
         let ended = stack.pop()?;
         if let Some(outer) = stack.last_mut() {
@@ -103,7 +103,7 @@ mod tests {
         begin(2, "never");
         assert_eq!(end(1).unwrap().0, "A");
         assert_eq!(end(2), None);
-        // One that the filter refused.
+        // One that the filter excluded.
         started(3);
         assert_eq!(end(3), None);
         COMPILING.with_borrow(|stack| assert!(stack.is_empty()));

@@ -1,4 +1,4 @@
-// What rewritten methods call. The profiler writes the lines.
+// The methods that rewritten code calls. The profiler writes the lines.
 using System;
 using System.Reflection;
 using System.Runtime.CompilerServices;
@@ -7,11 +7,11 @@ using System.Runtime.CompilerServices;
 
 public static class Logger
 {
-    // Deeper calls stand no further to the right.
+    // Deeper calls are not indented further.
     private const int Deepest = 50;
     [ThreadStatic] private static int depth;
 
-    // How many calls of the module's methods there were, where they are counted, else -1; the
+    // The number of calls of the module's methods, where they are counted, otherwise -1; the
     // method's name; its first argument.
     public static void Enter(int count, string method, object argument)
     {
@@ -43,7 +43,7 @@ public static class Logger
         Line("! " + method + " swallowed " + exception.GetType().FullName);
     }
 
-    // Only what has no code of the program's own in its ToString.
+    // Only types whose ToString runs no code of the program.
     private static string Text(object argument)
     {
         Type type = argument.GetType();
@@ -59,7 +59,7 @@ public static class Logger
         }
     }
 
-    // The body is the profiler's: it calls its Rust code.
+    // The profiler replaces the body: it calls its Rust code.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static unsafe void WriteLine(char* text, int length)
     {

@@ -26,7 +26,7 @@ struct MethodLogger {
     guard: ReentrancyGuard,
     /// The methods of the program; those of the framework are left alone.
     selection: Selection,
-    /// What counts the calls of each module.
+    /// The call counters of the modules.
     counters: Mutex<HashMap<ModuleId, FieldSymbol>>,
     /// Writes the lines of the logger.
     writer: LineWriter,
@@ -67,12 +67,12 @@ impl Profiler for MethodLogger {
             return Ok(());
         }
         match self.options.count.then(|| add_counter(info, module)) {
-            // A module that the program builds at run time takes no types of others.
+            // A module that the program builds at run time accepts no added types.
             Some(Err(error)) if error.hresult().name() == Some("CORPROF_E_MODULE_IS_DYNAMIC") => {
                 let il = &self.options.il;
                 il.say(format_args!("calls of {name} are not counted: {error}\n"));
             }
-            // One without types of its own, as for resources, has no methods either.
+            // A module without types, such as a resource module, has no methods either.
             Some(Err(error)) => {
                 let il = &self.options.il;
                 il.say(format_args!("{name} is left alone: {error}\n"));
@@ -96,7 +96,7 @@ impl Profiler for MethodLogger {
         Ok(())
     }
 
-    // Precompiled code cannot be rewritten, and holds copies of the methods of its own assembly.
+    // Precompiled code cannot be rewritten, and contains inlined copies of the methods of its own assembly.
     fn jit_cached_function_search_started(
         &self,
         info: &ProfilerInfo,
@@ -105,7 +105,7 @@ impl Profiler for MethodLogger {
         Ok(!self.selection.may_be_copied_into(info, function)?)
     }
 
-    // A copy of a method in its caller has the IL of that moment, which may be the one before.
+    // The inlined copy of a method has the IL of that moment, which may be the original one.
     fn jit_inlining(
         &self,
         info: &ProfilerInfo,
@@ -156,7 +156,7 @@ impl MethodLogger {
         self.selection.has(method, |method| {
             let name = method.full_name()?;
             let filter = self.options.filter.as_ref();
-            // The module's initialiser, which is in no type, is what loads the logger.
+            // The module's initialiser, which is in no type, loads the logger.
             Ok(filter.is_none_or(|part| name.contains(part)) && !name.starts_with(".."))
         })
     }
@@ -173,7 +173,7 @@ impl MethodLogger {
         let leave = MethodSymbol::new("[Logger]Logger", "Leave", "void (string)");
         let mut wrap = Wrap::new();
 
-        // What Enter gets: a constant or a count, the name, and the first argument.
+        // The arguments of Enter: a constant or a count, the name, and the first argument.
         let mut arguments = Fragment::new();
         match counter {
             Some(calls) => arguments.append(&next_count(calls)),
@@ -232,7 +232,7 @@ impl MethodLogger {
 
 register!(MethodLogger);
 
-/// The type that counts a module's calls.
+/// The type with the call counter of a module.
 const COUNTER: &str = "MethodLogger.Counter";
 
 /// Adds the type to a module, before any of its types is loaded.
@@ -242,7 +242,7 @@ fn add_counter(info: &ProfilerInfo, module: ModuleId) -> Result<FieldSymbol> {
     })
 }
 
-/// Code that counts and leaves the new count.
+/// Code that increments the counter and leaves the new count.
 fn next_count(calls: &FieldSymbol) -> Fragment {
     let mut code = Fragment::new();
     code.ldsfld(calls).ldc_i4(1).add().dup().stsfld(calls);

@@ -10,9 +10,9 @@ use report::helper::{self, LineWriter};
 
 static OUTPUT: OnceLock<Output> = OnceLock::new();
 
-/// Says where lines go, and what writes them.
+/// Opens the output, and returns the writer of its lines.
 pub(crate) fn open(path: PathBuf) -> Result<LineWriter> {
-    // Set already where another runtime of this process has started the profiler, too.
+    // Set already if another runtime of this process has started the profiler, too.
     let _ = OUTPUT.set(Output::lines(path)?);
     Ok(LineWriter::new(NativeCall::new(write_line)))
 }

@@ -1,4 +1,4 @@
-//! What the runner hands over, through environment variables.
+//! The options that the runner passes, through environment variables.
 
 use std::env;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clr_profiler::{Error, Result};
 use report::{Output, path_from_environment};
 
-/// Which methods, and what they get.
+/// Which methods, and how they are rewritten.
 pub(crate) struct Options {
     pub(crate) filter: Option<String>,
     pub(crate) il: Il,
@@ -18,7 +18,7 @@ pub(crate) struct Options {
     pub(crate) swallow: bool,
 }
 
-/// The file for what was rewritten, if one is wanted.
+/// The file for the listing of rewritten methods, if one is requested.
 pub(crate) struct Il(Option<Output>);
 
 impl Il {
@@ -38,7 +38,7 @@ impl Options {
         });
         let il = env::var_os("METHOD_LOGGER_IL").map(|path| Output::lines(path.into()));
         let il = il.transpose()?;
-        // Beside this source, unless the profiler has gone elsewhere.
+        // Next to this source, unless the profiler was moved.
         let helper = match env::var_os("METHOD_LOGGER_HELPER") {
             Some(path) => path.into(),
             None => concat!(env!("CARGO_MANIFEST_DIR"), "/helper/Logger.dll").into(),

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace MethodTracer
 {
-    // The bodies of the last two are the profiler's: they call its Rust code.
+    // The profiler replaces the bodies of the last two: they call its Rust code.
     internal static class Native
     {
         private const int Longest = 256;

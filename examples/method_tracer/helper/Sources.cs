@@ -5,11 +5,11 @@ using System.Threading.Tasks.Sources;
 
 namespace MethodTracer
 {
-    // A ValueTask may be consumed once, so it cannot be asked when it completes without taking it from
-    // the program. The program gets another one instead, which hands on whatever it is asked.
+    // A ValueTask may be consumed once, so observing its completion would take it from
+    // the program. The program gets another one instead, which forwards every call.
     //
-    // `GetResult` is marked to be inlined, which it cannot be: the runtime leaves frames of methods with
-    // this mark out of the text of stack traces.
+    // `GetResult` is marked for inlining, which is impossible: the runtime omits the frames of methods
+    // with this mark from the text of stack traces.
     internal abstract class Source
     {
         private readonly Span span;
@@ -44,7 +44,7 @@ namespace MethodTracer
                 {
                     End(null);
                 }
-                // If it has failed, this comes to GetResult, which sees why.
+                // If it has failed, this ends up in GetResult, which finds the exception.
                 continuation(state);
             };
             if ((flags & ValueTaskSourceOnCompletedFlags.FlowExecutionContext) != 0)

@@ -41,8 +41,8 @@ namespace MethodTracer
         }
     }
 
-    // Why a task has failed. Task.Exception would count as seeing it, and keep
-    // TaskScheduler.UnobservedTaskException from being raised; so the list behind it is read.
+    // Why a task has failed. Task.Exception would count as observing it, and keep
+    // TaskScheduler.UnobservedTaskException from being raised; so its internal list is read.
     internal static class Faults
     {
         private const BindingFlags Any =

@@ -1,5 +1,5 @@
-// What traced methods call. Spans are kept by the profiler; here is what only managed code can know:
-// which span is the current one, across threads and awaits, and when a task completes.
+// The methods that traced code calls. The profiler keeps the spans; this code tracks the things that only
+// managed code knows: the current span, across threads and awaits, and the completion of tasks.
 using System;
 using System.Reflection;
 using System.Threading;
@@ -13,13 +13,13 @@ namespace MethodTracer
     {
         internal long Id;
         internal long Trace;
-        // The one that is current again when the method returns; nothing is kept alive longer.
+        // The span that becomes current again when the method returns; it keeps nothing else alive longer.
         internal Span Previous;
         // The task that the method has returned completes later, and ends the span then.
         internal bool IsDeferred;
         // The method may wait without returning: its thread runs others meanwhile.
         internal bool Suspends;
-        // How a task that was complete already has ended.
+        // The outcome of a task that was already complete.
         internal int Outcome;
         internal object Exception;
         private int ended;
@@ -123,7 +123,7 @@ namespace MethodTracer
             }
         }
 
-        // The span goes on until the task completes. The program gets the task as it is.
+        // The span continues until the task completes. The program gets the original task.
         public static Task Completes(Span span, Task task)
         {
             if (span != null && task != null)
@@ -171,8 +171,8 @@ namespace MethodTracer
                 return;
             }
             span.IsDeferred = true;
-            // An awaiter's continuation would be one of the kind of which runtimes run only one at once,
-            // so that the program's own would go back to its SynchronizationContext by a detour.
+            // An awaiter's continuation would be one of the kind of which runtimes run only one inline,
+            // so that the program's own would return to its SynchronizationContext by a detour.
             task.ContinueWith(
                 Later,
                 span,

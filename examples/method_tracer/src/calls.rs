@@ -1,11 +1,11 @@
-//! What the methods of the helper call: functions of this library.
+//! The functions of this library that the methods of the helper call.
 
 use clr_profiler::rewrite::NativeCall;
 use report::helper;
 
 use crate::spans::{self, Outcome};
 
-/// The methods of `MethodTracer.Native` whose bodies are made here.
+/// The methods of `MethodTracer.Native` whose bodies are replaced here.
 pub(crate) fn of(method: &str) -> Option<NativeCall> {
     match method {
         "SpanBegins" => Some(NativeCall::new(span_begins)),
@@ -29,6 +29,6 @@ fn span_ends(id: i64, outcome: i32, is_later: i32, text: *const u16, length: i32
 }
 
 fn read(text: *const u16, length: i32) -> String {
-    // SAFETY: the helper pins a string, and passes its address and how much of it to read.
+    // SAFETY: the helper pins a string, and passes its address and the length to read.
     unsafe { helper::text(text, length) }
 }

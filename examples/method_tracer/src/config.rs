@@ -1,4 +1,4 @@
-//! Which methods are traced.
+//! The selection of traced methods.
 
 use std::fs;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::path::Path;
 use clr_profiler::{Error, Result};
 use report::{begins_like_framework, is_framework};
 
-/// The lines of the file, each `Assembly!Namespace.Type.Method(parameters)`; with `-` in front, what it
-/// names is left out again.
+/// The lines of the file, each `Assembly!Namespace.Type.Method(parameters)`; a line with `-` in front
+/// excludes methods again.
 #[derive(Debug)]
 pub(crate) struct Config {
     wanted: Vec<Pattern>,
     unwanted: Vec<Pattern>,
 }
 
-/// `*` stands for any text. The parameters are left out for all overloads, or counted.
+/// `*` matches any text. Without parameters it matches all overloads; a number is their count.
 #[derive(Debug, PartialEq, Eq)]
 struct Pattern {
     assembly: String,
@@ -57,29 +57,29 @@ impl Config {
             list.push(Pattern::parse(name).ok_or_else(|| {
                 Error::other(format!(
                     "`{line}` names no methods: write `Assembly!Namespace.Type.Method`, with `*` for \
-                     any text, and behind it perhaps `(int, string)` or the number of parameters"
+                     any text, and after it perhaps `(int, string)` or the number of parameters"
                 ))
             })?);
         }
         Ok(config)
     }
 
-    /// Whether methods of an assembly may be wanted at all.
+    /// Whether methods of an assembly may be selected at all.
     pub(crate) fn names_assembly(&self, assembly: &str) -> bool {
         self.wanted.iter().any(|line| line.is_about(assembly))
     }
 
-    /// Whether methods of the framework may be wanted.
+    /// Whether methods of the framework may be selected.
     pub(crate) fn names_framework(&self) -> bool {
         let mut prefixes = self
             .wanted
             .iter()
             .filter_map(|line| line.assembly.split('*').next());
-        // A line that begins with `*` is not about the framework.
+        // A line that begins with `*` does not select the framework.
         prefixes.any(|prefix| !prefix.is_empty() && begins_like_framework(prefix))
     }
 
-    /// Whether a method is wanted: its full name is as `Method::full_name` gives it.
+    /// Whether a method is selected: its full name is as `Method::full_name` gives it.
     pub(crate) fn wants(&self, assembly: &str, method: &str) -> bool {
         let is_named = |line: &Pattern| line.is_about(assembly) && line.names(method);
         self.wanted.iter().any(is_named) && !self.unwanted.iter().any(is_named)
@@ -109,14 +109,14 @@ impl Pattern {
     }
 
     fn is_about(&self, assembly: &str) -> bool {
-        // Of the framework only where a line has the name.
+        // Of the framework only if a line names the assembly.
         matches(&self.assembly, assembly)
             && !(is_framework(assembly) && self.assembly.starts_with('*'))
     }
 
     fn names(&self, method: &str) -> bool {
         let (path, parameters) = method.split_once('(').unwrap_or((method, ""));
-        // What a compiler makes up (`<Main>b__0`) is meant only where a line has such a name.
+        // Compiler-generated methods (`<Main>b__0`) are selected only if a line has such a name.
         let is_made_up = path.starts_with('<') || path.contains(".<") || path.contains("+<");
         if is_made_up && !self.path.contains('<') {
             return false;
@@ -147,7 +147,7 @@ fn split(parameters: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// `Shelf<TKey>.Take<T>` without what is in angle brackets.
+/// `Shelf<TKey>.Take<T>` without the parts in angle brackets.
 fn without_generics(path: &str) -> String {
     let mut depth = 0_i32;
     let kept = path.chars().filter(|c| {

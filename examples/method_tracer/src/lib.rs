@@ -77,7 +77,7 @@ impl Profiler for MethodTracer {
         Ok(())
     }
 
-    // Precompiled code cannot be rewritten, and holds copies of methods.
+    // Precompiled code cannot be rewritten, and contains inlined copies of methods.
     fn jit_cached_function_search_started(
         &self,
         info: &ProfilerInfo,
@@ -86,7 +86,7 @@ impl Profiler for MethodTracer {
         Ok(!self.methods.may_be_copied_into(info, function)?)
     }
 
-    // A copy of the method in another one has its IL of that time, which may be the one before.
+    // The inlined copy of the method has the IL of that time, which may be the original one.
     fn jit_inlining(
         &self,
         info: &ProfilerInfo,
@@ -105,7 +105,7 @@ impl Profiler for MethodTracer {
 
 register!(MethodTracer);
 
-/// Takes the spans every now and then, and brings them to the trace and the collector.
+/// Takes the spans periodically, and passes them to the trace and the collector.
 fn report(mut trace: Trace, summary: Option<Output>, exporter: Option<Exporter>) -> Result<Report> {
     let report = Report::start(When::every(INTERVAL), move |moment| {
         let ended = spans::take();
@@ -117,7 +117,7 @@ fn report(mut trace: Trace, summary: Option<Output>, exporter: Option<Exporter>)
         }
         let sent = exporter.as_ref().map(Exporter::sent);
         let written = trace.write(&ended, moment, sent);
-        // What the trace has no room for is in the summary.
+        // Spans beyond the limit of the trace are in the summary.
         let is_due = !matches!(written, Ok(false));
         match &summary {
             Some(summary) if is_due && (summary.is_replaceable() || moment == Moment::End) => {

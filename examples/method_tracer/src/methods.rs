@@ -1,4 +1,4 @@
-//! Which methods are traced, and the code around them.
+//! The selection of traced methods, and the code around them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,13 +20,13 @@ use report::{Selection, is_framework, lock};
 const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
 const SPAN: &str = "class [MethodTracer]MethodTracer.Span";
 const CORE_LIBRARY: &str = "System.Private.CoreLib";
-/// For so many arguments the helper has generic methods.
+/// The helper has generic methods for up to so many arguments.
 const TYPED: usize = 4;
 
-/// Where a method belongs.
+/// The kind of a method.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// To the helper: it calls a function of this library.
+    /// One of the helper: it calls a function of this library.
     Native(NativeCall),
     Traced,
     Elsewhere,
@@ -39,7 +39,7 @@ pub(crate) struct Methods {
     arguments: bool,
     /// The modules that may have such methods, with the names of their assemblies.
     modules: Mutex<HashMap<ModuleId, String>>,
-    /// The modules that may have been compiled in advance with copies of them.
+    /// The modules that may have been precompiled with copies of them.
     precompiled: Selection,
     places: Mutex<HashMap<(ModuleId, MethodDef), Place>>,
 }
@@ -61,8 +61,8 @@ impl Methods {
             return Ok(());
         };
         let name = info.assembly_info(assembly)?.name;
-        // What is compiled together may hold copies of one another: the program's assemblies, and
-        // those of the framework, but for the core library, which knows of none of them.
+        // Assemblies that are compiled together may contain inlined copies: the program's assemblies, and
+        // those of the framework, except the core library, which refers to none of them.
         if !is_framework(&name) || (self.config.names_framework() && name != CORE_LIBRARY) {
             self.precompiled.add(module);
         }
@@ -86,7 +86,7 @@ impl Methods {
         lock(&self.places).retain(|place, _| place.0 != module);
     }
 
-    /// Whether precompiled code of a function may hold copies of such methods, or be one.
+    /// Whether precompiled code of a function may contain copies of such methods, or be one.
     pub(crate) fn may_be_copied_into(
         &self,
         info: &ProfilerInfo,
@@ -107,7 +107,7 @@ impl Methods {
             calls::of(&method.name()?).map_or(Place::Elsewhere, Place::Native)
         } else {
             let name = method.full_name()?;
-            // The module's initialiser, which is in no type, is what loads the helper.
+            // The module's initialiser, which is in no type, loads the helper.
             match !name.starts_with("..") && self.config.wants(&assembly, &name) {
                 true => Place::Traced,
                 false => Place::Elsewhere,
@@ -117,7 +117,7 @@ impl Methods {
         Ok(place)
     }
 
-    /// Puts the code around a method.
+    /// Wraps a method.
     pub(crate) fn trace(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
         cx.refer_to(&self.helper)?;
         let completion = cx.completion(body)?;
@@ -146,7 +146,7 @@ impl Methods {
                 };
                 code.call(&end);
             })
-            // One that came out of the code, and was replaced by another one that the code catches.
+            // An exception that left the code and was replaced by another one, which the code catches.
             .on_return(|code, method| {
                 if let Some(exception) = method.exception {
                     code.ldnull().stloc(exception);

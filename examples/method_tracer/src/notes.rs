@@ -1,20 +1,20 @@
-//! What was asked for and cannot be done, or not wholly.
+//! The requests that could not be met, or not completely.
 
 use std::sync::Mutex;
 
 use report::{failures, lock};
 
-/// How many notes are kept.
+/// The limit for notes.
 const MOST: usize = 10_000;
 
-/// What a note is about.
+/// The kind of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About {
     /// A method or an assembly that is not traced.
     Refused,
-    /// A method whose spans end when it returns, though its work goes on.
+    /// A method whose spans end when it returns, although its work continues.
     UpToReturn,
-    /// An argument that no note can be taken of.
+    /// An argument that cannot be recorded.
     Argument,
 }
 

@@ -1,4 +1,4 @@
-//! What the runner hands over, through environment variables.
+//! The options that the runner passes, through environment variables.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::config::Config;
 /// Megabytes of a trace, which viewers open without effort.
 const LIMIT: u64 = 64;
 
-/// What is traced, and where it goes.
+/// The selection of traced methods, and the outputs.
 pub(crate) struct Options {
     pub(crate) config: Config,
     pub(crate) output: PathBuf,
-    /// Bytes of the trace.
+    /// The limit of the trace in bytes.
     pub(crate) limit: u64,
     pub(crate) summary: Option<Output>,
     pub(crate) helper: PathBuf,
@@ -45,7 +45,7 @@ impl Options {
             url.into_string()
                 .map_err(|_| Error::other("METHOD_TRACER_OTLP is not UTF-8"))
         });
-        // Beside this source, unless the profiler has gone elsewhere.
+        // Next to this source, unless the profiler was moved.
         let helper = match env::var_os("METHOD_TRACER_HELPER") {
             Some(path) => path.into(),
             None => concat!(env!("CARGO_MANIFEST_DIR"), "/helper/MethodTracer.dll").into(),

@@ -20,16 +20,16 @@ use prost::Message;
 use crate::spans::{self, Outcome, Span};
 use report::lock;
 
-/// How many spans go into a request.
+/// The number of spans in a request.
 const BATCH: usize = 512;
-/// How many requests wait at most, while the collector is slow or away.
+/// The limit for waiting requests, while the collector is slow or unreachable.
 const WAITING: usize = 64;
-/// How long a request may take, in seconds.
+/// The time limit of a request, in seconds.
 const PATIENCE: u64 = 5;
 /// How long the program's end waits for the last ones.
 const LAST: Duration = Duration::from_secs(3);
 
-/// Sends spans from a thread of its own.
+/// Sends spans on its own thread.
 #[derive(Debug)]
 pub(crate) struct Exporter {
     queue: SyncSender<Job>,
@@ -38,11 +38,11 @@ pub(crate) struct Exporter {
 
 enum Job {
     Spans(Vec<Span>),
-    /// Answered when all that came before was sent.
+    /// Answered when all earlier jobs are done.
     Done(Sender<()>),
 }
 
-/// What became of the spans.
+/// The numbers of sent and lost spans.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     given: AtomicU64,
@@ -62,7 +62,7 @@ impl Exporter {
         Ok(Self { queue, sent })
     }
 
-    /// Never waits: what finds no place is lost, and counted.
+    /// Never waits: spans for which there is no room are lost, and counted.
     pub(crate) fn add(&self, spans: &[Span]) {
         let given = spans.len() as u64;
         self.sent.given.fetch_add(given, Ordering::Relaxed);
@@ -73,11 +73,11 @@ impl Exporter {
         }
     }
 
-    /// Waits until all was sent, for a while.
+    /// Waits until all was sent, up to a time limit.
     pub(crate) fn flush(&self) {
         let (done, waits) = mpsc::channel();
         if self.queue.try_send(Job::Done(done)).is_ok() {
-            // What takes longer is not waited for.
+            // The wait has a limit.
             let _ = waits.recv_timeout(LAST);
         }
     }
@@ -111,7 +111,7 @@ impl fmt::Display for Sent {
 }
 
 fn run(url: &str, jobs: &Receiver<Job>, sent: &Sent) {
-    // The upper half of the ids of traces, so that those of other processes differ.
+    // The upper half of trace ids, so that those of other processes differ.
     let process = (spans::epoch() ^ (u64::from(std::process::id()) << 48)).to_be_bytes();
     for job in jobs {
         match job {
@@ -119,7 +119,7 @@ fn run(url: &str, jobs: &Receiver<Job>, sent: &Sent) {
                 Ok(()) => drop(sent.sent.fetch_add(spans.len() as u64, Ordering::Relaxed)),
                 Err(problem) => sent.lost(spans.len(), problem),
             },
-            // Who asked may not have waited.
+            // The caller may not have waited.
             Job::Done(done) => drop(done.send(())),
         }
     }

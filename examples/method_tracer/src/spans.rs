@@ -1,5 +1,5 @@
-//! The spans of the program. Traced methods begin and end them on their own threads; the thread that
-//! writes takes them.
+//! The spans of the program. Traced methods record them on their own threads; the writer's thread
+//! takes them.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,22 +11,22 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use clr_profiler::{Error, Result};
 use report::lock;
 
-/// How many methods can be traced.
+/// The limit for traced methods.
 const METHODS: usize = 16_384;
-/// Spans are kept in parts, so that threads seldom wait for each other.
+/// Spans are sharded, so that threads seldom wait for each other.
 const PARTS: usize = 64;
-/// How many spans can be under way at a time: more are not traced.
+/// The limit for open spans: more are not traced.
 const OPEN: usize = 65_536;
-/// How many ended spans each part holds until they are taken: more are lost.
+/// The limit for ended spans of a shard until they are taken: more are lost.
 const ENDED: usize = 2_048;
 
 /// A call.
 #[derive(Debug, Clone)]
 pub(crate) struct Span {
     pub(crate) id: u64,
-    /// That of the span that was current when it began; zero for none.
+    /// The id of the span that was current when it began; zero for none.
     pub(crate) parent: u64,
-    /// That of the first span of all that belong together.
+    /// The id of the first span of its trace.
     pub(crate) trace: u64,
     pub(crate) method: u32,
     pub(crate) thread: u32,
@@ -36,11 +36,11 @@ pub(crate) struct Span {
     /// A line for `this` and for each argument.
     pub(crate) arguments: String,
     pub(crate) outcome: Outcome,
-    /// The task completed after the method had returned.
+    /// Whether the task completed after the method had returned.
     pub(crate) is_later: bool,
 }
 
-/// How a call has ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Open,
@@ -50,7 +50,7 @@ pub(crate) enum Outcome {
     Cancelled,
 }
 
-/// What became of a method's calls.
+/// The totals of a method's calls.
 #[derive(Debug, Default)]
 struct Count {
     calls: AtomicU64,
@@ -76,7 +76,7 @@ struct Part {
     ended: Vec<Span>,
 }
 
-/// Ids are numbers in a row: nothing is to be gained by mixing their bits more than this.
+/// Ids are consecutive numbers: this much mixing of their bits suffices.
 #[derive(Default)]
 struct ById(u64);
 
@@ -204,18 +204,18 @@ pub(crate) fn end(id: u64, outcome: Outcome, is_later: bool) {
     part.ended.push(span);
 }
 
-/// Takes the spans that have ended.
+/// Takes the ended spans.
 pub(crate) fn take() -> Vec<Span> {
     let mut all: Vec<Span> = Vec::new();
     for part in SPANS.iter() {
-        // The program's threads keep the memory, and need not ask for it again.
+        // The program's threads keep the memory, and need not allocate it again.
         all.append(&mut lock(part).ended);
     }
     all.sort_by_key(|span| (span.start, span.id));
     all
 }
 
-/// The spans that are under way, so many at most: those that began first.
+/// At most so many open spans: those that began first.
 pub(crate) fn open(most: usize) -> Vec<Span> {
     let mut all: Vec<Span> = Vec::new();
     for part in SPANS.iter() {
@@ -226,12 +226,12 @@ pub(crate) fn open(most: usize) -> Vec<Span> {
     all
 }
 
-/// How many spans were not traced or not written.
+/// The number of spans that were not traced or not written.
 pub(crate) fn lost() -> u64 {
     LOST.load(Ordering::Relaxed)
 }
 
-/// What became of all traced methods; those that took longest first.
+/// The totals of all traced methods; the longest time first.
 pub(crate) fn rows() -> Vec<Row> {
     let names = lock(&NAMES).clone();
     let mut rows: Vec<Row> = names

@@ -18,7 +18,7 @@ const NOTES: [(About, &str, &str); 3] = [
     (
         About::Argument,
         "arguments",
-        "arguments that are not noted:",
+        "arguments that are not recorded:",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! The trace as Perfetto and Chrome read it: the "Trace Event Format", JSON.
+//! The trace in the format of Perfetto and Chrome: the "Trace Event Format", JSON.
 
 use std::fmt;
 use std::io;
@@ -13,22 +13,22 @@ use crate::otlp::Sent;
 use crate::spans::{self, Outcome, Span};
 use crate::summary;
 
-/// How many spans that are under way are shown.
+/// The limit for open spans in the file.
 const OPEN: usize = 1_000;
-/// So many events are not kept for later.
+/// The limit for events that are kept for later.
 const MANY: usize = 10_000;
 
-/// A file is written for a tenth of the time at most.
+/// Writing takes at most a tenth of the time.
 const SHARE: u32 = 10;
 
-/// The file, which is whole at any moment. The calls that are under way, and the summary, are in it
+/// The file, which is complete at any moment. It contains the open calls and the summary
 /// when the program ends.
 #[derive(Debug)]
 pub(crate) struct Trace {
     file: EventFile,
     /// Events that were not written yet, a string for each span.
     new: Vec<String>,
-    /// The spans that the file has no room for.
+    /// The number of spans beyond the file's limit.
     left_out: u64,
     /// How many of them are counted as failures.
     told: u64,
@@ -55,7 +55,7 @@ impl Trace {
         })
     }
 
-    /// Adds spans that have ended, and says whether the file was written.
+    /// Adds ended spans, and returns whether the file was written.
     pub(crate) fn write(
         &mut self,
         ended: &[Span],
@@ -85,7 +85,7 @@ impl Trace {
     }
 
     fn finish(&mut self, moment: Moment, sent: Option<&Sent>) -> io::Result<()> {
-        // The program may continue after a signal: a pipe gets its end once.
+        // The program may continue after a signal: a pipe gets its end only once.
         if moment != Moment::End && !self.file.is_replaceable() {
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl Trace {
     }
 }
 
-/// The texts of the names, which most of a trace consists of.
+/// The JSON of the names, which most of a trace consists of.
 #[derive(Debug, Default)]
 struct Names(Vec<String>);
 
@@ -125,8 +125,8 @@ impl Names {
     }
 }
 
-/// The events of a span. A call is one event on its thread; one that ended with a task, which
-/// threads did not see, or could wait without returning, is a pair on a line of its own.
+/// The events of a span. A call is one event on its thread; one that ended with a task,
+/// or could wait without returning, is a pair on a track of its own.
 fn event(names: &mut Names, span: &Span) -> String {
     let common = format!(
         "\"name\": {}, \"pid\": {}, \"tid\": {}",

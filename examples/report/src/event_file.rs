@@ -1,4 +1,4 @@
-//! A JSON file with a list that grows, and that is whole whatever ends the process.
+//! A JSON file with a list that grows, and that is complete however the process ends.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,32 +10,32 @@ use crate::masks::without_sigxfsz;
 use crate::output::named;
 use crate::private;
 
-/// The system copies a page of a write at once: a process that is killed leaves whole pages.
+/// The system copies a page of a write at once: a killed process leaves whole pages.
 const PAGE: u64 = 4096;
-/// The room that a file has at first.
+/// The initial room of a file.
 const ROOM: u64 = 4 * PAGE;
-/// What ends the list and the file.
+/// The end of the list and the file.
 const END: &str = "\n]}\n";
 
 /// Events in a JSON file: `{"process": 123, HEAD, EVENT, EVENT   ]}`.
 ///
-/// The list ends in spaces, which events replace, page by page. Where there is no room left, the file
-/// is replaced by one with more. So it is whole at any moment, also on a full disk.
+/// The list ends in spaces, which events replace, page by page. When there is no room left, the file
+/// is replaced by one with more. So it is complete at any moment, even on a full disk.
 #[derive(Debug)]
 pub struct EventFile {
     output: Output,
     head: String,
     limit: u64,
-    /// Where the events end.
+    /// The end of the events.
     at: u64,
-    /// Where the spaces end.
+    /// The end of the spaces.
     room: u64,
     state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Takes events.
+    /// Accepts events.
     Open,
     /// Has reached its limit.
     Full,
@@ -45,7 +45,7 @@ enum State {
 
 impl EventFile {
     /// A file that begins with `head`: the first properties, the beginning of the list, and its first
-    /// element. Where another process has the file, say the one that has started this one, `NAME.PID`
+    /// element. If another process has the file, for example the one that started this one, `NAME.PID`
     /// is written. It takes `limit` bytes of events.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl EventFile {
         Ok(file)
     }
 
-    /// Whether it takes events: it is not full, and no write has failed.
+    /// Whether it accepts events: it is not full, and no write has failed.
     #[must_use]
     pub fn takes_events(&self) -> bool {
         self.state == State::Open
@@ -83,17 +83,17 @@ impl EventFile {
         self.state == State::Full
     }
 
-    /// Whether it is a file, and not a terminal or a pipe, in which nothing can be replaced.
+    /// Whether it is a file, not a terminal or a pipe, in which nothing can be replaced.
     #[must_use]
     pub fn is_replaceable(&self) -> bool {
         self.output.is_replaceable()
     }
 
-    /// Adds events, and says how many. Fewer than there are: it is full.
+    /// Adds events, and returns how many. If fewer than given, it is full.
     ///
     /// # Errors
     ///
-    /// The file cannot be written. Then it stays as it is until [`finish`](Self::finish).
+    /// The file cannot be written. It then stays unchanged until [`finish`](Self::finish).
     pub fn add(&mut self, events: &[String]) -> io::Result<usize> {
         if self.state != State::Open || events.is_empty() {
             return Ok(0);
@@ -120,11 +120,11 @@ impl EventFile {
         Ok(count)
     }
 
-    /// Adds what follows the list, and ends the file. It can take events again.
+    /// Adds the text after the list, and ends the file. It can accept events again.
     ///
     /// # Errors
     ///
-    /// The file cannot be written, and stays as it is.
+    /// The file cannot be written, and stays unchanged.
     pub fn finish(&mut self, events: &[String], rest: &str) -> io::Result<()> {
         let events: String = events.iter().map(|event| format!(",\n{event}")).collect();
         let text = format!("{events}\n], {rest}}}\n");
@@ -180,7 +180,7 @@ impl EventFile {
         let length = self.at.max(self.head.len() as u64) + text.len() as u64;
         let wanted = (2 * length).clamp(ROOM, self.limit.max(ROOM)).max(length);
         let enlarged = self.rewrite_with_room(text, length, wanted);
-        // Where there is no room for more, there may be for this.
+        // If there is no room for more, there may be for this.
         enlarged.or_else(|_| self.rewrite_with_room(text, length, length))
     }
 
@@ -191,7 +191,7 @@ impl EventFile {
         Ok(())
     }
 
-    /// Replaces what follows the events.
+    /// Replaces the text after the events.
     fn rewrite(&mut self, text: &str) -> io::Result<()> {
         self.output.replace(|new| {
             match self.at {
@@ -206,7 +206,7 @@ impl EventFile {
     }
 }
 
-/// The process that a file says it is of.
+/// The process that a file names as its owner.
 fn owner(path: &Path) -> Option<u32> {
     let mut start = String::new();
     if !fs::metadata(path).ok()?.is_file() {
@@ -236,7 +236,7 @@ mod tests {
         vec!["1".repeat(length); count]
     }
 
-    /// The elements of the list, if the file is whole.
+    /// The number of elements of the list, if the file is complete.
     fn elements(path: &Path) -> usize {
         let text = fs::read_to_string(path).unwrap();
         let (_, list) = text.split_once('[').unwrap();
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(all, 1605);
         file.finish(&events(1, 3), "\"other\": 1").unwrap();
         assert_eq!(elements(&path), all + 1);
-        // The program has gone on.
+        // The program has continued.
         all += file.add(&events(20, 300)).unwrap();
         assert_eq!(elements(&path), all);
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
@@ -300,7 +300,7 @@ mod tests {
         fs::write(&path, format!("{{\"process\": {parent}, ")).unwrap();
         let other = EventFile::create(path.clone(), HEAD, 1 << 20).unwrap();
         assert_ne!(other.output.path(), path);
-        // Of one that is gone.
+        // The file of a process that has ended.
         fs::write(&path, "{\"process\": 4294967295, ").unwrap();
         EventFile::create(path.clone(), HEAD, 1 << 20).unwrap();
         assert_eq!(elements(&path), 0);

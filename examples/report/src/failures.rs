@@ -1,6 +1,6 @@
-//! What goes wrong without the program noticing, in one line when it ends.
+//! Failures that the program does not notice, in one line when it ends.
 //!
-//! A library with a profiler has one of these: what is rewritten calls functions, not objects.
+//! A library with a profiler has one list: rewritten code calls functions, not objects.
 
 use std::fmt::Write;
 use std::io;
@@ -10,7 +10,7 @@ use clr_profiler::Setup;
 
 use crate::lock;
 
-/// How many kinds are told apart.
+/// The limit for kinds.
 const KINDS: usize = 16;
 
 static FAILURES: Mutex<Failures> = Mutex::new(Failures::new());
@@ -46,10 +46,10 @@ pub fn add_many(what: &'static str, count: u64, reason: impl ToString) {
     }
 }
 
-/// Writes the line to stderr, if there is something new to say.
+/// Writes the line to stderr, if there is something new.
 pub(crate) fn tell() {
     if let Some(line) = lock(&FAILURES).line() {
-        // In one piece. If stderr is closed, nobody can be told.
+        // In one piece. If stderr is closed, the line is lost.
         let _ = crate::masks::without_sigxfsz(|| {
             io::Write::write_all(&mut io::stderr(), line.as_bytes())
         });
@@ -88,7 +88,7 @@ impl Failures {
             let before = if number == 0 { "" } else { "; " };
             let first = if kind.count == 1 { "" } else { ", the first" };
             let reason = kind.first.replace('\n', " ");
-            // A `String` takes everything.
+            // Writing to a `String` cannot fail.
             let _ = write!(
                 line,
                 "{before}{} {}{first}: {reason}",

@@ -8,8 +8,8 @@ use clr_profiler::rewrite::NativeCall;
 
 use crate::lock;
 
-/// The modules of a helper whose method `WriteLine(char*, int)` has the profiler write a line: what
-/// managed code cannot write would be an exception in the program.
+/// The modules of a helper whose method `WriteLine(char*, int)` has the profiler write a line: a write
+/// that fails in managed code would be an exception in the program.
 #[derive(Debug)]
 pub struct LineWriter {
     call: NativeCall,
@@ -17,7 +17,7 @@ pub struct LineWriter {
 }
 
 impl LineWriter {
-    /// The function that writes, with the types of that method.
+    /// The function that writes, with the parameter types of that method.
     #[must_use]
     pub fn new(call: NativeCall) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl LineWriter {
         lock(&self.modules).retain(|loaded| *loaded != module);
     }
 
-    /// Replaces the body of the method, and says whether a method is the helper's.
+    /// Replaces the body of the method, and returns whether a method is the helper's.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl LineWriter {
     }
 }
 
-/// Replaces the body of a method of the helper: it passes its arguments to the function.
+/// Replaces the body of a helper's method: it passes its arguments to the function.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub fn pass_on(method: &Method<'_>, call: &NativeCall) -> Result<()> {
 ///
 /// # Safety
 ///
-/// Unless it is null, `text` points to `length` characters that nobody changes during the call, as
+/// Unless it is null, `text` points to `length` characters that do not change during the call, such as
 /// those of a string that the helper has pinned.
 #[must_use]
 pub unsafe fn text(text: *const u16, length: i32) -> String {

@@ -1,17 +1,17 @@
-//! What the example profilers share: results that are whole, however the program ends, and which
-//! methods are rewritten.
+//! Shared by the example profilers: results that are complete, however the program ends, and the
+//! selection of rewritten methods.
 //!
-//! A profiler lives in someone else's process, which may return from `Main`, call
-//! `Environment.Exit`, die of an exception that nobody catches, get Ctrl-C or `kill`. [`Report`]
-//! writes the results in all of these cases that can be seen coming, and every now and then for
-//! the others (`kill -KILL`, the runtime's own abort, the machine's end). [`Output`] is the file:
-//! whole lines are appended, or the file is replaced whole; [`EventFile`] is one that grows.
+//! A profiler runs in someone else's process, which may return from `Main`, call
+//! `Environment.Exit`, die of an uncaught exception, or get Ctrl-C or `kill`. [`Report`]
+//! writes the results in all of these cases, and periodically for
+//! those that cannot be foreseen (`kill -KILL`, the runtime's own abort, a power failure). [`Output`] is
+//! the file: whole lines are appended, or the file is replaced whole; [`EventFile`] is one that grows.
 //!
-//! Files are for their user alone ([`private`]).
+//! Files are readable only for their user ([`private`]).
 //!
 //! No file is open between two writes, because the program may have few descriptors, and no
-//! failing write reaches the program: [`failures`] counts them with everything else that goes
-//! wrong, and says so in one line when the program ends. [`Selection`] is the methods that are
+//! failing write reaches the program: [`failures`] counts them with all other failures,
+//! and reports them in one line when the program ends. [`Selection`] is the set of methods that are
 //! rewritten.
 
 mod event_file;
@@ -36,12 +36,12 @@ pub use selection::Selection;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A lock whose holder may have panicked: the program goes on, and so do the results.
+/// Locks a mutex whose holder may have panicked: the program continues, and so do the results.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A limit of an example, which its tests make smaller by this variable.
+/// A limit of an example, which its tests lower by this variable.
 #[must_use]
 pub fn limit(variable: &str, otherwise: usize) -> usize {
     let set = std::env::var(variable).ok();

@@ -1,4 +1,4 @@
-//! Signal masks: neither a write nor a thread of the profiler changes which signals the program gets.
+//! Signal masks: neither a write nor a thread of the profiler changes the signals that the program gets.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{spawning, without_sigxfsz};
@@ -21,7 +21,7 @@ mod linux {
 
     use libc::{c_int, sigset_t};
 
-    /// Signals that are for the program's threads. Those that tell of faults of the thread itself
+    /// Signals that are for the program's threads. Those for faults of the thread itself
     /// are not among them, nor those that the runtime sends to single threads.
     const OF_THE_PROGRAM: [c_int; 13] = [
         libc::SIGINT,
@@ -39,8 +39,8 @@ mod linux {
         libc::SIGXFSZ,
     ];
 
-    /// Writes, while a write beyond the process's largest file size is an error and no signal, which
-    /// would end the program. The system sends that signal to the thread that writes.
+    /// Writes, while a write beyond the process's largest file size is an error instead of a signal, which
+    /// would end the program. The system sends that signal to the writing thread.
     pub(crate) fn without_sigxfsz<R>(write: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
         let set = set(&[libc::SIGXFSZ]);
         let before = block(&set);
@@ -53,7 +53,7 @@ mod linux {
         written
     }
 
-    /// Starts threads that the program's signals pass by: they go to a thread of the program.
+    /// Starts threads that do not receive the program's signals: a thread of the program gets them.
     pub(crate) fn spawning<R>(spawn: impl FnOnce() -> R) -> R {
         let before = block(&set(&OF_THE_PROGRAM));
         let spawned = spawn();
@@ -78,7 +78,7 @@ mod linux {
         unsafe { libc::sigismember(set, signal) == 1 }
     }
 
-    /// Blocks signals on this thread; gives what was blocked before.
+    /// Blocks signals on this thread; returns the previous mask.
     fn block(set: &sigset_t) -> sigset_t {
         let mut before = self::set(&[]);
         // SAFETY: both sets are initialised; only this thread's mask changes.
@@ -98,7 +98,7 @@ mod linux {
         contains(&pending, libc::SIGXFSZ)
     }
 
-    /// Takes what is pending of these, without waiting.
+    /// Takes the pending ones of these signals, without waiting.
     fn take(set: &sigset_t) {
         let now = libc::timespec {
             tv_sec: 0,

@@ -1,4 +1,4 @@
-//! Where results go.
+//! The destination of results.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,20 +10,20 @@ use std::{env, process};
 use crate::masks::without_sigxfsz;
 use crate::{failures, lock, private};
 
-/// The path that an environment variable names, or this one in the current folder.
+/// The path in an environment variable, or this one in the current folder.
 #[must_use]
 pub fn path_from_environment(variable: &str, otherwise: &str) -> PathBuf {
     env::var_os(variable).map_or_else(|| otherwise.into(), PathBuf::from)
 }
 
-/// A file of results. It is open only while something is written.
+/// A file of results. It is open only during a write.
 ///
-/// A terminal (`/dev/tty`), a pipe or one of the program's own streams (`/dev/stderr`) can be named
-/// as well, and stays open: what replaces the contents of a file is then written at the end alone.
+/// A terminal (`/dev/tty`), a pipe or one of the program's own streams (`/dev/stderr`) is possible
+/// as well, and stays open: text that would replace the contents of a file is then written only at the end.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    /// Held while something is written, so that there is one descriptor at a time.
+    /// Held during a write, so that there is one descriptor at a time.
     target: Mutex<Target>,
     replaceable: bool,
 }
@@ -43,7 +43,7 @@ impl Output {
         Self::of("/dev/stderr".into(), Target::Stderr)
     }
 
-    /// A file for [`append`](Self::append), which is made if it is not there.
+    /// A file for [`append`](Self::append), created if it does not exist.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Output {
         Ok(Self::of(path, target))
     }
 
-    /// A file for [`replace`](Self::replace), which appears when it is first written.
+    /// A file for [`replace`](Self::replace), created when it is first written.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Output {
             return Self::lines(path);
         }
         let output = Self::of(path, Target::File);
-        // Made and removed: nothing else tells whether it will work.
+        // Created and removed: only that tells whether it will work.
         match private::create(&output.part()) {
             Ok(_) => output.remove_part(),
             Err(error) => return Err(named(&output.path, &error)),
@@ -92,15 +92,15 @@ impl Output {
         &self.path
     }
 
-    /// Whether [`replace`](Self::replace) can be called again and again: not for a terminal or a
+    /// Whether [`replace`](Self::replace) can be called repeatedly: not for a terminal or a
     /// pipe.
     #[must_use]
     pub fn is_replaceable(&self) -> bool {
         self.replaceable
     }
 
-    /// Adds text, in one piece: so it stays whole, whoever else writes there. What cannot be written
-    /// is left out and [counted](failures).
+    /// Appends text, in one piece: so it stays whole, even if others write to the file. Text that cannot
+    /// be written is dropped and [counted](failures).
     pub fn append(&self, text: &str) {
         if text.is_empty() {
             return;
@@ -116,7 +116,7 @@ impl Output {
         }
     }
 
-    /// Writes the file anew. Who reads it meanwhile reads the old one or the new one, whole.
+    /// Replaces the file. Concurrent readers get the old one or the new one, whole.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Output {
         written.map_err(|error| named(&self.path, &error))
     }
 
-    /// The file that becomes this one. Programs that the program starts inherit the path.
+    /// The file that becomes this one. Programs started by the program inherit the path.
     fn part(&self) -> PathBuf {
         let mut name = OsString::from(self.path.file_name().unwrap_or_default());
         name.push(format!(".{}.part", process::id()));
@@ -144,7 +144,7 @@ impl Output {
     }
 
     fn remove_part(&self) {
-        // It may never have been there.
+        // It may never have existed.
         let _ = fs::remove_file(self.part());
     }
 }
@@ -153,7 +153,7 @@ fn absolute(path: PathBuf) -> io::Result<PathBuf> {
     std::path::absolute(&path).map_err(|error| named(&path, &error))
 }
 
-/// Adds all of the bytes to a file, or none.
+/// Appends all of the bytes to a file, or none.
 fn append(path: &Path, mut bytes: &[u8]) -> io::Result<()> {
     let mut file = private::append(path)?;
     let mut written = 0;
@@ -166,7 +166,7 @@ fn append(path: &Path, mut bytes: &[u8]) -> io::Result<()> {
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
-                // The disk is full. Others may have added to the file since.
+                // The disk is full. Others may have appended to the file since.
                 if written > 0 && file.stream_position().ok() == Some(file.metadata()?.len()) {
                     file.set_len(file.metadata()?.len() - written)?;
                 }
@@ -183,12 +183,12 @@ fn buffered(
 ) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     let written = write(&mut file).and_then(|()| file.flush());
-    // What is left after an error is not tried again, by a drop beyond the caller's signal mask.
+    // The bytes that remain after an error are dropped here, not written by a drop outside of the caller's signal mask.
     drop(file.into_parts());
     written
 }
 
-/// The error with the path, which an `io::Error` does not have.
+/// The error with the path, which an `io::Error` does not contain.
 pub(crate) fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(
         error.kind(),

@@ -1,8 +1,8 @@
-//! How often results are written that are written anew each time.
+//! How often results are written that are replaced each time.
 
 use std::time::{Duration, Instant};
 
-/// Soon at first, for programs that run for a moment; then once a second, unless writing takes long.
+/// Soon at first, for short programs; then once a second, unless writing takes long.
 #[derive(Debug)]
 pub struct Pace {
     due: Instant,
@@ -10,13 +10,13 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// How often to ask whether they are due.
+    /// How often to check whether they are due.
     pub const LOOK: Duration = Duration::from_millis(50);
     const LONGEST: Duration = Duration::from_secs(1);
-    /// Writing takes one part in so many of the time at most.
+    /// Writing takes at most one part in so many of the time.
     const SHARE: u32 = 20;
 
-    /// They are due as soon as somebody asks.
+    /// They are due at the first check.
     #[must_use]
     pub fn start() -> Self {
         Self {

@@ -1,28 +1,28 @@
-//! Files of results: for their user's eyes alone, and where the user has put them.
+//! Files of results: readable only for their user, and only where the user has put them.
 //!
-//! Results tell what a program does, and a profiler may run as root. So a new file can be read by its
-//! user alone; and in a folder that others can write to, such as `/tmp`, no link and no file that
-//! somebody else has put there is written through.
+//! Results reveal details of a program, and a profiler may run as root. So a new file is readable only for
+//! its user; and in a folder that others can write to, such as `/tmp`, nothing is written through a link
+//! or to a file that another user has put there.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a file to add to it, which is made if it is not there.
+/// Opens a file for appending, created if it does not exist.
 ///
 /// # Errors
 ///
-/// It cannot be written, or somebody else has put it, or a link by its name, into a shared folder.
+/// It cannot be written, or another user has put it, or a link by its name, into a shared folder.
 pub fn append(path: &Path) -> io::Result<File> {
     open(File::options().create(true).append(true), 0, path)
 }
 
-/// Makes a file that was not there. One that was left behind is removed, and so is a link: what it
-/// leads to stays as it is.
+/// Creates a file that did not exist. A leftover one is removed, and so is a link, but not
+/// its target.
 ///
 /// # Errors
 ///
-/// It cannot be made.
+/// It cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     let make = || open(File::options().create_new(true).write(true), 0, path);
     match make() {
@@ -34,16 +34,16 @@ pub fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a file of one's own to change it.
+/// Opens a file of this user to change it.
 pub(crate) fn change(path: &Path) -> io::Result<File> {
     open(File::options().write(true), 0, path)
 }
 
-/// Opens a file or a pipe to read what its user wants, without waiting for somebody who writes.
+/// Opens a file or a pipe that contains requests of its user, without waiting for a writer.
 ///
 /// # Errors
 ///
-/// It cannot be read, or somebody else has put it, or a link by its name, into a shared folder.
+/// It cannot be read, or another user has put it, or a link by its name, into a shared folder.
 pub fn read(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     let flags = libc::O_NONBLOCK;
@@ -67,7 +67,7 @@ fn open(options: &mut OpenOptions, flags: i32, path: &Path) -> io::Result<File> 
     };
     options.mode(0o600).custom_flags(libc::O_NOFOLLOW | flags);
     let file = match options.open(path) {
-        // A link: one that nobody else can have put or can change is followed.
+        // A link: followed if no other user can have put it there or can change it.
         Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
             if !is_trusted(&fs::symlink_metadata(path)?)? {
                 return Err(of_another("a link", folder));
@@ -77,7 +77,7 @@ fn open(options: &mut OpenOptions, flags: i32, path: &Path) -> io::Result<File> 
         file => file?,
     };
     let about = file.metadata()?;
-    // Terminals are devices, and belong to whoever has logged in.
+    // Terminals are devices, and belong to the user who is logged in.
     if !about.file_type().is_char_device() && !is_trusted(&about)? {
         return Err(of_another("a file", folder));
     }
@@ -89,8 +89,8 @@ fn open(options: &mut OpenOptions, _flags: i32, path: &Path) -> io::Result<File>
     options.open(path)
 }
 
-/// Whether nobody else can have put something into a folder or can put it elsewhere: others cannot
-/// write to the folder, or it is one like `/tmp`, where only owners replace what is theirs, and this
+/// Whether no other user can have put something into a folder or can move it: others cannot
+/// write to the folder, or it is one like `/tmp`, where only owners replace their files, and this
 /// is the user's or the folder's.
 #[cfg(unix)]
 fn stays(owner: u32, folder_mode: u32, folder_owner: u32, user: u32) -> bool {
@@ -113,7 +113,7 @@ fn of_another(what: &str, folder: &Path) -> io::Error {
     )
 }
 
-/// The user that the process acts for.
+/// The effective user of the process.
 #[cfg(unix)]
 fn user() -> u32 {
     // SAFETY: it has no arguments, cannot fail and changes nothing.
@@ -140,7 +140,7 @@ mod tests {
             make(&path).unwrap();
             assert_eq!(mode(&path), 0o600);
         }
-        // What was there keeps its mode.
+        // An existing file keeps its mode.
         let shared = folder.0.join("shared");
         fs::write(&shared, "").unwrap();
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o644)).unwrap();
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
             assert!(error.to_string().contains("folder of your own"), "{error}");
         }
-        // A file of one's own is one, wherever it is.
+        // A file of this user is accepted in any folder.
         append(&target).unwrap();
         // As in `/tmp`, where others cannot replace it.
         fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).unwrap();

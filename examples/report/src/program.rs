@@ -1,11 +1,11 @@
-//! What belongs to the program and what to the framework.
+//! Tells the program's assemblies from the framework's.
 
 const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "netstandard"];
 
-/// The assembly that the runtime makes for dynamic methods: it has none of its own.
+/// The assembly that the runtime creates for dynamic methods: it has none of its own.
 const OF_DYNAMIC_METHODS: &str = "Anonymously Hosted DynamicMethods Assembly";
 
-/// Whether an assembly comes with .NET, or is made by it, by its name.
+/// Whether an assembly is part of .NET, or created by it, by its name.
 #[must_use]
 pub fn is_framework(assembly: &str) -> bool {
     let is_of = |family: &str| {
@@ -15,7 +15,7 @@ pub fn is_framework(assembly: &str) -> bool {
     assembly == OF_DYNAMIC_METHODS || FAMILIES.into_iter().any(is_of)
 }
 
-/// Whether assemblies whose names begin so can come with .NET.
+/// Whether assemblies whose names begin like this can be part of .NET.
 #[must_use]
 pub fn begins_like_framework(prefix: &str) -> bool {
     is_framework(prefix) || FAMILIES.iter().any(|family| family.starts_with(prefix))

@@ -9,28 +9,28 @@ use std::time::Duration;
 
 use crate::{failures, lock, masks};
 
-/// Why results are wanted now.
+/// Why results are written now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// Some time has passed.
     Meanwhile,
-    /// Somebody has asked for them: see [`When::is_asked`].
+    /// They were requested: see [`When::is_asked`].
     Asked,
     /// A signal came that ends most programs. The program gets it when the results are written, and
     /// may continue then.
     Signal,
-    /// The program aborts, and the thread that does waits for the results where it is.
+    /// The program aborts, and the aborting thread waits for the results.
     Abort,
     /// The program ends.
     End,
 }
 
-/// At which moments besides the end.
+/// The moments in addition to the end.
 #[derive(Debug, Clone, Copy)]
 pub struct When {
     /// How often, if at all.
     pub interval: Option<Duration>,
-    /// Whether also at each `SIGUSR1`, which does nothing else then.
+    /// Whether also at each `SIGUSR1`, which then has no other effect.
     pub is_asked: bool,
     /// How long a signal or the end of the program waits at most.
     pub patience: Duration,
@@ -57,9 +57,9 @@ impl When {
     }
 }
 
-/// Writes results: meanwhile, at signals that end programs, at the end.
+/// Writes results: periodically, at signals that end programs, at the end.
 ///
-/// A thread of its own does it, so that no thread of the program has to.
+/// Its own thread does it, so that no thread of the program has to.
 pub struct Report {
     requests: Mutex<Option<Sender<Request>>>,
     patience: Duration,
@@ -67,17 +67,17 @@ pub struct Report {
 
 pub(crate) struct Request {
     pub(crate) moment: Moment,
-    /// Dropped or sent to when it is done.
+    /// Dropped or sent to when the results are written.
     pub(crate) done: Sender<()>,
 }
 
 impl Report {
-    /// Calls `write` at these moments, at each signal that ends most programs, and in the end.
+    /// Calls `write` at these moments, at each signal that ends most programs, and at the end.
     ///
-    /// From .NET 8 on, an exception that nobody catches, `Environment.FailFast` and a stack overflow
-    /// end a program so that no signal handler runs: the last that was written before stays.
+    /// From .NET 8 on, an uncaught exception, `Environment.FailFast` and a stack overflow
+    /// end a program so that no signal handler runs: the results that were written last remain.
     ///
-    /// An error of `write` is one of the [`failures`], which are told in the end.
+    /// An error of `write` is one of the [`failures`], which are reported at the end.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl Report {
                 match request {
                     Ok(Request { moment, done }) => {
                         write(moment);
-                        // Who asked may not have waited.
+                        // The requester may not have waited.
                         let _ = done.send(());
                         if moment == Moment::End {
                             return;
@@ -124,10 +124,10 @@ impl Report {
         })
     }
 
-    /// Writes for the last time, and waits for that. Later calls do nothing.
+    /// Writes for the last time, and waits for it. Later calls do nothing.
     pub fn finish(&self) {
         if let Some(requests) = lock(&self.requests).take() {
-            // A disk that hangs must not keep the program.
+            // A disk that hangs must not delay the program indefinitely.
             let _ = request(&requests, Moment::End).recv_timeout(self.patience);
         }
     }
@@ -139,11 +139,11 @@ impl fmt::Debug for Report {
     }
 }
 
-/// Asks the thread to write; what is returned tells when it has. Its sender is gone if there is no
-/// thread.
+/// Asks the thread to write; the returned receiver tells when it has. Its sender is dropped if there is
+/// no thread.
 pub(crate) fn request(requests: &Sender<Request>, moment: Moment) -> Receiver<()> {
     let (done, waits) = mpsc::channel();
-    // If nobody takes it, `done` is dropped, which tells.
+    // If no thread takes it, `done` is dropped, which tells.
     let _ = requests.send(Request { moment, done });
     waits
 }

@@ -1,4 +1,4 @@
-//! Which methods a profiler rewrites.
+//! The selection of methods that a profiler rewrites.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -7,26 +7,26 @@ use clr_profiler::prelude::*;
 
 use crate::lock;
 
-/// The methods that a profiler rewrites: decided for each method once, so that everything that is
-/// asked of it gets one answer.
+/// The methods that a profiler rewrites: decided once for each method, so that all callbacks
+/// get the same answer.
 ///
-/// Each call of a rewritten method runs the new body only if no other code has a copy of the old one.
-/// Three callbacks have to agree: `jit_compilation_started` rewrites what [`has`](Self::has) is true
-/// of, `jit_inlining` refuses it, and `jit_cached_function_search_started` refuses all precompiled
-/// code that [may hold copies](Self::may_be_copied_into).
+/// Each call of a rewritten method runs the rewritten IL only if no other code has an inlined copy of the
+/// original. Three callbacks have to agree: `jit_compilation_started` rewrites the methods for which
+/// [`has`](Self::has) is true, `jit_inlining` refuses them, and `jit_cached_function_search_started`
+/// refuses all precompiled code that [may contain copies](Self::may_be_copied_into).
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// The modules with such methods, and the methods that were decided.
+    /// The modules with such methods, and the decisions about their methods.
     modules: Mutex<HashMap<ModuleId, HashMap<MethodDef, bool>>>,
 }
 
 impl Selection {
-    /// A module has such methods: in `module_load_finished`.
+    /// A module has such methods: call it in `module_load_finished`.
     pub fn add(&self, module: ModuleId) {
         lock(&self.modules).entry(module).or_default();
     }
 
-    /// The module's methods are gone; its id can become another's.
+    /// The module's methods are gone; its id can be reused.
     pub fn remove(&self, module: ModuleId) {
         lock(&self.modules).remove(&module);
     }
@@ -36,11 +36,11 @@ impl Selection {
         lock(&self.modules).contains_key(&module)
     }
 
-    /// Whether this method is one: `decide` is asked once, and never of other modules' methods.
+    /// Whether this method is one: `decide` is called once, and never for other modules' methods.
     ///
     /// # Errors
     ///
-    /// Those of `decide`, which is asked again then.
+    /// Those of `decide`, which is called again then.
     pub fn has(
         &self,
         method: &Method<'_>,
@@ -62,7 +62,7 @@ impl Selection {
         }
     }
 
-    /// Whether precompiled code of this function may hold copies of such methods: it is of one of
+    /// Whether precompiled code of this function may contain copies of such methods: it is of one of
     /// the modules, which were compiled together, or was compiled there for a type of one.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Selection {
     }
 
     fn is_made_of(&self, info: &ProfilerInfo, class: ClassId) -> bool {
-        // Arrays and pointers are no types of a module: code is the same for all arrays of classes.
+        // Arrays and pointers are not types of a module: all arrays of classes share their code.
         info.class_id_info2(class).is_ok_and(|about| {
             about.module.is_some_and(|module| self.has_module(module))
                 || about

@@ -1,9 +1,9 @@
 //! Writes results before a signal ends the program.
 //!
-//! A handler may do next to nothing, and the thread that it interrupts may hold what is needed to
-//! write. So the handler only notes the signal and lets the thread continue. A thread of the profiler
+//! A handler may do next to nothing, and the interrupted thread may hold resources that writing needs.
+//! So the handler only notes the signal and lets the thread continue. A thread of the profiler
 //! has the results written, and sends the signal again, to the same thread and with the same
-//! particulars: the program gets it a moment later than without the profiler.
+//! details: the program gets it a moment later than without the profiler.
 
 use std::cell::UnsafeCell;
 use std::io;
@@ -20,8 +20,8 @@ use libc::{c_int, c_void, pid_t, sem_t, sigaction, siginfo_t};
 use crate::report::{Request, request};
 use crate::{Moment, When, lock, masks};
 
-/// What ends a program that does not ask for it. After `SIGTERM` runtimes before .NET 10 end the
-/// program in order, unless it does not let them.
+/// Signals that end a program by default. After `SIGTERM` runtimes before .NET 10 end the
+/// program in order, unless it prevents that.
 static POSTPONED: [Postponed; 4] = [
     Postponed::new(libc::SIGINT),
     Postponed::new(libc::SIGTERM),
@@ -29,35 +29,35 @@ static POSTPONED: [Postponed; 4] = [
     Postponed::new(libc::SIGHUP),
 ];
 
-/// Who had `SIGABRT` before. It comes after an exception that nobody caught, and after
-/// `Environment.FailFast`; newer runtimes than .NET Core 3.1 let it kill at once. It cannot be
-/// postponed: whoever aborts waits in the handler.
+/// The previous handler of `SIGABRT`. The signal follows an uncaught exception or
+/// `Environment.FailFast`; runtimes newer than .NET Core 3.1 let it kill at once. It cannot be
+/// postponed: the aborting thread waits in the handler.
 static BEFORE_ABORT: OnceLock<sigaction> = OnceLock::new();
 static IS_ABORTING: AtomicBool = AtomicBool::new(false);
-/// How often results were written for that.
+/// How often results were written for it.
 static DONE: AtomicU32 = AtomicU32::new(0);
 /// How long it waits, in milliseconds.
 const PATIENCE: u32 = 5_000;
 
-/// Who writes, and how long a signal waits for that.
+/// The channel to the writer, and how long a signal waits for it.
 static WRITER: Mutex<Option<(Sender<Request>, Duration)>> = Mutex::new(None);
 
-/// Whose handlers these are: a child of `fork` has them too, but not the threads that they need.
+/// The process of these handlers: a child of `fork` has them too, but not the threads that they need.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Counts what handlers have noted.
+/// Counts the signals that handlers have noted.
 static NOTED: Semaphore = Semaphore(UnsafeCell::new(MaybeUninit::zeroed()));
 
 struct Semaphore(UnsafeCell<MaybeUninit<sem_t>>);
 
-// SAFETY: all that is done with it is meant for several threads at once.
+// SAFETY: all operations on it are meant for several threads at once.
 unsafe impl Sync for Semaphore {}
 
 impl Semaphore {
     fn start(&self) -> io::Result<()> {
-        // SAFETY: nobody uses the semaphore before `watch` has started it, once.
+        // SAFETY: the semaphore is not used before `watch` has initialised it, once.
         match unsafe { libc::sem_init(self.0.get().cast(), 0, 0) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -76,28 +76,28 @@ impl Semaphore {
     }
 }
 
-/// A signal that comes later.
+/// A signal that is sent again later.
 struct Postponed {
     signal: c_int,
-    /// Who had it before.
+    /// The previous handler.
     before: OnceLock<sigaction>,
     state: AtomicU8,
-    /// The thread that got it, and its particulars.
+    /// The thread that got it, and its details.
     thread: AtomicI32,
     info: UnsafeCell<MaybeUninit<siginfo_t>>,
 }
 
-/// None came.
+/// None was received.
 const NONE: u8 = 0;
-/// One came, and is being noted.
+/// One was received, and is being noted.
 const COMING: u8 = 1;
-/// One came.
+/// One was received and noted.
 const NOTED_ONE: u8 = 2;
 /// It was sent again.
 const SENT: u8 = 3;
 
-// SAFETY: `info` is written by whoever has changed `state` from NONE to COMING, and read after it has
-// become NOTED_ONE by the one thread that changes it to SENT.
+// SAFETY: `info` is written by the handler that has changed `state` from NONE to COMING, and read after
+// it has become NOTED_ONE by the one thread that changes it to SENT.
 unsafe impl Sync for Postponed {}
 
 impl Postponed {
@@ -112,14 +112,14 @@ impl Postponed {
     }
 
     /// Notes a signal, in its handler; `false` if it is to be handled now: it was sent again, or is
-    /// one more, whose sender does not want to wait.
+    /// another one, whose sender does not want to wait.
     fn note(&self, info: *const siginfo_t) -> bool {
         let noted = self
             .state
             .compare_exchange(NONE, COMING, Ordering::AcqRel, Ordering::Acquire);
         match noted {
             Ok(_) => {
-                // SAFETY: the state says that this is the one who writes; the system passes a
+                // SAFETY: the state says that this handler is the one that writes; the system passes a
                 // `siginfo_t` to the handler.
                 unsafe { (*self.info.get()).write(info.read()) };
                 // SAFETY: the call takes no pointer.
@@ -137,7 +137,7 @@ impl Postponed {
         }
     }
 
-    /// Sends it again, if it came.
+    /// Sends it again, if it was received.
     fn send(&self) {
         let noted =
             self.state
@@ -147,7 +147,7 @@ impl Postponed {
         }
         let thread = pid_t::from(self.thread.load(Ordering::Relaxed));
         let info = self.info.get();
-        // SAFETY: the particulars were written before the state became NOTED_ONE. A process may send
+        // SAFETY: the details were written before the state became NOTED_ONE. A process may send
         // any to itself.
         unsafe {
             let process = libc::getpid();
@@ -158,7 +158,7 @@ impl Postponed {
                 self.signal,
                 info,
             );
-            // The thread is gone.
+            // The thread has ended.
             if sent != 0
                 && libc::syscall(libc::SYS_rt_sigqueueinfo, process, self.signal, info) != 0
             {
@@ -168,10 +168,10 @@ impl Postponed {
     }
 }
 
-/// Has results written whenever one of the signals comes, from now on.
+/// Has results written whenever one of the signals is received, from now on.
 pub(crate) fn watch(requests: Sender<Request>, when: When) -> io::Result<()> {
     let mut writer = lock(&WRITER);
-    // A later report takes the place of the one before: handlers are the process's.
+    // A later report replaces the previous one: handlers belong to the process.
     if writer.replace((requests, when.patience)).is_some() {
         return Ok(());
     }
@@ -186,7 +186,7 @@ pub(crate) fn watch(requests: Sender<Request>, when: When) -> io::Result<()> {
     })?;
     for postponed in &POSTPONED {
         let now = current(postponed.signal)?;
-        // Ignored by the wish of whoever started the program, as `nohup` does.
+        // Ignored at the request of whoever started the program, as `nohup` does.
         if now.sa_sigaction != libc::SIG_IGN && postponed.before.set(now).is_ok() {
             handle(postponed.signal, on_signal)?;
         }
@@ -201,7 +201,7 @@ pub(crate) fn watch(requests: Sender<Request>, when: When) -> io::Result<()> {
     Ok(())
 }
 
-/// Has results written for what handlers have noted.
+/// Has results written for the signals that handlers have noted.
 fn serve() {
     loop {
         NOTED.wait();
@@ -218,7 +218,7 @@ fn serve() {
         }
         let is_noted = |one: &Postponed| one.state.load(Ordering::Acquire) == NOTED_ONE;
         if POSTPONED.iter().any(is_noted) {
-            // A disk that hangs must not keep the program; after the end there is nobody who writes.
+            // A disk that hangs must not delay the program indefinitely; after the end there is no writer.
             let _ = write(Moment::Signal);
         }
         POSTPONED.iter().for_each(Postponed::send);
@@ -233,7 +233,7 @@ fn handle(
     let mut ours: sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     ours.sa_sigaction = handler as *const () as usize;
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-    // SAFETY: `ours` is initialised, and its handler has the form that SA_SIGINFO asks for.
+    // SAFETY: `ours` is initialised, and its handler has the signature that SA_SIGINFO requires.
     if unsafe { sigaction(signal, &raw const ours, ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -242,7 +242,7 @@ fn handle(
 
 fn current(signal: c_int) -> io::Result<sigaction> {
     let mut now = MaybeUninit::zeroed();
-    // SAFETY: the call writes a `sigaction` to where it is told.
+    // SAFETY: the call writes a `sigaction` to the given address.
     if unsafe { sigaction(signal, ptr::null(), now.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -285,13 +285,13 @@ fn wait_for_results() {
     });
 }
 
-/// Whether this is a child of the process that watches its signals: nobody writes results here.
+/// Whether this is a child of the process that watches its signals: no thread writes results here.
 fn is_forked() -> bool {
     // SAFETY: it has no arguments and cannot fail; it may be called in a signal handler.
     unsafe { libc::getpid() != PROCESS.load(Ordering::Relaxed) }
 }
 
-/// The thread that was interrupted continues at once: results may need it.
+/// The interrupted thread continues at once: results may need it.
 extern "C" fn on_request(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
     keeping_errno(|| {
         IS_ASKED.store(true, Ordering::Release);
@@ -299,7 +299,7 @@ extern "C" fn on_request(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
     });
 }
 
-/// What was interrupted may be about to look at it.
+/// The interrupted code may be about to read it.
 fn keeping_errno<R>(code: impl FnOnce() -> R) -> R {
     // SAFETY: each thread has its own `errno`, which may be read and written at any time.
     unsafe {
@@ -311,14 +311,14 @@ fn keeping_errno<R>(code: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Passes a signal to whoever had it before.
+/// Passes a signal to its previous handler.
 fn forward(before: Option<&sigaction>, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     match before {
         Some(before) if before.sa_sigaction == libc::SIG_IGN => {}
         Some(before) if before.sa_sigaction == libc::SIG_DFL => default(signal),
         Some(before) if before.sa_flags & libc::SA_SIGINFO != 0 => {
             // SAFETY: a handler that was installed with SA_SIGINFO has these parameters, and it
-            // gets those that the system gave.
+            // gets the system's arguments.
             unsafe {
                 let handler = std::mem::transmute::<
                     usize,
@@ -339,7 +339,7 @@ fn forward(before: Option<&sigaction>, signal: c_int, info: *mut siginfo_t, cont
     }
 }
 
-/// Lets the signal do what it does by itself, as soon as the handler returns.
+/// Gives the signal its default effect, as soon as the handler returns.
 fn default(signal: c_int) {
     // SAFETY: both may be called in a signal handler, with any valid signal.
     unsafe {

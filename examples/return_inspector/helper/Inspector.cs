@@ -1,4 +1,4 @@
-// What rewritten methods call. The profiler writes the lines.
+// The methods that rewritten code calls. The profiler writes the lines.
 using System;
 using System.Collections;
 using System.Globalization;
@@ -19,7 +19,7 @@ public static class Inspector
         }
     }
 
-    // The body is the profiler's: it calls its Rust code.
+    // The profiler replaces the body: it calls its Rust code.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static unsafe void WriteLine(char* text, int length)
     {
@@ -41,7 +41,7 @@ public static class Inspector
         {
             return value.ToString();
         }
-        // Before .NET 5 these two are no IFormattable.
+        // Before .NET 5 these two do not implement IFormattable.
         if (value is IntPtr)
         {
             return ((IntPtr)value).ToInt64().ToString(CultureInfo.InvariantCulture);

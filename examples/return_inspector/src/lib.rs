@@ -1,4 +1,4 @@
-//! Shows what the methods of a .NET program return.
+//! Shows the results of the methods of a .NET program.
 
 mod native;
 mod options;
@@ -80,7 +80,7 @@ impl Profiler for ReturnInspector {
         Ok(())
     }
 
-    // Precompiled code cannot be rewritten, and holds copies of the methods of its own assembly.
+    // Precompiled code cannot be rewritten, and contains inlined copies of the methods of its own assembly.
     fn jit_cached_function_search_started(
         &self,
         info: &ProfilerInfo,
@@ -89,7 +89,7 @@ impl Profiler for ReturnInspector {
         Ok(!self.selection.may_be_copied_into(info, function)?)
     }
 
-    // A copy of a method in its caller has the IL of that moment, which may be the one before.
+    // The inlined copy of a method has the IL of that moment, which may be the original one.
     fn jit_inlining(
         &self,
         info: &ProfilerInfo,
@@ -130,12 +130,12 @@ impl ReturnInspector {
         self.selection.has(method, |method| {
             let name = method.full_name()?;
             let filter = self.options.filter.as_ref();
-            // The module's initialiser, which is in no type, is what loads the inspector.
+            // The module's initialiser, which is in no type, loads the inspector.
             Ok(filter.is_none_or(|part| name.contains(part)) && !name.starts_with(".."))
         })
     }
 
-    /// Gives the result to the helper as an object, whatever its type is.
+    /// Passes the result to the helper as an object, whatever its type is.
     fn inspect(
         &self,
         body: &mut MethodBody,
@@ -150,7 +150,7 @@ impl ReturnInspector {
         let inspect = MethodSymbol::new("[Inspector]Inspector", "Inspect", "void (string, object)");
         let name = cx.full_name().to_owned();
         let boxed = cx.box_value(&returned)?;
-        // The result is on the stack, which has to be empty where the guard is.
+        // The result is on the stack, which has to be empty at the guard.
         let kept = body.add_local(returned)?;
         let guarded = cx.guarded(body, &self.guard, |code| {
             code.ldstr(&name)

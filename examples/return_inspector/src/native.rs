@@ -1,4 +1,4 @@
-//! Results that go to this library, without managed code in between.
+//! Results passed to this library, without managed code in between.
 
 use std::fmt::Display;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -16,18 +16,18 @@ use crate::options::Options;
 
 static OUTPUT: OnceLock<Output> = OnceLock::new();
 
-/// Where a string object has its length and its text.
+/// The offsets of length and text in a string object.
 static STRINGS: OnceLock<(usize, usize)> = OnceLock::new();
 
-/// The names of the methods by number: what is called says its number.
+/// The names of the methods by number: a call passes the number of its method.
 static METHODS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Says where results go, and what writes them for the inspector.
+/// Opens the output, and returns the writer for the inspector.
 pub(crate) fn start(info: &ProfilerInfo, options: &Options) -> Result<LineWriter> {
     let output = Output::lines(options.output.clone())?;
     let layout = info.string_layout2()?;
     let place = (layout.length_offset as usize, layout.buffer_offset as usize);
-    // Set already where another runtime of this process has started the profiler, too.
+    // Set already if another runtime of this process has started the profiler, too.
     let _ = STRINGS.set(place);
     let _ = OUTPUT.set(output);
     Ok(LineWriter::new(NativeCall::new(write_line)))
@@ -42,7 +42,7 @@ fn write_line(text: *const u16, length: i32) {
     }
 }
 
-/// Gives the result to a function of this library, if it is a primitive or a string.
+/// Passes the result to a function of this library, if it is a primitive or a string.
 pub(crate) fn inspect(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
     let returned = cx.return_type()?;
     let mut converted = Fragment::new();
@@ -71,7 +71,7 @@ pub(crate) fn inspect(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Res
     };
     let call = cx.call_native(&call)?;
     let is_string = returned == TypeSig::String;
-    // While a local pins the string, it stays where it is.
+    // While a local pins the string, it is not moved.
     let pinned = match is_string {
         true => Some(body.add_local(TypeSig::Pinned(Box::new(returned)))?),
         false => None,
@@ -128,8 +128,8 @@ fn saw_string(method: i32, string: *const u8) {
     let Some((length, text)) = STRINGS.get().filter(|_| !string.is_null()) else {
         return saw(method, "null");
     };
-    // SAFETY: the code that calls passes a string object, which it has pinned: its length and so
-    // many characters stand where the runtime said, and nobody changes a string.
+    // SAFETY: the calling code passes a string object, which it has pinned: its length and so
+    // many characters are at the offsets that the runtime returned, and strings are immutable.
     let text = unsafe {
         let length = string.add(*length).cast::<u32>().read();
         std::slice::from_raw_parts(string.add(*text).cast::<u16>(), length as usize)

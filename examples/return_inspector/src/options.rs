@@ -1,4 +1,4 @@
-//! What the runner hands over, through environment variables.
+//! The options that the runner passes, through environment variables.
 
 use std::env;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ impl Options {
         Ok(Self {
             filter: filter.transpose()?,
             output: path("RETURN_INSPECTOR_OUTPUT", "returns.txt"),
-            // Beside this source, unless the profiler has gone elsewhere.
+            // Next to this source, unless the profiler was moved.
             helper: path(
                 "RETURN_INSPECTOR_HELPER",
                 concat!(env!("CARGO_MANIFEST_DIR"), "/helper/Inspector.dll"),

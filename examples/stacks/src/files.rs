@@ -1,4 +1,4 @@
-//! The files that others open.
+//! The files that viewers open.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use serde_json::json;
 
 use crate::Stacks;
 
-/// What weights are.
+/// The unit of weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// How often something was seen.
+    /// How often something was observed.
     Samples,
     /// How often something was called.
     Calls,
@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// As speedscope's schema names it.
+    /// The name in speedscope's schema.
     fn of_speedscope(self) -> &'static str {
         match self {
             Self::Samples | Self::Calls => "none",
@@ -42,7 +42,7 @@ impl Unit {
     }
 }
 
-/// What a file holds, by the ending of its name.
+/// The format of a file, by the ending of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `.svg`.
@@ -51,12 +51,12 @@ pub enum Form {
     Speedscope,
     /// `.folded`.
     Folded,
-    /// Anything else: a table, which is the profiler's own.
+    /// Anything else: a table, in the profiler's own format.
     Table,
 }
 
 impl Form {
-    /// The form of the file with this name.
+    /// The format of the file with this name.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         match path.extension().and_then(|end| end.to_str()) {
@@ -102,7 +102,7 @@ pub fn flame_graph(
     options.count_name = unit.of_flame_graph().to_owned();
     options.deterministic = true;
     if lines.is_empty() {
-        // An empty graph is an error there, and a picture here.
+        // inferno refuses an empty graph; here it is a picture without frames.
         return writeln!(
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" height=\"60\">\

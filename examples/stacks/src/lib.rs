@@ -1,10 +1,10 @@
-//! What the example profilers share: stacks with weights, as a flame graph, for speedscope, and
+//! Shared by the example profilers: stacks with weights, as a flame graph, for speedscope, and
 //! folded.
 //!
-//! A [`Stacks`] is a tree: stacks that begin alike share nodes, so it grows with the code of a
-//! program and not with the time that it runs. Frames are numbers of the profiler's choice; names
-//! are asked for when a file is written. [`Live`] has such trees for threads that add to them all the
-//! time, [`Names`] numbers for names.
+//! A [`Stacks`] is a tree: stacks with a common beginning share nodes, so it grows with the code of a
+//! program and not with its running time. Frames are numbers that the profiler chooses; names
+//! are queried when a file is written. [`Live`] has such trees for threads that continuously add to
+//! them, [`Names`] numbers for names.
 
 mod files;
 mod live;

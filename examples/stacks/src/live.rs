@@ -1,8 +1,8 @@
 //! Trees that threads of the program add to without waiting, while another thread reads them.
 //!
-//! Each thread has a tree of its own. What it counts are atomics that it alone writes, so that a
-//! reader needs no lock that the thread might hold: it may be interrupted anywhere, for instance by
-//! the signal because of which the results are written.
+//! Each thread has a tree of its own. Its counts are atomics that only this thread writes, so that a
+//! reader needs no lock that the thread might hold: it may be interrupted anywhere, for example by
+//! the signal that causes the results to be written.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::Stacks;
 use crate::tree::Node;
 
-/// The stacks of all threads of a program, those included that have ended.
+/// The stacks of all threads of a program, including those that have ended.
 #[derive(Debug, Clone)]
 pub struct Live(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     limit: usize,
-    /// The nodes of the threads that run.
+    /// The number of nodes of the running threads.
     used: AtomicUsize,
     threads: Mutex<Threads>,
 }
@@ -29,14 +29,14 @@ struct Shared {
 struct Threads {
     running: Vec<Arc<Tree>>,
     ended: Stacks,
-    /// How many there were.
+    /// The number of threads so far.
     seen: u64,
 }
 
 impl Live {
-    /// No stacks yet. The threads that run have so many nodes at most, of some 80 bytes each; those
-    /// that have ended as many again. Then new ones go below [`Stacks::OTHERS`]: no weight gets lost,
-    /// but what called a frame.
+    /// No stacks yet. The running threads have at most so many nodes, of some 80 bytes each; those
+    /// that have ended as many again. After that new ones are added below [`Stacks::OTHERS`]: no weight is
+    /// lost, only the callers of a frame.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self(Arc::new(Shared {
@@ -70,8 +70,8 @@ impl Live {
         local
     }
 
-    /// The stacks as they are now. Of a node that is [open](Local::open) the weight until `now`
-    /// counts.
+    /// A copy of the stacks. The weight of an [open](Local::open) node counts
+    /// until `now`.
     #[must_use]
     pub fn stacks(&self, now: u64) -> Stacks {
         let threads = self.0.lock();
@@ -83,7 +83,7 @@ impl Live {
         all
     }
 
-    /// How many threads there were.
+    /// The number of threads so far.
     #[must_use]
     pub fn threads(&self) -> u64 {
         self.0.lock().seen
@@ -109,9 +109,9 @@ pub struct Local {
     shared: Arc<Shared>,
     tree: Arc<Tree>,
     children: HashMap<(Node, u64), Node, BuildHasherDefault<Mix>>,
-    /// For each node the child that was last asked for.
+    /// For each node the child that was last requested.
     recent: Vec<(u64, Node)>,
-    /// The node of what finds no place.
+    /// The node of frames for which there is no room.
     others: Node,
 }
 
@@ -155,8 +155,8 @@ impl Local {
         }
     }
 
-    /// The weight of this node grows by itself, as time does, from `since` on; of the node before it
-    /// does no longer. Nothing is added by that.
+    /// From `since` on the weight of this node grows by itself, as time does; that of the previous node
+    /// no longer does. Nothing is added by that.
     #[inline]
     pub fn open(&self, node: Node, since: u64) {
         self.tree.open.store(node.0, Ordering::Relaxed);
@@ -164,7 +164,7 @@ impl Local {
     }
 }
 
-/// Without an operation that other processors have to agree to: one thread writes.
+/// Without a read-modify-write operation: only one thread writes.
 #[inline]
 fn add(to: &AtomicU64, value: u64) {
     to.store(
@@ -179,7 +179,7 @@ impl Drop for Local {
         let mine = |tree: &Arc<Tree>| Arc::ptr_eq(tree, &self.tree);
         if let Some(index) = threads.running.iter().position(mine) {
             threads.running.swap_remove(index);
-            // Nothing grows when the thread is gone.
+            // Nothing grows after the thread has ended.
             self.tree.add_to(&mut threads.ended, 0);
         }
         let below_others = |(parent, _): &&(Node, u64)| *parent == self.others;
@@ -197,10 +197,10 @@ impl fmt::Debug for Local {
     }
 }
 
-/// How many nodes the first chunk has; each further one has twice as many.
+/// The number of nodes in the first chunk; each further one has twice as many.
 const FIRST: usize = 64;
 
-/// The nodes of a thread. They never move, so that they can be read while there come more.
+/// The nodes of a thread. They never move, so that they can be read while others are added.
 #[derive(Debug)]
 struct Tree {
     chunks: [OnceLock<Box<[Cell]>>; 26],
@@ -240,7 +240,7 @@ impl Tree {
         self.chunks.get(chunk)?.get()?.get(place)
     }
 
-    /// Only the thread itself may.
+    /// Only for the thread itself.
     fn push(&self, parent: Node, frame: u64) -> Node {
         let count = self.count.load(Ordering::Relaxed);
         let node = Node(count as u32);
@@ -260,7 +260,7 @@ impl Tree {
         let count = self.count.load(Ordering::Acquire) as u32;
         let open = self.open.load(Ordering::Relaxed);
         let since = self.since.load(Ordering::Relaxed);
-        // A caller is made before those that it calls.
+        // Callers are created before their callees.
         let mut places = Vec::with_capacity(count as usize);
         for index in 0..count {
             let Some(cell) = self.cell(Node(index)) else {
@@ -281,7 +281,7 @@ impl Tree {
     }
 }
 
-/// A hash of two numbers that nobody chooses to do harm.
+/// A non-cryptographic hash of two numbers.
 #[derive(Default)]
 struct Mix(u64);
 
@@ -355,7 +355,7 @@ mod tests {
         }
         assert!(sorted(&full).contains(&(vec![Stacks::OTHERS, 3], 10, 1)));
         drop(local);
-        // Another thread finds places again; what has ended keeps what it has.
+        // Another thread finds room again; the ended one keeps its nodes.
         let mut local = live.join();
         let node = local.child(Stacks::ROOT, 7);
         local.add(node, 1, 1);

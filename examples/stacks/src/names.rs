@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Stacks;
 
-/// Gives each name a number, from 0 on.
+/// Gives each name a number, from 0.
 #[derive(Debug, Clone)]
 pub struct Names {
     numbers: HashMap<Arc<str>, u64>,
@@ -14,10 +14,10 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of all that come when there are too many.
+    /// The number of all names beyond the limit.
     pub const OTHERS: u64 = u64::MAX - 1;
 
-    /// No names; there can be so many. Those that come later are all [`Self::OTHERS`].
+    /// No names, with a limit. Those beyond it are all [`Self::OTHERS`].
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-/// A node of the tree; good for the tree that it comes from.
+/// A node of the tree; valid for the tree that it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Node(pub(crate) u32);
 
-/// Stacks with weights, and how often each was seen.
+/// Stacks with weights, and how often each was added.
 #[derive(Debug, Clone)]
 pub struct Stacks {
     nodes: Vec<Data>,
     children: HashMap<(Node, u64), Node>,
     limit: usize,
-    /// The weight of what found no place.
+    /// The weight of frames for which there was no room.
     cut: u64,
 }
 
@@ -20,20 +20,20 @@ pub struct Stacks {
 struct Data {
     frame: u64,
     parent: Node,
-    /// Of the stacks that end here.
+    /// The weight of the stacks that end here.
     weight: u64,
     count: u64,
 }
 
 impl Stacks {
-    /// The node that all stacks begin at. It is no frame.
+    /// The node at which all stacks begin. It is not a frame.
     pub const ROOT: Node = Node(0);
 
-    /// The frame that stands for callers that find no place.
+    /// The frame that stands for callers for which there is no room.
     pub const OTHERS: u64 = u64::MAX;
 
-    /// An empty tree that grows to so many nodes, of some 80 bytes each. Frames that find no place
-    /// are left out then: their weight counts for the caller.
+    /// An empty tree that grows to so many nodes, of some 80 bytes each. Frames beyond that
+    /// are left out: their weight counts for the caller.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         let root = Data {
@@ -128,14 +128,14 @@ impl Stacks {
         self.nodes.iter().map(|node| node.weight).sum()
     }
 
-    /// The weight of the stacks that were cut because the tree is full.
+    /// The weight of the stacks that were truncated because the tree is full.
     #[must_use]
     pub fn cut(&self) -> u64 {
         self.cut
     }
 
     /// The stacks, outermost frame first, each with its weight and how often it was added. Those
-    /// that were never added, only passed, are left out.
+    /// that were never added, only passed through, are left out.
     pub fn iter(&self) -> impl Iterator<Item = (Vec<u64>, u64, u64)> + '_ {
         let ends = self.nodes.iter().filter(|node| node.count > 0);
         ends.map(|end| (self.frames(end), end.weight, end.count))
@@ -146,14 +146,14 @@ impl Stacks {
     #[must_use]
     pub fn by_frame(&self) -> HashMap<u64, (u64, u64)> {
         let mut sums: HashMap<u64, (u64, u64)> = HashMap::new();
-        // A caller comes before those that it calls.
+        // Callers precede their callees.
         let mut weights: Vec<u64> = self.nodes.iter().map(|node| node.weight).collect();
         let mut below: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate().skip(1).rev() {
             weights[node.parent.0 as usize] += weights[index];
             below[node.parent.0 as usize].push(index as u32);
         }
-        // How often a frame is on the way from the root to where the walk is.
+        // How often a frame is on the path from the root to the current node.
         let mut open: HashMap<u64, u32> = HashMap::new();
         let mut walk: Vec<(u32, bool)> = below[0].iter().map(|child| (*child, false)).collect();
         while let Some((index, is_done)) = walk.pop() {
@@ -185,7 +185,7 @@ impl Stacks {
         calls
     }
 
-    /// How often stacks were added whose callers found no place.
+    /// How often stacks were added for whose callers there was no room.
     #[must_use]
     pub fn calls_below_others(&self) -> u64 {
         match self.children.get(&(Self::ROOT, Self::OTHERS)) {
@@ -197,7 +197,7 @@ impl Stacks {
         }
     }
 
-    /// The same stacks, each with its weight as often as it was added.
+    /// The same stacks, each with the number of times that it was added as its weight.
     #[must_use]
     pub fn by_count(&self) -> Self {
         let mut same = self.clone();
@@ -207,7 +207,7 @@ impl Stacks {
         same
     }
 
-    /// Multiplies all weights, to have them in another unit.
+    /// Multiplies all weights, to convert them to another unit.
     pub fn scale(&mut self, factor: f64) {
         for node in &mut self.nodes {
             node.weight = (node.weight as f64 * factor) as u64;

@@ -1,10 +1,10 @@
-// The program that the examples profile when they are given no other one: a small shop.
+// The program that the examples profile when no other one is given: a small shop.
 //
 // It uses the constructs that a profiler meets: namespaces, nested and generic types, generic
 // methods over classes and structs, arrays, ref and out parameters, lambdas, an iterator, an
-// exception, a method made at run time, a second thread, and a method that is called often enough
+// exception, a method created at run time, a second thread, and a method that is called often enough
 // to be compiled again with optimisations. Its output is the same in every run, in less than a
-// second. The argument exit=N makes it end with the exit code N; other arguments are listed.
+// second. The argument exit=N sets its exit code; other arguments are listed.
 
 using System;
 using System.Collections.Generic;
@@ -279,7 +279,7 @@ namespace Shop
             Console.WriteLine("discount: " + MakeDiscount(20)(1995));
 
             // The runtime begins to count calls when nothing new was compiled for 100 ms, and
-            // compiles in the background what was called 30 times from then on.
+            // compiles methods in the background that were called 30 times from then on.
             int mixed = 0;
             for (int round = 0; round < 3; round++)
             {

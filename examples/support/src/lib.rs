@@ -1,6 +1,6 @@
-//! What the examples share. Not published.
+//! Shared by the examples. Not published.
 //!
-//! - [`runtime`]: a .NET runtime, an installed one or one that is fetched once.
+//! - [`runtime`]: a .NET runtime, an installed or a fetched one.
 //! - [`samples`]: a program to profile.
 //! - [`run`]: the command line of an example, described by [`Example`].
 

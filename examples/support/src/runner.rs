@@ -1,4 +1,4 @@
-//! What an example's executable does.
+//! The `main` of an example's executable.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use report::private;
 
 use crate::{Error, Example, Request, Result, runtime, samples};
 
-/// Reads the command line and runs the program under the example's profiler.
+/// Parses the command line and runs the program under the example's profiler.
 ///
 /// On Unix this process becomes the program. It returns only after `--help` (0), a mistake on the
 /// command line (2), or if the program cannot be started (1); the reason is then on stderr.
@@ -40,7 +40,7 @@ use crate::{Error, Example, Request, Result, runtime, samples};
 pub fn run(example: &Example) -> ExitCode {
     let (message, code) = match example.parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => {
-            // Nobody reads it: nothing to do.
+            // If stdout is closed, there is nothing to do.
             let _ = io::stdout().write_all(example.usage().as_bytes());
             return ExitCode::SUCCESS;
         }
@@ -64,7 +64,7 @@ fn launch(
     program: Option<PathBuf>,
     arguments: Vec<OsString>,
 ) -> Result<Infallible> {
-    // First what costs nothing: a runtime may have to be fetched.
+    // First the cheap checks: a runtime may have to be fetched.
     let program = Program::open(program.unwrap_or_else(samples::sample))?;
     let library = ProfilerLibrary::new(find_library(example.name)?, example.clsid)?;
     library.check()?;
@@ -87,7 +87,7 @@ fn launch(
             clear(Path::new(value))?;
         }
     }
-    // Who reads the program's streams with another program gets them as they are.
+    // If the program's streams are read by another program, it gets them unchanged.
     if let Some(file) = example.results(&variables)
         && io::stderr().is_terminal()
     {
@@ -97,15 +97,15 @@ fn launch(
     Err(Error::from(launch.exec()))
 }
 
-/// Removes the results of an earlier run, which would be taken for those of this one. Terminals, pipes
+/// Removes the results of an earlier run, which would be mistaken for those of this one. Terminals, pipes
 /// and the like are left alone.
 fn clear(path: &Path) -> Result<()> {
     match fs::metadata(path) {
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
         _ => {
-            // Tells whether it can be written, as the profiler will do.
+            // Tests whether it can be written, as the profiler will do.
             private::append(path).map_err(Error::io("write", path))?;
-            // A link stays, and so does a file in a folder that cannot be written: an empty one.
+            // A link remains, and so does a file in a folder that cannot be written: an empty one.
             let _ = fs::canonicalize(path).and_then(fs::remove_file);
             Ok(())
         }

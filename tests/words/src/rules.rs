@@ -164,10 +164,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "own-il",
-        forbidden: &[
-            "other|own il",
-            "method's|methods' own body|bodies",
-        ],
+        forbidden: &["other|own il", "method's|methods' own body|bodies"],
         say: "\"original IL\", \"rewritten IL\", \"rejitted IL\"",
         wrong: "The method runs its own IL again.",
         right: "The method runs its original IL again.",

@@ -247,7 +247,10 @@ fn words_of(line: &Line, text: &mut Text, in_code: &mut bool) {
             line: number,
         });
     };
-    let unescaped = line.text.replace("\\n", " ").replace("\\\"", "\"");
+    let mut unescaped = line.text.replace("\\n", " ").replace("\\\"", "\"");
+    if matches!(line.kind, Kind::Literal(_)) {
+        unescaped = without_arguments(&unescaped);
+    }
     for (index, part) in unescaped.split('`').enumerate() {
         if index > 0 {
             *in_code = !*in_code;
@@ -278,6 +281,17 @@ fn words_of(line: &Line, text: &mut Text, in_code: &mut bool) {
             }
         }
     }
+}
+
+/// The text of a literal without the arguments of `format!`.
+fn without_arguments(text: &str) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        result.push_str(before);
+        rest = after.split_once('}').map_or("", |it| it.1);
+    }
+    result + rest
 }
 
 /// The text without the targets of links.

