@@ -1,4 +1,4 @@
-//! Lets the tests' programs export what a runtime's library exports.
+//! Lets the tests' programs export the functions that a runtime's library exports.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

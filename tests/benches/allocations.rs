@@ -1,4 +1,4 @@
-//! What `alloc_profiler` costs a program that allocates: the CPU time of `Watched`, on .NET 8.
+//! The cost of `alloc_profiler` for a program that allocates: the CPU time of `Watched`, on .NET 8.
 //!
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench allocations            # 7 runs of each
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Each round runs all in turn, without the profiler, with samples, exact, and exact with whole
-//! stacks; the ratios are those of the medians. One program does nothing but allocate, the other one
-//! does something with what it allocates.
+//! stacks; the ratios are those of the medians. One program only allocates, the other one
+//! uses the allocated objects.
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ mod measure {
         let host = DotnetHost::at(runtime::fetch(&Pinned::NET_8)?)?;
         let scratch = std::env::temp_dir().join(format!("allocations-{}", std::process::id()));
         std::fs::create_dir_all(&scratch)?;
-        // Exact takes so much longer that less has to do.
+        // Exact takes so much longer that the work is reduced.
         for (work, rate, is_sampled) in [
             ("objects", 20_000, true),
             ("words", 300, true),
@@ -80,7 +80,7 @@ mod measure {
                 (how, ", stacks", command(Some("stacks.folded"))?),
             ];
             let mut times = vec![Vec::new(); commands.len()];
-            // The first round brings files into memory.
+            // The first round reads files into memory.
             for round in 0..=runs {
                 for (index, (.., command)) in commands.iter_mut().enumerate() {
                     let time = cpu_time(command)?.as_secs_f64();
@@ -107,7 +107,7 @@ mod measure {
         let mut status = 0;
         // SAFETY: a structure of numbers, of which zero is a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to locals; the child is ours, and nobody else waits for it.
+        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it.
         if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
             return Err(std::io::Error::last_os_error().into());
         }

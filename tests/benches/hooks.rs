@@ -1,5 +1,5 @@
-//! What the component's fast hooks cost, compared with hooks written in C: the CPU time of a program
-//! that does nothing but call a function, on .NET 8.
+//! The cost of the component's fast hooks, compared with hooks written in C: the CPU time of a program
+//! that only calls a function, on .NET 8.
 //!
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench hooks            # 15 runs of each
@@ -8,7 +8,7 @@
 //!
 //! Needs `cc`, and Linux on x86-64. Each round runs all of them in turn, without hooks, with hooks in
 //! C, with those of the component, and with those of the example `call_counter`; the ratio is that of
-//! the medians, over what the program needs without any.
+//! the medians, minus the time of the program without hooks.
 
 use std::process::ExitCode;
 
@@ -46,7 +46,7 @@ mod measure {
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
     const CALLS: u64 = 100_000_000;
-    /// The library of the hooks that do next to nothing, and of `call_counter`, with their class ids.
+    /// The library of the hooks that do almost nothing, and of `call_counter`, with their class ids.
     const FAST: (&str, &str) = ("scenarios", "Measures");
     const COUNTER: (&str, &str) = ("call_counter", "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57");
 
@@ -95,7 +95,7 @@ mod measure {
             ("call_counter", command(Some(COUNTER), None)?),
         ];
         let mut times = vec![Vec::new(); commands.len()];
-        // The first round brings files into memory.
+        // The first round reads files into memory.
         for round in 0..=runs {
             for (index, (_, command)) in commands.iter_mut().enumerate() {
                 let time = cpu_time(command)?;
@@ -132,7 +132,7 @@ mod measure {
         ] {
             let added = with[1] - none[1];
             println!(
-                "{name}: {:.2} times what fast hooks add, {:.2} times what hooks in C add",
+                "{name}: {:.2} times the cost of fast hooks, {:.2} times that of hooks in C",
                 added / (ours[1] - none[1]),
                 added / (in_c[1] - none[1])
             );
@@ -142,7 +142,7 @@ mod measure {
             ours[1] / in_c[1]
         );
         println!(
-            "fast hooks / hooks in C: {:.3} of what hooks add",
+            "fast hooks / hooks in C: {:.3} of the added time",
             (ours[1] - none[1]) / (in_c[1] - none[1])
         );
         Ok(())
@@ -170,7 +170,7 @@ mod measure {
         let mut status = 0;
         // SAFETY: a structure of numbers, of which zero is a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to locals; the child is ours, and nobody else waits for it.
+        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it.
         if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
             return Err(std::io::Error::last_os_error().into());
         }

@@ -1,25 +1,25 @@
-//! What rewriting takes of the time in which a program is compiled: every method that the runtime
+//! The share of rewriting in the time in which a program is compiled: every method that the runtime
 //! compiles gets a prologue and an epilogue, and both the rewriting and the compilation are timed, by
-//! the clock of the thread.
+//! the thread's clock.
 //!
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench jit_share            # 5 runs of each
 //! cargo bench -p clr_profiler_tests --bench jit_share -- 15
 //! ```
 //!
-//! The program has 3000 methods of the core library compiled; as no code is used that was compiled
-//! before (`ReadyToRun=0`), what starts it is compiled, too. Once nothing is optimised (tier 0, where it
-//! stays), once all is from the beginning (`TieredCompilation=0`). The compilation is what lies between
+//! The program has 3000 methods of the core library compiled; because no precompiled code is used
+//! (`ReadyToRun=0`), its start-up code is compiled, too. Once nothing is optimised (tier 0, without
+//! tier-up), once everything is from the beginning (`TieredCompilation=0`). The compilation is the time between
 //! the end of `JITCompilationStarted` and the beginning of `JITCompilationFinished`.
 //!
-//! "edit" is to decode, edit and encode; "check" to decode what was encoded and to check it, when all
-//! is known of what it refers to; "metadata" what asking for that takes more. These are of every other
-//! method. Of the rest, "calls" is what `Method::rewrite` takes beside them: what it asks of the runtime
-//! about the method, its body, and setting the new one; and "map" what it takes more to tell the runtime
-//! where the old offsets are. The share is that of edit and check. Each method
-//! follows upon a compilation, which leaves nothing of all that in the caches of the processor.
+//! "edit" is to decode, edit and encode; "check" to decode the encoded body and to verify it, when all
+//! its references are resolved already; "metadata" the additional time for resolving them. These are of every
+//! other method. For the other half, "calls" is the additional time of `Method::rewrite`: its native calls
+//! about the method, its body, and setting the new one; and "map" the additional time for the map
+//! of IL offsets. The share is that of edit and check. Each method
+//! follows a compilation, which leaves none of its data in the caches of the processor.
 //!
-//! `Method::rewrite` uses its memory again, as in `again`; `new` is what that saves.
+//! `Method::rewrite` reuses its memory, as in `again`; `new` is the time that this saves.
 
 use std::error::Error;
 use std::path::Path;
@@ -111,7 +111,7 @@ fn run(runs: usize) -> Result<()> {
     Ok(())
 }
 
-/// The number of methods, and in microseconds what one of them takes on average.
+/// The number of methods, and the average microseconds for one of them.
 struct Figures {
     methods: f64,
     bytes: f64,
@@ -163,7 +163,7 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
     else {
         return Err(format!("{} sums", sums.len()).into());
     };
-    // Some leave by a tail call; if it were many, the figures would tell nothing.
+    // Some methods end in tail calls; if there were many, the figures would be meaningless.
     if methods < 2500.0 || refused > methods / 20.0 {
         return Err(format!("{methods} methods, {refused} refused: {text}").into());
     }

@@ -1,13 +1,13 @@
-//! What it costs when rewritten code calls something: nanoseconds a call of a method that does
-//! nothing else, with each kind of call put before it.
+//! The cost of a call from rewritten code: nanoseconds a call of a method that does
+//! nothing else, with each kind of call inserted at its start.
 //!
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench native_calls            # 31 rounds
 //! cargo bench -p clr_profiler_tests --bench native_calls -- 101
 //! ```
 //!
-//! The program times loops of a million calls, way by way in each round, so that what else the
-//! machine does hits all alike; the figures are medians. It runs once without a profiler, where all
+//! The program times loops of a million calls, way by way in each round, so that other activity of the
+//! machine affects all alike; the figures are medians. It runs once without a profiler, where all
 //! ways are the same, and once with the calls. All code is optimised from the start.
 
 use std::error::Error;
@@ -18,7 +18,7 @@ use clr_profiler_tests::{Runtime, clsid, matrix, profilee};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// As the program has them.
+/// In the order of the program.
 const WAYS: [&str; 8] = [
     "nothing",
     "call of the helper",

@@ -1,16 +1,16 @@
-//! What it costs to read, edit and write the method bodies of .NET 8's framework, against a scan
+//! The cost of reading, editing and writing the method bodies of .NET 8's framework, against a scan
 //! that only finds where their instructions end.
 //!
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench rewrite            # 31 rounds
 //! cargo bench -p clr_profiler_tests --bench rewrite -- 101
-//! cargo bench -p clr_profiler_tests --bench rewrite -- 101 only decode    # to look at with perf
+//! cargo bench -p clr_profiler_tests --bench rewrite -- 101 only decode    # to profile with perf
 //! ```
 //!
-//! Each round goes through all bodies once with each of the ways, in a random order, so that what
-//! else the machine does hits all alike: the median is that of the rounds. The least is the sum of what
-//! each hundredth of the bodies took when it was fastest, so that nothing else is in it. All memory is used again from body to body, as a profiler
-//! would do it; what is allocated all the same is counted. docs/performance.md has figures.
+//! Each round goes through all bodies once with each of the ways, in a random order, so that
+//! other activity of the machine affects all alike: the median is that of the rounds. The least is the sum
+//! of the fastest times of each hundredth of the bodies, so that no other activity is in it. All memory is
+//! reused from body to body, as in a profiler; remaining allocations are counted. docs/performance.md has figures.
 
 #[path = "../tests/corpus/mod.rs"]
 mod corpus;
@@ -78,10 +78,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is done with a body.
+/// One operation on a body.
 type Way = (&'static str, fn(&mut Memory, &[u8]) -> Result<()>);
 
-/// The second one is what the others are compared with, the last one is the whole work.
+/// The others are compared with the second one; the last one is the whole work.
 const WAYS: [Way; 5] = [
     ("copy the bytes", copy),
     ("scan the lengths", scan),
@@ -92,7 +92,7 @@ const WAYS: [Way; 5] = [
 const SCAN: usize = 1;
 const REWRITE: usize = 4;
 
-/// What is used again from body to body.
+/// The memory that is reused from body to body.
 struct Memory {
     lengths: Lengths,
     body: MethodBody,
@@ -158,7 +158,7 @@ fn encode(memory: &mut Memory) -> Result<()> {
     Ok(())
 }
 
-/// The lengths of instructions, by the first byte of the code and by the second one behind `0xfe`.
+/// The lengths of instructions, by the first byte of the code and by the second one after `0xfe`.
 struct Lengths([[u8; 256]; 2]);
 
 impl Lengths {
@@ -166,7 +166,7 @@ impl Lengths {
         let mut lengths = [[0; 256]; 2];
         for opcode in Opcode::ALL {
             let [second, first] = opcode.code().to_le_bytes();
-            // What a `switch` has beside its table.
+            // The fixed part of a `switch`, without its table.
             let operand = opcode.operand_kind().size().unwrap_or(4);
             lengths[usize::from(first == 0xfe)][usize::from(second)] =
                 opcode.code_length() + operand;
@@ -203,7 +203,7 @@ impl Lengths {
     }
 }
 
-/// All bodies, one behind the other.
+/// All bodies, one after the other.
 struct Corpus {
     bytes: Vec<u8>,
     bodies: Vec<Range<usize>>,
@@ -239,7 +239,7 @@ impl Corpus {
     }
 }
 
-/// Goes one of the ways again and again.
+/// Repeats one of the ways.
 fn run_only(name: &str, rounds: usize) -> Result<()> {
     let way = WAYS.iter().find(|(other, _)| *other == name);
     let &(_, way) = way.ok_or_else(|| format!("there is no way {name:?}"))?;
@@ -322,22 +322,22 @@ fn run(rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// How many nanoseconds a way took with some bodies, again and again.
+/// The nanoseconds that a way took for some bodies, in each repetition.
 #[derive(Default)]
 struct Times {
     rounds: Vec<f64>,
-    /// Of each piece of the bodies, the least.
+    /// The least for each piece of the bodies.
     pieces: Vec<f64>,
 }
 
-/// A way to look at the times.
+/// A statistic of the times.
 type Of = fn(&Times) -> f64;
 
 impl Times {
-    /// Many enough that a piece often is not interrupted, and few enough for the clock.
+    /// Many enough that a piece often is not interrupted, and few enough for the clock's resolution.
     const PIECES: usize = 100;
 
-    /// Has the memory for so many.
+    /// Reserves the memory for so many.
     fn of(bodies: usize, rounds: usize) -> Self {
         Self {
             rounds: Vec::with_capacity(rounds),
@@ -375,7 +375,7 @@ impl Times {
         sorted[sorted.len() / 2]
     }
 
-    /// What it takes when nothing else disturbs.
+    /// The time without any disturbance.
     fn least(&self) -> f64 {
         self.pieces.iter().sum()
     }

@@ -1,4 +1,4 @@
-//! What a profiler adds to the start of a program: the CPU time of the whole process, from the
+//! The cost of a profiler at the start of a program: the CPU time of the whole process, from the
 //! runtime's start to its end, of a program that prints one line, on .NET 8.
 //!
 //! ```sh
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Without a profiler, with one that does nothing, and with `jit_logger` writing to a file. Each
-//! round runs all three in a random order, so that what else the machine does hits all alike. The
-//! ratio is that of the medians; its range holds 95 of 100 ratios of resampled runs (bootstrap).
+//! round runs all three in a random order, so that other activity of the machine affects all alike. The
+//! ratio is that of the medians; its range contains 95 of 100 ratios of resampled runs (bootstrap).
 
 use std::process::ExitCode;
 
@@ -96,7 +96,7 @@ mod measure {
         Ok(())
     }
 
-    /// Runs that are not counted: files come into memory.
+    /// Runs that are not counted: they read files into memory.
     const WARM_UP: usize = 3;
 
     /// The CPU times of each command in milliseconds.
@@ -118,7 +118,7 @@ mod measure {
         Ok(measured)
     }
 
-    /// What the process and all its threads used, in user mode and in the system.
+    /// The CPU time of the process and all its threads, in user mode and in the system.
     fn cpu_time(command: &mut Command) -> Result<Duration> {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.spawn()?;
@@ -126,7 +126,7 @@ mod measure {
         let mut status = 0;
         // SAFETY: a structure of numbers, of which zero is a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to locals; the child is ours, and nobody else waits for it:
+        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it:
         // `child` is dropped without waiting.
         if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
             return Err(std::io::Error::last_os_error().into());
@@ -147,7 +147,7 @@ mod measure {
         sorted[(sorted.len() - 1) * quarter / 4]
     }
 
-    /// Between which ratios of medians those of resampled runs lie.
+    /// The range of the ratios of medians of resampled runs.
     fn range_of_ratio(times: &[f64], base: &[f64], random: &mut Random) -> [f64; 2] {
         let mut resampled = |times: &[f64]| {
             let picked: Vec<f64> = times

@@ -23,7 +23,7 @@ fn main() {
             };
             let name = name.trim_end_matches(");");
             let module = format!("profiler_{}", types.len());
-            // The list of all has to see it.
+            // The module of all needs access to it.
             let before = before.replace(
                 &format!("\nstruct {name}"),
                 &format!("\npub(crate) struct {name}"),

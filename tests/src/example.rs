@@ -15,7 +15,7 @@ use crate::Runtime;
 pub struct Example(pub &'static str);
 
 impl Example {
-    /// The executable and, by the way, its library: built now, unless they are as new as the source.
+    /// The executable and, as a side effect, its library: built now, unless they are up to date.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl Example {
         command
     }
 
-    /// What the example says on stderr, and what the program does.
+    /// The example's and the program's lines of stderr.
     pub fn split(self, stderr: &str) -> (Vec<&str>, Vec<&str>) {
         let prefixes = [format!("{}: ", self.0), "clr_profiler: ".to_owned()];
         let is_own = |line: &&str| prefixes.iter().any(|prefix| line.starts_with(prefix));
@@ -109,16 +109,16 @@ impl Example {
     }
 }
 
-/// An empty folder of one test, removed in the end. Its name has a space and more than ASCII.
+/// An empty folder of one test, removed at the end. Its name has a space and non-ASCII characters.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// A folder that nobody else has.
+    /// A folder with a unique name.
     ///
     /// # Panics
     ///
-    /// If it cannot be made.
+    /// If it cannot be created.
     #[expect(clippy::new_without_default, reason = "it makes a folder on the disk")]
     pub fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -133,7 +133,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// Everything in it, with sizes.
+    /// All files in it, with sizes.
     ///
     /// # Panics
     ///

@@ -68,7 +68,7 @@ mod tests {
         })
     }
 
-    /// Where the links of a text lead.
+    /// The targets of the links of a text.
     fn links(text: &str) -> Vec<String> {
         let after = prose(text).flat_map(|line| line.split("](").skip(1));
         after
@@ -76,7 +76,7 @@ mod tests {
             .collect()
     }
 
-    /// By what a link names a heading: lower case, without punctuation, with hyphens for spaces.
+    /// The anchors of the headings: lower case, without punctuation, with hyphens for spaces.
     fn anchors(text: &str) -> Vec<String> {
         let headings = prose(text).filter_map(|line| line.strip_prefix('#'));
         headings
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(files, listed);
     }
 
-    /// The texts of the repository: those at its top, those of its packages, and the guide.
+    /// The texts of the repository: those in its root, those of its packages, and the guide.
     fn texts() -> Vec<PathBuf> {
         const DEPTH: u32 = 3;
 
@@ -111,7 +111,7 @@ mod tests {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.file_name().and_then(|name| name.to_str());
-                // What cargo has built, and what does not belong to the repository.
+                // Build output, and files that do not belong to the repository.
                 let is_foreign = name.is_none_or(|name| name == "target" || name.starts_with('.'));
                 if path.is_dir() && depth > 0 && !is_foreign {
                     collect(&path, depth - 1, found);
@@ -127,7 +127,7 @@ mod tests {
         found
     }
 
-    /// What is wrong with the links of a text.
+    /// The problems of the links of a text.
     fn broken_links(file: &Path) -> Vec<String> {
         let mut broken = Vec::new();
         for link in links(&text(file)) {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn links_lead_somewhere() {
         let texts = texts();
-        // All chapters, the summary, and what stands at the top and in the packages.
+        // All chapters, the summary, and the texts in the root and in the packages.
         assert!(texts.len() > CHAPTERS.len() + 10, "{texts:#?}");
         let broken: Vec<String> = texts.iter().flat_map(|file| broken_links(file)).collect();
         assert_eq!(broken, [""; 0]);
@@ -166,7 +166,7 @@ mod tests {
                     continue;
                 };
                 in_code = !in_code;
-                // A block without a language is one of Rust for rustdoc.
+                // For rustdoc, a block without a language is Rust.
                 let known = [
                     "rust",
                     "rust,no_run",

@@ -1,4 +1,4 @@
-//! The framework of the scenarios: a program, a profiler, a runtime, and what both of them wrote.
+//! The framework of the scenarios: a program, a profiler, a runtime, and the output of both.
 //!
 //! ```no_run
 //! use clr_profiler_tests::Scenario;
@@ -9,9 +9,9 @@
 //!     .compare(|plain, profiled| assert_eq!(profiled.output(), plain.output()));
 //! ```
 //!
-//! A profiled program is `profilees/NAME.dll`, built from the source beside it. A profiler of a
-//! scenario is in the package `scenarios`, which has one library for all of them, goes by the name
-//! of its type, and writes what it wants to be asserted into the file that `SCENARIO_LOG` names.
+//! A profiled program is `profilees/NAME.dll`, built from the source next to it. A profiler of a
+//! scenario is in the package `scenarios`, which has one library for all of them, is identified by the
+//! name of its type, and writes lines for the assertions into the file that `SCENARIO_LOG` names.
 
 /// The code of the README.
 #[cfg(doctest)]

@@ -1,11 +1,11 @@
-//! Running a program to its end, with everything it writes, and not for ever.
+//! Runs a program to its end, with a time limit, and captures its output.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a profiled program may take: hanging is a failure, too.
+/// The time limit of a profiled program: hanging is a failure, too.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program that has ended.
@@ -13,11 +13,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Finished {
     /// How it ended.
     pub status: ExitStatus,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to its standard error.
+    /// Its standard error.
     pub stderr: String,
-    /// What the profiler wrote to the scenario's log.
+    /// The scenario's log, which the profiler writes.
     pub log: String,
 }
 
@@ -40,7 +40,7 @@ pub fn has_line(log: &str, line: &str) -> bool {
 }
 
 impl Finished {
-    /// All that the program itself shows of itself: what a profiler must not change.
+    /// Everything that the program itself shows: a profiler must not change it.
     pub fn output(&self) -> (Option<i32>, &str, &str) {
         (self.status.code(), &self.stdout, &self.stderr)
     }
@@ -50,7 +50,7 @@ impl Finished {
         has_line(&self.log, line)
     }
 
-    /// Runs `command` with nothing to read.
+    /// Runs `command` with an empty standard input.
     ///
     /// # Panics
     ///
@@ -87,7 +87,7 @@ impl Finished {
     }
 }
 
-/// Waits for its end, but not for ever.
+/// Waits for its end, up to the time limit.
 pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -1,4 +1,4 @@
-//! The recorder between runtime and profiler, where the environment asks for it.
+//! The recorder between runtime and profiler, if the environment requests it.
 //!
 //! With `CLR_PROFILER_RECORD_FOLDER` naming a folder and `CLR_PROFILER_RECORDED_LIBRARY` the library
 //! of the scenarios' profilers, every scenario runs through the recorder.
@@ -12,7 +12,7 @@ use crate::scenario::beside_test;
 const FOLDER: &str = "CLR_PROFILER_RECORD_FOLDER";
 const LIBRARY: &str = "CLR_PROFILER_RECORDED_LIBRARY";
 
-/// The recorder's library, if this one is to be recorded, and otherwise the library itself.
+/// The recorder's library, if this one is recorded, otherwise the library itself.
 pub(crate) fn instead_of(library: PathBuf) -> PathBuf {
     let recorded = env::var_os(LIBRARY).map(PathBuf::from);
     let wanted = env::var_os(FOLDER).is_some()
@@ -23,13 +23,13 @@ pub(crate) fn instead_of(library: PathBuf) -> PathBuf {
     }
 }
 
-/// What the recorder is told of this test: the variables of the program.
+/// The variables of the program that tell the recorder about this test.
 pub(crate) fn names(runtime: &Runtime) -> Vec<(&'static str, String)> {
     if env::var_os(FOLDER).is_none() {
         return Vec::new();
     }
     let thread = thread::current();
-    // Of a test in a module, its own name.
+    // For a test in a module, only its own name.
     let scenario = thread.name().and_then(|name| name.rsplit("::").next());
     let scenario = scenario.unwrap_or("unknown");
     vec![

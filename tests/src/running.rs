@@ -8,7 +8,7 @@ use std::thread;
 use crate::Finished;
 use crate::process::{PATIENCE, collect, wait};
 
-/// A program that was started with pipes for all its streams, and is told line by line what to do.
+/// A program that was started with pipes for all its streams, and receives commands line by line.
 ///
 /// If it is dropped before [`finish`](Self::finish), the program is killed.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Running {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What was read already.
+    /// The output that was already read.
     stdout: String,
     stderr: Option<thread::JoinHandle<String>>,
 }
@@ -92,13 +92,13 @@ impl Running {
     /// If no answer comes.
     pub fn ask(&mut self, line: &str) -> String {
         if let Some(input) = &mut self.input {
-            // A program that does not read it any more does not answer either.
+            // A program that no longer reads it does not answer either.
             let _ = writeln!(input, "{line}");
         }
         self.line()
     }
 
-    /// Lets it read to the end of its input, and waits for its own end. The log stays empty.
+    /// Closes its input, and waits for its end. The log stays empty.
     ///
     /// # Panics
     ///
@@ -134,7 +134,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Does nothing to a program that has been waited for.
+        // Has no effect if the program has been waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

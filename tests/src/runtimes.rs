@@ -25,12 +25,12 @@ pub struct Runtime {
 enum Way {
     /// By its host, `dotnet`.
     Host(DotnetHost),
-    /// It is part of an application, into which a startup hook brings the program.
+    /// It is part of an application, into which a startup hook loads the program.
     Application(PathBuf),
 }
 
 impl Runtime {
-    /// The application that this runtime is part of, which can be profiled itself.
+    /// The application that contains this runtime, which can be profiled itself.
     pub fn application(&self) -> Option<&Path> {
         match &self.way {
             Way::Host(_) => None,
@@ -38,7 +38,7 @@ impl Runtime {
         }
     }
 
-    /// The folder with the assemblies of the framework; `None` where they are in the application.
+    /// The folder with the assemblies of the framework; `None` if they are in the application.
     pub fn framework(&self) -> Option<PathBuf> {
         let folder = match &self.way {
             Way::Host(host) => host
@@ -52,7 +52,7 @@ impl Runtime {
         core_library.exists().then_some(folder)
     }
 
-    /// What starts a managed program on this runtime.
+    /// The launch of a managed program on this runtime.
     pub fn launch(&self, program: &Path, arguments: &[&str]) -> Launch {
         let mut launch = match &self.way {
             Way::Host(host) => {
@@ -186,7 +186,7 @@ fn fetched(major: u32, pinned: &Pinned) -> Result<Runtime, Box<dyn std::error::E
     })
 }
 
-/// An installed runtime that is newer than those that are fetched.
+/// An installed runtime that is newer than the fetched ones.
 fn installed_newer_than(major: u32) -> Option<Runtime> {
     let host = DotnetHost::find().ok()?;
     let newest: RuntimeVersion = host.installed_runtimes().ok()?.into_iter().max()?;

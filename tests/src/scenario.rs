@@ -1,4 +1,4 @@
-//! A scenario: a program, a profiler, and what is asserted of them on each runtime.
+//! A scenario: a program, a profiler, and the assertions about them on each runtime.
 
 use std::any::type_name;
 use std::ops::{Deref, DerefMut};
@@ -16,8 +16,8 @@ use crate::{Finished, Running, Runtime, recorder, runtimes_where};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
 ///
-/// `SCENARIO_PROFILEES` names another folder: CI runs the scenarios on programs that it has built
-/// again.
+/// `SCENARIO_PROFILEES` names another folder: CI runs the scenarios on programs that it has
+/// rebuilt.
 pub fn profilee(name: &str) -> PathBuf {
     let folder = match env::var_os("SCENARIO_PROFILEES") {
         Some(folder) => PathBuf::from(folder),
@@ -26,13 +26,13 @@ pub fn profilee(name: &str) -> PathBuf {
     folder.join(format!("{name}.dll"))
 }
 
-/// The class id of a profiler: of one of the scenarios by the name of its type, or the text of another's.
+/// The class id of a profiler: of a scenario's by the name of its type, of others by their text.
 pub fn clsid(profiler: &str) -> Clsid {
     let by_name = || Clsid::from_u128(scenario_support::clsid(profiler).as_u128());
     profiler.parse().unwrap_or_else(|_| by_name())
 }
 
-/// The name of a profiler of the scenarios: that of its type.
+/// The name of a scenario's profiler: that of its type.
 pub fn name_of<P: ProfilerClass>() -> &'static str {
     let path = type_name::<P>();
     path.rsplit("::").next().unwrap_or(path)
@@ -57,7 +57,7 @@ impl Scenario {
         Self::at(profilee(profilee_name))
     }
 
-    /// A program somewhere else.
+    /// A program at another path.
     pub fn at(program: PathBuf) -> Self {
         Self {
             program,
@@ -112,14 +112,14 @@ impl Scenario {
         self
     }
 
-    /// A library that is not that of the scenarios, such as an example's.
+    /// A library other than that of the scenarios, such as an example's.
     #[must_use]
     pub fn library(mut self, name: &str) -> Self {
         self.library = name.to_owned();
         self
     }
 
-    /// Calls of the profiler to the runtime fail, as the recorder describes it: every `period`th of
+    /// Makes calls of the profiler to the runtime fail, in the notation of the recorder: every `period`th of
     /// this method.
     #[must_use]
     pub fn fault(mut self, method: &str, fault: &str, period: u32) -> Self {
@@ -200,7 +200,7 @@ impl Scenario {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut launch = runtime.launch(&self.program, &arguments);
         launch.env("SCENARIO_LOG", &log.0);
-        // What a profiler says of a failed start belongs to the test, not to the program's stderr.
+        // Messages about a failed start belong to the test, not to the program's stderr.
         launch.env("CLR_PROFILER_DIAGNOSTICS", &log.0);
         for (name, value) in recorder::names(runtime) {
             launch.env(name, value);
@@ -225,7 +225,7 @@ impl Scenario {
         command
     }
 
-    /// The library of the scenarios' profilers, with the one that [`profiler`](Self::profiler) names so.
+    /// The library of the scenarios' profilers, with the profiler that [`profiler`](Self::profiler) calls by this name.
     ///
     /// # Panics
     ///
@@ -246,7 +246,7 @@ pub(crate) fn beside_test(library: &str) -> PathBuf {
     find_library_beside(&test, library).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A program that runs, and the log of whatever profiler is loaded into it.
+/// A running program, and the log of the profilers that are loaded into it.
 #[derive(Debug)]
 pub struct Started {
     running: Running,
@@ -254,7 +254,7 @@ pub struct Started {
 }
 
 impl Started {
-    /// What profilers have written by now.
+    /// The text that profilers have written so far.
     pub fn log(&self) -> String {
         self.log.read()
     }
@@ -268,7 +268,7 @@ impl Started {
         self.until(line, |log| has_line(log, line));
     }
 
-    /// Waits until this is true of what profilers have written.
+    /// Waits until this is true for the text that profilers have written.
     ///
     /// # Panics
     ///
@@ -285,7 +285,7 @@ impl Started {
         }
     }
 
-    /// Lets the program end; the log is part of what it leaves.
+    /// Lets the program end; the result includes the log.
     ///
     /// # Panics
     ///
@@ -311,7 +311,7 @@ impl DerefMut for Started {
     }
 }
 
-/// A file of this test alone, removed in the end.
+/// A file of this test only, removed at the end.
 #[derive(Debug)]
 struct Scratch(PathBuf);
 

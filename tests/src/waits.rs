@@ -5,7 +5,7 @@ use clr_profiler_launcher::{Attach, Error};
 use crate::{Runtime, Scenario, Started, runtimes};
 
 impl Scenario {
-    /// Starts `Waits` on each runtime, to where it waits for work.
+    /// Starts `Waits` on each runtime, up to the point at which it waits for work.
     pub fn waiting_on_each_runtime(&self, test: impl Fn(&Runtime, Started)) {
         for runtime in runtimes() {
             println!("on {}", runtime.name);
@@ -29,7 +29,7 @@ impl Started {
             .send()
     }
 
-    /// Tells `Waits` to end, which it does as it does without a profiler; gives the log.
+    /// Tells `Waits` to end, and checks that it ends as without a profiler; returns the log.
     pub fn ends_well(mut self) -> String {
         assert_eq!(self.ask("end"), "ending");
         let finished = self.finish();

@@ -44,36 +44,36 @@ pub struct Method<'a> {
     pub token: Token,
     /// Its name.
     pub name: Cow<'a, str>,
-    /// Where its body is in memory, relative to the image; 0 where it has none.
+    /// The RVA of its body; 0 if it has none.
     pub rva: u32,
     /// Its IL body, from the first byte of the header to the last one of the code or of its
     /// sections; `None` for a method without one: abstract, from a native library, by the runtime.
     pub body: Option<&'a [u8]>,
-    /// The blob of its signature, which [`Assembly::method_signature`] gives parsed.
+    /// The blob of its signature, which [`Assembly::method_signature`] parses.
     pub signature: &'a [u8],
 }
 
-/// A signature in the metadata: the blob that one row names.
+/// A signature in the metadata: the blob that one row refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature<'a> {
     /// The row.
     pub token: Token,
-    /// What kind of signature stands there.
+    /// The kind of the signature.
     pub kind: SignatureKind,
     /// Its bytes.
     pub blob: &'a [u8],
 }
 
-/// The kinds of [`Signature`], by the table that names them.
+/// The kinds of [`Signature`], by the table that refers to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SignatureKind {
-    /// Of a field that is defined here.
+    /// Of a field defined here.
     Field,
-    /// Of a method that is defined here.
+    /// Of a method defined here.
     Method,
-    /// Of a method or field somewhere else.
+    /// Of a method or field defined elsewhere.
     MemberRef,
-    /// Of the locals of a method, of what `calli` calls, or a type for debuggers.
+    /// Of the locals of a method, of a `calli`, or a type for debuggers.
     StandAlone,
     /// Of a property.
     Property,
@@ -95,7 +95,7 @@ impl SignatureKind {
         Self::MethodSpec,
     ];
 
-    /// The table, and the column that names the blob.
+    /// The table, and the column that refers to the blob.
     const fn place(self) -> (TokenTable, usize) {
         match self {
             Self::Field => (TokenTable::FIELD_DEF, 2),
@@ -109,7 +109,7 @@ impl SignatureKind {
     }
 }
 
-/// What a type is, as far as its own file tells.
+/// The kind of a type, as far as its own file tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeKind {
     /// A class, delegates included.
@@ -120,16 +120,16 @@ pub enum TypeKind {
     ValueType,
     /// An enumeration, with the type of its values.
     Enum(TypeSig),
-    /// The token is not one of a type that is defined here.
+    /// The token is not one of a type defined here.
     Elsewhere,
 }
 
 impl<'a> Assembly<'a> {
-    /// Reads the headers of a file; the rows are read when they are asked for.
+    /// Reads the headers of a file; rows are read when they are requested.
     ///
     /// # Errors
     ///
-    /// If the bytes are no PE image with metadata, or one that is not whole.
+    /// If the bytes are not a PE image with metadata, or are incomplete.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         let image = Image::open(bytes)?;
         let metadata = Metadata::open(image.metadata()?)?;
@@ -142,7 +142,7 @@ impl<'a> Assembly<'a> {
         self.metadata.tables.rows(table)
     }
 
-    /// The methods that are defined here, in the order of their tokens.
+    /// The methods defined here, in the order of their tokens.
     ///
     /// An item is an error if its row, its name, its signature or its body's headers are broken.
     pub fn methods(&self) -> impl Iterator<Item = Result<Method<'a>>> {
@@ -174,11 +174,11 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    /// The blob of the signature that a token's row names.
+    /// The blob of the signature that a token's row refers to.
     ///
     /// # Errors
     ///
-    /// If the token's table has no signatures, or if the row or the blob is not there.
+    /// If the token's table has no signatures, or if the row or the blob does not exist.
     pub fn signature(&self, token: Token) -> Result<&'a [u8]> {
         let mut kinds = SignatureKind::ALL.into_iter();
         let kind = kinds
@@ -188,13 +188,13 @@ impl<'a> Assembly<'a> {
         self.metadata.blob(offset)
     }
 
-    /// The signature of a method by what may stand behind `call`: a `MethodDef`, a `MemberRef`, or a
-    /// `MethodSpec`, of which the generic method's signature is meant. Also that of a
-    /// `StandAloneSig`, which stands behind `calli`.
+    /// The signature of a method by the operand of a `call`: a `MethodDef`, a `MemberRef`, or a
+    /// `MethodSpec`, for which it is the generic method's signature. Also that of a
+    /// `StandAloneSig`, the operand of a `calli`.
     ///
     /// # Errors
     ///
-    /// If the token is not one of a method, or if something on the way is broken.
+    /// If the token is not one of a method, or if a row or blob on the way is broken.
     pub fn method_signature(&self, token: Token) -> Result<MethodSig> {
         match token.table() {
             TokenTable::METHOD_DEF => Ok(MethodSig::parse(self.signature(token)?)?),
@@ -208,7 +208,7 @@ impl<'a> Assembly<'a> {
             },
             TokenTable::METHOD_SPEC => {
                 let tables = &self.metadata.tables;
-                // A coded index that names methods only: this goes one step deep.
+                // A coded index that refers to methods only: this goes one step deep.
                 self.method_signature(tables.coded(token, column::METHOD_SPEC_METHOD)?)
             }
             _ => Err(wrong(token)),
@@ -219,13 +219,13 @@ impl<'a> Assembly<'a> {
     ///
     /// # Errors
     ///
-    /// If the token is not one, or if the row or its blob is broken.
+    /// If the token is not a `MethodSpec`, or if the row or its blob is broken.
     pub fn method_arguments(&self, token: Token) -> Result<MethodSpecSig> {
         let blob = self.signature_in(TokenTable::METHOD_SPEC, token)?;
         Ok(MethodSpecSig::parse(blob)?)
     }
 
-    /// The signature of a field by what may stand behind `ldfld`: a `FieldDef` or a `MemberRef`.
+    /// The signature of a field by the operand of an `ldfld`: a `FieldDef` or a `MemberRef`.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The locals behind the token in the header of a method body.
+    /// The locals of the token in the header of a method body.
     ///
     /// # Errors
     ///
@@ -251,11 +251,11 @@ impl<'a> Assembly<'a> {
         Ok(LocalsSig::parse(blob)?)
     }
 
-    /// The type that a `TypeSpec` stands for.
+    /// The type of a `TypeSpec`.
     ///
     /// # Errors
     ///
-    /// If the token is not one, or if the row or its blob is broken.
+    /// If the token is not a `TypeSpec`, or if the row or its blob is broken.
     pub fn type_spec(&self, token: Token) -> Result<TypeSpecSig> {
         let blob = self.signature_in(TokenTable::TYPE_SPEC, token)?;
         Ok(TypeSpecSig::parse(blob)?)
@@ -302,7 +302,7 @@ impl<'a> Assembly<'a> {
         Ok((name(column + 1)?, name(column)?))
     }
 
-    /// What kind of type a token names, if the type is defined here.
+    /// The kind of the type that a token refers to, if the type is defined here.
     ///
     /// # Errors
     ///
@@ -323,7 +323,7 @@ impl<'a> Assembly<'a> {
         match self.type_name(base)? {
             (namespace, _) if namespace != "System" => Ok(TypeKind::Class),
             (_, name) if name == "Enum" => self.enum_values(token).map(TypeKind::Enum),
-            // The base of all enumerations is a class itself.
+            // The base of all enumerations is itself a class.
             (_, name) if name == "ValueType" && self.type_name(token)? != system("Enum") => {
                 Ok(TypeKind::ValueType)
             }

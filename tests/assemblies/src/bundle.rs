@@ -6,7 +6,7 @@ use flate2::read::DeflateDecoder;
 use crate::bytes::{rest, slice, u8_at, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
 
-/// What stands in front of it in the executable is the offset of the list of files.
+/// In the executable it follows the offset of the list of files.
 const MARKER: [u8; 32] = [
     0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
     0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
@@ -17,7 +17,7 @@ const WITH_JSON: u32 = 2;
 /// From this version on, files may be compressed.
 const WITH_COMPRESSION: u32 = 6;
 
-/// A single-file application: an executable with the files of an application behind it.
+/// A single-file application: an executable with the files of an application appended.
 #[derive(Clone, Debug)]
 pub struct Bundle<'a> {
     /// The files in it.
@@ -41,7 +41,7 @@ impl<'a> Bundle<'a> {
     ///
     /// # Errors
     ///
-    /// If the executable has none, or one that is not whole.
+    /// If the executable has none, or an incomplete one.
     pub fn open(executable: &'a [u8]) -> Result<Self> {
         let not_a_bundle = |offset| Error::new(ErrorKind::NotABundle, offset);
         let marker = executable
@@ -61,7 +61,7 @@ impl<'a> Bundle<'a> {
             return Err(not_a_bundle(start));
         }
         let count = list.u32()?;
-        // An identifier.
+        // The bundle's identifier.
         list.text()?;
         if version >= WITH_JSON {
             for _ in 0..5 {
@@ -84,13 +84,13 @@ impl<'a> BundledFile<'a> {
     ///
     /// # Errors
     ///
-    /// If it cannot be unpacked to the size that is given for it.
+    /// If it cannot be unpacked to its stated size.
     pub fn content(&self) -> Result<Cow<'a, [u8]>> {
         let Some(size) = self.unpacked_size else {
             return Ok(Cow::Borrowed(self.stored));
         };
         let mut content = Vec::new();
-        // One byte more than there should be, to notice it.
+        // One byte more than expected, to notice an excess.
         let mut unpacked = DeflateDecoder::new(self.stored).take(size.saturating_add(1));
         match unpacked.read_to_end(&mut content) {
             Ok(read) if read as u64 == size => Ok(Cow::Owned(content)),
@@ -124,7 +124,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// A text behind its length, which has seven bits a byte and the lowest ones first.
+    /// A string after its length, which has seven bits a byte, the lowest ones first.
     fn text(&mut self) -> Result<Cow<'a, str>> {
         let mut length = 0;
         for shift in [0, 7, 14] {
@@ -227,7 +227,7 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[place] ^= 0xff;
             for file in Bundle::open(&bytes).iter().flat_map(|bundle| &bundle.files) {
-                // It is some content or an error, and takes no more memory than it may.
+                // The result is some content or an error, within the memory limit.
                 assert!(file.content().map_or(0, |content| content.len()) <= 1_000_000);
             }
         }

@@ -3,13 +3,13 @@ use std::fmt;
 use clr_profiler_il::signature::SignatureError;
 use clr_profiler_il::token::Token;
 
-/// What reading gives.
+/// The result of reading.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What is wrong with a file, and where.
+/// The problem with a file, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The offset in what was read: the file, the metadata, a heap or a blob, by the kind.
+    /// The offset in the data that was read: the file, the metadata, a heap or a blob, by the kind.
     pub offset: usize,
     /// The rule that is broken.
     pub kind: ErrorKind,
@@ -19,31 +19,31 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes end within what is read.
+    /// The bytes end within a read.
     Truncated,
-    /// There is no PE image, or one without a CLI header.
+    /// The file is not a PE image, or has no CLI header.
     NotAnAssembly,
     /// An RVA is in no section of the image.
     Rva(u32),
-    /// The metadata does not begin with its signature, or its streams are not what it says.
+    /// The metadata does not begin with its signature, or its streams are inconsistent.
     Metadata,
     /// The metadata has no stream with this name.
     NoStream(&'static str),
-    /// There is a table of which the columns are not known.
+    /// There is a table whose columns are unknown.
     UnknownTable(u32),
-    /// A coded index names a table that cannot stand there.
+    /// A coded index refers to a table that is not allowed there.
     CodedIndex(u32),
-    /// The token names no row of this file.
+    /// The token refers to no row of this file.
     NoRow(Token),
-    /// The token does not stand for what was asked for.
+    /// The token is not of the requested kind.
     WrongToken(Token),
-    /// A method body begins with this byte, or has a section of a size that cannot be.
+    /// A method body begins with this byte, or has a section of an impossible size.
     Body(u8),
-    /// The blob is not the signature that was asked for.
+    /// The blob is not a signature of the requested kind.
     Signature(SignatureError),
-    /// The file is no single-file application, or one of an unknown version.
+    /// The file is not a single-file application, or one of an unknown version.
     NotABundle,
-    /// A compressed file in a bundle cannot be unpacked, or has another size than it should have.
+    /// A compressed file in a bundle cannot be unpacked, or has an unexpected size.
     Compression,
 }
 
@@ -62,7 +62,7 @@ impl From<SignatureError> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            ErrorKind::Truncated => f.write_str("the file is cut short")?,
+            ErrorKind::Truncated => f.write_str("the file is truncated")?,
             ErrorKind::NotAnAssembly => f.write_str("there is no PE image with a CLI header")?,
             ErrorKind::Rva(rva) => write!(f, "the RVA 0x{rva:x} is in no section")?,
             ErrorKind::Metadata => f.write_str("there is no metadata where it should be")?,

@@ -1,4 +1,4 @@
-//! Assemblies that refer to each other: what the tokens in one of them mean.
+//! Assemblies that refer to each other, and the meaning of their tokens.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ type FullName = String;
 /// In a generic parameter's flags: its arguments are reference types.
 const REFERENCE_TYPE: u32 = 4;
 
-/// How many assemblies a type is forwarded through, and how deep types are nested, at most.
+/// The limits for assemblies that forward a type, and for the nesting of types.
 const MOST_FORWARDS: usize = 8;
 const DEEPEST: usize = 64;
 
@@ -51,19 +51,19 @@ pub struct Framework<'a> {
 struct Member<'a> {
     assembly: Assembly<'a>,
     types: HashMap<FullName, Token>,
-    /// Of types that are defined elsewhere, the name of that assembly.
+    /// For types that are defined elsewhere, the name of that assembly.
     forwards: HashMap<FullName, String>,
     /// The first field and method of each type, in order.
     first_fields: Vec<u32>,
     first_methods: Vec<u32>,
     /// The generic parameters of a type or method that are constrained to reference types.
     references: HashMap<Token, Vec<u32>>,
-    /// The core library, in which the primitive types are.
+    /// Whether it is the core library, which defines the primitive types.
     is_core: bool,
 }
 
 impl<'a> Framework<'a> {
-    /// Reads the names of all types. What is broken is left out.
+    /// Reads the names of all types. Broken rows are left out.
     #[must_use]
     pub fn new(assemblies: Vec<Assembly<'a>>) -> Self {
         let members: Vec<_> = assemblies.into_iter().map(Member::new).collect();
@@ -86,13 +86,13 @@ impl<'a> Framework<'a> {
         self.members.is_empty()
     }
 
-    /// One of the assemblies, in the order in which they were given.
+    /// One of the assemblies, in the given order.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&Assembly<'a>> {
         self.members.get(index).map(|member| &member.assembly)
     }
 
-    /// What the tokens in an assembly mean.
+    /// The meaning of the tokens in an assembly.
     #[must_use]
     pub fn tokens(&self, index: usize) -> Option<Tokens<'_, 'a>> {
         Some(Tokens {
@@ -106,7 +106,7 @@ impl<'a> Framework<'a> {
         })
     }
 
-    /// The type that a full name stands for, from the assembly on that is said to define it.
+    /// The type with a full name, starting from the assembly that is said to define it.
     fn find(&self, assembly: &str, name: &str) -> Option<(&Member<'a>, Token)> {
         let mut assembly = assembly;
         for _ in 0..MOST_FORWARDS {
@@ -114,14 +114,14 @@ impl<'a> Framework<'a> {
             if let Some(&token) = member.types.get(name) {
                 return Some((member, token));
             }
-            // Nested types go where the outermost one goes.
+            // Nested types are forwarded with the outermost one.
             let outermost = name.split('/').next().unwrap_or(name);
             assembly = member.forwards.get(outermost)?;
         }
         None
     }
 
-    /// Where a type is defined that a `TypeDef` or `TypeRef` of an assembly names.
+    /// Where the type of a `TypeDef` or `TypeRef` of an assembly is defined.
     fn definition<'f>(
         &'f self,
         member: &'f Member<'a>,
@@ -239,12 +239,12 @@ fn join(namespace: &str, name: &str) -> FullName {
     }
 }
 
-/// The type that a signature has a code of its own for, as values have it.
+/// The primitive type with this name, which signatures encode with a code of its own.
 fn primitive(name: &str) -> Option<TypeSig> {
     TypeSig::from_primitive_class(name).filter(|primitive| !primitive.is_void())
 }
 
-/// What was asked for already.
+/// The resolution cache.
 #[derive(Debug)]
 struct Cache<K, V>(RefCell<HashMap<K, Option<V>>>);
 
@@ -265,8 +265,8 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
     }
 }
 
-/// The names of a type as reflection writes it: of the type, with `/` between it and the types
-/// around it, and of its assembly.
+/// The names of a type in the notation of reflection: of the type, with `/` between it and its enclosing
+/// types, and of its assembly.
 fn reflected(name: &str) -> (String, Option<&str>) {
     let (class, assembly) = match name.split_once(',') {
         Some((class, rest)) => (class, Some(rest.split(',').next().unwrap_or(rest).trim())),
@@ -275,7 +275,7 @@ fn reflected(name: &str) -> (String, Option<&str>) {
     (class.trim().replace('+', "/"), assembly)
 }
 
-/// Tells what the tokens in the bodies of one assembly mean.
+/// Resolves the tokens in the bodies of one assembly.
 #[derive(Debug)]
 pub struct Tokens<'f, 'a> {
     framework: &'f Framework<'a>,
@@ -337,7 +337,7 @@ impl Tokens<'_, '_> {
         })
     }
 
-    /// The generic parameters that a `MethodDef` sees and that are constrained to reference types.
+    /// The generic parameters in scope of a `MethodDef` that are constrained to reference types.
     #[must_use]
     pub fn references(&self, method: Token) -> Vec<TypeSig> {
         let numbers = |token: &Token| self.member.references.get(token).into_iter().flatten();
@@ -350,7 +350,7 @@ impl Tokens<'_, '_> {
         of_type.chain(of_method).collect()
     }
 
-    /// What a type token stands for.
+    /// The type of a type token.
     fn type_of(&self, token: Token) -> Option<TypeSig> {
         self.types.get(token, || {
             if token.table() == TokenTable::TYPE_SPEC {
@@ -396,7 +396,7 @@ impl Tokens<'_, '_> {
     }
 }
 
-/// The type in whose range a row lies.
+/// The type whose range contains a row.
 fn of_row(first: &[u32], row: u32) -> Option<Token> {
     let types = first.partition_point(|&first| first <= row);
     Token::from_row(TokenTable::TYPE_DEF, u32::try_from(types).ok()?)

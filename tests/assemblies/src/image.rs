@@ -69,7 +69,7 @@ impl<'a> Image<'a> {
                 && offset < section.size
             {
                 let whole = rest(self.bytes, section.offset)?;
-                // A section may be longer than the file by what its alignment adds.
+                // A section may be longer than the file because of its alignment.
                 let end = whole.len().min(section.size as usize);
                 return rest(slice(whole, 0, end)?, offset as usize);
             }
@@ -82,14 +82,14 @@ impl<'a> Image<'a> {
         slice(self.at(u32_at(header, 8)?)?, 0, usize_at(header, 12)?)
     }
 
-    /// The method body at an RVA: header, code and sections, without what comes behind it.
+    /// The method body at an RVA: header, code and sections, without the bytes after it.
     pub(crate) fn body(&self, rva: u32) -> Result<&'a [u8]> {
         let bytes = self.at(rva)?;
         slice(bytes, 0, body_length(bytes, rva as usize)?)
     }
 }
 
-/// The length of the method body with which the bytes begin (ECMA-335 II.25.4).
+/// The length of the method body at the beginning of the bytes (ECMA-335 II.25.4).
 fn body_length(bytes: &[u8], rva: usize) -> Result<usize> {
     let header = u8_at(bytes, 0)?;
     if header & 3 == 2 {
@@ -103,7 +103,7 @@ fn body_length(bytes: &[u8], rva: usize) -> Result<usize> {
     let mut end = 12 + code.len();
     let mut more = fat & 8 != 0;
     while more {
-        // It is the address of a section that is a multiple of four.
+        // The address of a section, not its offset, is a multiple of four.
         let start = (rva + end).next_multiple_of(4) - rva;
         let kind = u8_at(bytes, start)?;
         let size = match kind & 0x40 {

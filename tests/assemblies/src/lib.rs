@@ -1,5 +1,5 @@
 //! Reads .NET assemblies from their files (ECMA-335 II.22 to II.25), as far as tests of the IL crate
-//! need it: method bodies, signature blobs, and what the tokens in them stand for.
+//! need it: method bodies, signature blobs, and the meaning of the tokens in them.
 //!
 //! ```no_run
 //! use assembly_reader::Assembly;
@@ -23,15 +23,15 @@
 //!
 //! # Map
 //!
-//! - [`Assembly`]: a file with metadata; everything else is asked from it.
-//! - [`Framework`]: assemblies that refer to each other, and what the tokens in one of them mean.
+//! - [`Assembly`]: a file with metadata; everything else is read through it.
+//! - [`Framework`]: assemblies that refer to each other, and the meaning of the tokens in one of them.
 //! - [`Bundle`]: a single-file application, in which assemblies are files.
 //!
 //! # Conventions
 //!
 //! Files are hostile: reading them gives values or an [`Error`] with an offset, never a panic, and
-//! no number in a file makes the reader allocate. Nothing is read before it is asked for, so that
-//! a broken row fails where it is met.
+//! no number in a file makes the reader allocate. Everything is read on request, so that
+//! a broken row fails when it is read.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -1,4 +1,4 @@
-//! What methods are called, what kind they are, and which types they belong to.
+//! The names and kinds of methods, and the types they belong to.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ mod column {
     pub(super) const METHOD_SPEC_METHOD: usize = 0;
 }
 
-/// What kind a method is, and where its code is.
+/// The kind of a method, and the location of its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MethodFlags {
     /// Access, `static`, `abstract`, and so on.
@@ -35,7 +35,7 @@ impl<'a> Assembly<'a> {
     ///
     /// # Errors
     ///
-    /// If the token is not one, or if there is no such row.
+    /// If the token is not a `MethodDef`, or if there is no such row.
     pub fn method_flags(&self, token: Token) -> Result<MethodFlags> {
         if token.table() != TokenTable::METHOD_DEF {
             return Err(Error::new(ErrorKind::WrongToken(token), 0));
@@ -50,18 +50,18 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    /// The name of a method, or of a field that is a `MemberRef`, by what may stand behind `call`.
+    /// The name of a method, or of a field that is a `MemberRef`, by the operand of a `call`.
     ///
     /// # Errors
     ///
-    /// If the token is another one, or if the row or the name is broken.
+    /// If the token is of another kind, or if the row or the name is broken.
     pub fn member_name(&self, token: Token) -> Result<Cow<'a, str>> {
         let tables = &self.metadata.tables;
         let column = match token.table() {
             TokenTable::METHOD_DEF => column::METHOD_NAME,
             TokenTable::MEMBER_REF => column::MEMBER_REF_NAME,
             TokenTable::METHOD_SPEC => {
-                // A coded index that names methods only: this goes one step deep.
+                // A coded index that refers to methods only: this goes one step deep.
                 return self.member_name(tables.coded(token, column::METHOD_SPEC_METHOD)?);
             }
             _ => return Err(Error::new(ErrorKind::WrongToken(token), 0)),
@@ -69,7 +69,7 @@ impl<'a> Assembly<'a> {
         self.metadata.name(tables.cell(token, column)?)
     }
 
-    /// The types that are defined here, and the row of the first method of each. Methods up to the
+    /// The types defined here, and the row of the first method of each. Methods up to the
     /// next type's belong to it.
     ///
     /// An item is an error if its row is broken.

@@ -40,7 +40,7 @@ impl<'a> Metadata<'a> {
             *slot = slice(bytes, content.0, content.1)?;
             streams = rest(streams, 8 + (name.len() + 1).next_multiple_of(4))?;
         }
-        // The other form of the tables, `#-`, is what edit-and-continue leaves: none is shipped.
+        // The other form of the tables, `#-`, is left by edit-and-continue: none is shipped.
         let tables = tables.ok_or(Error::new(ErrorKind::NoStream("#~"), 16))?;
         Ok(Self {
             tables: Tables::open(tables)?,
@@ -60,7 +60,7 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// The bytes in front of the first zero.
+/// The bytes before the first zero.
 fn text(bytes: &[u8]) -> Result<&[u8]> {
     let end = bytes.iter().position(|&byte| byte == 0);
     slice(

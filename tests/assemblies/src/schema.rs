@@ -1,6 +1,6 @@
 //! The columns of the metadata tables (ECMA-335 II.22), and the coded indexes (II.24.2.6).
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {
     /// Two bytes.

@@ -1,4 +1,4 @@
-//! The stream of tables (ECMA-335 II.24.2.6): where each column of each row stands.
+//! The stream of tables (ECMA-335 II.24.2.6): the offset of each column of each row.
 
 use clr_profiler_il::token::{Token, TokenTable};
 
@@ -6,7 +6,7 @@ use crate::bytes::{array, rest, slice, u8_at, u32_at, u64_at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{Column, TABLES, UNUSED};
 
-/// In the sizes of the heaps: another number follows the row counts.
+/// A flag in the sizes of the heaps: another number follows the row counts.
 const EXTRA_DATA: u8 = 0x40;
 
 /// All tables of a file.
@@ -24,7 +24,7 @@ struct Table<'a> {
     wide: u16,
 }
 
-/// What decides on the widths of columns.
+/// The sizes that decide on the widths of columns.
 struct Sizes {
     heaps: u8,
     rows: [u32; TABLES.len()],
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn coded_indexes_are_tokens() {
-        // A type reference in the module reference 5 (tag 1), a member of a tag that is not used.
+        // A type reference in the module reference 5 (tag 1), a member of an unused tag.
         let mut bytes = stream(0, &[(0x01, 1), (0x0a, 1)], 12);
         let rows = bytes.len() - 12;
         bytes[rows] = 5 << 2 | 1;

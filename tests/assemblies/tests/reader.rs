@@ -1,4 +1,4 @@
-//! The reader on an assembly that is committed here, as it is and broken.
+//! The reader on a committed assembly, intact and broken.
 
 use assembly_reader::{Assembly, Bundle, ErrorKind, Framework, TypeKind};
 use clr_profiler_il::body::{MethodBody, encoded_length};
@@ -9,7 +9,7 @@ use clr_profiler_il::verify::MethodContext;
 
 const BEHAVIOURS: &[u8] = include_bytes!("../../profilees/Behaviours.dll");
 const BASICS: &[u8] = include_bytes!("../../profilees/Basics.dll");
-/// A small one, to be broken in many ways.
+/// A small assembly, to be broken in many ways.
 const HOOK: &[u8] = include_bytes!("../../profilees/StartupHook.dll");
 
 #[test]
@@ -54,7 +54,7 @@ fn methods_have_flags_and_belong_to_types() {
         assert_eq!(assembly.member_name(method.token), Ok(method.name.clone()));
         let flags = assembly.method_flags(method.token).unwrap();
         assert_eq!(flags.rva, method.rva);
-        // Instance methods are those that are not static.
+        // Instance methods are those without `static`.
         let signature = assembly.method_signature(method.token).unwrap();
         assert_eq!(signature.has_this, !flags.attributes.is_static());
     }
@@ -109,7 +109,7 @@ fn members_belong_to_types() {
             assert_eq!(name, Ok(("Behaviours".into(), "Program".into())));
         }
     }
-    // The core library is not there.
+    // The core library is not loaded.
     let object = TypeToken::try_from(Token::new(0x0100_0001)).unwrap();
     assert_eq!(tokens.type_kind(object), None);
     assert_eq!(tokens.owner(Token::new(0x06ff_ffff)), None);
@@ -146,7 +146,7 @@ fn tokens_that_are_not_meant_are_errors() {
     }
 }
 
-/// Asks for everything, whatever comes of it.
+/// Reads everything, whatever the result.
 fn exhaust(bytes: &[u8]) {
     let Ok(assembly) = Assembly::open(bytes) else {
         return;

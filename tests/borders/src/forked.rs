@@ -1,4 +1,4 @@
-//! A profiler of a program that forks: it tells in which process its code runs.
+//! A profiler of a program that forks: it reports the process in which its code runs.
 
 use clr_profiler::prelude::*;
 use scenario_support::clsid;

@@ -11,12 +11,12 @@ use scenario_support::clsid;
 
 use crate::told;
 
-/// How many callbacks are under way.
+/// The number of active callbacks.
 static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
 /// Whether the profiler has been dropped.
 static IS_DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// Asks the runtime when its thread ends, and leaves a second value of the kind by that.
+/// Calls the runtime when its thread ends, and thereby leaves a second value of its kind.
 struct Local(ProfilerInfo);
 
 impl Drop for Local {
@@ -49,7 +49,7 @@ thread_local! {
     static LOCAL: RefCell<Option<Local>> = const { RefCell::new(None) };
 }
 
-/// A callback, for as long as it takes.
+/// An active callback.
 struct Call;
 
 impl Call {
@@ -61,7 +61,7 @@ impl Call {
                 Local(info.clone())
             });
         });
-        // So that one is nearly always under way.
+        // So that a callback is active nearly all the time.
         thread::sleep(Duration::from_micros(200));
         Self
     }
@@ -115,7 +115,7 @@ impl Profiler for LeavesLocals {
         _il: &[u8],
     ) -> Result<()> {
         let _call = Call::begin(info);
-        // On a thread of its own: the callbacks of the others come meanwhile.
+        // On a thread of its own: callbacks on the other threads continue.
         if self.compiled.fetch_add(1, Ordering::SeqCst) == 100 {
             let info = info.clone();
             thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Profilers that go to the borders. `tests/` runs programs under them.
+//! Profilers at the borders of the library. `tests/` runs programs under them.
 
 mod forked;
 mod leaves_locals;
@@ -18,7 +18,7 @@ use panics_on_a_thread::PanicsOnAThread;
 
 register!(Forked, LeavesLocals, PanicsInDrops, PanicsOnAThread);
 
-/// Writes a line to the scenario's log, with the process that writes it.
+/// Writes a line to the scenario's log, with the id of the writing process.
 fn told(text: impl Display) {
     log::line(format_args!("{} {text}", process::id()));
 }

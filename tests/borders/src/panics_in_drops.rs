@@ -1,4 +1,4 @@
-//! A profiler of which every part panics when it is dropped.
+//! A profiler whose every part panics when it is dropped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -10,7 +10,7 @@ use crate::told;
 
 pub(crate) struct PanicsOnAThread;
 
-/// A payload that panics again when it is dropped: the standard library ends the process where the
+/// A payload that panics again when it is dropped: the standard library ends the process if the
 /// result of a thread does that.
 struct PanicsWhenDropped;
 

@@ -1,4 +1,4 @@
-//! A program that forks, under a profiler: what its child does is what it does without one.
+//! A program that forks: under a profiler its child behaves as without one.
 
 #![cfg(target_os = "linux")]
 

@@ -1,5 +1,5 @@
-//! A profiler that leaves a program whose threads call it back, and what threads find when they end
-//! long after that.
+//! A profiler that leaves a program whose threads call it back, and the state that threads find when they
+//! end long after that.
 
 #![cfg(target_os = "linux")]
 
@@ -13,7 +13,7 @@ fn waits() -> Scenario {
         .profiler("LeavesLocals")
 }
 
-/// How many lines of the log end so.
+/// How many lines of the log end like this.
 fn count(log: &str, end: &str) -> usize {
     log.lines().filter(|line| line.ends_with(end)).count()
 }
@@ -33,7 +33,7 @@ fn a_profiler_is_dropped_when_no_callback_runs_and_threads_end_long_after_that()
         let made = count(&log, "local made") - log.matches("local before").count();
         assert!(made >= 3, "{log}");
 
-        // The library is there for as long as the process.
+        // The library stays loaded as long as the process.
         let maps = fs::read_to_string(format!("/proc/{}/maps", program.id())).unwrap();
         assert!(maps.contains("libborders.so"), "{maps}");
 

@@ -1,4 +1,4 @@
-//! The two functions that the runtime looks for, and the one that profilers look for in the runtime.
+//! The two functions that the runtime looks up, and the one that profilers look up in the runtime.
 
 use std::ffi::c_void;
 
@@ -10,11 +10,11 @@ use crate::{library, proxy};
 const MODULE_NOT_FOUND: HRESULT = HRESULT(0x8007_007E_u32 as i32);
 const S_FALSE: HRESULT = HRESULT(1);
 
-/// Gives what the real profiler's library gives.
+/// Returns the class object of the real profiler's library.
 ///
 /// # Safety
 ///
-/// `class` and `iid` are GUIDs, and `out` is a place for a pointer.
+/// `class` and `iid` are GUIDs, and `out` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn DllGetClassObject(
     class: *const GUID,
@@ -27,17 +27,17 @@ pub unsafe extern "system" fn DllGetClassObject(
     // SAFETY: the arguments are those of the caller.
     let answer = unsafe { (real.get_class_object)(class, iid, out) };
     if answer.0 >= 0 && !out.is_null() && !iid.is_null() {
-        // SAFETY: the library has put the interface that was asked for there, or null.
+        // SAFETY: the library has put the requested interface there, or null.
         unsafe { proxy::exchange_by_iid(out, &*iid) };
     }
     answer
 }
 
-/// Gives the dispenser of metadata that the runtime gives: to a profiler this library is the runtime.
+/// Returns the runtime's dispenser of metadata: for a profiler this library is the runtime.
 ///
 /// # Safety
 ///
-/// `class` and `iid` are GUIDs, and `out` is a place for a pointer.
+/// `class` and `iid` are GUIDs, and `out` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn MetaDataGetDispenser(
     class: *const GUID,
@@ -50,13 +50,13 @@ pub unsafe extern "system" fn MetaDataGetDispenser(
     // SAFETY: the arguments are those of the caller.
     let answer = unsafe { get(class, iid, out) };
     if answer.0 >= 0 && !out.is_null() && !iid.is_null() {
-        // SAFETY: the runtime has put the interface that was asked for there, or null.
+        // SAFETY: the runtime has put the requested interface there, or null.
         unsafe { proxy::exchange_by_iid(out, &*iid) };
     }
     answer
 }
 
-/// Says what the real profiler's library says.
+/// Returns the answer of the real profiler's library.
 #[unsafe(no_mangle)]
 pub extern "system" fn DllCanUnloadNow() -> HRESULT {
     match library::real().and_then(|real| real.can_unload_now) {

@@ -1,11 +1,11 @@
-//! Calls of the profiler that fail on purpose.
+//! Injected failures of the profiler's calls.
 //!
 //! `CLR_PROFILER_FAULTS` is a list of `Interface::Method=FAULT@PERIOD` with semicolons between: every
 //! `PERIOD`th call of the method, counted over the whole process, is broken. `FAULT` is
 //!
-//! - an `HRESULT` in hexadecimal digits, which is answered without asking the runtime;
-//! - `null`: the pointer that is returned is null, without asking the runtime;
-//! - `short`: the runtime answers, and every signature that it gives ends after half its length.
+//! - an `HRESULT` in hexadecimal digits, which is returned without calling the runtime;
+//! - `null`: the returned pointer is null, without calling the runtime;
+//! - `short`: the runtime is called, and every signature that it returns ends after half its length.
 
 use std::env;
 use std::sync::OnceLock;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stand_in::{Call, NativeMethod};
 
-/// What happens to a call.
+/// The fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// This is returned.
     Returns(usize),
-    /// Signatures are cut.
+    /// Signatures are truncated.
     Short,
 }
 
@@ -29,7 +29,7 @@ struct Plan {
     calls: AtomicU64,
 }
 
-/// What is to happen to this call, if it is to be broken.
+/// The fault for this call, if it gets one.
 pub(crate) fn strike(method: &NativeMethod) -> Option<Fault> {
     static PLANS: OnceLock<Vec<Plan>> = OnceLock::new();
     let plans = PLANS.get_or_init(|| parse(&env::var("CLR_PROFILER_FAULTS").unwrap_or_default()));
@@ -42,7 +42,7 @@ pub(crate) fn strike(method: &NativeMethod) -> Option<Fault> {
     call.is_multiple_of(plan.period).then_some(plan.fault)
 }
 
-/// Cuts the signatures that a call has given.
+/// Truncates the signatures that a call has returned.
 pub(crate) fn cut_signatures(call: &Call<'_>) {
     for (index, parameter) in call.method.facts.parameters.iter().enumerate() {
         let is_length = parameter.name.starts_with("pcb") && parameter.pointee == 4;
@@ -56,7 +56,7 @@ pub(crate) fn cut_signatures(call: &Call<'_>) {
 
 /// # Panics
 ///
-/// If the list is none: whoever tests has to see it.
+/// If the list is invalid: the test must notice.
 fn parse(list: &str) -> Vec<Plan> {
     let plans = list.split(';').filter(|plan| !plan.is_empty());
     plans

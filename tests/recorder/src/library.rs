@@ -15,13 +15,13 @@ type CanUnloadNow = unsafe extern "system" fn() -> HRESULT;
 pub(crate) type GetDispenser =
     unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 
-/// What the real library exports.
+/// The exports of the real library.
 pub(crate) struct Real {
     pub(crate) get_class_object: GetClassObject,
     pub(crate) can_unload_now: Option<CanUnloadNow>,
 }
 
-/// The library that the environment names, loaded once and for ever.
+/// The library that the environment names, loaded once and forever.
 pub(crate) fn real() -> Option<&'static Real> {
     static REAL: OnceLock<Option<Real>> = OnceLock::new();
     REAL.get_or_init(|| {
@@ -56,10 +56,10 @@ fn load(path: &CStr) -> Option<Real> {
     }
 }
 
-/// A function of the runtime, once it has handed something in.
+/// A function of the runtime, known after its first interface was passed in.
 static RUNTIME: AtomicUsize = AtomicUsize::new(0);
 
-/// Remembers where the runtime is, by an interface of its own.
+/// Remembers the address range of the runtime, by one of its interfaces.
 ///
 /// # Safety
 ///
@@ -75,9 +75,9 @@ pub(crate) unsafe fn runtime_has(object: *mut c_void) {
 /// `MetaDataGetDispenser` of the runtime.
 pub(crate) fn dispenser_of_runtime() -> Option<GetDispenser> {
     let code: *const c_void = ptr::with_exposed_provenance(RUNTIME.load(Ordering::Relaxed));
-    // SAFETY: any address may be asked for; the name is the loader's. With RTLD_NOLOAD nothing is
-    // loaded: what is found is the runtime, which stays, and where it is part of the program, the
-    // program. The symbol of that name is a function of that type.
+    // SAFETY: any address may be passed; the name is the loader's. With RTLD_NOLOAD nothing is
+    // loaded: the result is the runtime, which stays, or the program if the runtime is part of it.
+    // The symbol of that name is a function of that type.
     unsafe {
         let mut about: libc::Dl_info = mem::zeroed();
         if libc::dladdr(code, &mut about) == 0 || about.dli_fname.is_null() {
@@ -107,8 +107,8 @@ fn keep_loaded() {
         dli_saddr: ptr::null_mut(),
     };
     let here: *const c_void = (keep_loaded as fn()) as *const c_void;
-    // SAFETY: any address may be asked for; the name is the loader's, which lives as long as the
-    // library. With RTLD_NOLOAD nothing is loaded, the flag is set on what is there.
+    // SAFETY: any address may be passed; the name is the loader's, which lives as long as the
+    // library. With RTLD_NOLOAD nothing is loaded, the flag is set on the loaded library.
     unsafe {
         if libc::dladdr(here, &mut about) != 0 && !about.dli_fname.is_null() {
             let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;

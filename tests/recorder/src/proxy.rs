@@ -1,8 +1,8 @@
-//! Objects that stand before the real ones.
+//! Proxies of the real objects.
 //!
-//! A proxy has no state but the address of what it stands for: references are counted by the real
-//! object alone, and `Release` on a proxy is `Release` on the real object. So a proxy may stay for
-//! ever, and serves whatever object comes to live at that address next.
+//! A proxy has no state but the address of its real object: references are counted by the real
+//! object alone, and `Release` on a proxy is `Release` on the real object. So a proxy may live
+//! forever, and serves any object that is allocated at that address next.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -31,13 +31,13 @@ impl Handler for Proxy {
         let target = ptr::with_exposed_provenance_mut(self.0);
         let rules = rules::of(call.method);
         let returned = if rules.is_empty() {
-            // SAFETY: a proxy of an interface is only made for objects that have it; whoever calls
-            // the proxy holds a reference to the real object, and passes what the method asks for.
+            // SAFETY: a proxy of an interface is only created for objects that have it; the caller of
+            // the proxy holds a reference to the real object, and passes the arguments that the method requires.
             unsafe { forward(target, call.method, call.words) }
         } else {
             let mut words = call.words.to_vec();
             exchange_arguments(call, rules, &mut words);
-            // SAFETY: as above; what was exchanged is an interface of the same kind.
+            // SAFETY: as above; the exchanged argument is an interface of the same kind.
             let returned = unsafe { forward(target, call.method, &words) };
             if call.method.succeeded(returned) {
                 exchange_results(call, rules);
@@ -60,7 +60,7 @@ fn exchange_arguments(call: &Call<'_>, rules: &[Rule], words: &mut [usize]) {
                 interface,
             } => {
                 let given: *mut c_void = call.pointer(argument);
-                // SAFETY: only the runtime hands interfaces in, and this is one.
+                // SAFETY: only the runtime passes interfaces in, and this is one.
                 unsafe { library::runtime_has(given) };
                 words[call.method.position(argument)] =
                     proxy_of(given, interface).expose_provenance();
@@ -79,7 +79,7 @@ fn exchange_results(call: &Call<'_>, rules: &[Rule]) {
             Rule::GivesByIid { iid, out } => {
                 let (iid, out) = (call.pointer::<GUID>(iid), call.pointer::<*mut c_void>(out));
                 if !iid.is_null() && !out.is_null() {
-                    // SAFETY: the method has succeeded: the GUID was read, and the place is filled.
+                    // SAFETY: the method has succeeded: the GUID was read, and the output is set.
                     unsafe { exchange_by_iid(out, &*iid) };
                 }
             }
@@ -95,11 +95,11 @@ fn exchange_results(call: &Call<'_>, rules: &[Rule]) {
     }
 }
 
-/// Puts a proxy in the place of an interface, if this crate knows it.
+/// Replaces an interface by its proxy, if this crate knows it.
 ///
 /// # Safety
 ///
-/// `out` is a place that holds null or an interface with this identifier.
+/// `out` points to null or an interface with this identifier.
 pub(crate) unsafe fn exchange_by_iid(out: *mut *mut c_void, iid: &GUID) {
     if let Some(interface) = interface_of(iid) {
         // SAFETY: as the caller promises.
@@ -107,7 +107,7 @@ pub(crate) unsafe fn exchange_by_iid(out: *mut *mut c_void, iid: &GUID) {
     }
 }
 
-/// All proxies, by what they stand for.
+/// All proxies, by their real objects.
 #[derive(Default)]
 struct Proxies {
     by_real: HashMap<(usize, &'static str), usize>,
@@ -140,7 +140,7 @@ fn proxy_of(real: *mut c_void, interface: &'static Interface) -> *mut c_void {
     ptr::with_exposed_provenance_mut(proxy)
 }
 
-/// What stands behind a proxy; anything else is what it is.
+/// The real object of a proxy; any other address is returned unchanged.
 fn real_of(address: usize) -> usize {
     let proxies = proxies();
     let real = proxies

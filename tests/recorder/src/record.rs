@@ -1,4 +1,4 @@
-//! Where this process counts.
+//! The counters of this process.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ fn create() -> Option<Recording> {
     let folder = env::var_os("CLR_PROFILER_RECORD_FOLDER")?;
     let runtime = env::var("CLR_PROFILER_RECORD_RUNTIME").ok()?;
     let scenario = env::var("CLR_PROFILER_RECORD_SCENARIO").ok()?;
-    // A profiled program may start others, and numbers of processes come again.
+    // A profiled program may start others, and process ids are reused.
     let started = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     let name = format!("{}-{}.recording", started.as_nanos(), process::id());
     Recording::create(&Path::new(&folder).join(name), &runtime, &scenario).ok()

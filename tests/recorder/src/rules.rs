@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use stand_in::{Interface, NativeMethod, interface, methods};
 
-/// What is to be done with one argument.
+/// How one argument is exchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule {
     /// `out` becomes a pointer to the interface whose identifier is the argument `iid`.
@@ -14,16 +14,16 @@ pub(crate) enum Rule {
         out: usize,
         interface: &'static Interface,
     },
-    /// The callee is handed this interface.
+    /// The callee receives this interface.
     Hands {
         argument: usize,
         interface: &'static Interface,
     },
-    /// The callee gets an interface back that it has given, and wants its own.
+    /// The callee receives an interface that it has returned, and expects its own.
     HandsBack { argument: usize },
 }
 
-/// What the runtime hands into callbacks.
+/// The arguments of callbacks that are interfaces.
 const HANDED: &[(&str, usize, &str)] = &[
     ("Initialize", 0, "IUnknown"),
     ("InitializeForAttach", 0, "IUnknown"),
@@ -46,7 +46,7 @@ fn make(method: &NativeMethod) -> Vec<Rule> {
     for (index, parameter) in method.facts.parameters.iter().enumerate() {
         let type_name = parameter.type_name;
         if type_name == "REFIID" && method.facts.parameters.len() > index + 1 {
-            // The place for the interface always follows its identifier.
+            // The output for the interface always follows its identifier.
             rules.push(Rule::GivesByIid {
                 iid: index,
                 out: index + 1,

@@ -1,7 +1,7 @@
 //! Writes `docs/api-coverage.md`.
 //!
-//! With the folder of recordings as its argument, what was seen on real runtimes comes from them;
-//! without it, that is kept as it is in the document, and the rest is made anew.
+//! With the folder of recordings as its argument, the results on real runtimes are taken from them;
+//! without it, those in the document are kept, and the rest is generated anew.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -25,7 +25,7 @@ pub struct Line {
     pub fake: bool,
     /// The cell of each real runtime.
     pub real: Vec<String>,
-    /// Why something cannot be.
+    /// Why a wrapper or a result is impossible.
     pub reason: String,
 }
 
@@ -37,7 +37,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Makes it from the wrappers in the sources, the lists of the tests, and what was seen.
+    /// Builds it from the wrappers in the sources, the lists of the tests, and the recorded results.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Document {
         Ok(Self { lines })
     }
 
-    /// What its cells say of real runtimes.
+    /// The results on real runtimes in its cells.
     pub fn real(&self) -> Real {
         let mut real = Real::default();
         for line in &self.lines {
@@ -167,18 +167,18 @@ impl Document {
 const INTRODUCTION: &str = "\
 # Which native methods are wrapped, and where each was seen to work
 
-One row for each method of the interfaces of profiling and metadata. `.ci/coverage` makes this file:
-*wrapper* is what the documentation in the sources says; *fake* is whether it is tried against a
-runtime that answers well, badly and oddly (`tests/tests/api`; callbacks: `tests/tests/object`); the
+One row for each method of the interfaces of profiling and metadata. `.ci/coverage` generates this file:
+*wrapper* is taken from the documentation in the sources; *fake* is whether it is tried against a
+runtime with correct, failing and odd answers (`tests/tests/api`; callbacks: `tests/tests/object`); the
 columns of real runtimes name one scenario in which the runtime was seen to make or answer the call
 with success, all on Linux x64.
 ";
 
-/// How the interfaces are summed up.
+/// The groups of interfaces in the totals.
 const GROUPS: [&str; 4] = [
     "callbacks",
     "ICorProfilerInfo",
-    "what it gives or hands in",
+    "other interfaces of profiling",
     "metadata",
 ];
 
@@ -210,7 +210,7 @@ fn totals(lines: &[&Line]) -> String {
     cells.join(" | ")
 }
 
-/// Every native method that the document has a line for.
+/// Every native method with a line in the document.
 fn described() -> impl Iterator<Item = &'static NativeMethod> {
     let not_ours = ["IUnknown", "IClassFactory"];
     methods()
@@ -219,7 +219,7 @@ fn described() -> impl Iterator<Item = &'static NativeMethod> {
         .filter(move |method| !not_ours.contains(&method.interface))
 }
 
-/// The lines of a list that are no comments.
+/// The lines of a list without comments.
 fn list(path: &str) -> io::Result<BTreeSet<String>> {
     let text = fs::read_to_string(repository().join(path))?;
     let lines = text.lines().map(str::trim);
@@ -246,7 +246,7 @@ impl Rows {
         Ok(Self(sources))
     }
 
-    /// Whether a method is tried: those of enumerators have their two names apart.
+    /// Whether a method is tried: those of enumerators have their two names separately.
     fn has(&self, method: &NativeMethod) -> bool {
         let quoted = |text: &str| self.0.contains(&format!("\"{text}\""));
         method.interface.starts_with("ICorProfilerCallback")

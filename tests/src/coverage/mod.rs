@@ -14,7 +14,7 @@ pub use sources::wrappers;
 
 use std::path::{Path, PathBuf};
 
-/// Where the document is.
+/// The path of the document.
 pub fn document_path() -> PathBuf {
     repository().join("docs/api-coverage.md")
 }

@@ -1,4 +1,4 @@
-//! What real runtimes have answered, from recordings.
+//! The results of native calls on real runtimes, from recordings.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use stand_in::{NativeMethod, Recorded};
 
-/// The runtimes of the matrix: how a recording's runtime begins, and the newest
+/// The runtimes of the matrix: the prefix of a recording's runtime, and the newest
 /// `ICorProfilerCallback` and `ICorProfilerInfo` of each.
 pub const RUNTIMES: [(&str, u32, u32); 4] = [
     (".NET Core 3.1", 9, 11),
@@ -15,7 +15,7 @@ pub const RUNTIMES: [(&str, u32, u32); 4] = [
     (".NET 10", 11, 15),
 ];
 
-/// How a method was seen on one runtime.
+/// The result of a method on one runtime.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Seen {
     /// In this scenario it succeeded.
@@ -24,7 +24,7 @@ pub enum Seen {
     Fails(String),
 }
 
-/// What was seen on each runtime, by method.
+/// The results on each runtime, by method.
 #[derive(Debug, Default)]
 pub struct Real(BTreeMap<(String, usize), Seen>);
 
@@ -61,7 +61,7 @@ impl Real {
         let Some(runtime) = runtime else {
             return;
         };
-        // Test modules are of no interest; the test's name is enough to find it.
+        // Test modules do not matter; the test's name is enough to find it.
         let scenario = recorded.scenario.rsplit("::").next().unwrap_or_default();
         for count in &recorded.counts {
             let seen = if count.successes > 0 {
@@ -73,7 +73,7 @@ impl Real {
         }
     }
 
-    /// Notes what was seen; the better one counts, and the first by name among equals.
+    /// Records a result; the better one counts, and the first by name among equals.
     pub fn insert(&mut self, native: &str, runtime: usize, seen: Seen) {
         let place = self.0.entry((native.to_owned(), runtime));
         place
@@ -85,13 +85,13 @@ impl Real {
             .or_insert(seen);
     }
 
-    /// How a method was seen on this runtime.
+    /// The result of a method on this runtime.
     pub fn get(&self, native: &str, runtime: usize) -> Option<&Seen> {
         self.0.get(&(native.to_owned(), runtime))
     }
 }
 
-/// Whether a runtime has the interface of a method at all.
+/// Whether a runtime has the interface of a method.
 pub(super) fn is_offered(method: &NativeMethod, runtime: usize) -> bool {
     let (_, callback, info) = RUNTIMES[runtime];
     let newer = |prefix: &str, newest: u32| {

@@ -1,5 +1,5 @@
-//! The wrappers: the rows of the table of native calls, and those that are written by hand, as their
-//! documentation says what they wrap.
+//! The wrappers: the rows of the table of native calls, and handwritten ones, whose
+//! documentation names the wrapped methods.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{fs, io};
 use super::repository;
 
 /// The wrappers of each native method, `Type::method`: rows first, then in the order of the sources;
-/// methods of `GcScope`, which stand beside others, come last.
+/// methods of `GcScope`, which duplicate others, come last.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn wrappers() -> io::Result<BTreeMap<String, Vec<String>>> {
     }
     for path in sources(&repository().join("clr_profiler/src"))? {
         let text = fs::read_to_string(&path)?;
-        // What tests say of made-up methods does not count.
+        // Documentation of made-up methods in tests does not count.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         scan(text, &mut found);
     }
@@ -70,7 +70,7 @@ fn scan(text: &str, found: &mut Found) {
     let mut interface = None;
     let mut docs = String::new();
     let mut in_attribute = false;
-    // The rows that stand in a trait itself: whose they are, of which interface, and the last one.
+    // For the rows in a trait itself: the trait, its interface, and the last row.
     let mut rows: Option<(String, String)> = None;
     let mut row = None;
     for line in text.lines().map(str::trim) {
@@ -79,7 +79,7 @@ fn scan(text: &str, found: &mut Found) {
             docs.push('\n');
             continue;
         }
-        // Attributes stand between the documentation and the item, some on several lines.
+        // Attributes follow the documentation of the item, some on several lines.
         if let Some(native) = line.strip_prefix("#[wraps(") {
             let end = native.find(|end: char| !end.is_alphanumeric() && end != ':');
             docs.push_str(&format!(
@@ -151,7 +151,7 @@ fn add(found: &mut Found, native: String, wrapper: String) {
     }
 }
 
-/// The beginning of a text that is a name, and the rest.
+/// The name at the beginning of a text, and the remaining text.
 fn name_in(text: &str) -> (&str, &str) {
     let end = text
         .find(|character: char| !character.is_alphanumeric() && character != '_')
@@ -180,7 +180,7 @@ fn owner_in(line: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// The function that is declared, or the row of a table that becomes one.
+/// The name of a function's declaration, or of a row of a table that becomes one.
 fn item_in(line: &str) -> Option<String> {
     let mut rest = line;
     for word in ["pub ", "pub(crate) ", "pub(super) ", "const ", "unsafe "] {
@@ -196,8 +196,8 @@ fn item_in(line: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// `Trait = INative from source;`: what rows that follow belong to. Those of a type are for the library
-/// alone.
+/// `Trait = INative from source;`: the owner of the rows that follow. Rows of a type are internal to the
+/// library.
 fn rows_in(line: &str) -> Option<(String, String)> {
     let (of, rest) = line.split_once(" = ")?;
     let (interface, _) = rest.split_once(" from ")?;
@@ -222,7 +222,7 @@ fn native_in(line: &str) -> Option<&str> {
 fn enumerator_in(line: &str) -> Option<(String, String)> {
     let (left, right) = line.split_once(" = ICor")?;
     let (native, item) = right.split_once(" of ")?;
-    // What is handed into a callback names that in quotes.
+    // A row for arguments of callbacks names that in quotes.
     if item.starts_with('"') {
         return None;
     }
@@ -240,7 +240,7 @@ fn callback_in(line: &str) -> Option<(&str, &str)> {
     is_row.then_some((method, native))
 }
 
-/// The native methods that documentation says are wrapped.
+/// The native methods that documentation names as wrapped.
 ///
 /// "Wraps `I::A` and `B`." names two methods of one interface.
 fn wrapped_in(docs: &str) -> Vec<String> {

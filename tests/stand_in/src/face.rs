@@ -1,4 +1,4 @@
-//! What a COM pointer points to, and how a call comes from it to its handler.
+//! The target of a COM pointer, and the path of a call from it to its handler.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -9,9 +9,9 @@ use clr_profiler_sys::HRESULT;
 use crate::methods::{Interface, NativeMethod};
 use crate::thunks;
 
-/// Answers the calls of one object.
+/// Handles the calls of one object.
 pub trait Handler: Send + Sync {
-    /// Answers a call, `QueryInterface` and its neighbours included; an `HRESULT` is the low half.
+    /// Handles a call, including `QueryInterface`, `AddRef` and `Release`; an `HRESULT` is the low half.
     fn call(&self, call: &Call<'_>) -> usize;
 }
 
@@ -27,7 +27,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The value of an argument, of the width that it has.
+    /// The value of an argument, truncated to its width.
     pub fn argument(&self, parameter: usize) -> usize {
         let word = self.words[self.method.position(parameter)];
         match self.method.facts.parameters[parameter].size {
@@ -49,7 +49,7 @@ impl Call<'_> {
     }
 }
 
-/// What a COM pointer points to: the vtable of one interface, and who answers.
+/// The target of a COM pointer: the vtable of one interface, and the handler.
 #[repr(C)]
 pub struct Face {
     /// First, as in every COM object.
@@ -58,7 +58,7 @@ pub struct Face {
     handler: Box<dyn Handler>,
 }
 
-// SAFETY: the vtable is part of the interface, which lives for ever and is never written to again;
+// SAFETY: the vtable is part of the interface, which lives forever and is never written to again;
 // the handler is both.
 unsafe impl Send for Face {}
 // SAFETY: as above.
@@ -67,7 +67,7 @@ unsafe impl Sync for Face {}
 impl Face {
     /// An object with the methods of this interface.
     ///
-    /// Its address is what a caller gets: from then on it must not be moved, and when it is dropped
+    /// Callers hold its address: it must not be moved afterwards, and when it is dropped
     /// it is gone, whatever references there are.
     pub fn new(interface: &'static Interface, handler: Box<dyn Handler>) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Face {
         }
     }
 
-    /// What is given to a caller.
+    /// The pointer for a caller.
     pub fn as_raw(&self) -> *mut c_void {
         ptr::from_ref(self).cast_mut().cast()
     }
@@ -94,10 +94,10 @@ impl fmt::Debug for Face {
     }
 }
 
-/// Where every thunk ends.
+/// The target of every thunk.
 pub(crate) fn dispatch(this: *mut c_void, slot: usize, words: &[usize]) -> usize {
-    // SAFETY: only vtables of a `Face` hold thunks, so that `this` is one, which its maker keeps
-    // alive while it can be called; only shared references to it are ever made.
+    // SAFETY: only vtables of a `Face` contain thunks, so that `this` is one, which its owner keeps
+    // alive while it can be called; only shared references to it are ever created.
     let face = unsafe { &*this.cast::<Face>() };
     let method = face.interface.slots[slot];
     face.handler.call(&Call {
@@ -111,8 +111,8 @@ pub(crate) fn dispatch(this: *mut c_void, slot: usize, words: &[usize]) -> usize
 ///
 /// # Safety
 ///
-/// `target` is a COM object that lives, whose interface is that of the call or extends it, and the
-/// words are what that method asks for.
+/// `target` is a live COM object whose interface is that of the call or extends it, and the
+/// words are the arguments that the method requires.
 pub unsafe fn forward(target: *mut c_void, method: &NativeMethod, words: &[usize]) -> usize {
     // SAFETY: as the caller promises, it begins with its vtable, which has this slot.
     unsafe {

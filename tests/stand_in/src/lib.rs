@@ -1,7 +1,7 @@
 //! COM objects that stand in for any interface of the profiling API.
 //!
-//! Every slot of a vtable holds a thunk that hands the call to one [`Handler`], as words and with
-//! the name of the method. So a fake runtime, or a proxy before a real one, is one function and not
+//! Every slot of a vtable contains a thunk that passes the call to one [`Handler`], as words and with
+//! the name of the method. So a fake runtime, or a proxy of a real one, is one function and not
 //! a copy of all interfaces.
 //!
 //! Each argument must be one word in a register or on the stack: true of all methods that

@@ -1,7 +1,7 @@
-//! Every method of every interface, numbered, with the place of its arguments.
+//! Every method of every interface, numbered, with the positions of its arguments.
 //!
-//! `EventPipeAddProviderToSession` alone takes a structure by value. On x86-64 it lies in the
-//! caller's stack arguments, whatever registers are left; on AArch64 its address is passed.
+//! `EventPipeAddProviderToSession` alone takes a structure by value. On x86-64 it is in the
+//! caller's stack arguments, whatever registers remain; on AArch64 its address is passed.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::thunks;
 
 /// How many words of arguments are passed in registers, after the object itself.
 ///
-/// AArch64 has room for seven, but there nothing depends on where a word is.
+/// AArch64 has room for seven, but there nothing depends on the location of a word.
 const REGISTERS: usize = 5;
 
 /// One method of one interface.
@@ -24,7 +24,7 @@ pub struct NativeMethod {
     pub interface: &'static str,
     /// Its name, slot and parameters.
     pub facts: &'static Method,
-    /// Its place among all methods.
+    /// Its index among all methods.
     pub index: usize,
     /// The first word of each parameter.
     positions: Vec<usize>,
@@ -79,13 +79,13 @@ impl NativeMethod {
         self.facts.return_type == "HRESULT"
     }
 
-    /// Whether what it returned is not a failure.
+    /// Whether its result is not a failure.
     pub fn succeeded(&self, returned: usize) -> bool {
         !self.returns_hresult() || returned as i32 >= 0
     }
 }
 
-/// Whether all of it is copied into the stack arguments.
+/// Whether the whole argument is copied into the stack arguments.
 fn passed_on_stack(parameter: &Parameter) -> bool {
     cfg!(target_arch = "x86_64") && parameter.size > 16
 }
@@ -136,7 +136,7 @@ const fn pointer(name: &'static str, type_name: &'static str, pointee: usize) ->
     }
 }
 
-/// What `windows_core` declares, and so is not in the facts.
+/// Declared by `windows_core`, so not in the facts.
 const UNKNOWN: &[Method] = &[
     unknown(
         "QueryInterface",
@@ -151,10 +151,10 @@ const UNKNOWN: &[Method] = &[
     unknown("Release", 2, "ULONG", &[]),
 ];
 
-/// Where all vtables stand, one behind the other.
+/// All vtables, one after the other.
 ///
-/// As part of this library's own image: who asks the loader whose a vtable is gets an answer, as
-/// with those of a runtime.
+/// Part of this library's own image: the loader can tell which library a vtable belongs to, as
+/// for those of a runtime.
 static VTABLES: [AtomicUsize; 8192] = [const { AtomicUsize::new(0) }; 8192];
 
 struct Tables {
@@ -162,7 +162,7 @@ struct Tables {
     interfaces: Vec<Interface>,
 }
 
-/// All of it, made once.
+/// The tables, built once.
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(|| {
@@ -201,7 +201,7 @@ fn tables() -> &'static Tables {
             "",
             UNKNOWN,
         );
-        // A parent stands before its child, but not always in the same file.
+        // A parent precedes its child, but not always in the same file.
         let mut left: Vec<_> = INTERFACES.iter().copied().flatten().collect();
         let mut known = vec!["IUnknown"];
         while !left.is_empty() {

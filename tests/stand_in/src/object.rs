@@ -12,20 +12,20 @@ use sys::GUID;
 use crate::face::{Call, Face, Handler};
 use crate::methods::{interface, interface_of};
 
-/// Answers what is no method of `IUnknown`.
+/// Handles the methods other than those of `IUnknown`.
 type Answer = dyn Fn(&Call<'_>) -> usize + Send + Sync;
 
 /// A COM object of a test, which counts references and frees nothing before it is dropped.
 pub struct Object {
-    /// Their addresses are what callers have: they stay where they are.
+    /// Callers hold their addresses: they must not move.
     faces: Box<[Face]>,
     shared: Arc<Shared>,
 }
 
-/// What the faces of one object have in common.
+/// The state that the faces of one object share.
 struct Shared {
     offers: Offers,
-    /// The address of each face, once there are all of them.
+    /// The address of each face, once all of them exist.
     faces: Vec<AtomicPtr<c_void>>,
     references: AtomicU32,
     answer: Box<Answer>,
@@ -55,7 +55,7 @@ impl Object {
     ///
     /// # Panics
     ///
-    /// If an interface is not known.
+    /// If an interface is unknown.
     pub fn new(
         offers: Offers,
         answer: impl Fn(&Call<'_>) -> usize + Send + Sync + 'static,
@@ -91,7 +91,7 @@ impl Object {
         self.shared.references.load(Ordering::SeqCst)
     }
 
-    /// Gives an interface away with a reference, as `QueryInterface` does; null if it has it not.
+    /// Returns an interface with a reference, as `QueryInterface` does; null if the object does not have it.
     pub fn give(&self, iid: &GUID) -> *mut c_void {
         self.shared.give(iid)
     }
@@ -120,7 +120,7 @@ impl Handler for Arc<Shared> {
     fn call(&self, call: &Call<'_>) -> usize {
         match call.method.facts.slot {
             0 => {
-                // SAFETY: the caller of QueryInterface passes a GUID and a place for a pointer.
+                // SAFETY: the caller of QueryInterface passes a GUID and the address of a pointer.
                 let given = unsafe {
                     let given = self.give(&*call.pointer::<GUID>(0));
                     call.pointer::<*mut c_void>(1).write(given);

@@ -1,6 +1,6 @@
-//! How often each method was called, in a file that holds at any moment what was counted by then.
+//! How often each method was called, in a file that is up to date at any moment.
 //!
-//! The counters are the file, mapped into memory: whatever way the process ends, nothing is lost
+//! The counters are the file, mapped into memory: however the process ends, nothing is lost
 //! and nothing has to be done at its end.
 
 use std::fs::{self, OpenOptions};
@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::methods::{NativeMethod, methods};
 
-/// What stands before the counters: three lines of text, padded with zeros.
+/// The header before the counters: three lines of text, padded with zeros.
 const HEADER: usize = 4096;
 
 /// Counters of every method.
 #[derive(Debug)]
 pub struct Recording {
-    /// For each method the calls and those that succeeded.
+    /// For each method the calls and the successful ones.
     counters: &'static [AtomicU64],
 }
 
@@ -27,7 +27,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// If the file cannot be made.
+    /// If the file cannot be created.
     pub fn create(path: &Path, runtime: &str, scenario: &str) -> io::Result<Self> {
         let counters = 2 * methods().len();
         let length = HEADER + counters * size_of::<u64>();
@@ -60,14 +60,14 @@ impl Recording {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the mapping is never undone, its counters are aligned, and this process alone
-        // changes them, only as atomics. A reader in another process may see any moment.
+        // changes them, only as atomics. A reader in another process may see any intermediate state.
         let counters = unsafe {
             std::slice::from_raw_parts(mapped.byte_add(HEADER).cast::<AtomicU64>(), counters)
         };
         Ok(Self { counters })
     }
 
-    /// Counts for nobody.
+    /// Counts without a file.
     pub fn nowhere() -> Self {
         let counters: Vec<AtomicU64> = (0..2 * methods().len())
             .map(|_| AtomicU64::new(0))
@@ -82,7 +82,7 @@ impl Recording {
         self.counters[2 * method.index].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A call was answered.
+    /// A call has returned.
     pub fn answered(&self, method: &NativeMethod, returned: usize) {
         if method.succeeded(returned) {
             self.counters[2 * method.index + 1].fetch_add(1, Ordering::Relaxed);
@@ -101,7 +101,7 @@ pub struct Count {
     pub successes: u64,
 }
 
-/// What one process has recorded.
+/// The recording of one process.
 #[derive(Debug)]
 pub struct Recorded {
     /// The runtime's name.
@@ -117,7 +117,7 @@ impl Recorded {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or was made with other tables of methods.
+    /// If it cannot be read, or was written with other tables of methods.
     pub fn read(path: &Path) -> io::Result<Self> {
         let bad = || {
             let message = format!("{} is no recording of these methods", path.display());

@@ -1,4 +1,4 @@
-//! The functions that stand in the slots of a vtable, one for each slot and number of words.
+//! The functions in the slots of a vtable, one for each slot and number of words.
 
 use std::ffi::c_void;
 
@@ -25,7 +25,7 @@ macro_rules! for_every_slot {
     };
 }
 
-/// Makes the thunks, and calls through a vtable, for each number of words.
+/// Declares the thunks, and calls through a vtable, for each number of words.
 ///
 /// Five words are in registers on every platform of this crate: a method with fewer gets the thunk
 /// for five, and ignores registers that the caller did not set.

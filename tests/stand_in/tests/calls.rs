@@ -1,4 +1,4 @@
-//! Calls arrive at the handler as they were made, through the vtable of any interface.
+//! Calls arrive at the handler unchanged, through the vtable of any interface.
 
 #![cfg(all(
     target_os = "linux",
@@ -45,7 +45,7 @@ fn every_method_of_every_interface_arrives_with_its_words() {
                 .max()
                 .unwrap_or(0);
             let words: Vec<usize> = (0..count).map(|word| usize::MAX - word * 0x101).collect();
-            // SAFETY: the handler looks at no argument.
+            // SAFETY: the handler follows no pointer among the arguments.
             let returned = unsafe { forward(face.as_raw(), method, &words) };
             expected += 1;
             assert_eq!(returned, expected);
@@ -53,7 +53,7 @@ fn every_method_of_every_interface_arrives_with_its_words() {
             assert_eq!(*last, (method.name(), words));
         }
     }
-    // All of the interfaces with all that they inherit.
+    // All interfaces with all their inherited methods.
     assert!(expected > 2_000, "{expected}");
 }
 
@@ -77,7 +77,7 @@ fn typed_calls_arrive_with_their_arguments() {
         }
         Call::hresult(sys::E_FAIL)
     });
-    // SAFETY: the object offers that interface, and `give` has made a reference.
+    // SAFETY: the object offers that interface, and `give` has added a reference.
     let info =
         unsafe { sys::ICorProfilerInfo15::from_raw(object.give(&sys::ICorProfilerInfo15::IID)) };
     let config = sys::COR_PRF_EVENTPIPE_PROVIDER_CONFIG {
@@ -109,7 +109,7 @@ fn typed_calls_arrive_with_their_arguments() {
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0], ("SetEventMask2", vec![1, 2]));
     if cfg!(target_arch = "x86_64") {
-        // The level has four bytes of padding behind it.
+        // The level is followed by four bytes of padding.
         let (name, words) = &seen[1];
         assert_eq!(*name, "EventPipeAddProviderToSession");
         let words = [

@@ -1,4 +1,4 @@
-//! Promises about all public items, held against the list of them that rustdoc makes.
+//! Promises about all public items, checked against rustdoc's list of them.
 
 mod pages;
 mod panics;

@@ -1,11 +1,11 @@
-//! The pages that rustdoc makes of the public items: the only list of them that nobody writes.
+//! The pages that rustdoc generates for the public items: the only list of them that is not handwritten.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-/// The crates whose users rely on what is promised.
+/// The crates whose users rely on these promises.
 pub(crate) const CRATES: [&str; 4] = [
     "clr_profiler",
     "clr_profiler_il",
@@ -102,7 +102,7 @@ pub(crate) fn of(name: &str) -> Vec<Page> {
     pages
 }
 
-/// The folder of the documentation, made now.
+/// The folder of the documentation, generated on first use.
 fn documentation() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -133,7 +133,7 @@ pub(crate) fn workspace() -> &'static Path {
         .unwrap()
 }
 
-/// Compares a committed file with what it should be, or writes it where `PUBLIC_ITEMS=write` asks.
+/// Compares a committed file with the expected text, or writes it if `PUBLIC_ITEMS=write` is set.
 pub(crate) fn compare(file: &str, expected: &str) {
     let path = workspace().join(file);
     if env::var_os("PUBLIC_ITEMS").is_some_and(|value| value == "write") {

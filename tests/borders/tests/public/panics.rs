@@ -50,7 +50,7 @@ fn each_border_and_each_test_of_it_is_there() {
     let root = workspace().join("clr_profiler/src");
     let has_border = |path: &PathBuf| {
         let text = fs::read_to_string(path).unwrap();
-        // What follows are unit tests.
+        // Unit tests follow.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         code.lines().any(is_border)
     };

@@ -42,7 +42,7 @@ fn answer(page: &Page, name: &str) -> String {
     }
 }
 
-/// The text before the first table, and the reason of each type, as they are committed.
+/// The committed text before the first table, and the committed reason of each type.
 fn committed() -> (String, BTreeMap<(String, String), String>) {
     let text = fs::read_to_string(pages::workspace().join(FILE)).unwrap_or_default();
     let introduction = text.split("\n## clr_profiler\n").next().unwrap().to_owned();
@@ -103,7 +103,7 @@ fn what_is_declared_is_argued() {
                 .lines()
                 .filter_map(|line| line.trim().strip_prefix("unsafe impl"))
             {
-                // Not of what is generic, nor of an own trait.
+                // Neither generic implementations nor those of an own trait.
                 let what = line.trim_end_matches("{}").trim();
                 if what.contains("Send for ") || what.contains("Sync for ") {
                     let file = path.strip_prefix(pages::workspace()).unwrap();

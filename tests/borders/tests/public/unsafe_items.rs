@@ -18,7 +18,7 @@ fn unsafe_items(name: &str) -> Vec<String> {
         }
         for heading in page.headings(4) {
             let before = heading.split('(').next().unwrap_or_default();
-            // What a type has of a trait is listed with the trait.
+            // Methods that a type has from a trait are listed with the trait.
             let is_own = page.kind == "trait" || before.starts_with("pub ");
             if let Some((keywords, function)) = before.split_once("fn ")
                 && is_own
