@@ -10,7 +10,7 @@ use clr_profiler_il::attribute::{AttributeValue, Member, Value};
 use clr_profiler_il::signature::TypeSig;
 use examples_support::Pinned;
 
-/// What is counted, to notice it if something is skipped.
+/// The counts, to notice if something is skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     attributes: usize,

@@ -1,4 +1,4 @@
-//! Every method body of every assembly of the runtimes is decoded and encoded, as it is and with
+//! Every method body of every assembly of the runtimes is decoded and encoded, unchanged and with
 //! code before and after it.
 
 mod corpus;
@@ -8,15 +8,15 @@ use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::symbol::NoTokens;
 use examples_support::Pinned;
 
-/// What came of the bodies of a runtime.
+/// The counts for the bodies of a runtime.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     bodies: usize,
-    /// Those that come back to the same bytes.
+    /// Bodies that are encoded to the same bytes.
     identical: usize,
-    /// Those that come back smaller, and to the same bytes from then on: they were not minimal.
+    /// Bodies that are encoded smaller, and to the same bytes from then on: they were not minimal.
     smaller: usize,
-    /// Those that took a prologue and an epilogue.
+    /// Bodies that accepted a prologue and an epilogue.
     edited: usize,
 }
 
@@ -56,7 +56,7 @@ fn round_trip(bytes: &[u8], figures: &mut Figures) -> Result<(), String> {
     Ok(())
 }
 
-/// A prologue and an epilogue that do nothing; refusals are fine, wrong bytes are not.
+/// Adds a prologue and an epilogue without effect; refusals are fine, wrong bytes are not.
 fn edit(bytes: &[u8], figures: &mut Figures) -> Result<(), String> {
     let mut body = MethodBody::decode(bytes).map_err(|error| error.to_string())?;
     let instructions = body.instructions().count();

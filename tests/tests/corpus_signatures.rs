@@ -14,7 +14,7 @@ use clr_profiler_il::signature::{
 use clr_profiler_il::token::{Token, TokenTable};
 use examples_support::Pinned;
 
-/// What is counted, to notice it if the reader skips something.
+/// The counts, to notice if the reader skips something.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     assemblies: usize,
@@ -85,7 +85,7 @@ fn read(assembly: &Assembly<'_>, figures: &mut Figures, failures: &mut Vec<Strin
     }
 }
 
-/// Asks for what a token in IL stands for, by the kind of member that it is.
+/// Resolves a token in IL, by the kind of member that it is.
 fn resolve(assembly: &Assembly<'_>, token: Token) -> assembly_reader::Result<()> {
     match token.table() {
         TokenTable::METHOD_DEF => assembly.method_signature(token).map(drop),

@@ -1,5 +1,5 @@
-//! Every method body and every signature of a runtime is printed as text, and what is read from the
-//! text has the same bytes.
+//! Every method body and every signature of a runtime is printed as text, and parsing the
+//! text gives the same bytes.
 
 mod corpus;
 
@@ -15,7 +15,7 @@ use clr_profiler_il::symbol::NoTokens;
 use clr_profiler_il::token::{Token, TypeToken};
 use examples_support::Pinned;
 
-/// What came of a runtime.
+/// The counts for a runtime.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     bodies: usize,
@@ -48,7 +48,7 @@ impl Names<'_> {
     }
 }
 
-/// The bytes of a signature that went through text, and the length of the text.
+/// The bytes of a signature after a round trip through text, and the length of the text.
 fn through_text(
     assembly: &Assembly<'_>,
     signature: &Signature<'_>,

@@ -1,5 +1,5 @@
-//! Every method body of every assembly of the runtimes is verified with the kinds of its values, as
-//! it is, with code before and after it, and wrapped; and the depth of its stack is computed and compared with
+//! Every method body of every assembly of the runtimes is verified with the kinds of its values,
+//! unchanged, with code before and after it, and wrapped; and the depth of its stack is computed and compared with
 //! the declared one.
 
 #[path = "corpus/files.rs"]
@@ -16,28 +16,28 @@ use clr_profiler_il::verify::MethodContext;
 use clr_profiler_il::wrap::{Caught, MethodShape, Wrap};
 use examples_support::Pinned;
 
-/// What came of the bodies of a runtime.
+/// The counts for the bodies of a runtime.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     bodies: usize,
-    /// Those with a fat header, which declares a depth.
+    /// Bodies with a fat header, which declares a depth.
     fat: usize,
-    /// Of these, those that declare the depth that is computed.
+    /// Of these, those that declare the computed depth.
     exact: usize,
-    /// Those that declare more because the C# compiler took `void` with a modifier, which is what
-    /// `init` accessors return, for a value.
+    /// Bodies that declare more because the C# compiler took `void` with a modifier, the return type of
+    /// `init` accessors, for a value.
     miscounted: usize,
-    /// Those that declare more and have no such call.
+    /// Bodies that declare more and have no such call.
     other: Vec<Inexact>,
-    /// Those that were wrapped.
+    /// Bodies that were wrapped.
     wrapped: usize,
-    /// Those that were given a wrong value before every `ret`.
+    /// Bodies that were given a wrong value before every `ret`.
     spoiled: usize,
-    /// Of these, those of which that is noticed.
+    /// Of these, those in which the verifier notices it.
     noticed: usize,
 }
 
-/// A body that declares another depth than the one that is computed.
+/// A body that declares another depth than the computed one.
 #[derive(Debug, PartialEq, Eq)]
 struct Inexact {
     method: String,
@@ -59,12 +59,12 @@ fn is_value_type(owner: &TypeSig) -> bool {
     )
 }
 
-/// Whether the header has a declared depth; the tiny one stands for 8.
+/// Whether the header has a declared depth; the tiny one implies 8.
 fn is_fat(method: &Method<'_>) -> bool {
     method.body.is_some_and(|body| body[0] & 3 == 3)
 }
 
-/// Takes what returns a modified `void` for something that returns a value.
+/// Takes a modified `void` for a return value.
 struct Miscounting<'a>(&'a Tokens<'a, 'a>);
 
 impl Resolver for Miscounting<'_> {
@@ -81,7 +81,7 @@ impl Resolver for Miscounting<'_> {
     }
 }
 
-/// Uses what every part is given.
+/// Uses the arguments of every part.
 fn wrap() -> Wrap {
     Wrap::new()
         .local(TypeSig::Object)
@@ -158,7 +158,7 @@ impl Checked<'_> {
         }
     }
 
-    /// The declared depth is the computed one, or it is known why not.
+    /// The declared depth is the computed one, or there is a known reason.
     fn depth(&mut self, body: &MethodBody, method: &Method<'_>) {
         let computed = match body.stack_depths(&self.tokens) {
             Ok(depths) => depths.max(),
@@ -192,7 +192,7 @@ impl Checked<'_> {
         }
     }
 
-    /// Code around all of it, with what is returned or thrown in hand.
+    /// Code around all of it, with access to the result or the exception.
     fn wrapped(&mut self, body: &MethodBody, context: &MethodContext<'_>, method: &Method<'_>) {
         let assembly = self.assembly;
         let flags = assembly.method_flags(method.token).expect("flags");
@@ -318,7 +318,7 @@ fn net_8() {
 
 #[test]
 fn net_10() {
-    // `ldnull; ret`: what else it needed its depth for is not there.
+    // `ldnull; ret`: the code for which it needed its depth was removed.
     let removed = Inexact {
         method: "UglyToad.PdfPig.Fonts.dll ReadFormat2Table".to_owned(),
         declared: 4,

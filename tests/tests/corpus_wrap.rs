@@ -1,4 +1,4 @@
-//! Every method body of every assembly of the runtimes is wrapped in all that a wrap can be.
+//! Every method body of every assembly of the runtimes is wrapped with all features of a wrap.
 
 mod corpus;
 
@@ -20,7 +20,7 @@ use clr_profiler_il::token::Token;
 use clr_profiler_il::wrap::{Caught, MethodShape, Wrap};
 use examples_support::Pinned;
 
-/// What came of the methods of a runtime.
+/// The counts for the methods of a runtime.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     bodies: usize,
@@ -35,7 +35,7 @@ struct Figures {
     without_il: BTreeMap<String, usize>,
 }
 
-/// Tells of one assembly.
+/// The resolver for one assembly.
 struct Tokens<'a> {
     assembly: &'a Assembly<'a>,
     shapes: RefCell<HashMap<Token, Option<CallShape>>>,
@@ -75,7 +75,7 @@ impl Resolver for Tokens<'_> {
     }
 }
 
-/// Any tokens do, as long as the shapes of what is called are known.
+/// Any tokens will do, if the shapes of the callees are known.
 struct Emitted;
 
 const TRACE: Token = Token::new(0x0aff_ffff);
@@ -153,7 +153,7 @@ struct Check<'a> {
     tokens: &'a Tokens<'a>,
     wrap: &'a Wrap,
     figures: &'a mut Figures,
-    /// The kind of each type that is defined here, by the row of its first method.
+    /// The kind of each type defined here, by the row of its first method.
     owners: Vec<(u32, bool)>,
 }
 

@@ -1,4 +1,4 @@
-//! `docs/api-coverage.md` is what the sources say.
+//! `docs/api-coverage.md` agrees with the sources.
 
 #![cfg(target_os = "linux")]
 

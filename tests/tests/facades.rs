@@ -52,7 +52,7 @@ fn a_guard_holds() {
             .env("HELPER_WAY", "load")
             .env("HELPER", profilee("helper/Helper").to_str().unwrap());
         scenario.on_each_runtime(|_, profiled| {
-            // The helper asks the 13th item for its text, which throws.
+            // The helper calls ToString of the 13th item, which throws.
             let output = OUTPUT.1.replace("took 13", "not this one");
             assert_eq!(
                 profiled.output(),

@@ -1,5 +1,5 @@
-//! Calls to the runtime fail while methods are rewritten: the program does what it does without a
-//! profiler, and the reason is told.
+//! Calls to the runtime fail while methods are rewritten: the program behaves as without a
+//! profiler, and the reason is reported.
 //!
 //! Each call that a profiler makes is broken in turn. A method goes to one of the runtimes; with
 //! `SCENARIO_FAULTS=all` it goes to all of them.
@@ -9,7 +9,7 @@ use std::fs;
 use clr_profiler_tests::{Folder, Runtime, Scenario, matrix};
 use stand_in::{NativeMethod, Recorded};
 
-/// What the profiler asks for when nothing fails. Not what counts references and finds interfaces,
+/// The calls of the profiler when nothing fails. Without reference counting and interface queries,
 /// which can fail no more than a cast.
 fn calls(scenario: &Scenario, runtime: &Runtime) -> Vec<(&'static NativeMethod, u64)> {
     let folder = Folder::new();
@@ -30,7 +30,7 @@ fn calls(scenario: &Scenario, runtime: &Runtime) -> Vec<(&'static NativeMethod, 
     calls
 }
 
-/// What can go wrong with a call: `E_OUTOFMEMORY` and `E_FAIL`, always and now and then; signatures
+/// The possible failures of a call: `E_OUTOFMEMORY` and `E_FAIL`, always and now and then; signatures
 /// that end too early.
 fn faults(method: &NativeMethod) -> Vec<(&'static str, u32)> {
     if !method.returns_hresult() {
@@ -47,9 +47,9 @@ fn faults(method: &NativeMethod) -> Vec<(&'static str, u32)> {
     faults
 }
 
-/// Without these, a body is rewritten all the same: they tell names of types for a log, whether what
-/// is referred to is there, what stands behind tokens of the body that was there before, debuggers
-/// where code has gone, and the library whether a module can be unloaded.
+/// Without these, a body is nevertheless rewritten: they tell names of types for a log, whether the target of
+/// a reference exists, the meaning of tokens of the original body, debuggers
+/// where code has moved, and the library whether a module can be unloaded.
 const DISPENSABLE: &[&str] = &[
     "ICorProfilerInfo2::GetClassIDInfo2",
     "ICorProfilerInfo3::EnumModules",
@@ -70,7 +70,7 @@ const DISPENSABLE: &[&str] = &[
     "IMetaDataImport::GetTypeSpecFromToken",
 ];
 
-/// Runs the program once for each fault; `log` reads what the profiler says beside the scenario's log.
+/// Runs the program once for each fault; `log` reads the profiler's messages outside of the scenario's log.
 fn each_fault(scenario: &Scenario, is_wanted: impl Fn(&str) -> bool, log: impl Fn() -> String) {
     let of_all = std::env::var_os("SCENARIO_FAULTS").is_some_and(|wanted| wanted == "all");
     let (mut runs, mut reported, mut untold) = (0, 0, Vec::new());
@@ -132,7 +132,7 @@ fn logging_calls_with_all_options() {
         .env("METHOD_LOGGER_TIME", "1")
         .env("METHOD_LOGGER_COUNT", "1")
         .profiler("35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF");
-    // A module to which an initialiser was added cannot run without its body, which is given last.
+    // A module to which an initialiser was added cannot run without its body, which is set last.
     // No runtime refuses a body for which it had memory.
     let is_wanted = |name: &str| name != "ICorProfilerInfo::SetILFunctionBody";
     each_fault(&scenario, is_wanted, || {

@@ -1,4 +1,4 @@
-//! The profilers of the guide do what the guide says, on each runtime.
+//! The profilers of the guide behave as the guide says, on each runtime.
 
 #![cfg(target_os = "linux")]
 
@@ -35,12 +35,12 @@ fn scenario(program: &str) -> Scenario {
 }
 
 /// Runs the program without and with the profiler: it ends and prints as before, no callback has
-/// failed, and this is true of what the profiler wrote.
+/// failed, and this is true for the lines of the profiler.
 fn watches(scenario: &Scenario, assert: impl Fn(&Finished)) {
     watches_where(scenario, |_| true, assert);
 }
 
-/// As [`watches`], on the runtimes of which something is true.
+/// As [`watches`], on the runtimes for which something is true.
 fn watches_where(
     scenario: &Scenario,
     is_wanted: impl Fn(&Runtime) -> bool,
@@ -56,7 +56,7 @@ fn watches_where(
     });
 }
 
-/// Where callbacks of exceptions do not come unless they are asked for by name.
+/// Whether callbacks of exceptions are missing unless they are requested by name.
 fn loses_exceptions(runtime: &Runtime) -> bool {
     matches!(runtime.major, 9 | 10)
 }
@@ -220,7 +220,7 @@ fn a_profiler_declines_a_process() {
 fn a_thread_of_its_own_prints() {
     let scenario = scenario("Basics")
         .profiler(COUNTER)
-        // Nothing comes precompiled.
+        // No precompiled code is used.
         .env("COMPlus_ReadyToRun", "0")
         .env("DOTNET_ReadyToRun", "0");
     watches(&scenario, |profiled| {
@@ -276,7 +276,7 @@ fn what_keeps_most_of_a_heap_is_told() {
         thread::sleep(Duration::from_millis(5000));
         let finished = program.finish();
         assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr);
-        // What static fields hold.
+        // The contents of static fields.
         assert!(
             finished.stderr.starts_with("object[]: "),
             "{}",

@@ -1,4 +1,4 @@
-//! What the guide says in its tables and in passing is what the code says.
+//! The facts in the guide's tables and text agree with the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,13 +25,13 @@ fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().filter(|line| !line.starts_with("```"));
     lines.flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
-/// The words of a text that begin so.
+/// The words of a text with this beginning.
 fn words<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter(|word| word.starts_with(start)).collect()

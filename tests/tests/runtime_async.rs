@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const ON: (&str, &str) = ("DOTNET_RuntimeAsync", "1");
 
-/// What the program prints for tasks that are done already.
+/// The output of the program for tasks that are already complete.
 const DONE: &str = "done Give 42\ndone Sum 42\ndone Together 3\ndone Same text 1.5\n\
                     done Caught 5\ndone Fail failed done\n";
 
@@ -39,7 +39,7 @@ fn capable() -> Vec<&'static Runtime> {
     runtimes_where(|runtime| runtime.major >= 10)
 }
 
-/// Runs the program under an example and gives the file that it writes.
+/// Runs the program under an example and returns the results.
 fn under(example: &'static str, runtime: &Runtime, options: &[&str]) -> String {
     let folder = Folder::new();
     let file = folder.path("results");
@@ -109,8 +109,8 @@ fn hooks_see_each_entry() {
                 .map(|row| row.split_whitespace().next().unwrap())
                 .map(|calls| calls.parse::<usize>().unwrap())
                 .sum();
-            // The runtime's own method, which makes the task, is entered as well, and so is the method
-            // when it goes on after a wait.
+            // The runtime's own method, which creates the task, is entered as well, and so is the method
+            // when it continues after a wait.
             assert!(counted >= number, "{name}: {counted} in {calls}");
         }
     }
@@ -139,7 +139,7 @@ fn spans_last_until_the_method_is_done() {
             // They may overlap with others on their thread.
             assert!(spans.iter().all(|span| span["ph"] == "b"), "{name}");
         }
-        // Called by one another, before and after a wait.
+        // Nested calls, before and after a wait.
         for (inner, outer, number) in [(0, 2, 4), (6, 5, 2)] {
             let outer: Vec<&Value> = named(CALLS[outer].0)
                 .iter()
@@ -161,7 +161,7 @@ fn the_sampler_leaves_them_alone() {
     }
 }
 
-/// .NET 10 says that it compiled their new IL, and calls the old one: the library refuses.
+/// .NET 10 says that it compiled their new IL, and calls the original: the library refuses.
 #[test]
 fn rejit_fails_and_says_so() {
     for runtime in capable() {
@@ -185,7 +185,7 @@ fn rejit_fails_and_says_so() {
         );
         let end = Instant::now() + PATIENCE;
         loop {
-            // What was asked for is known when the method is called the next time.
+            // The result of the request is known when the method is called the next time.
             assert_eq!(program.ask("run"), "ran");
             let table = fs::read_to_string(&output).unwrap_or_default();
             let is_told = |method: &&str| {

@@ -1,4 +1,4 @@
-//! Roslyn with every method of its own assemblies wrapped makes the same bytes.
+//! Roslyn with every method of its own assemblies wrapped produces the same bytes.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(target_env = "musl")))]
 
@@ -11,7 +11,7 @@ use examples_support::{Pinned, runtime};
 /// Why methods of the compiler keep their IL, and how many may.
 const REFUSALS: &[(&str, usize)] = &[];
 
-/// Programs of the tests; without `WHOLE_COMPILER` the first alone.
+/// Programs of the tests; without `WHOLE_COMPILER` only the first.
 const SOURCES: [&str; 20] = [
     "Small",
     "Attributes",

@@ -1,4 +1,4 @@
-//! What calls allocate: nothing when they succeed, unless there is text or a list to hold.
+//! The allocations of calls: none when they succeed, unless there is text or a list to hold.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,9 +14,9 @@ use crate::stage::play;
 thread_local! {
     /// How often this thread has allocated.
     static COUNT: Cell<usize> = const { Cell::new(0) };
-    /// Whether that is the fake runtime's.
+    /// Whether the allocations are the fake runtime's.
     static PAUSED: Cell<bool> = const { Cell::new(false) };
-    /// What the call of the row has allocated.
+    /// The allocations of the row's call.
     static OF_CALL: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Does the work of the fake runtime, which is not counted.
+/// Does the work of the fake runtime, whose allocations are not counted.
 pub(crate) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     let before = PAUSED.replace(true);
     let done = work();
@@ -50,7 +50,7 @@ pub(crate) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Makes a call, and remembers what it has allocated.
+/// Makes a call, and records its allocations.
 fn counted<T>(call: impl FnOnce() -> Result<T>) -> Result<String> {
     let before = COUNT.get();
     let outcome = black_box(call());
@@ -90,7 +90,7 @@ counted_rows! {
     Writer "IMetaDataEmit::SetRVA" => |it| it.set_rva(method(), 1);
 }
 
-// SAFETY: the fake runtime takes any number.
+// SAFETY: the fake runtime accepts any number.
 const MODULE: ModuleId = unsafe { ModuleId::from_raw(0x51) };
 // SAFETY: as above.
 const CLASS: ClassId = unsafe { ClassId::from_raw(0x61) };
@@ -113,7 +113,7 @@ fn method() -> MethodDef {
 #[test]
 fn success_allocates_nothing_and_failure_one_error() {
     for row in ROWS {
-        // What is seen for the first time is written down.
+        // Ids that are seen for the first time are recorded, which allocates.
         drop(play(row, Answer::default()));
         OF_CALL.set(usize::MAX);
         let played = play(row, Answer::default());

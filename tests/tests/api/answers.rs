@@ -1,4 +1,4 @@
-//! How the fake runtime answers a call: by the types of the parameters, and as it is told.
+//! The fake runtime's answers to calls: by the types of the parameters, and as configured.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -14,24 +14,24 @@ use crate::buffers::{BUFFERS, Buffer};
 use crate::callbacks::call_back;
 use crate::values::{bytes_of, is_pointer};
 
-/// How one call is answered.
+/// The configured answer to one call.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) hresult: HRESULT,
     pub(crate) outputs: Outputs,
-    /// How many elements buffers and enumerations have; one of them ends a text.
+    /// The number of elements of buffers and enumerations; one of them terminates a text.
     pub(crate) elements: usize,
     /// How many more there are at the second call, and at the third.
     pub(crate) growth: usize,
-    /// What is answered when a buffer is too small.
+    /// The HRESULT if a buffer is too small.
     pub(crate) too_small: HRESULT,
     /// The character of texts.
     pub(crate) unit: u16,
-    /// How many an enumeration gives at a time, at most.
+    /// How many elements an enumeration returns at a time, at most.
     pub(crate) batch: usize,
 }
 
-/// What is in the outputs.
+/// The contents of the outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outputs {
     Filled,
@@ -53,22 +53,22 @@ impl Default for Answer {
     }
 }
 
-/// What came of the calls.
+/// The record of the calls.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Whether the profiler has started: until then everything is answered well.
+    /// Whether the profiler has started: until then all calls succeed.
     pub(crate) started: bool,
-    /// How often the method in question was called since.
+    /// How often the tested method was called since.
     pub(crate) calls: usize,
-    /// The metadata enumerations by handle: how many were given, how often it was closed.
+    /// The metadata enumerations by handle: the number of returned items, and how often it was closed.
     pub(crate) enumerations: HashMap<usize, (usize, usize)>,
-    /// Objects that were given.
+    /// Objects that were returned.
     pub(crate) given: Vec<Arc<Object>>,
-    /// How many items the enumerator in question has given.
+    /// How many items the tested enumerator has returned.
     position: usize,
 }
 
-/// Answers every call; that of one method as it is told, and all others well.
+/// Answers every call; the tested method as configured, and all others with success.
 #[derive(Clone)]
 pub(crate) struct Answers {
     pub(crate) method: &'static str,
@@ -79,7 +79,7 @@ pub(crate) struct Answers {
 /// The first element of every buffer.
 pub(crate) const FIRST: u32 = 0x1000;
 
-/// What the parameter with this index is answered with, where it is no buffer.
+/// The value of the parameter with this index, if it is not a buffer.
 pub(crate) const fn seed(parameter: usize) -> u32 {
     0x101 * (parameter as u32 + 1)
 }
@@ -97,7 +97,7 @@ impl Answers {
         look(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// An object that is answered for in the same way.
+    /// An object whose calls are answered in the same way.
     pub(crate) fn object(&self, offers: Offers) -> Arc<Object> {
         let answers = self.clone();
         let object = Arc::new(Object::new(offers, move |call| {
@@ -158,7 +158,7 @@ impl Answers {
         Call::hresult(hresult)
     }
 
-    /// Fills all outputs; says whether everything found room.
+    /// Fills all outputs; returns whether everything found room.
     fn fill(&self, call: &Call<'_>, name: &str, answer: &Answer) -> bool {
         let buffers: Vec<&Buffer> = BUFFERS.iter().filter(|row| row.method == name).collect();
         let zero = answer.outputs == Outputs::Zero;
@@ -207,14 +207,14 @@ impl Answers {
                 // .NET Framework, which implements all of it.
                 sys::COR_PRF_DESKTOP_CLR.to_ne_bytes().to_vec()
             } else if matches!(pointee, "ASSEMBLYMETADATA") {
-                // It says itself what buffers it has.
+                // It describes its buffers itself.
                 continue;
             } else if zero {
                 vec![0; parameter.pointee]
             } else {
                 bytes_of(pointee, parameter.pointee, seed(index))
             };
-            // SAFETY: an output has room for what its type says, as the caller promises.
+            // SAFETY: an output has room for its type, as the caller promises.
             unsafe {
                 out.cast::<u8>()
                     .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
@@ -227,7 +227,7 @@ impl Answers {
         } else {
             0
         };
-        // Of several buffers only a text that is cut is worth a word of the runtime.
+        // Of several buffers the runtime reports only the truncation of a text.
         let text = buffers
             .iter()
             .find(|row| parameters[row.buffer].pointee == 2);
@@ -252,7 +252,7 @@ impl Answers {
         let capacity = call.argument(row.capacity);
         let elements = match answer.outputs {
             Outputs::Zero => 0,
-            // The caller knows how many there are.
+            // The caller knows the number of elements.
             _ if row.given.is_none() => capacity,
             _ => answer.elements,
         };
@@ -286,7 +286,7 @@ impl Answers {
         if let Some(place) = row.given {
             let place: *mut u32 = call.pointer(place);
             if !place.is_null() {
-                // SAFETY: the caller passes a place for the number.
+                // SAFETY: the caller passes the address of the number.
                 unsafe { place.write(told as u32) };
             }
         }
@@ -294,7 +294,7 @@ impl Answers {
             self.seen(|seen| {
                 seen.position += given;
                 if handle {
-                    // SAFETY: the first argument is the place of the handle, as the caller's types
+                    // SAFETY: the first argument is the address of the handle, as the caller's types
                     // say.
                     let handle = unsafe { *call.pointer::<usize>(0) };
                     if let Some((position, _)) = seen.enumerations.get_mut(&handle) {
@@ -304,15 +304,15 @@ impl Answers {
             });
             given == capacity
         } else {
-            // Nothing was asked for.
+            // Nothing was requested.
             elements <= capacity || (out.is_null() && capacity == 0)
         }
     }
 
-    /// Opens the enumeration of the handle, if it is not open; how many it has given.
+    /// Opens the enumeration of the handle, if it is not open; returns the number of returned items.
     fn enumerate(&self, call: &Call<'_>, answer: &Answer) -> usize {
         let place: *mut usize = call.pointer(0);
-        // SAFETY: the caller passes the place of a handle.
+        // SAFETY: the caller passes the address of a handle.
         let handle = unsafe { &mut *place };
         self.seen(|seen| {
             if *handle == 0 && answer.outputs != Outputs::Zero {
@@ -323,7 +323,7 @@ impl Answers {
         })
     }
 
-    /// A reference to a new object with this interface, and all that go with it.
+    /// A reference to a new object with this interface, and all that it extends.
     pub(crate) fn give(&self, interface: &'static str) -> *mut c_void {
         let offers = if interface.starts_with("IMetaData") && !interface.contains("Dispenser") {
             Offers::new([
@@ -347,12 +347,12 @@ impl Answers {
     }
 }
 
-/// Whether a call gives as many as there is room for, and the rest the next time.
+/// Whether a call returns as many as there is room for, and the remaining ones next time.
 pub(crate) fn gives_in_parts(name: &str) -> bool {
     name.ends_with("Enum::Next") || name.contains("::Enum") || name.ends_with("ReadInMemorySymbols")
 }
 
-/// The interface that an output declared as a `void` has.
+/// The interface of an output that is declared as a `void`.
 fn untyped(name: &str) -> Option<&'static str> {
     Some(match name {
         "ICorProfilerInfo::GetInprocInspectionInterface"
@@ -363,7 +363,7 @@ fn untyped(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The parameter that says how much room the caller gets to write to, where an output is that.
+/// The parameter with the capacity of the caller's memory, if an output is such memory.
 fn written_to(name: &str, parameter: usize) -> Option<usize> {
     match (name, parameter) {
         ("ICeeGen::AllocateMethodBuffer", 1) => Some(0),
@@ -372,16 +372,16 @@ fn written_to(name: &str, parameter: usize) -> Option<usize> {
     }
 }
 
-/// Memory of exactly this length that nobody else has.
+/// Memory of exactly this length, not shared.
 fn room(bytes: usize) -> usize {
     vec![0_u8; bytes].leak().as_mut_ptr().expose_provenance()
 }
 
-/// What an output points to; none where it is no output.
+/// The pointee of an output; `None` for other parameters.
 pub(crate) fn pointee_of(method: &NativeMethod, parameter: usize) -> Option<&'static str> {
     let facts = &method.facts.parameters[parameter];
     if method.interface == "ICeeGen" && facts.type_name == "LPWSTR" {
-        // Declared as if it were written to.
+        // Declared as an output, but it is an input.
         return None;
     }
     match facts.type_name {
@@ -394,7 +394,7 @@ pub(crate) fn pointee_of(method: &NativeMethod, parameter: usize) -> Option<&'st
     .filter(|_| facts.type_name != "LPCWSTR" || is_written(method, parameter))
 }
 
-/// Whether a parameter that is declared as read is a buffer.
+/// Whether a parameter that is declared as an input is a buffer.
 fn is_written(method: &NativeMethod, parameter: usize) -> bool {
     let name = method.name();
     BUFFERS
@@ -408,7 +408,7 @@ fn interface_name(type_name: &'static str) -> Option<&'static str> {
     stand_in::interface(name).map(|interface| interface.name)
 }
 
-/// Whether an output's value shows in what a wrapper returns: numbers and tokens do.
+/// Whether an output's value is visible in the result of a wrapper: numbers and tokens are.
 pub(crate) fn shows(method: &NativeMethod, parameter: usize) -> Option<u64> {
     let pointee = pointee_of(method, parameter)?;
     let facts = &method.facts.parameters[parameter];

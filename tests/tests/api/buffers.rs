@@ -1,6 +1,6 @@
-//! Which parameter of a call is a buffer, which its capacity, and which says how much there is.
+//! The buffers of calls, with the parameters for their capacity and their number of elements.
 //!
-//! The facts of `clr_profiler_sys` have types; what belongs together stands in the definitions'
+//! The facts of `clr_profiler_sys` have types; the relation between parameters is only in the definitions'
 //! attributes and in prose.
 
 /// A buffer that a call fills.
@@ -9,7 +9,7 @@ pub(crate) struct Buffer {
     pub(crate) method: &'static str,
     pub(crate) buffer: usize,
     pub(crate) capacity: usize,
-    /// Where the call says how much there is, or how much it gave; some calls do not.
+    /// The parameter in which the call returns the available or copied number; some calls do not.
     pub(crate) given: Option<usize>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) const BUFFERS: &[Buffer] = &[
         4,
         Some(5),
     ),
-    // Declared as if they were read, but they are written to.
+    // Declared as inputs, but they are outputs.
     of("IMetaDataDispenserEx::FindAssembly", 4, 5, Some(6)),
     of("IMetaDataImport::GetEventProps", 2, 3, Some(4)),
     of("IMetaDataImport::GetPropertyProps", 2, 3, Some(4)),

@@ -1,4 +1,4 @@
-//! What the fake runtime calls during a call: functions and objects that the caller passed to it.
+//! The functions and objects of the caller that the fake runtime calls during a call.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -10,7 +10,7 @@ use sys::{HRESULT, Interface};
 
 use crate::answers::{Answer, FIRST};
 
-/// Calls what the call was given to be called, once for each element.
+/// Calls the function or object that was passed to the call, once for each element.
 pub(crate) fn call_back(call: &Call<'_>, name: &str, answer: &Answer) {
     match name {
         "IMetaDataEmit::SaveToStream" | "IMetaDataEmit2::SaveDeltaToStream" => {
@@ -29,7 +29,7 @@ pub(crate) fn call_back(call: &Call<'_>, name: &str, answer: &Answer) {
             let map: *mut c_void = call.pointer(1);
             // SAFETY: an `IMapToken` is passed there, or null.
             if let Some(map) = unsafe { sys::IMapToken::from_raw_borrowed(&map) } {
-                // As what it is declared to be: nobody asks it.
+                // As the declared interface: without a query.
                 map_tokens(map, answer.elements);
                 let map = ask_for(map);
                 KEPT.with_borrow_mut(|kept| kept.push((map, answer.elements)));
@@ -44,11 +44,11 @@ pub(crate) fn call_back(call: &Call<'_>, name: &str, answer: &Answer) {
 pub(crate) const OPTION: u32 = 0xABCD;
 
 thread_local! {
-    /// Objects that this thread's runtime holds, with how many elements it tells them of.
+    /// Objects that this thread's runtime holds, with the number of elements that it reports to them.
     static KEPT: RefCell<Vec<(sys::IUnknown, usize)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Tells an object of the caller's, and holds a reference to it.
+/// Reports to an object of the caller, and holds a reference to it.
 fn keep(object: *mut c_void, answer: &Answer) {
     // SAFETY: an `IUnknown` is passed there, or null.
     if let Some(object) = unsafe { sys::IUnknown::from_raw_borrowed(&object) } {
@@ -57,14 +57,14 @@ fn keep(object: *mut c_void, answer: &Answer) {
     }
 }
 
-/// Tells what is still held once more, and lets go of it.
+/// Reports to the held objects once more, and releases them.
 pub(crate) fn let_go() {
     for (object, elements) in KEPT.take() {
         tell(&object, elements);
     }
 }
 
-/// Tells an object whatever it listens to.
+/// Calls an object through each interface that it implements.
 fn tell(object: &sys::IUnknown, elements: usize) {
     let map: sys::IMapToken = ask_for(object);
     let error: sys::IMetaDataError = ask_for(object);
@@ -78,7 +78,7 @@ fn tell(object: &sys::IUnknown, elements: usize) {
         }
     }
     let mut other = ptr::dangling_mut();
-    // SAFETY: QueryInterface with what COM allows, and with null, which it has to refuse.
+    // SAFETY: QueryInterface with arguments that COM allows, and with null, which it has to refuse.
     unsafe {
         let answer = object.query(&sys::ICeeGen::IID, &mut other);
         assert_eq!((answer, other), (sys::E_NOINTERFACE, ptr::null_mut()));
@@ -107,12 +107,12 @@ fn ask_for<I: Interface>(object: &impl Interface) -> I {
 
 /// The functions of the walks.
 fn walk(call: &Call<'_>, name: &str, elements: usize) {
-    // A callback and its data are passed as they are: as words.
+    // A callback and its data are passed on unchanged: as words.
     let function = |parameter| ptr::with_exposed_provenance::<c_void>(call.argument(parameter));
     for index in 0..elements {
         let id = FIRST as usize + index;
-        // SAFETY: the callback has the type that the method's parameter has, is not null, and may
-        // be called on this thread until the method returns; the data is what comes with it.
+        // SAFETY: the callback has the type of the method's parameter, is not null, and may
+        // be called on this thread until the method returns; the data is the one passed with it.
         let goes_on = unsafe {
             match name {
                 "ICorProfilerInfo2::DoStackSnapshot" => {
@@ -143,13 +143,13 @@ struct StreamVtable {
     write: unsafe extern "system" fn(*mut c_void, *const c_void, u32, *mut u32) -> HRESULT,
 }
 
-/// Writes as many bytes to a stream as there are elements, so many at a time.
+/// Writes as many bytes to a stream as there are elements, in pieces of a given size.
 fn save(stream: *mut c_void, answer: &Answer) {
     let bytes: Vec<u8> = (0..answer.elements)
         .map(|index| (FIRST as usize + index) as u8)
         .collect();
-    // SAFETY: an `IStream` is passed there, which lives until the call has returned; it is asked for
-    // its interface and written to as COM has it.
+    // SAFETY: an `IStream` is passed there, which lives until the call has returned; it is queried for
+    // its interface and written to according to the rules of COM.
     unsafe {
         let given = sys::IUnknown::from_raw_borrowed(&stream).expect("a stream is passed");
         let iid = sys::GUID::from_u128(0x0C733A30_2A1C_11CE_ADE5_00AA0044773D);
@@ -168,7 +168,7 @@ fn save(stream: *mut c_void, answer: &Answer) {
             );
             assert_eq!((answer, written as usize), (sys::S_OK, part.len()));
         }
-        // Nothing at all, and nobody who wants to know how much.
+        // An empty write, without an address for the written length.
         assert_eq!(write(stream, ptr::null(), 0, ptr::null_mut()), sys::S_OK);
         drop(held);
     }

@@ -1,4 +1,4 @@
-//! What holds for every wrapper.
+//! The properties of every wrapper.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ fn buffers(row: &Row) -> impl Iterator<Item = (&'static Buffer, &'static sys::Pa
         .map(|buffer| (buffer, &facts.parameters[buffer.buffer]))
 }
 
-/// Plays a row whose call succeeds; gives what the wrapper gave.
+/// Plays a row whose call succeeds; returns the result of the wrapper.
 fn play_well(row: &Row, answer: Answer) -> String {
     let played = play(row, answer.clone());
     assert_whole(row, &played);
@@ -37,7 +37,7 @@ fn play_well(row: &Row, answer: Answer) -> String {
     given.unwrap_or_else(|error| panic!("{}: {error} after {answer:?}", row.native))
 }
 
-/// What holds whatever the answer was: the call was made, and enumerations were closed once.
+/// Holds for every answer: the call was made, and enumerations were closed once.
 fn assert_whole(row: &Row, played: &Played) {
     played.answers.seen(|seen| {
         assert!(seen.calls > 0, "{}: was not called", row.native);
@@ -47,7 +47,7 @@ fn assert_whole(row: &Row, played: &Played) {
     });
 }
 
-/// Whatever a wrapper makes of an answer: it does not panic, and an error names the call.
+/// Holds for every answer: the wrapper does not panic, and an error names the call.
 fn assert_named(row: &Row, played: &Played) {
     assert_whole(row, played);
     if let Err(error) = &played.outcome {
@@ -56,7 +56,7 @@ fn assert_named(row: &Row, played: &Played) {
     }
 }
 
-/// Failures that say only that there is nothing more.
+/// Failures that only say that there are no more items.
 const ENDS: &[(&str, sys::HRESULT)] =
     &[("IMetaDataTables2::GetMetaDataStreamInfo", sys::E_INVALIDARG)];
 
@@ -85,7 +85,7 @@ fn what_the_runtime_gives_arrives() {
     assert_eq!(play_well(row, Answer::default()), OPTION.to_string());
 }
 
-/// Its buffer is one of objects, which show only that they are there.
+/// Its buffer contains objects, of which only the presence is visible.
 const ASSEMBLIES: &str = "IMetaDataAssemblyImport::FindAssembliesByName";
 
 /// The text of a blob with that many elements.
@@ -94,7 +94,7 @@ fn bytes(elements: usize) -> String {
     format!("{bytes:?}")
 }
 
-/// Checks the elements of a row's buffers in what its wrapper gave.
+/// Checks the elements of a row's buffers in the wrapper's result.
 fn assert_elements(row: &Row, given: &str, elements: usize) {
     let numbers = numbers_in(given);
     for (buffer, parameter) in buffers(row) {
@@ -219,7 +219,7 @@ fn a_failure_names_the_call_and_the_code() {
         sys::CORPROF_E_DATAINCOMPLETE,
         sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE,
         sys::CORPROF_E_NOT_MANAGED_THREAD,
-        // Unknown to everyone.
+        // An unknown code.
         sys::HRESULT(0x8BAD_F00D_u32 as i32),
     ];
     for row in all_rows().filter(|row| native(row).returns_hresult()) {

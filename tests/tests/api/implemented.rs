@@ -1,4 +1,4 @@
-//! What the caller implements, called by the fake runtime.
+//! Interfaces that the caller implements, called by the fake runtime.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -18,15 +18,15 @@ use crate::rows::{Row, Run};
 use crate::stage::play;
 
 thread_local! {
-    /// What objects of this thread were told.
+    /// The calls that objects of this thread received.
     static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// Whether they panic then.
+    /// Whether they panic on a call.
     static PANICS: Cell<bool> = const { Cell::new(false) };
     /// How many of them there are.
     static LIVE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How many objects of this thread are still there.
+/// How many objects of this thread are still alive.
 pub(crate) fn live() -> u32 {
     LIVE.get()
 }
@@ -68,7 +68,7 @@ pub(crate) fn handler() -> MetadataHandler {
 struct Implemented {
     native: &'static str,
     row: Row,
-    /// What is told of a token.
+    /// The record of a call with a token.
     tells: fn(u32) -> String,
 }
 
@@ -140,7 +140,7 @@ fn what_the_caller_implements_is_told_everything() {
                 played
                     .outcome
                     .unwrap_or_else(|error| panic!("{native}: {error}"));
-                // Once during the call, and once when the caller has let go of it.
+                // Once during the call, and once when the caller has released it.
                 let expected: Vec<String> = (0..elements as u32)
                     .chain(0..elements as u32)
                     .map(|index| (implemented.tells)(FIRST + index))
@@ -170,7 +170,7 @@ fn a_runtime_that_fails_has_not_kept_what_it_was_given() {
     }
 }
 
-/// An `ITypeInfo` as far as anyone looks: an object that says to be one.
+/// A minimal `ITypeInfo`: an object that claims to be one.
 #[repr(C)]
 struct TypeInfo {
     vtable: &'static IUnknown_Vtbl,
@@ -200,7 +200,7 @@ unsafe extern "system" fn query(
     out: *mut *mut c_void,
 ) -> HRESULT {
     const ITYPE_INFO: GUID = GUID::from_u128(0x00020401_0000_0000_C000_000000000046);
-    // SAFETY: COM: the caller passes a GUID and a place, and holds a reference.
+    // SAFETY: COM: the caller passes a GUID and the address of a pointer, and holds a reference.
     unsafe {
         let known = [IUnknown::IID, ITYPE_INFO].contains(&*iid);
         out.write(if known { this } else { ptr::null_mut() });
@@ -219,7 +219,7 @@ unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: the caller gives up a reference; after the last one the box is taken back.
+    // SAFETY: the caller gives up a reference; after the last one the box is reclaimed.
     unsafe {
         let left = (*this.cast::<TypeInfo>())
             .references

@@ -1,9 +1,9 @@
-//! Every wrapped native method against a fake runtime that answers well, badly and oddly.
+//! Every wrapped native method against a fake runtime with correct, failing and odd answers.
 //!
-//! A row names a native method and a wrapper that calls it (`rows/`). What is checked is the same
-//! for all rows, and follows from the types of the parameters: the outputs arrive, a failure is an
+//! A row names a native method and a wrapper that calls it (`rows/`). The checks are the same
+//! for all rows, and follow from the types of the parameters: the outputs arrive, a failure is an
 //! error that names the call and the code, buffers are long enough, references and enumerations are
-//! given back.
+//! released.
 
 #![cfg(all(
     target_os = "linux",

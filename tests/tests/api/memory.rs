@@ -1,4 +1,4 @@
-//! The allocator of method bodies is asked where other calls may be made, and for what can be had.
+//! The allocator of method bodies can be called where other calls may be made, if the runtime offers it.
 
 use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
@@ -7,7 +7,7 @@ use crate::answers::{Answer, Answers};
 use crate::rows::MODULE;
 use crate::stage::with_profiler;
 
-/// What the profiler did, and how often the allocator was asked.
+/// Plays a profiler, and returns how often the allocator was called.
 fn played<R>(work: impl FnOnce(&ProfilerInfo, &sys::ICorProfilerCallback11) -> R) -> (R, usize) {
     let answers = Answers::new("IMethodMalloc::Alloc", Answer::default());
     let outcome = with_profiler(&answers, work);

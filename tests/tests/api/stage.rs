@@ -1,4 +1,4 @@
-//! A profiler on a fake runtime, whose handles the rows get.
+//! A profiler on a fake runtime; the rows use its handles.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -17,15 +17,15 @@ use crate::implemented::live;
 use crate::rows::{MODULE, Outcome, Row, Run};
 
 thread_local! {
-    /// Who answers for the dispenser that is asked for.
+    /// Answers for a requested dispenser.
     static ANSWERS: RefCell<Option<Answers>> = const { RefCell::new(None) };
     /// The handle that the profiler of this thread got.
     static INFO: RefCell<Option<ProfilerInfo>> = const { RefCell::new(None) };
-    /// What is to be run in the next callback, and what came of it.
+    /// The run for the next callback, and its result.
     static IN_CALLBACK: RefCell<Option<(Run, Option<Outcome>)>> = const { RefCell::new(None) };
 }
 
-/// Hands its handles to the test of its thread.
+/// Passes its handles to the test of its thread.
 struct Hands;
 
 const HANDS: GUID = GUID::from_u128(0xC0DE0000_0000_4000_8000_0000000000A1);
@@ -100,13 +100,13 @@ fn in_callback(run: impl FnOnce(Run) -> Outcome) {
     });
 }
 
-/// What came of a row: what it gave, and what the fake runtime saw.
+/// The result of a row: its outcome, and the fake runtime's record.
 pub(crate) struct Played {
     pub(crate) outcome: Outcome,
     pub(crate) answers: Answers,
 }
 
-/// Runs a row on a runtime that answers its call in this way; no reference may be left.
+/// Runs a row on a runtime that answers its call like this; no reference may remain.
 pub(crate) fn play(row: &Row, answer: Answer) -> Played {
     let answers = Answers::new(row.native, answer);
     let outcome = with_profiler(&answers, |info, object| {
@@ -121,7 +121,7 @@ pub(crate) fn play(row: &Row, answer: Answer) -> Played {
     Played { outcome, answers }
 }
 
-/// Runs `work` with the handle and the object of a profiler, which lives meanwhile.
+/// Runs `work` with the handle and the object of a profiler, which lives during it.
 pub(crate) fn with_profiler<R>(
     answers: &Answers,
     work: impl FnOnce(&ProfilerInfo, &ICorProfilerCallback11) -> R,
@@ -192,7 +192,7 @@ fn dispenser(info: &ProfilerInfo, answers: &Answers) -> Result<Dispenser> {
     dispenser
 }
 
-/// What the library of a runtime exports; `build.rs` lets this program do so.
+/// An export of a runtime's library; `build.rs` makes this program export it.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn MetaDataGetDispenser(
     class: *const GUID,
@@ -201,7 +201,7 @@ unsafe extern "system" fn MetaDataGetDispenser(
 ) -> HRESULT {
     ANSWERS.with_borrow(|answers| {
         let answers = answers.as_ref().expect("a row asks");
-        // SAFETY: the caller passes two GUIDs and a place for a pointer.
+        // SAFETY: the caller passes two GUIDs and the address of a pointer.
         unsafe {
             assert_eq!(*class, sys::CLSID_CorMetaDataDispenser);
             assert_eq!(*interface, sys::IMetaDataDispenserEx::IID);
@@ -217,7 +217,7 @@ fn create() -> ICorProfilerCallback11 {
         &[clr_profiler::__private::Class::of::<Hands>()];
     let mut factory: *mut c_void = ptr::null_mut();
     let mut object: *mut c_void = ptr::null_mut();
-    // SAFETY: GUIDs and places for pointers, as COM has it; each success gives a reference.
+    // SAFETY: GUIDs and addresses of pointers, as COM requires; each success gives a reference.
     unsafe {
         let answer = clr_profiler::__private::get_class_object(
             CLASSES,

@@ -1,4 +1,4 @@
-//! Values that a fake runtime answers with: of the right kind, and told apart from each other.
+//! Values for the answers of a fake runtime: of the right kind, and distinct.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -36,10 +36,10 @@ const TABLES: &[(&str, u32)] = &[
     ("mdToken", 0x06),
 ];
 
-/// Memory that every pointer in an answer points to: longer than any length that is told.
+/// Memory that every pointer in an answer points to: longer than any reported length.
 ///
 /// It begins like the signature of a method without parameters that returns nothing, and like the
-/// empty text.
+/// empty string.
 fn memory() -> *mut c_void {
     static MEMORY: OnceLock<usize> = OnceLock::new();
     let address = MEMORY.get_or_init(|| {
@@ -79,7 +79,7 @@ pub(crate) fn bytes_of(type_name: &str, size: usize, seed: u32) -> Vec<u8> {
     if let Some(row) = structure(type_name) {
         let mut bytes = vec![0; row.size];
         for (index, field) in row.fields.iter().enumerate() {
-            // The first field tells the elements of an array apart.
+            // The first field distinguishes the elements of an array.
             let value = bytes_of(field.type_name, field.size, seed + 0x1_0000 * index as u32);
             bytes[field.offset..][..value.len()].copy_from_slice(&value);
         }

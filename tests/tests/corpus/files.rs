@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use assembly_reader::{Bundle, BundledFile};
 use examples_support::{Pinned, runtime};
 
-/// The name and content of each assembly of a runtime, in the order of the names; `None` where the
+/// The name and content of each assembly of a runtime, in the order of the names; `None` if the
 /// runtime is missing.
 ///
-/// .NET 10 is part of a single-file application, the other assemblies of which are there, too.
+/// .NET 10 is part of a single-file application, whose other assemblies are included.
 ///
 /// # Panics
 ///
-/// If the runtime is missing in CI, or if one of its files is not to be read.
+/// If the runtime is missing in CI, or if one of its files cannot be read.
 pub(crate) fn assemblies(pinned: &Pinned) -> Option<Vec<(String, Vec<u8>)>> {
     let executable = match runtime::fetch(pinned) {
         Ok(executable) => executable,
@@ -49,7 +49,7 @@ pub(crate) fn assemblies(pinned: &Pinned) -> Option<Vec<(String, Vec<u8>)>> {
     Some(files.collect())
 }
 
-/// The libraries in a folder, by name. The native ones have another extension here.
+/// The libraries in a folder, by name. Native ones have another extension here.
 fn libraries(folder: PathBuf) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| {
         panic!("{}: {error}", folder.display());

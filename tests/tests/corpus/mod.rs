@@ -1,4 +1,4 @@
-//! The assemblies of the runtimes: what people wrote and compilers made of it.
+//! The assemblies of the runtimes, as real code for tests.
 
 mod files;
 
@@ -6,13 +6,13 @@ use assembly_reader::Assembly;
 use examples_support::Pinned;
 
 /// Calls `visit` with each assembly of a runtime and its file name, in the order of the names, and
-/// gives their number; `None` where the runtime is missing.
+/// returns their number; `None` if the runtime is missing.
 ///
-/// .NET 10 is part of a single-file application, the other assemblies of which are visited, too.
+/// .NET 10 is part of a single-file application, whose other assemblies are visited, too.
 ///
 /// # Panics
 ///
-/// If the runtime is missing in CI, or if one of its files is not to be read.
+/// If the runtime is missing in CI, or if one of its files cannot be read.
 pub(crate) fn each_assembly(
     pinned: &Pinned,
     mut visit: impl FnMut(&str, &Assembly<'_>),

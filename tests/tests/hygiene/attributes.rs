@@ -1,4 +1,4 @@
-//! Attributes stay on what they stand on, and callbacks that are left out do not count.
+//! Attributes stay on their items, and callbacks that are left out do not count.
 
 #![deny(missing_docs, unused_variables)]
 #![forbid(unsafe_code)]
@@ -8,7 +8,7 @@ use clr_profiler::prelude::*;
 
 struct Mine;
 
-/// What it is for.
+/// Its purpose.
 #[profiler(clsid = "{c0ffee00-0000-4000-8000-000000000001}")]
 #[allow(unused_variables)]
 impl Profiler for Mine {

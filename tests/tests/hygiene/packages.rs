@@ -1,10 +1,10 @@
-//! Packages of a user's own, with a manifest that says something special.
+//! Packages of users, with special settings in their manifests.
 
 use std::path::Path;
 use std::process::{Command, Output};
 use std::{env, fs};
 
-/// Checks a package whose manifest ends so and whose library is this.
+/// Runs `cargo check` on a package with this manifest and this library.
 fn check(name: &str, manifest: &str, source: &str) -> Output {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -18,7 +18,7 @@ fn check(name: &str, manifest: &str, source: &str) -> Output {
     let manifest = manifest.replace("CLR_PROFILER", api.to_str().unwrap());
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
     fs::write(package.join("src/lib.rs"), source).unwrap();
-    // The same versions of everything: what is there already is not built, or fetched, again.
+    // The same versions of everything: dependencies are not built, or fetched, again.
     fs::copy(workspace.join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(&package)

@@ -3,7 +3,7 @@
 #![no_implicit_prelude]
 #![deny(warnings)]
 
-// Names that are something else here than what the macros mean.
+// Names with another meaning here than the macros intend.
 #[allow(dead_code, non_camel_case_types)]
 mod core {}
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! What a profiler may do with what it is lent, and what it may keep.
+//! The uses of borrowed arguments, and of values that a profiler may keep.
 
 use std::sync::Mutex;
 
@@ -18,7 +18,7 @@ impl Profiler for Mine {
         })
     }
 
-    // Ids of what is not on the heap may be kept, and names as well.
+    // Ids of things outside of the heap may be kept, and names as well.
     fn module_load_finished(
         &self,
         info: &ProfilerInfo,
@@ -39,7 +39,7 @@ impl Profiler for Mine {
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let objects = [thrown];
         let classes = objects.map(|object| info.class_from_object(object));
-        // What was read of it may go to other threads.
+        // The values read from it may be sent to other threads.
         std::thread::scope(|scope| {
             scope.spawn(|| classes.map(|class| class.is_ok()));
         });

@@ -1,4 +1,4 @@
-//! What cannot work is refused with words that help, and leaves nothing behind.
+//! Input that cannot work is refused with a helpful message, and leaves no files.
 
 use std::env;
 use std::fs;
@@ -74,8 +74,8 @@ impl Machine {
         command
     }
 
-    /// The example must end with this code and say all of this on stderr and nothing on stdout,
-    /// and everything must be as it was before.
+    /// Asserts that the example ends with this code, says all of this on stderr and nothing on stdout,
+    /// and leaves everything as it was before.
     #[track_caller]
     fn refuses(&self, arguments: &[&str], code: i32, parts: &[&str]) {
         let mut command = self.command(executable());
@@ -233,7 +233,7 @@ const THREE_WAYS: [&str; 5] = [
     "3. Have python3 with pip",
 ];
 
-/// What may stay of an attempt to fetch a runtime: the lock that others may wait for.
+/// The possible leftover of an attempt to fetch a runtime: the lock that others may wait for.
 const LEFT: [&str; 3] = [
     "home/.cache",
     "home/.cache/clr_profiler",

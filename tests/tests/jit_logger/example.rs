@@ -10,7 +10,7 @@ use clr_profiler_tests::{Example, Finished, Runtime, profilee};
 
 const EXAMPLE: Example = Example("jit_logger");
 
-/// The executable, beside its library.
+/// The executable, next to its library.
 pub(crate) fn executable() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| EXAMPLE.executable())
@@ -31,7 +31,7 @@ pub(crate) fn plain(runtime: &Runtime, program: &Path, arguments: &[&str]) -> Co
     EXAMPLE.plain(runtime, program, arguments)
 }
 
-/// `profilees/Behaviours.dll` to its end, the log in a file and with a summary.
+/// Runs `profilees/Behaviours.dll` to its end, the log in a file and with a summary.
 pub(crate) fn behaviour(runtime: &Runtime, arguments: &[&str]) -> Finished {
     let folder = Folder::new();
     let file = folder.path("log");
@@ -42,7 +42,7 @@ pub(crate) fn behaviour(runtime: &Runtime, arguments: &[&str]) -> Finished {
     finished
 }
 
-/// What stands before the summaries' tables: `[kind] name`.
+/// The lines before the summaries' tables: `[kind] name`.
 pub(crate) fn lines(log: &str) -> Vec<&str> {
     log.lines().filter(|line| line.starts_with('[')).collect()
 }

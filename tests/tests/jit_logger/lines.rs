@@ -1,4 +1,4 @@
-//! What is logged: names, the filter and the summary.
+//! The content of the log: names, the filter and the summary.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ fn names_are_full() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
         let finished = Finished::of(command(runtime, &[], &samples::sample(), &[]));
-        // Code that several classes share names the parameters, from .NET 10 on a stand-in for all.
+        // Shared code is shown with the names of the parameters, from .NET 10 on with a placeholder for all.
         let [key, value, entry] = match runtime.major {
             ..10 => ["TKey", "TValue", "TEntry"],
             _ => ["System.__Canon"; 3],
@@ -36,7 +36,7 @@ fn names_are_full() {
             assert!(found, "{line} is not in\n{}", finished.stderr);
         }
         if runtime.major >= 8 {
-            // Before, they are compiled into Main.
+            // Earlier ones inline them into Main.
             let swap = "[jit] Shop.Tools.Pick.Swap<int>(int&, int&)";
             assert!(finished.stderr.lines().any(|logged| logged == swap));
         }
@@ -83,7 +83,7 @@ fn summary(log: &str) -> Vec<(usize, f64, &str)> {
         .collect()
 }
 
-/// The rows add up to the last one, and that to the lines.
+/// Asserts that the rows add up to the last one, and that to the lines.
 #[track_caller]
 fn assert_adds_up(log: &str) {
     let rows = summary(log);
@@ -127,7 +127,7 @@ fn lines_of_many_threads_are_whole() {
         println!("on {}", runtime.name);
         let finished = behaviour(runtime, &["threads"]);
         assert_eq!(finished.stdout, "sum 480\n");
-        // Names are cut where they nest deeply, so some are equal: these are those of 16 threads.
+        // Names are truncated where they nest deeply, so some are equal: these are those of 16 threads.
         let mut counts: HashMap<&str, usize> = HashMap::new();
         for line in lines(&finished.log) {
             if line.contains("Levels<") {

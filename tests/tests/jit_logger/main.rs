@@ -1,4 +1,4 @@
-//! The example `jit_logger`, from its command line to what it leaves behind.
+//! The example `jit_logger`, from its command line to its results.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! Where the lines go, and what happens when they cannot.
+//! The destinations of the lines, and failures to write them.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ fn programs_that_the_program_starts_add_their_lines() {
         let program = profilee("Behaviours");
         let plain = Finished::of(plain(runtime, &program, &["child"]));
         assert_eq!(plain.stdout, "argument <child>\nchild ended with 5\n");
-        // The second time replaces what the first time wrote.
+        // The second run replaces the output of the first.
         for _ in 0..2 {
             let profiled = Finished::of(command(runtime, &options, &program, &["child"]));
             assert_eq!(profiled.output(), plain.output());
@@ -34,7 +34,7 @@ fn programs_that_the_program_starts_add_their_lines() {
             let count = |line: &str| log.lines().filter(|logged| *logged == line).count();
             assert_eq!(count(MAIN), 2, "{log}");
             assert_eq!(count(" methods        time  assembly"), 2, "{log}");
-            // The child's lines and summary stand between those of its parent.
+            // The child's lines and summary are between those of its parent.
             let place = |line: &str| log.find(line).unwrap();
             let ended = place("[jit] Behaviours.Program.AfterChild(int)");
             let places = [
@@ -95,7 +95,7 @@ fn what_is_wrong_elsewhere_leaves_an_old_log_alone() {
     assert_eq!(fs::read_to_string(file).unwrap(), "of another day");
 }
 
-/// By the variables alone, as without the example's executable.
+/// Only by the variables, as without the example's executable.
 #[test]
 fn a_profiler_that_cannot_start_says_so_and_the_program_runs() {
     for runtime in runtimes() {
@@ -128,7 +128,7 @@ fn a_profiler_that_cannot_start_says_so_and_the_program_runs() {
     }
 }
 
-/// Other profilers' failures, with the diagnosis on stderr as the launcher sets it.
+/// Failures of other profilers, with the diagnosis on stderr as the launcher sets it.
 #[test]
 fn failing_and_panicking_initialize_are_told_on_stderr() {
     for (profiler, reason) in [
@@ -166,7 +166,7 @@ fn a_full_disk_is_told_once() {
     }
 }
 
-/// Stderr that is full, closed, or a pipe that nobody reads.
+/// Stderr that is full, closed, or a pipe without a reader.
 #[test]
 fn lines_that_nobody_can_read_do_not_hurt() {
     let sample = samples::sample();

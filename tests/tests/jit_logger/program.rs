@@ -1,4 +1,4 @@
-//! What a program does, it does under the example, too.
+//! Programs behave the same under the example.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -118,10 +118,10 @@ fn an_exception_that_nobody_catches_ends_the_program_as_ever() {
     }
 }
 
-/// Starts a program that waits, sends it a signal when it does, and tells how it ended.
+/// Starts a program that waits, sends it a signal when it does, and returns its exit status.
 fn signalled(mut command: Command, signal: &str) -> ExitStatus {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    // A shell that starts the tests in the background lets them ignore SIGINT, and what they start.
+    // A shell that starts the tests in the background lets them ignore SIGINT, and their children.
     // SAFETY: `signal` may be called between fork and exec.
     unsafe {
         command.pre_exec(|| {

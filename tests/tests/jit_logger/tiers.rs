@@ -1,4 +1,4 @@
-//! What `[jit]` and `[tier-up]` say is what the runtime did.
+//! `[jit]` and `[tier-up]` agree with the runtime's actions.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,7 +16,7 @@ fn hot_methods_are_compiled_again() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
         let finished = behaviour(runtime, &["hot"]);
-        // Its own, and one of the framework, whose code so far was precompiled.
+        // One of the program, and one of the framework that was precompiled.
         let own = "Behaviours.Program.Word(int)";
         let first = finished.log.find(&format!("[jit] {own}\n")).unwrap();
         let again = finished.log.find(&format!("[tier-up] {own}\n")).unwrap();
@@ -51,7 +51,7 @@ fn without_precompiled_code_each_tier_up_follows_a_jit() {
         let mut again = 0;
         for line in lines(&log) {
             match kind_and_name(line) {
-                // Several functions can have one name: those of code that types share.
+                // Several functions can have one name: those of shared generic code.
                 ("[jit", name) => _ = seen.insert(name),
                 ("[tier-up", name) => {
                     assert!(seen.contains(name), "{name} has no earlier code:\n{log}");
@@ -81,7 +81,7 @@ fn without_tiers_there_is_no_tier_up() {
     }
 }
 
-/// The compiler of .NET 8 and newer can list what it compiled, and for which tier.
+/// The compiler of .NET 8 and newer can list its compilations with their tiers.
 #[test]
 fn the_compiler_agrees() {
     for runtime in runtimes_where(|runtime| runtime.major >= 8) {

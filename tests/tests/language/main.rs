@@ -1,8 +1,8 @@
-//! Programs of all features of C#, as a real compiler makes them, under each profiler that rewrites them:
-//! they do what they did, and their exceptions come from the same lines.
+//! Programs of all features of C#, as a real compiler builds them, under each profiler that rewrites them:
+//! they behave as before, and their exceptions come from the same lines.
 //!
-//! Each profiler meets one program in one mode on each runtime, which its number and `LANGUAGE_SEED`
-//! choose; with `LANGUAGE_FULL` set, all programs in all modes.
+//! Each profiler runs one program in one mode on each runtime, chosen by its number and `LANGUAGE_SEED`;
+//! with `LANGUAGE_FULL` set, all programs in all modes.
 
 mod oracle;
 
@@ -14,7 +14,7 @@ use assembly_reader::Assembly;
 use clr_profiler_tests::{Finished, Folder, Runtime, Scenario, profilee, runtimes, runtimes_where};
 use oracle::Same;
 
-/// The programs in `profilees/language`, and the first runtime that they are for.
+/// The programs in `profilees/language`, and the first runtime that supports each.
 const PROGRAMS: [(&str, u32); 7] = [
     ("CoreDebug", 3),
     ("CoreRelease", 3),
@@ -30,10 +30,10 @@ const PROGRAMS: [(&str, u32); 7] = [
 enum Mode {
     /// Not optimised: no method is inlined, and each frame has the line of the source.
     Exact,
-    /// As it is by default.
+    /// With the default settings.
     Default,
     Optimised,
-    /// After many rounds, in which methods are compiled once more; profile-guided where that is known.
+    /// After many rounds, in which methods are compiled once more; profile-guided on runtimes that support it.
     Rounds,
 }
 
@@ -68,24 +68,24 @@ fn program(name: &str) -> Scenario {
     Scenario::at(profilee(&format!("language/{name}")))
 }
 
-/// How a profiler gives methods other IL.
+/// How a profiler changes the IL of methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ways {
     /// Before they are compiled.
     Rewrite,
-    /// By ReJIT, which .NET Core 3.1 lets have the lines of another body.
+    /// By ReJIT, which on .NET Core 3.1 may report the lines of another body.
     Rejit,
-    /// Before they are compiled, and those of the framework as well, whose frames are then others.
+    /// Before they are compiled, and those of the framework as well, whose frames then change.
     Everything,
-    /// Before they are compiled, and statements are cut in the middle. The runtime's compiler has lines
-    /// for whole statements only where it optimises, and another call may then be inlined.
+    /// Before they are compiled, and statements are split in the middle. The runtime's compiler has lines
+    /// for whole statements only if it optimises, and another call may then be inlined.
     Cuts,
 }
 
-/// What stays the same under a profiler.
+/// The parts of the output that stay the same under a profiler.
 fn same(runtime: &Runtime, name: &str, mode: Mode, ways: Ways) -> Same {
     // Code of a debug build is never optimised. In others .NET Core 3.1 gives a `throw` the line of the
-    // statement next to it, even where the compiler does not optimise.
+    // adjacent statement, even if the compiler does not optimise.
     let (is_debug, is_old) = (name.ends_with("Debug"), runtime.major < 8);
     let has_lines = is_debug && !(is_old && ways == Ways::Rejit);
     if ways == Ways::Cuts && !is_debug {
@@ -107,7 +107,7 @@ fn same(runtime: &Runtime, name: &str, mode: Mode, ways: Ways) -> Same {
     }
 }
 
-/// What a program does without a profiler.
+/// A run of a program without a profiler.
 fn plain(runtime: &Runtime, name: &'static str, mode: Mode) -> Arc<Finished> {
     type Runs = HashMap<(String, &'static str, Mode), Arc<OnceLock<Arc<Finished>>>>;
     static RUNS: Mutex<Option<Runs>> = Mutex::new(None);
@@ -129,7 +129,7 @@ fn seed() -> usize {
     std::env::var("LANGUAGE_SEED").map_or(0, |seed| seed.parse().unwrap())
 }
 
-/// What is run of all that could be.
+/// The chosen combinations of program and mode.
 fn cells(runtime: &Runtime, profiler: usize, ways: Ways) -> Vec<(&'static str, Mode)> {
     let programs = PROGRAMS.iter().filter(|(_, first)| *first <= runtime.major);
     let all: Vec<_> = programs
@@ -138,7 +138,7 @@ fn cells(runtime: &Runtime, profiler: usize, ways: Ways) -> Vec<(&'static str, M
     if std::env::var_os("LANGUAGE_FULL").is_some() {
         return all;
     }
-    // To compile the whole framework takes its time.
+    // Compiling the whole framework takes long.
     if ways == Ways::Everything && runtime.major != 8 {
         return Vec::new();
     }
@@ -148,8 +148,8 @@ fn cells(runtime: &Runtime, profiler: usize, ways: Ways) -> Vec<(&'static str, M
     vec![all[chosen]]
 }
 
-/// Runs programs under a profiler, for which `prepare` gets them and an empty folder. `done` looks at
-/// what it has told.
+/// Runs programs under a profiler, for which `prepare` gets them and an empty folder. `done` checks
+/// its results.
 fn unnoticed(
     profiler: usize,
     ways: Ways,
@@ -316,7 +316,7 @@ fn hot_patch(scenario: Scenario, folder: &Folder, name: &str) -> Scenario {
     example(scenario, folder, "hot_patch", clsid, &["OUTPUT", "CONTROL"])
 }
 
-/// As the guide says. It is no use to map offsets there.
+/// As the guide says. Mapping offsets has no effect there.
 #[test]
 fn rejit_of_net_core_3_1_has_other_lines() {
     let (name, mode) = ("CoreDebug", Mode::Default);
@@ -339,7 +339,7 @@ fn calls_are_counted_by_rejit() {
     });
 }
 
-/// A profiler of the scenarios that rewrites all methods of the program, and says how many these are.
+/// A profiler of the scenarios that rewrites all methods of the program, and logs their number.
 fn scenario(number: usize, ways: Ways, clsid: &str, told: &str, number_of: u64) {
     let done = |what: &str, profiled: &Finished| {
         let log = &profiled.log;
@@ -378,7 +378,7 @@ fn methods_are_wrapped() {
     scenario(9, Ways::Rewrite, "WrapsShapes", "rewritten ", 150);
 }
 
-/// The map of the offsets is what keeps the lines.
+/// The map of the offsets preserves the lines.
 #[test]
 fn lines_are_others_without_a_map() {
     let (name, mode) = ("CoreDebug", Mode::Default);

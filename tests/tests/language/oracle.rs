@@ -1,9 +1,9 @@
-//! What a profiled program may print that prints its exceptions: what it prints otherwise, but for frames
-//! that optimised code does not have.
+//! The allowed output of a profiled program that prints its exceptions: that without the profiler, except for
+//! frames that optimised code does not have.
 
 use clr_profiler_tests::Finished;
 
-/// A line of a stack trace: a method, and the place in its source, if it is known.
+/// A line of a stack trace: a method, and its source line, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame<'a> {
     method: &'a str,
@@ -26,24 +26,24 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What is to be the same.
+/// The parts that have to be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Same {
     /// All frames, with their lines.
     Lines,
-    /// All frames of the program, with their lines. Those of the framework come and go while it is
+    /// All frames of the program, with their lines. Those of the framework vary while it is
     /// compiled once more.
     OwnLines,
     /// There may be more frames than in the plain run, but no others than in the exact one, and each has
     /// the line of one of these two.
     Near,
-    /// As in `Near`, but with any lines: the plain run has not those of the source either.
+    /// As in `Near`, but with any lines: the plain run does not have those of the source either.
     Frames,
     /// No other frames of the program than in the exact run, each of which may have been inlined.
     OwnFrames,
 }
 
-/// An output as other lines and the frames after each of them, the first ones after none.
+/// An output as other lines and the frames after each of them; the first ones follow no line.
 fn parts(output: &str, same: Same) -> Vec<(&str, Vec<Frame<'_>>)> {
     let mut parts = vec![("", Vec::new())];
     for line in output.lines() {
@@ -101,7 +101,7 @@ fn trace(
     }
 }
 
-/// The methods alone. Optimised code has handlers as frames of their own, next to their method's.
+/// Only the methods. Optimised code has handlers as frames of their own, next to their method's.
 fn methods<'a>(frames: &[Frame<'a>]) -> Vec<Frame<'a>> {
     let methods = frames.iter().map(|frame| Frame {
         place: None,
@@ -134,7 +134,7 @@ fn near(plain: &[Frame<'_>], profiled: &[Frame<'_>], exact: &[Frame<'_>]) -> Res
     }
 }
 
-/// [`check`] of all that the runs show.
+/// [`check`] of everything that the runs show.
 pub(crate) fn unnoticed(
     plain: &Finished,
     profiled: &Finished,

@@ -1,4 +1,4 @@
-//! Callbacks at the wrong time, and with nothing in their arguments.
+//! Callbacks at the wrong time, and with empty arguments.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,7 +11,7 @@ use sys::{BOOL, GUID, HRESULT, ICorProfilerCallback11, Interface};
 use crate::fake::FakeInfo;
 use crate::library::{ASKS_IN_COLLECTION, COUNTS, FAILS, LOW_EVENTS, Library, PANICS};
 
-/// A callback with as many arguments as the one that has most.
+/// A callback with as many arguments as the longest one.
 type AnyCallback = unsafe extern "system" fn(
     *mut c_void,
     usize,
@@ -98,7 +98,7 @@ fn every_callback_reaches_its_method_and_after_shutdown_none() {
     let object = started(&library, &COUNTS, info);
     call_everything_with_nothing(&object);
     call_everything_with_nothing(&object);
-    // SAFETY: any callback may come at any time.
+    // SAFETY: any callback may be called at any time.
     assert_eq!(unsafe { object.Shutdown() }, sys::S_OK);
     let log = library.take_log();
     let mut counted: Vec<&str> = log.lines().collect();
@@ -139,13 +139,13 @@ fn whatever_fails_the_runtime_hears_nothing_of_it() {
         let object = started(&library, &class, &info);
         call_everything_with_nothing(&object);
         let mut log = library.take_log();
-        // The fake runtime is .NET 8, where the library has something to say when a module goes.
+        // The fake runtime is .NET 8, where the library itself handles the unload of a module.
         let lines = log.split_inclusive('\n');
         log = lines
             .filter(|line| !line.contains("`clr_profiler`"))
             .collect();
         let told = log.lines().filter(|line| line.contains(problem)).count();
-        // Three do not get so far.
+        // Three are not reached.
         assert_eq!(told + 3, callbacks().count(), "{log}");
         assert_eq!(log.lines().count(), callbacks().count(), "each once: {log}");
     }
@@ -159,11 +159,11 @@ fn a_question_is_answered_with_true_unless_the_profiler_says_no() {
     let ask = |object: &ICorProfilerCallback11, caller, callee| {
         let mut answers = [false.into(), true.into()];
         for answer in &mut answers {
-            // SAFETY: a place for the answer.
+            // SAFETY: the address for the answer.
             let hresult = unsafe { object.JITInlining(caller, callee, answer) };
             assert_eq!(hresult, sys::S_OK);
         }
-        // SAFETY: null is what is tested.
+        // SAFETY: null is the tested argument.
         let hresult = unsafe { object.JITInlining(caller, callee, ptr::null_mut()) };
         assert_eq!(hresult, sys::S_OK);
         answers.map(BOOL::as_bool)
@@ -180,7 +180,7 @@ fn a_question_is_answered_with_true_unless_the_profiler_says_no() {
         let object = started(&library, &class, &info);
         assert_eq!(ask(&object, 1, 1), [true; 2]);
         let mut use_it = BOOL(0);
-        // SAFETY: a place for the answer, or null.
+        // SAFETY: the address for the answer, or null.
         unsafe {
             let answer = object.JITCachedFunctionSearchStarted(1, &mut use_it);
             assert_eq!((answer, use_it.as_bool()), (sys::S_OK, true));
@@ -272,7 +272,7 @@ fn names_may_be_missing_or_broken() {
     let library = Library::load();
     let info = FakeInfo::new();
     let object = started(&library, &LOW_EVENTS, &info);
-    // Not every name ends with a zero, and not every name is text.
+    // Not every name is terminated by a zero, and not every name is valid UTF-16.
     let name = [0x57, 0xD800, 0x6B];
     for (length, name, shown) in [
         (3, name.as_ptr(), "\"W\u{FFFD}k\""),
@@ -294,7 +294,7 @@ fn what_must_not_be_missing_is_told_to_the_author() {
     let object = started(&library, &FAILS, &info);
     let path = [0x61, 0];
     let (method, field) = (0x0600_0001, 0x0400_0001);
-    // SAFETY: null, or text that ends with a zero.
+    // SAFETY: null, or text that is terminated by a zero.
     unsafe {
         for path in [ptr::null(), path.as_ptr()] {
             assert_eq!(
@@ -311,7 +311,7 @@ fn what_must_not_be_missing_is_told_to_the_author() {
         assert_eq!(answer, sys::S_FALSE);
         let log = library.take_log();
         assert!(log.contains("no ICorProfilerFunctionControl"), "{log}");
-        // A token of another kind is no method.
+        // A token of another kind is not a method.
         assert_eq!(
             object.GetReJITParameters(1, field, ptr::null_mut()),
             sys::S_FALSE

@@ -1,4 +1,4 @@
-//! What the library exports, and its class factories.
+//! The exports of the library, and its class factories.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,7 +11,7 @@ use crate::library::{LOW_EVENTS, Library, NULL, as_unknown, query, references, r
 
 const STRANGER: GUID = GUID::from_u128(0x1234);
 
-/// A pointer that nobody follows: a failure must replace it.
+/// A dangling pointer, never followed: a failure must replace it.
 fn garbage() -> *mut c_void {
     ptr::without_provenance_mut(1)
 }
@@ -33,7 +33,7 @@ fn a_class_that_is_not_there_is_refused() {
     let library = Library::load();
     for class in [STRANGER, GUID::zeroed(), IUnknown::IID] {
         let mut out = garbage();
-        // SAFETY: two GUIDs and a place for a pointer.
+        // SAFETY: two GUIDs and the address of a pointer.
         let answer = unsafe { library.get_class_object(&class, &IClassFactory::IID, &mut out) };
         assert_eq!(
             (answer, out),
@@ -48,13 +48,13 @@ fn a_factory_has_its_two_interfaces_and_no_other() {
     let library = Library::load();
     let get = |iid: &GUID| {
         let mut out = garbage();
-        // SAFETY: two GUIDs and a place for a pointer.
+        // SAFETY: two GUIDs and the address of a pointer.
         let answer = unsafe { library.get_class_object(&NULL, iid, &mut out) };
         (answer, out)
     };
     let (answer, factory) = get(&IUnknown::IID);
     assert_eq!(answer, sys::S_OK);
-    // SAFETY: success gives a reference to the interface that was asked for.
+    // SAFETY: success gives a reference to the requested interface.
     let factory = unsafe { IUnknown::from_raw(factory) };
     assert_eq!(references(&factory), 1);
     let same: IClassFactory = factory.cast().unwrap();
@@ -65,7 +65,7 @@ fn a_factory_has_its_two_interfaces_and_no_other() {
     for stranger in [STRANGER, sys::ICorProfilerCallback::IID] {
         assert_eq!(get(&stranger), (sys::E_NOINTERFACE, ptr::null_mut()));
         let mut out = garbage();
-        // SAFETY: a GUID and a place for a pointer.
+        // SAFETY: a GUID and the address of a pointer.
         let answer = unsafe { query(&factory, &stranger, &mut out) };
         assert_eq!((answer, out), (sys::E_NOINTERFACE, ptr::null_mut()));
     }
@@ -79,14 +79,14 @@ fn null_pointers_are_refused() {
     let library = Library::load();
     let iid = &IClassFactory::IID;
     let none: *mut c_void = ptr::null_mut();
-    // What is refused, and is there a place for an interface, it holds null.
+    // On a refusal the output, if there is one, is null.
     let refused = |ask: &dyn Fn(*mut *mut c_void) -> HRESULT| {
         let mut out = garbage();
         assert_eq!((ask(&mut out), out), (sys::E_POINTER, ptr::null_mut()));
     };
     let factory = library.factory(&NULL);
     let object = library.create(&NULL);
-    // SAFETY: null, or GUIDs and a place for a pointer.
+    // SAFETY: null, or GUIDs and the address of a pointer.
     unsafe {
         refused(&|out| library.get_class_object(ptr::null(), iid, out));
         refused(&|out| library.get_class_object(&NULL, ptr::null(), out));
@@ -113,7 +113,7 @@ fn an_object_is_made_as_each_of_its_interfaces() {
     let factory = library.factory(&NULL);
     let create = |iid: &GUID| {
         let mut out = garbage();
-        // SAFETY: no aggregation, a GUID and a place for a pointer.
+        // SAFETY: no aggregation, a GUID and the address of a pointer.
         let answer = unsafe { factory.CreateInstance(ptr::null_mut(), iid, &mut out) };
         (answer, out)
     };
@@ -129,7 +129,7 @@ fn an_object_is_made_as_each_of_its_interfaces() {
     }
     assert_eq!(references(&factory), 1);
     drop(factory);
-    assert!(library.can_unload(), "objects that nobody got are gone");
+    assert!(library.can_unload(), "objects without a reference are gone");
 }
 
 #[test]
@@ -139,11 +139,11 @@ fn aggregation_is_refused() {
     let outer = library.create(&NULL);
     for iid in [IUnknown::IID, sys::ICorProfilerCallback::IID] {
         let mut out = garbage();
-        // SAFETY: the outer object lives; a GUID and a place for a pointer.
+        // SAFETY: the outer object lives; a GUID and the address of a pointer.
         let answer = unsafe { factory.CreateInstance(outer.as_raw(), &iid, &mut out) };
         assert_eq!((answer, out), (sys::CLASS_E_NOAGGREGATION, ptr::null_mut()));
     }
-    // SAFETY: the same without a place for the pointer.
+    // SAFETY: the same without an address of a pointer.
     let answer = unsafe { factory.CreateInstance(outer.as_raw(), &IUnknown::IID, ptr::null_mut()) };
     assert_eq!(answer, sys::CLASS_E_NOAGGREGATION);
     assert_eq!(references(&outer), 1, "the outer object was not touched");
@@ -173,7 +173,7 @@ fn the_library_stays_while_something_of_it_lives() {
 fn a_locked_server_stays() {
     let library = Library::load();
     let lock = |factory: &IClassFactory, lock: bool| -> HRESULT {
-        // SAFETY: a flag is all that it takes.
+        // SAFETY: its only argument is a flag.
         unsafe { factory.LockServer(lock.into()) }
     };
     let factory = library.factory(&NULL);
@@ -188,7 +188,7 @@ fn a_locked_server_stays() {
     let factory = library.factory(&NULL);
     assert_eq!(lock(&factory, false), sys::S_OK);
     assert!(!library.can_unload(), "the factory itself");
-    // One too many does not make the library forget what lives.
+    // An excess unlock does not make the library forget its live objects.
     assert_eq!(lock(&factory, false), sys::E_UNEXPECTED);
     assert!(!library.can_unload(), "the factory itself");
     drop(factory);
@@ -204,7 +204,7 @@ fn a_factory_counts_its_references() {
     drop(more);
     assert_eq!(references(&factory), 1);
     let raw = factory.as_raw();
-    // SAFETY: a GUID and a place for a pointer; what is taken is given back.
+    // SAFETY: a GUID and the address of a pointer; the reference is given back.
     unsafe {
         let mut out = garbage();
         assert_eq!(query(&factory, &IUnknown::IID, &mut out), sys::S_OK);

@@ -1,4 +1,4 @@
-//! What may be asked where: during a collection, and in callbacks within callbacks.
+//! Legal calls by context: during a collection, and in nested callbacks.
 
 use std::ptr;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
         move || asked.store(true, Ordering::SeqCst)
     });
     let object = started(&library, &ASKS_IN_COLLECTION, &info);
-    // SAFETY: any callback may come at any time.
+    // SAFETY: any callback may be called at any time.
     unsafe {
         let answer = object.GarbageCollectionStarted(0, ptr::null(), sys::COR_PRF_GC_INDUCED);
         assert_eq!(answer, sys::S_OK);
@@ -40,7 +40,7 @@ fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
             !asked.load(Ordering::SeqCst),
             "the runtime must not be asked"
         );
-        // Other threads may ask: they are not in this callback.
+        // Other threads may call: they are not in this callback.
         assert!(log.contains("another thread true\n"), "{log}");
 
         let answer = object.FinalizeableObjectQueued(sys::COR_PRF_FINALIZER_CRITICAL, 0x30);
@@ -65,7 +65,7 @@ fn a_callback_within_a_collection_is_in_the_collection() {
         let raw = ptr::with_exposed_provenance_mut(raw);
         // SAFETY: the runtime calls back while it holds the object.
         let object = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
-        // SAFETY: any callback may come at any time.
+        // SAFETY: any callback may be called at any time.
         let answer = unsafe { object.ModuleLoadFinished(1, sys::S_OK) };
         assert_eq!(answer, sys::S_OK);
     });
@@ -77,7 +77,7 @@ fn a_callback_within_a_collection_is_in_the_collection() {
                        the runtime is suspended";
         assert!(log.starts_with(refusal), "{log}");
         assert!(log.ends_with("queued false class 49 size 96\n"), "{log}");
-        // The same callback outside of it may ask.
+        // The same callback may call when it is not nested.
         assert_eq!(object.ModuleLoadFinished(1, sys::S_OK), sys::S_OK);
         assert_eq!(library.take_log(), "after it Module1.dll\n");
     }
@@ -93,7 +93,7 @@ fn a_callback_may_come_within_a_callback() {
         let raw = ptr::with_exposed_provenance_mut(raw);
         // SAFETY: the runtime calls back while it holds the object.
         let object = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
-        // SAFETY: any callback may come at any time.
+        // SAFETY: any callback may be called at any time.
         unsafe {
             assert_eq!(
                 object.GarbageCollectionStarted(0, ptr::null(), 0),

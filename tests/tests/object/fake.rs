@@ -1,4 +1,4 @@
-//! A fake runtime: an `ICorProfilerInfo` of any version that counts and answers what it is told to.
+//! A fake runtime: an `ICorProfilerInfo` of any version that counts calls and answers as configured.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -9,7 +9,7 @@ use clr_profiler_sys as sys;
 use sys::facts::{INTERFACES, InterfaceRow};
 use sys::{GUID, HRESULT, IUnknown, Interface};
 
-/// What `ForceGC` and `GetObjectSize2` do: the fake runtime's ways to call back.
+/// The action of `ForceGC` and `GetObjectSize2`: the fake runtime's ways to call back.
 type Hook = Box<dyn Fn() + Send + Sync>;
 
 /// A runtime that offers `ICorProfilerInfo` up to one version.
@@ -18,10 +18,10 @@ pub(crate) struct FakeInfo {
     /// First, as in every COM object: the functions, by slot.
     vtable: Box<[usize]>,
     version: usize,
-    /// What `GetRuntimeInformation` says.
+    /// The result of `GetRuntimeInformation`.
     major: u16,
     references: AtomicU32,
-    /// What setting the event mask answers.
+    /// The result of setting the event mask.
     answer_to_mask: AtomicI32,
     /// Each call of `SetEventMask` (no high half) and `SetEventMask2`.
     masks: Mutex<Vec<(u32, Option<u32>)>>,
@@ -47,12 +47,12 @@ fn versions() -> Vec<&'static InterfaceRow> {
 fn older<V>(vtable: &mut [usize]) -> &mut V {
     assert!(size_of::<V>() <= size_of_val(vtable));
     // SAFETY: only called for vtables of the chain of `ICorProfilerInfo15`, each of which consists
-    // of that of its parent and more function pointers; all slots hold functions already.
+    // of that of its parent and more function pointers; all slots contain functions already.
     unsafe { &mut *vtable.as_mut_ptr().cast::<V>() }
 }
 
 impl FakeInfo {
-    /// The interfaces of .NET Core 3.1 and .NET 8, 9 and 10, with what each calls its version.
+    /// The interfaces of .NET Core 3.1 and .NET 8, 9 and 10, with the version that each reports.
     pub(crate) const RUNTIMES: [(usize, u16); 4] = [(11, 4), (14, 8), (15, 9), (15, 10)];
 
     /// A runtime like .NET 8.
@@ -60,7 +60,7 @@ impl FakeInfo {
         Self::offering(14, 8)
     }
 
-    /// A runtime that offers `ICorProfilerInfo` up to this version, or none at all where it is 0.
+    /// A runtime that offers `ICorProfilerInfo` up to this version, or none at all if it is 0.
     pub(crate) fn offering(version: usize, major: u16) -> Box<Self> {
         let newest = versions().pop().unwrap();
         // Each method says its slot; the last one of the newest interface is the last of all.
@@ -97,7 +97,7 @@ impl FakeInfo {
         })
     }
 
-    /// What the runtime passes to `Initialize`.
+    /// The argument of `Initialize`.
     pub(crate) fn as_raw(&self) -> *mut c_void {
         ptr::from_ref(self).cast_mut().cast()
     }
@@ -107,7 +107,7 @@ impl FakeInfo {
         self.references.load(Ordering::SeqCst)
     }
 
-    /// From now on the event mask is answered with this.
+    /// From now on, setting the event mask returns this.
     pub(crate) fn answer_to_mask(&self, answer: HRESULT) {
         self.answer_to_mask.store(answer.0, Ordering::SeqCst);
     }
@@ -143,17 +143,17 @@ impl FakeInfo {
     }
 }
 
-/// The fake behind the `this` of a call.
+/// The fake with this `this` pointer.
 ///
 /// # Safety
 ///
-/// `this` is the interface of a `FakeInfo` that lives: the test that made it outlives its calls.
+/// `this` is the interface of a `FakeInfo` that lives: the test that created it outlives its calls.
 unsafe fn fake<'a>(this: *mut c_void) -> &'a FakeInfo {
     // SAFETY: as the caller promises, and only shared references to it are ever made.
     unsafe { &*this.cast::<FakeInfo>() }
 }
 
-/// Every method that this fake does not have.
+/// Every method that this fake does not implement.
 ///
 /// Further arguments are ignored, which the calling convention allows on 64-bit platforms.
 unsafe extern "system" fn not_implemented() -> HRESULT {
@@ -165,7 +165,7 @@ unsafe extern "system" fn query(
     iid: *const GUID,
     out: *mut *mut c_void,
 ) -> HRESULT {
-    // SAFETY: the callback object passes a GUID and a place for a pointer, and holds a reference.
+    // SAFETY: the callback object passes a GUID and the address of a pointer, and holds a reference.
     let (fake, iid, out) = unsafe { (fake(this), &*iid, &mut *out) };
     // The versions begin with `ICorProfilerInfo`.
     let offered = &versions()[..fake.version];
@@ -188,7 +188,7 @@ unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // The test owns the fake and looks at the count: nothing is freed here.
+    // The test owns the fake and checks the count: nothing is freed here.
     // SAFETY: the caller holds a reference.
     unsafe { fake(this) }
         .references
@@ -207,7 +207,7 @@ unsafe extern "system" fn set_event_mask2(this: *mut c_void, low: u32, high: u32
 }
 
 unsafe extern "system" fn get_event_mask(this: *mut c_void, low: *mut u32) -> HRESULT {
-    // SAFETY: the caller holds a reference and passes a place for the mask.
+    // SAFETY: the caller holds a reference and passes the address of the mask.
     unsafe { *low = fake(this).mask().0 };
     sys::S_OK
 }
@@ -217,7 +217,7 @@ unsafe extern "system" fn get_event_mask2(
     low: *mut u32,
     high: *mut u32,
 ) -> HRESULT {
-    // SAFETY: the caller holds a reference and passes places for both halves.
+    // SAFETY: the caller holds a reference and passes the addresses of both halves.
     unsafe { (*low, *high) = fake(this).mask() };
     sys::S_OK
 }
@@ -226,7 +226,7 @@ unsafe extern "system" fn get_event_mask2(
 ///
 /// # Safety
 ///
-/// `needed` is a place for a number, and `buffer` has `capacity` units.
+/// `needed` points to a number, and `buffer` has `capacity` units.
 unsafe fn give_text(text: &str, capacity: u32, needed: *mut u32, buffer: *mut u16) {
     let units: Vec<u16> = text.encode_utf16().chain([0]).collect();
     let fits = units.len().min(capacity as usize);
@@ -246,7 +246,7 @@ unsafe extern "system" fn get_module_info(
     name: *mut u16,
     assembly: *mut usize,
 ) -> HRESULT {
-    // SAFETY: the caller passes a place for each answer, and the capacity of the buffer.
+    // SAFETY: the caller passes an address for each answer, and the capacity of the buffer.
     unsafe {
         *base = ptr::null();
         *assembly = 1;
@@ -260,7 +260,7 @@ unsafe extern "system" fn get_class_from_object(
     object: usize,
     class: *mut usize,
 ) -> HRESULT {
-    // SAFETY: the caller passes a place for the answer.
+    // SAFETY: the caller passes the address for the answer.
     unsafe { *class = object + 1 };
     sys::S_OK
 }
@@ -270,7 +270,7 @@ unsafe extern "system" fn get_object_size2(
     object: usize,
     size: *mut usize,
 ) -> HRESULT {
-    // SAFETY: the caller passes a place for the answer.
+    // SAFETY: the caller passes the address for the answer.
     unsafe { *size = object * 2 };
     // SAFETY: the caller holds a reference.
     unsafe { force_gc(this) }
@@ -297,7 +297,7 @@ unsafe extern "system" fn get_runtime_information(
     needed: *mut u32,
     version: *mut u16,
 ) -> HRESULT {
-    // SAFETY: the caller holds a reference, and passes a place for each answer and the capacity of
+    // SAFETY: the caller holds a reference, and passes an address for each answer and the capacity of
     // the buffer.
     unsafe {
         (*instance, *kind) = (1, sys::COR_PRF_CORE_CLR);

@@ -1,4 +1,4 @@
-//! The library of the scenarios, loaded and asked as the runtime does it.
+//! The library of the scenarios, loaded and called as the runtime does it.
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -37,7 +37,7 @@ type GetClassObject =
     unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 type CanUnloadNow = extern "system" fn() -> HRESULT;
 
-/// What the library exports.
+/// The exports of the library.
 #[derive(Clone, Copy)]
 struct Exports {
     get_class_object: GetClassObject,
@@ -46,7 +46,7 @@ struct Exports {
 
 impl Exports {
     fn of(path: &Path) -> Self {
-        // What was shut down lives for ever, and so must its code.
+        // An object that was shut down lives forever, and so must its code.
         // SAFETY: it is our own library, whose initialisers do nothing.
         let code = ManuallyDrop::new(unsafe { libloading::Library::new(path) }.unwrap());
         // SAFETY: the exports have these signatures, and the code stays loaded.
@@ -58,9 +58,9 @@ impl Exports {
         }
     }
 
-    /// Another file is another library to the loader, which counts objects of its own.
+    /// For the loader, another file is another library, which counts objects of its own.
     fn of_copy() -> Self {
-        // The loader tells libraries apart by their paths, also by those of deleted files.
+        // The loader distinguishes libraries by their paths, even by those of deleted files.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let copy = temporary(&format!("{number}.so"));
@@ -71,31 +71,31 @@ impl Exports {
     }
 }
 
-/// The library, for one test at a time: what it counts and what it logs is that test's own.
+/// The library, for one test at a time, which alone sees its counts and its log.
 pub(crate) struct Library {
     exports: Exports,
     log: &'static File,
-    /// Whether something of it lives for ever.
+    /// Whether one of its objects lives forever.
     is_spoiled: bool,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Library {
-    /// The library for a test after which nothing of it lives.
+    /// The library for a test after which none of its objects lives.
     pub(crate) fn load() -> Self {
         static SHARED: Mutex<Option<Exports>> = Mutex::new(None);
         let (alone, log) = Self::alone();
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let mut exports = *shared.get_or_insert_with(|| Exports::of(&built()));
         if (exports.can_unload_now)() != sys::S_OK {
-            // Another test has failed and left something behind.
+            // Another test has failed and left an object.
             exports = Exports::of_copy();
             *shared = Some(exports);
         }
         Self::new(exports, log, false, alone)
     }
 
-    /// A copy of the library for a test that shuts a profiler down: it lives for ever.
+    /// A copy of the library for a test that shuts a profiler down: it lives forever.
     pub(crate) fn load_copy() -> Self {
         let (alone, log) = Self::alone();
         Self::new(Exports::of_copy(), log, true, alone)
@@ -131,10 +131,10 @@ impl Library {
                 .create_new(true)
                 .open(&path)
                 .unwrap();
-            // Nothing is left behind, whenever this process ends: the file is there while it is open.
+            // Nothing remains, whenever this process ends: the file exists while it is open.
             fs::remove_file(path).unwrap();
-            // SAFETY: every test of this process goes through here before it does anything else;
-            // what reads the environment at the same time does it through `std`, which locks it.
+            // SAFETY: every test of this process passes here before it does anything else;
+            // concurrent reads of the environment go through `std`, which locks it.
             unsafe {
                 env::set_var("SCENARIO_LOG", format!("/dev/fd/{}", log.as_raw_fd()));
                 env::remove_var("CLR_PROFILER_DIAGNOSTICS");
@@ -144,11 +144,11 @@ impl Library {
         (alone, log)
     }
 
-    /// `DllGetClassObject` as it is.
+    /// Calls `DllGetClassObject`.
     ///
     /// # Safety
     ///
-    /// Each pointer is null or good for what it is passed as.
+    /// Each pointer is null or valid for its parameter.
     pub(crate) unsafe fn get_class_object(
         &self,
         class: *const GUID,
@@ -161,10 +161,10 @@ impl Library {
 
     pub(crate) fn factory(&self, class: &GUID) -> IClassFactory {
         let mut out = ptr::null_mut();
-        // SAFETY: two GUIDs and a place for a pointer.
+        // SAFETY: two GUIDs and the address of a pointer.
         let answer = unsafe { self.get_class_object(class, &IClassFactory::IID, &mut out) };
         assert_eq!(answer, sys::S_OK);
-        // SAFETY: success gives a reference to the interface that was asked for.
+        // SAFETY: success gives a reference to the requested interface.
         unsafe { IClassFactory::from_raw(out) }
     }
 
@@ -173,14 +173,14 @@ impl Library {
         let factory = self.factory(class);
         let iid = &ICorProfilerCallback11::IID;
         let mut out = ptr::null_mut();
-        // SAFETY: no aggregation, a GUID and a place for a pointer.
+        // SAFETY: no aggregation, a GUID and the address of a pointer.
         let answer = unsafe { factory.CreateInstance(ptr::null_mut(), iid, &mut out) };
         assert_eq!(answer, sys::S_OK);
-        // SAFETY: success gives a reference to the interface that was asked for.
+        // SAFETY: success gives a reference to the requested interface.
         unsafe { ICorProfilerCallback11::from_raw(out) }
     }
 
-    /// What `DllCanUnloadNow` says: whether nothing of the library lives.
+    /// The result of `DllCanUnloadNow`: whether no object of the library lives.
     pub(crate) fn can_unload(&self) -> bool {
         match (self.exports.can_unload_now)() {
             sys::S_OK => true,
@@ -189,12 +189,12 @@ impl Library {
         }
     }
 
-    /// What the profilers have written since they were asked last.
+    /// The lines that the profilers have written since the last call.
     pub(crate) fn take_log(&self) -> String {
         let (mut log, mut text) = (self.log, String::new());
         log.rewind().unwrap();
         log.read_to_string(&mut text).unwrap();
-        // The profilers append: what they write next stands at the beginning.
+        // The profilers append: their next write starts at the beginning.
         log.set_len(0).unwrap();
         text
     }
@@ -203,16 +203,12 @@ impl Library {
 impl Drop for Library {
     fn drop(&mut self) {
         if !thread::panicking() {
-            assert_ne!(
-                self.can_unload(),
-                self.is_spoiled,
-                "something is left behind"
-            );
+            assert_ne!(self.can_unload(), self.is_spoiled, "an object is left");
         }
     }
 }
 
-/// The path of a file of this process alone.
+/// The path of a file of this process only.
 fn temporary(kind: &str) -> PathBuf {
     let name = format!("object-{}.{kind}", process::id());
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
@@ -230,7 +226,7 @@ fn unknown(object: &impl Interface) -> (&IUnknown_Vtbl, *mut c_void) {
     (unsafe { &**raw.cast::<*const IUnknown_Vtbl>() }, raw)
 }
 
-/// How many references an object has: one is taken and given back.
+/// The reference count of an object: one reference is taken and given back.
 pub(crate) fn references(object: &impl Interface) -> u32 {
     let (vtable, raw) = unknown(object);
     // SAFETY: `object` is a reference, so the object lives; the reference that is given back is the
@@ -243,11 +239,11 @@ pub(crate) fn references(object: &impl Interface) -> u32 {
     }
 }
 
-/// `QueryInterface` as it is.
+/// Calls `QueryInterface`.
 ///
 /// # Safety
 ///
-/// `iid` and `out` are null or good. The caller owns the reference that `out` holds then.
+/// `iid` and `out` are null or valid. The caller then owns the reference in `out`.
 pub(crate) unsafe fn query(
     object: &impl Interface,
     iid: *const GUID,
@@ -258,11 +254,11 @@ pub(crate) unsafe fn query(
     unsafe { (vtable.QueryInterface)(raw, iid, out) }
 }
 
-/// Gives back a reference that `query` gave: how many are left.
+/// Gives back a reference from `query`; returns the remaining count.
 ///
 /// # Safety
 ///
-/// The caller owns a reference to `object` beside the one that it passes.
+/// The caller owns a reference to `object` in addition to the one that it passes.
 pub(crate) unsafe fn release(object: &impl Interface) -> u32 {
     let (vtable, raw) = unknown(object);
     // SAFETY: as the caller promises.

@@ -1,5 +1,5 @@
-//! The callback object driven through its vtable by a fake runtime: what a real one does, and what
-//! none should do.
+//! The callback object driven through its vtable by a fake runtime: as a real one does, and as
+//! none should.
 
 #![cfg(unix)]
 

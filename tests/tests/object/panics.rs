@@ -1,4 +1,4 @@
-//! Panics on many threads at once, and panics where nobody expects them.
+//! Panics on many threads at once, and panics in unexpected places.
 
 use std::sync::Barrier;
 use std::thread;
@@ -25,7 +25,7 @@ fn call_from_all_threads(object: &ICorProfilerCallback11) {
                 let object = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
                 barrier.wait();
                 for _ in 0..CALLS {
-                    // SAFETY: any callback may come at any time.
+                    // SAFETY: any callback may be called at any time.
                     assert_eq!(unsafe { object.ThreadCreated(number) }, sys::S_OK);
                 }
             });
@@ -64,7 +64,7 @@ fn a_profiler_is_retired_once() {
         .filter(|line| line.contains("gets no more callbacks"))
         .count();
     assert_eq!(retired, 1, "{log}");
-    // Three calls retire it; other threads may have been in a call then, each in one.
+    // Three calls disable it; other threads may have been in a call then, each in one.
     let calls = log
         .lines()
         .filter(|line| line.starts_with("called "))
@@ -72,7 +72,7 @@ fn a_profiler_is_retired_once() {
     assert!((3..3 + THREADS).contains(&calls), "{log}");
     call_from_all_threads(&object);
     assert_eq!(library.take_log(), "");
-    // SAFETY: any callback may come at any time.
+    // SAFETY: any callback may be called at any time.
     let answer = unsafe { object.ModuleLoadFinished(1, sys::S_OK) };
     assert_eq!(answer, sys::S_OK);
     assert_eq!(library.take_log(), "", "neither another one");
@@ -85,7 +85,7 @@ fn the_hook_that_is_told_may_panic_itself() {
     let library = Library::load();
     let info = FakeInfo::new();
     let object = library.create(&HOOK_PANICS);
-    // SAFETY: the fake outlives the object; any callback may come at any time.
+    // SAFETY: the fake outlives the object; any callback may be called at any time.
     unsafe {
         assert_eq!(object.Initialize(info.as_raw()), sys::S_OK);
         assert_eq!(object.ThreadCreated(1), sys::S_OK);

@@ -15,7 +15,7 @@ use crate::library::{
     COUNTS, HOOK_PANICS, LOW_EVENTS, Library, NULL, as_unknown, query, references, release,
 };
 
-/// Numbers without an order that is easily seen.
+/// Numbers without an obvious order.
 struct Random(u64);
 
 impl Iterator for Random {
@@ -35,7 +35,7 @@ fn every_interface_is_the_same_object() {
     let object = library.create(&NULL);
     for (number, iid) in callback_interfaces().iter().enumerate() {
         let mut out = ptr::null_mut();
-        // SAFETY: a GUID and a place for a pointer.
+        // SAFETY: a GUID and the address of a pointer.
         let answer = unsafe { query(&object, iid, &mut out) };
         assert_eq!(answer, sys::S_OK, "{iid:?}");
         assert_eq!(out, object.as_raw());
@@ -52,12 +52,12 @@ fn every_interface_is_the_same_object() {
         sys::ICorProfilerInfo::IID,
     ] {
         let mut out = ptr::without_provenance_mut::<c_void>(1);
-        // SAFETY: a GUID and a place for a pointer.
+        // SAFETY: a GUID and the address of a pointer.
         let answer = unsafe { query(&object, &stranger, &mut out) };
         assert_eq!((answer, out), (sys::E_NOINTERFACE, ptr::null_mut()));
     }
     assert_eq!(references(&object), 1);
-    // Two objects of a class are two.
+    // Two objects of a class are distinct.
     let other = library.create(&NULL);
     assert_ne!(as_unknown(&other), as_unknown(&object));
     drop((object, other));
@@ -81,7 +81,7 @@ fn counts_are_exact_under_sixteen_threads() {
         let threads: Vec<_> = (1..=THREADS)
             .map(|seed| {
                 let (barrier, interfaces) = (&barrier, &interfaces);
-                // A reference may be used on any thread: the object's own count is what is tested.
+                // A reference may be used on any thread: the test is about the object's own count.
                 let raw = object.as_raw().expose_provenance();
                 scope.spawn(move || {
                     let raw = ptr::with_exposed_provenance_mut::<c_void>(raw);
@@ -97,7 +97,7 @@ fn counts_are_exact_under_sixteen_threads() {
                             0..5 => held.push(as_unknown(object)),
                             5..9 => {
                                 let mut out = ptr::null_mut();
-                                // SAFETY: a GUID and a place for a pointer; success gives a
+                                // SAFETY: a GUID and the address of a pointer; success gives a
                                 // reference that is ours.
                                 held.push(unsafe {
                                     assert_eq!(query(object, iid, &mut out), sys::S_OK);
@@ -122,7 +122,7 @@ fn counts_are_exact_under_sixteen_threads() {
     });
     assert_eq!(references(&object) as usize, 1 + kept.len());
 
-    // The last reference is given up by whichever thread is last.
+    // The thread that is last gives up the last reference.
     drop(object);
     assert!(!kept.is_empty() && !library.can_unload());
     assert_eq!(info.references(), 2);
@@ -181,10 +181,10 @@ fn a_profiler_that_panics_when_dropped_is_gone_all_the_same() {
 #[test]
 fn after_shutdown_the_object_stays() {
     let library = Library::load_copy();
-    // The object holds the fake for ever.
+    // The object holds the fake forever.
     let info = Box::leak(FakeInfo::new());
     let object = library.create(&COUNTS);
-    // SAFETY: the fake lives for ever, and so does the object, which is what is tested here.
+    // SAFETY: the fake lives forever, and so does the object, which is the subject of this test.
     unsafe {
         assert_eq!(object.Initialize(info.as_raw()), sys::S_OK);
         assert_eq!(object.ThreadCreated(1), sys::S_OK);
@@ -197,7 +197,7 @@ fn after_shutdown_the_object_stays() {
         let late = ICorProfilerCallback11::from_raw_borrowed(&raw).unwrap();
         assert_eq!(late.ThreadDestroyed(1), sys::S_OK);
         assert_eq!(late.Shutdown(), sys::S_OK);
-        // Those who come late may still take references, and give them back.
+        // Late threads may still take references, and give them back.
         let more: BTreeSet<*mut c_void> = (0..3).map(|_| as_unknown(late).as_raw()).collect();
         assert_eq!(more, BTreeSet::from([raw]));
         assert_eq!(late.ThreadDestroyed(1), sys::S_OK);
@@ -210,7 +210,7 @@ fn after_shutdown_the_object_stays() {
         !library.take_log().contains("thread_destroyed"),
         "nothing reaches the profiler"
     );
-    assert_eq!(info.references(), 2, "it holds what it held");
+    assert_eq!(info.references(), 2, "it holds as many as before");
     assert!(!library.can_unload());
 }
 
@@ -220,7 +220,7 @@ fn a_shutdown_may_come_while_others_give_up_their_references() {
     let info = Box::leak(FakeInfo::new());
     for _ in 0..1_000 {
         let object = library.create(&NULL);
-        // SAFETY: the fake lives for ever.
+        // SAFETY: the fake lives forever.
         assert_eq!(unsafe { object.Initialize(info.as_raw()) }, sys::S_OK);
         let before = info.references();
         let raw = object.as_raw();
@@ -244,9 +244,9 @@ fn a_shutdown_may_come_while_others_give_up_their_references() {
             before,
             "an object that was shut down is kept"
         );
-        // SAFETY: the object lives for ever, as was just seen.
+        // SAFETY: the object lives forever, as was just seen.
         let late = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
-        // SAFETY: any callback may come at any time.
+        // SAFETY: any callback may be called at any time.
         assert_eq!(unsafe { late.ThreadCreated(1) }, sys::S_OK);
     }
 }

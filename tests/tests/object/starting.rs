@@ -1,4 +1,4 @@
-//! `Initialize` and `InitializeForAttach`: what they answer, and what is left when they fail.
+//! `Initialize` and `InitializeForAttach`: their results, and the state after a failure.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -29,11 +29,11 @@ fn attach(object: &ICorProfilerCallback11, info: &FakeInfo, data: &[u8]) -> HRES
 }
 
 fn module_load_finished(object: &ICorProfilerCallback11) -> HRESULT {
-    // SAFETY: any callback may come at any time.
+    // SAFETY: any callback may be called at any time.
     unsafe { object.ModuleLoadFinished(7, sys::S_OK) }
 }
 
-/// What the library itself asks for: which dynamic methods go, where the runtime tells.
+/// The events of the library itself: the unload of dynamic methods, if the runtime reports it.
 fn high(version: usize) -> u32 {
     if version < 9 {
         0
@@ -73,7 +73,7 @@ fn old_runtimes_have_the_low_events() {
         assert_eq!(info.masks(), [(LOW, None)]);
         drop(object);
 
-        // What needs the high half says what it needs.
+        // The error of a flag in the high half says so.
         library.take_log();
         let object = library.create(&ASKS_IN_COLLECTION);
         assert_eq!(initialize(&object, &info), sys::E_NOTIMPL);
@@ -101,7 +101,7 @@ fn what_is_no_runtime_is_refused() {
     let library = Library::load();
     let (stranger, info) = (FakeInfo::offering(0, 8), FakeInfo::new());
     let object = library.create(&LOW_EVENTS);
-    // SAFETY: null is what is tested; the fake lives.
+    // SAFETY: null is the tested argument; the fake lives.
     unsafe {
         assert_eq!(object.Initialize(ptr::null_mut()), sys::E_FAIL);
         assert_eq!(
@@ -113,7 +113,7 @@ fn what_is_no_runtime_is_refused() {
     assert_eq!(stranger.references(), 1);
     assert_eq!(module_load_finished(&object), sys::S_OK);
     assert_eq!(library.take_log(), "", "the profiler was not made");
-    // None of that keeps it from starting where there is a runtime.
+    // After that it can still start with a runtime.
     assert_eq!(initialize(&object, &info), sys::S_OK);
     assert_eq!(module_load_finished(&object), sys::S_OK);
     assert_eq!(library.take_log().lines().count(), 2);
@@ -213,7 +213,7 @@ fn events_that_the_runtime_refuses_end_the_start() {
         assert_eq!(info.masks(), [(LOW, Some(high(9)))]);
         assert_eq!(module_load_finished(&object), sys::S_OK);
         assert_eq!(library.take_log(), "", "no callback reaches it");
-        // Also not when the runtime changes its mind.
+        // Not even if the runtime changes its answer.
         info.answer_to_mask(sys::S_OK);
         assert_eq!(
             initialize(&object, &info),
@@ -282,7 +282,7 @@ fn a_profiler_is_a_main_one_unless_it_says_otherwise() {
     let library = Library::load();
     let object = library.create(&LOW_EVENTS);
     let mut answer = BOOL(7);
-    // SAFETY: a place for the answer, or null.
+    // SAFETY: the address for the answer, or null.
     unsafe {
         assert_eq!(object.LoadAsNotificationOnly(&mut answer), sys::S_OK);
         assert_eq!(object.LoadAsNotificationOnly(ptr::null_mut()), sys::S_OK);

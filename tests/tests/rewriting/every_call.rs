@@ -1,4 +1,4 @@
-//! Each call is seen: also those of methods that are inlined otherwise, and of precompiled ones.
+//! Each call is seen: including those of methods that are otherwise inlined, and of precompiled ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ const SETTINGS: [&[(&str, &str)]; 2] = [
 
 const ROUNDS: &str = "300";
 
-/// How often each method was called: of the program, by its own account.
+/// How often each method of the program was called, by the program's own counts.
 fn called(plain: &Finished) -> BTreeMap<&str, u64> {
     let lines = plain.stdout.lines().filter_map(|line| line.split_once(' '));
     lines
@@ -21,7 +21,7 @@ fn called(plain: &Finished) -> BTreeMap<&str, u64> {
         .collect()
 }
 
-/// The program's own account, and the lines of what an example wrote of it.
+/// The program's own counts, and the lines of an example about it.
 fn run(
     example: Example,
     runtime: &Runtime,
@@ -45,7 +45,7 @@ fn run(
     (plain, fs::read_to_string(file).unwrap())
 }
 
-/// Counts the names that this finds in lines.
+/// Counts the names that this function finds in lines.
 fn count<'a>(
     results: &'a str,
     name: impl Fn(&'a str) -> Option<(&'a str, u64)>,
@@ -66,7 +66,7 @@ fn on_each(assert: impl Fn(&Runtime, &[(&str, &str)])) {
     }
 }
 
-/// The methods that were called, but for those that say so.
+/// The methods that were called, without those that are marked as exceptions.
 fn expected(plain: &Finished) -> BTreeMap<&str, u64> {
     let called = called(plain);
     assert_eq!(called.len(), 17, "{}", plain.stdout);

@@ -1,4 +1,4 @@
-//! The examples that rewrite a program, from their command lines to what the program then does.
+//! The examples that rewrite a program, from their command lines to the program's behaviour.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime};
 
-/// The bundled sample, to its end: without a profiler, and with what the example wrote.
+/// Runs the bundled sample to its end: without a profiler, and with an example and its results.
 fn sample(
     example: Example,
     runtime: &Runtime,

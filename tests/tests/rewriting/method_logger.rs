@@ -1,4 +1,4 @@
-//! `method_logger`: the program calls the logger, and does what it did.
+//! `method_logger`: the program calls the logger, and behaves as before.
 
 use std::fs;
 
@@ -8,8 +8,8 @@ use crate::sample;
 
 const EXAMPLE: Example = Example("method_logger");
 
-/// Checks that calls end in the reverse order in which they began, and gives them in the order of
-/// their beginnings, with what stands behind the name.
+/// Checks that calls end in the reverse order of their beginnings, and returns them in the order of
+/// their beginnings, with the text after the name.
 fn calls(log: &str) -> Vec<(&str, Option<&str>)> {
     let (mut open, mut all) = (Vec::new(), Vec::new());
     for line in log.lines() {
@@ -144,7 +144,7 @@ fn other_programs_do_what_they_did() {
                 (plain.status, &plain.stdout)
             );
             assert_eq!(rest, plain.stderr.lines().collect::<Vec<_>>(), "{il}");
-            // One line has how many were refused, and nothing else went wrong.
+            // One line has the number of refusals, and nothing else failed.
             let refused = il
                 .lines()
                 .filter(|line| line.starts_with("refused"))
@@ -190,7 +190,7 @@ fn calls_are_counted_where_types_can_be_added() {
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.stdout, plain.stdout);
         assert_eq!(profiled.status, plain.status);
-        // Before .NET 9, no metadata can be added to what the program builds: one method is refused.
+        // Before .NET 9, no metadata can be added to modules that the program builds: one method is refused.
         let refused = "method_logger: 1 refused: Sums.Add(int, int)";
         let stderr = &profiled.stderr;
         assert!(stderr.is_empty() || stderr.starts_with(refused), "{stderr}");

@@ -1,6 +1,6 @@
-//! Each call is seen of code that was compiled in advance, which holds copies of its own methods.
+//! Each call is seen of precompiled code, which contains inlined copies of its own methods.
 //!
-//! A library of the framework is such code. With another name it is one of the program.
+//! A library of the framework is such code. Under another name it is one of the program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,7 @@ fn renamed(runtime: &Runtime, folder: &Folder) -> PathBuf {
     path
 }
 
-/// What an example writes of the program with the library.
+/// The results of an example on the program with the library.
 fn results(example: Example, runtime: &Runtime, library: &Path, options: &[&str]) -> String {
     let folder = Folder::new();
     let file = folder.path("results");
@@ -104,7 +104,7 @@ fn each_call_of_a_precompiled_library_is_logged() {
     }
 }
 
-/// What hooks see: each call, as with them no precompiled code is used and nothing is inlined.
+/// The calls that hooks see: each one, because with hooks no precompiled code is used and nothing is inlined.
 fn counted(runtime: &Runtime, library: &Path) -> BTreeMap<String, u64> {
     let table = results(Example("call_counter"), runtime, library, &["--no-times"]);
     counts(&table, |line| {
@@ -120,7 +120,7 @@ fn each_call_from_precompiled_code_is_traced() {
         let folder = Folder::new();
         let library = renamed(runtime, &folder);
         let [config, summary] = ["config", "summary"].map(|name| folder.path(name));
-        // Small methods, but not those that call them.
+        // Small methods, but not their callers.
         fs::write(&config, format!("{RENAMED}!*.get_*\n")).unwrap();
         let [config, file] = [&config, &summary].map(|path| path.to_str().unwrap());
         let options = ["--config", config, "--summary", file];

@@ -1,4 +1,4 @@
-//! `return_inspector`: what methods return, whichever way it is looked at.
+//! `return_inspector`: the results of methods, by both ways of inspection.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::sample;
 
 const EXAMPLE: Example = Example("return_inspector");
 
-/// What the bundled sample's methods return, as far as that is known.
+/// The results of the bundled sample's methods, as far as they are known.
 const RETURNED: [&str; 6] = [
     r#"Shop.Program.TrySell(Shop.Store, string, int) = "sold 3 apple for 1.05""#,
     "Shop.Money.op_Multiply(Shop.Money, int) = Shop.Money { cents: 480 }",
@@ -32,7 +32,7 @@ fn results_of_every_kind_are_shown() {
         for line in RETURNED {
             assert!(inspected.logged(line), "{line}");
         }
-        // A method that throws returns nothing, and one that is `void` never does.
+        // A method that throws has no result, and neither has one that is `void`.
         let sold = inspected
             .log
             .lines()
@@ -51,7 +51,7 @@ fn rust_sees_the_same_primitives_and_strings() {
         println!("on {}", runtime.name);
         assert_eq!(native.output(), plain.output());
         assert!(native.log.lines().count() > 100_000);
-        // Each result is shown in the same way, but for truth.
+        // Both ways show each result alike, except for `bool`.
         let managed = managed
             .log
             .replace(" = True\n", " = true\n")

@@ -1,4 +1,4 @@
-//! A collector of OpenTelemetry, as far as these tests need it: it decodes what it gets by the official
+//! A collector of OpenTelemetry, as far as these tests need it: it decodes requests by the official
 //! definitions.
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// One that takes so long for each answer.
+    /// A collector that takes so long for each answer.
     pub(crate) fn start(takes: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1/traces", listener.local_addr().unwrap());
@@ -32,7 +32,7 @@ impl Collector {
         Self { url, requests }
     }
 
-    /// What has come.
+    /// The requests so far.
     pub(crate) fn requests(&self) -> Vec<ExportTraceServiceRequest> {
         self.requests.try_iter().collect()
     }
@@ -63,7 +63,7 @@ fn receive(stream: &mut TcpStream, takes: Duration) -> Option<ExportTraceService
     let mut body = vec![0; length.parse().unwrap()];
     reader.read_exact(&mut body).ok()?;
     thread::sleep(takes);
-    // The program may be gone by then.
+    // The program may have ended by then.
     let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     Some(ExportTraceServiceRequest::decode(&*body).unwrap())
 }

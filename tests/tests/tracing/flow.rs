@@ -1,10 +1,10 @@
-//! Spans over threads and awaits: when they end, and what they belong to.
+//! Spans across threads and awaits: their ends, and their parents.
 
 use clr_profiler_tests::runtimes;
 
 use crate::trace::{Span, Trace, traced};
 
-/// What `Task.Delay` waits for in each of the methods, less what clocks may differ.
+/// The delay of `Task.Delay` in each of the methods, minus the difference of clocks.
 const DELAY: f64 = 28.0;
 
 #[test]
@@ -15,7 +15,7 @@ fn asynchronous_methods_end_with_their_tasks() {
         for method in ["OfTask", "OfTaskOf", "OfValueTask", "OfValueTaskOf"] {
             let name = format!("Traced.Asynchronous.{method}(Traced.Asynchronous+End)");
             let spans = trace.of(&name);
-            // As in the program's enumeration of the ends.
+            // In the order of the program's enumeration of the ends.
             let [now, later, fail_now, fail_later, cancel_later] = spans[..5] else {
                 panic!("{spans:?}");
             };

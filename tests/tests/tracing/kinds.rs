@@ -6,14 +6,14 @@ use clr_profiler_tests::{Finished, Folder, profilee, runtimes};
 
 use crate::trace::{EXAMPLE, Span, Trace, traced};
 
-/// Methods with their calls, and how many of these failed.
+/// Methods with the numbers of their calls and of their failures.
 const COUNTS: [(&str, usize, usize); 21] = [
     ("Traced.Program.Main(string[])", 1, 0),
     ("Traced.Plain.Outer(int)", 1, 0),
     ("Traced.Plain.Inner(int)", 2, 0),
     ("Traced.Plain.Throws(string)", 2, 2),
     ("Traced.Plain.Unwinds()", 1, 1),
-    // One exception comes out of its `try`, but not out of the method.
+    // One exception leaves its `try`, but not the method.
     ("Traced.Plain.Replaces()", 1, 0),
     ("Traced.Plain.Spans(System.Span<int>)", 1, 0),
     ("Traced.Plain.Overload(int)", 1, 0),
@@ -90,7 +90,7 @@ fn every_kind_of_method_has_its_spans() {
     }
 }
 
-/// On each thread, one call is within another or apart from it.
+/// Asserts that calls on each thread are nested or disjoint.
 fn nested(spans: &[Span]) {
     let calls: Vec<_> = spans.iter().filter(|span| !span.is_async).collect();
     for one in &calls {

@@ -1,4 +1,4 @@
-//! A trace is whole at any moment, and does not grow without end.
+//! A trace is complete at any moment, and does not grow without limit.
 
 use std::fs;
 use std::thread;
@@ -28,7 +28,7 @@ fn a_trace_that_has_reached_its_limit_says_so() {
             && lines[0].contains("1 MB; `--limit` sets another limit");
         assert!(is_said, "{lines:?}");
         let text = fs::read_to_string(&file).unwrap();
-        // With the calls that were under way, and the summary.
+        // With the open calls, and the summary.
         assert!(
             (1 << 19..(1 << 20) + (64 << 10)).contains(&text.len()),
             "{}",
@@ -69,7 +69,7 @@ fn a_trace_is_whole_whenever_the_program_is_killed() {
     }
 }
 
-/// A program that another traced one has started writes to a file of its own.
+/// A program that a traced one has started writes to a file of its own.
 #[test]
 fn each_process_has_its_trace() {
     for runtime in runtimes() {

@@ -1,4 +1,4 @@
-//! `method_tracer`: what the program does stays as it is, and its calls become spans.
+//! `method_tracer`: the program's behaviour stays the same, and its calls become spans.
 
 mod collector;
 #[path = "../watching/endings.rs"]

@@ -1,4 +1,4 @@
-//! Spans that go to a collector.
+//! Spans that are sent to a collector.
 
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -97,7 +97,7 @@ fn a_collector_gets_the_spans_of_the_trace() {
 fn a_collector_that_does_not_answer_costs_spans_and_no_time() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        // It takes connections and never says a word.
+        // It accepts connections and never answers.
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let silent = format!("http://{}/v1/traces", listener.local_addr().unwrap());
         let nobody = "http://127.0.0.1:9/v1/traces".to_owned();

@@ -114,7 +114,7 @@ impl Trace {
         self.spans.iter().find(|span| span.id == id).unwrap()
     }
 
-    /// What is said of a method under a key: why it is refused, say.
+    /// The value for a method under a key: for example, why it is refused.
     pub(crate) fn reason(&self, key: &str, name: &str) -> Option<&str> {
         let notes = self.other[key].as_array().unwrap();
         let note = notes.iter().find(|note| note["name"] == name)?;
@@ -122,7 +122,7 @@ impl Trace {
     }
 }
 
-/// Traces `Traced` and looks whether it does what it does without.
+/// Traces `Traced` and checks that it behaves as without the tracer.
 pub(crate) fn traced(runtime: &Runtime, options: &[&str], words: &[&str]) -> (Trace, String) {
     let folder = Folder::new();
     let (file, summary) = (folder.path("trace.json"), folder.path("summary.txt"));
@@ -143,7 +143,7 @@ pub(crate) fn traced(runtime: &Runtime, options: &[&str], words: &[&str]) -> (Tr
     assert_eq!(rest, plain.stderr.lines().collect::<Vec<_>>());
     let text = |file: &Path| fs::read_to_string(file).unwrap();
     let trace = Trace::parse(&text(&file));
-    // What was refused is said in one line, and nothing else went wrong.
+    // Refusals are reported in one line, and nothing else failed.
     let refused = trace.other["refused"].as_array().unwrap().len();
     match own[..] {
         [] => assert_eq!(refused, 0),

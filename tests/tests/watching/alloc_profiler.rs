@@ -1,4 +1,4 @@
-//! `alloc_profiler`: each object once, and where it came from.
+//! `alloc_profiler`: each object once, with the method that allocated it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::endings::endings;
 
 const EXAMPLE: Example = Example("alloc_profiler");
 
-/// Runs a work of `Watched`; gives the program's end, and the file of this name, which there is none of
+/// Runs a work of `Watched`; returns the program's end, and the file of this name, which does not exist
 /// if the profiler did not start.
 fn run(
     runtime: &Runtime,
@@ -38,7 +38,7 @@ fn results(runtime: &Runtime, work: (&str, u64), options: &[&str], name: &str) -
     results
 }
 
-/// The numbers of each row, by type or method: objects, bytes, share, and what survived.
+/// The numbers of each row, by type or method: objects, bytes, share, and survivors.
 fn rows(table: &str) -> HashMap<&str, Vec<f64>> {
     let rows = table.lines().filter_map(|line| {
         let mut rest = line.trim_start();
@@ -56,7 +56,7 @@ fn rows(table: &str) -> HashMap<&str, Vec<f64>> {
     rows.collect()
 }
 
-/// What `Watched allocate` makes: objects and bytes by type, and by the method that makes them.
+/// The allocations of `Watched allocate`: objects and bytes by type, and by the allocating method.
 fn expected(number: u64) -> Vec<(&'static str, u64, u64)> {
     let (tenth, threads) = (number / 10, number / 16 * 16);
     vec![
@@ -117,7 +117,7 @@ fn what_survives_is_what_the_program_keeps() {
             rows["Watched.Lasting[]"][3..],
             [8024.0, 8024.0, 8024.0, 0.0, 0.0]
         );
-        // The last one is still referred to.
+        // The last one is still referenced.
         let small: f64 = rows["Watched.Small"][3..].iter().sum();
         assert_eq!(small, 0.0, "{table}");
         assert!(table.ends_with("; 3 collections\n"), "{table}");
@@ -246,9 +246,9 @@ fn however_the_program_ends_the_table_is_whole() {
 }
 
 /// The types that `Boxed` boxes, how often, and whether .NET 10 reports that. The code is not optimised
-/// where nothing else is said.
+/// unless stated.
 const BOXED: [(&str, f64, bool); 5] = [
-    // A struct that is a static field is in a box of the runtime's: one more.
+    // A struct that is a static field is in a box that the runtime allocates: one more.
     ("Boxed.Number", 301.0, false),
     // The result of a call.
     ("Boxed.Made", 300.0, true),
@@ -279,7 +279,7 @@ fn boxes_are_counted_where_the_runtime_reports_them() {
             if runtime.major < 10 || is_reported_by_10 {
                 assert_eq!(counted, boxes, "{name}");
             } else {
-                // Now and then the helper asks for memory, which is reported.
+                // The helper allocates occasionally, which is reported.
                 assert!(counted < boxes / 10.0, "{name}: {counted}");
             }
         }

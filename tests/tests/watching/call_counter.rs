@@ -1,4 +1,4 @@
-//! `call_counter`: each call once, whatever ends it.
+//! `call_counter`: each call once, however it ends.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,7 +17,7 @@ fn number() -> u64 {
     }
 }
 
-/// Runs a work of `Watched`; gives the file of this name.
+/// Runs a work of `Watched`; returns the file of this name.
 fn results(
     runtime: &Runtime,
     (work, number): (&str, u64),
@@ -53,7 +53,7 @@ fn rows(table: &str) -> HashMap<&str, (u64, f64, f64)> {
     rows.collect()
 }
 
-/// What `Watched count` calls.
+/// The calls of `Watched count`.
 fn expected(number: u64) -> Vec<(&'static str, u64)> {
     vec![
         ("Watched.Program.Main(string[])", 1),
@@ -103,7 +103,7 @@ fn time_counts_once_in_recursion_and_for_those_who_wait() {
         let (_, _, even) = rows["Watched.Counted.Even(int)"];
         let (_, _, odd) = rows["Watched.Counted.Odd(int)"];
         assert!(odd <= even && even < total, "{table}");
-        // What is in `Main` is in nothing else, and `Main` is all of its thread.
+        // Calls of `Main` are not in other calls, and `Main` is all of its thread.
         let (_, _, main) = rows["Watched.Program.Main(string[])"];
         assert!(main >= total, "{table}");
         for (name, (_, own, total)) in rows {
@@ -132,7 +132,7 @@ fn stacks_hold_all_calls() {
             let leaf = stack.rsplit(';').next().unwrap();
             *calls.entry(leaf).or_default() += count.parse::<u64>().unwrap();
         }
-        // An exception leaves what it leaves, and a tail call its caller: nobody is below those.
+        // An exception leaves its calls, and a tail call its caller: no call is below those.
         let run = "Watched.Program.Main(string[]);Watched.Counted.Run(int)";
         for line in [
             format!("{run};Watched.Counted.Catches(int) 300"),

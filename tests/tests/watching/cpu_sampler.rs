@@ -1,4 +1,4 @@
-//! `cpu_sampler`: time is where it is spent.
+//! `cpu_sampler`: time is attributed to the methods that spend it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::endings::{Ending, endings};
 
 const EXAMPLE: Example = Example("cpu_sampler");
 
-/// Runs `Spins` on so many threads, for so many rounds; gives the file of this name.
+/// Runs `Spins` on so many threads, for so many rounds; returns the file of this name.
 fn results(
     runtime: &Runtime,
     (threads, rounds): (&str, &str),
@@ -74,7 +74,7 @@ impl Shares {
         self.leaves.values().sum()
     }
 
-    /// By how many points the method that is furthest from its share is away from it.
+    /// The largest deviation of a method from its share, in points.
     fn error(&self) -> f64 {
         let expected = [
             (SEVENTY, 70.0),
@@ -92,11 +92,11 @@ impl Shares {
 #[test]
 fn shares_are_those_of_the_program() {
     for runtime in runtimes() {
-        // On a busy machine, more threads are sampled more rarely each.
+        // On a busy machine, each of many threads is sampled more rarely.
         for (threads, rounds) in [("1", "640"), ("16", "1920")] {
             let mut shares = Shares::default();
-            // What few samples of a busy machine leave to chance, more of them even out: what is
-            // wrong stays wrong.
+            // Random errors of few samples of a busy machine average out with more of them; systematic
+            // errors remain.
             for _ in 0..20 {
                 let run = (threads, rounds);
                 shares.add(&results(runtime, run, &["--interval", "500"], "cpu.folded"));
@@ -160,7 +160,7 @@ fn each_form_has_the_methods() {
     ] {
         assert!(report[1].contains(words), "{table}");
     }
-    // What a table of this sampler cannot tell is said in it.
+    // The limits of the method are stated in the table.
     assert!(report[0].starts_with("own time is biased: "), "{table}");
     assert!(
         report[0].contains("booked at the next safepoint"),
@@ -197,7 +197,7 @@ fn however_the_program_ends_the_picture_is_whole() {
                 );
                 assert!(results.contains(" samples; the program was stopped "));
             } else {
-                // It may have ended before anything was written, but not where that is waited for.
+                // It may have ended before anything was written, except where the test waits for that.
                 let is_early =
                     results.is_empty() && !matches!(ending, Ending::Kill | Ending::Overflow);
                 assert!(is_early || results.contains(" samples; "), "{results}");

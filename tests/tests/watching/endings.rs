@@ -1,4 +1,4 @@
-//! Ways in which a program ends, after each of which the results are there.
+//! Ways in which a program ends, with results after each.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,11 +18,11 @@ pub(crate) enum Ending {
     Return,
     /// `Environment.Exit`.
     Exit,
-    /// An exception that nobody catches.
+    /// An uncaught exception.
     Unhandled,
     /// `Environment.FailFast`.
     FailFast,
-    /// The stack is used up.
+    /// A stack overflow.
     Overflow,
     /// Ctrl-C.
     Interrupt,
@@ -34,7 +34,7 @@ pub(crate) enum Ending {
     Ignored,
     /// `kill -KILL`.
     Kill,
-    /// `Main` returns after a child has told which signals it blocks and ignores.
+    /// `Main` returns after a child has reported the signals that it blocks and ignores.
     Child,
 }
 
@@ -50,7 +50,7 @@ impl Ending {
         Self::Kill,
     ];
 
-    /// What programs do with signals, which all examples treat alike: tried with two of them.
+    /// The reactions of programs to signals, which all examples treat alike: tested with two of them.
     const OF_SIGNALS: [Self; 3] = [Self::Cancel, Self::Ignored, Self::Child];
 
     fn argument(self) -> &'static str {
@@ -76,10 +76,10 @@ impl Ending {
         }
     }
 
-    /// Whether a profiler can write something when the program ends so.
+    /// Whether a profiler can write something at such an end of the program.
     pub(crate) fn is_seen(self, runtime: &Runtime) -> bool {
         match self {
-            // From then on, the runtime takes its signal handlers away before it aborts.
+            // From then on, the runtime removes its signal handlers before it aborts.
             Self::Unhandled | Self::FailFast | Self::Overflow => runtime.major < 5,
             Self::Kill => false,
             _ => true,
@@ -87,7 +87,7 @@ impl Ending {
     }
 }
 
-/// Which of the examples only append to their results: the others write them whole.
+/// The examples that only append to their results: the others replace them whole.
 const APPEND: [&str; 5] = [
     "exception_logger",
     "gc_monitor",
@@ -97,7 +97,7 @@ const APPEND: [&str; 5] = [
 ];
 
 /// Runs a work of `Watched` to each of its ends, on each runtime: `check` gets the results, empty
-/// where there is no file. What the program itself does is as it is without a profiler.
+/// if there is no file. The program itself behaves as without a profiler.
 pub(crate) fn endings(
     example: Example,
     options: &[&str],
@@ -118,7 +118,7 @@ pub(crate) fn endings(
             let words = [work, ending.argument()];
             let program = profilee("Watched");
             let plain = plain(example, runtime, &words, ending);
-            // Written once a second: what such an end leaves is known when something was.
+            // Written once a second: the leftovers of such an end are known after the first write.
             let is_due = matches!(ending, Ending::Kill | Ending::Overflow)
                 && !APPEND.contains(&example.0)
                 && example.0 != "heap_snapshot";
@@ -130,7 +130,7 @@ pub(crate) fn endings(
             );
             assert_eq!(watched.status, plain.status, "{watched:?}");
             assert_eq!(watched.stdout, plain.stdout);
-            // The runtime prints all of an overflown stack, on which the profiler may be.
+            // The runtime prints the whole overflown stack, which may contain frames of the profiler.
             if ending != Ending::Overflow {
                 let stderr = own_lines(example, &watched.stderr);
                 assert_eq!(stderr, own_lines(example, &plain.stderr));
@@ -143,7 +143,7 @@ pub(crate) fn endings(
             check(runtime, ending, results.as_deref().unwrap_or_default());
             let mut files = folder.listing();
             if !ending.is_seen(runtime) {
-                // It may have been killed while it wrote.
+                // It may have been killed during a write.
                 files.retain(|(path, _)| path.extension().is_none_or(|end| end != "part"));
             }
             assert_eq!(files.len(), usize::from(results.is_some()), "{files:?}");
@@ -170,8 +170,8 @@ fn plain(example: Example, runtime: &Runtime, words: &[&str], ending: Ending) ->
     known.entry(key).or_insert(plain).clone()
 }
 
-/// The program's lines, and of a stack trace those without the framework's methods: which of these are
-/// there depends on what the compiler inlines, and so on the profiler.
+/// The program's lines, and those of stack traces without the framework's methods: which of these
+/// appear depends on inlining, and so on the profiler.
 fn own_lines(example: Example, stderr: &str) -> Vec<&str> {
     let (_, mut lines) = example.split(stderr);
     lines.retain(|line| !line.starts_with("   at System."));
@@ -179,7 +179,7 @@ fn own_lines(example: Example, stderr: &str) -> Vec<&str> {
 }
 
 fn end(mut command: Command, ending: Ending, awaited: Option<&Path>) -> Finished {
-    // A shell that starts the tests in the background lets them ignore SIGINT, and what they start.
+    // A shell that starts the tests in the background lets them ignore SIGINT, and their children.
     // SAFETY: `signal` may be called between fork and exec.
     unsafe {
         command.pre_exec(move || {

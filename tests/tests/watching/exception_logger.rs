@@ -1,4 +1,4 @@
-//! `exception_logger`: each exception has its type, message, stack and catcher.
+//! `exception_logger`: each exception has its type, message, stack and catch block.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::endings::endings;
 
 const EXAMPLE: Example = Example("exception_logger");
 
-/// What `Watched fail` does on its main thread: what is thrown, where, and where it is caught.
+/// The exceptions of `Watched fail` on its main thread: type and message, stack, and catch block.
 const THROWN: [(&str, &str, Option<&str>); 10] = [
     ("System.InvalidOperationException: at once", RUN, Some(RUN)),
     (
@@ -47,8 +47,8 @@ const THROWN: [(&str, &str, Option<&str>); 10] = [
     ),
 ];
 
-/// The same on a runtime that loses exceptions, where its tracing tells of them: with names of its
-/// own, and not of those that are thrown again.
+/// The same on a runtime that loses exceptions, where its tracing reports them: with other
+/// names, and without those that are thrown again.
 fn thrown(runtime: &Runtime) -> Vec<(&'static str, &'static str, Option<&'static str>)> {
     let mut thrown = THROWN.to_vec();
     if runtime.major >= 9 {
@@ -61,7 +61,7 @@ fn thrown(runtime: &Runtime) -> Vec<(&'static str, &'static str, Option<&'static
 
 const RUN: &str = "Watched.Failures.Run()";
 
-/// What four threads do together, each exception caught where it is thrown.
+/// The exceptions of four threads, each caught where it is thrown.
 const OFTEN: &str = ": often";
 const TIMES: usize = 1000;
 
@@ -85,10 +85,10 @@ struct Logged<'a> {
     caught: Option<&'a str>,
 }
 
-/// The program's own exceptions, those of its host left out.
+/// The program's own exceptions, without those of its host.
 fn logged(results: &str) -> Vec<Logged<'_>> {
     let mut all: Vec<Logged<'_>> = Vec::new();
-    // A host of the program may throw as well: numbers say which catch belongs to which throw.
+    // A host of the program may throw as well: numbers connect catches with throws.
     let mut numbers = Vec::new();
     for line in results.lines() {
         if let Some(frame) = line.strip_prefix("    at ") {

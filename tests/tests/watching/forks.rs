@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes};
 
-/// What the program wrote, with one word for all signals that ended the child: after an abort, the
+/// The program's output, with one word for all signals that ended the child: after an abort, the
 /// runtime's own handler ends it in more than one way.
 fn output(finished: &Finished) -> String {
     let lines = finished.stdout.lines().map(|line| {

@@ -8,10 +8,10 @@ use crate::endings::endings;
 
 const EXAMPLE: Example = Example("gc_monitor");
 
-/// What `Watched collect` asks for. The collector may collect older generations as well.
+/// The requests of `Watched collect`. The collector may collect older generations as well.
 const ASKED: [u32; 6] = [0, 0, 0, 1, 1, 2];
 
-/// What the program keeps: 20,000 arrays of 1,000 bytes, 24 for their headers.
+/// The objects that the program keeps: 20,000 arrays of 1,000 bytes, 24 for their headers.
 const KEPT: f64 = 20_480_000.0;
 
 /// The results of `Watched collect` on a runtime.
@@ -26,7 +26,7 @@ fn results(runtime: &Runtime, options: &[&str]) -> String {
     fs::read_to_string(file).unwrap()
 }
 
-/// The number behind a word of a line.
+/// The number after a word of a line.
 fn number(line: &str, word: &str) -> f64 {
     let after = line.split(word).nth(1);
     let digits = after.and_then(|rest| {
@@ -34,7 +34,7 @@ fn number(line: &str, word: &str) -> f64 {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
         rest[..end.unwrap_or(rest.len())].parse().ok()
     });
-    digits.unwrap_or_else(|| panic!("no number behind `{word}`: {line}"))
+    digits.unwrap_or_else(|| panic!("no number after `{word}`: {line}"))
 }
 
 fn induced(results: &str) -> Vec<&str> {
@@ -56,7 +56,7 @@ fn collections_are_as_the_program_asked_for_them() {
             assert!(before * 1e6 > KEPT && after * 1e6 > KEPT, "{line}");
             assert!(!line.contains("survived"), "{line}");
         }
-        // What was new grows older.
+        // New objects are promoted.
         let last = lines[lines.len() - 1];
         let (_, parts) = last.split_once(" MB  ").unwrap();
         assert!(number(parts, "gen2") * 1e6 > KEPT, "{last}");

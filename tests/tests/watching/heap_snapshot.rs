@@ -1,4 +1,4 @@
-//! `heap_snapshot`: what is on the heap of a program of which everything is known, and what keeps it.
+//! `heap_snapshot`: the objects on the heap of a fully known program, and the paths to them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::endings::{Ending, endings};
 
 const EXAMPLE: Example = Example("heap_snapshot");
 
-/// Runs `Graph` to an end, and gives the file of this name.
+/// Runs `Graph` to an end, and returns the file of this name.
 fn results(runtime: &Runtime, ending: &str, options: &[&str], name: &str) -> String {
     let folder = Folder::new();
     let file = folder.path(name);
@@ -29,8 +29,8 @@ fn results(runtime: &Runtime, ending: &str, options: &[&str], name: &str) -> Str
     fs::read_to_string(file).unwrap()
 }
 
-/// Sends SIGUSR1 to `Graph` while it waits, and gives the file of this name, and what the program
-/// leaves.
+/// Sends SIGUSR1 to `Graph` while it waits, and returns the file of this name, and the program's
+/// output.
 fn results_of_signal(runtime: &Runtime, options: &[&str], name: &str) -> (String, Finished) {
     let folder = Folder::new();
     let file = folder.path(name);
@@ -72,14 +72,14 @@ fn totals(table: &str) -> HashMap<&str, [u64; 3]> {
     rows.collect()
 }
 
-/// Objects, own and retained bytes of types, on 64 bits: what the comments in the source say.
+/// Objects, own and retained bytes of types, on 64 bits: as in the comments of the source.
 const KNOWN: [(&str, [u64; 3]); 6] = [
-    // Each keeps a B, a C[] and the C of both.
+    // Each retains a B, a C[] and the C of both.
     ("Graph.A", [1000, 48 * 1000, (48 + 48 + 56 + 4 * 24) * 1000]),
     ("Graph.B", [1000, 48 * 1000, (48 + 24) * 1000]),
     ("Graph.C[]", [1000, 56 * 1000, (56 + 3 * 24) * 1000]),
     ("Graph.C", [4003, 24 * 4003, 24 * 4003]),
-    // One is kept by the other.
+    // One refers to the other.
     ("Graph.Cycle", [2, 64, 64 + 1024 + 2024]),
     // One of them is a key in a weak table, which attaches an object with an array.
     ("Graph.Key", [2, 48, 48 + 24 + 3024]),
@@ -101,7 +101,7 @@ fn the_table_tells_what_is_there_and_what_it_keeps() {
     }
 }
 
-/// What keeps an object of a type: the lines below the table.
+/// The path to an object of a type: the lines below the table.
 fn path(runtime: &Runtime, name: &str) -> Vec<String> {
     let (table, finished) = results_of_signal(runtime, &["--path", name], "heap.txt");
     assert_eq!(
@@ -144,7 +144,7 @@ fn what_keeps_an_object_leads_there_from_a_root() {
     }
 }
 
-/// A `.heapsnapshot` file, read by its own description.
+/// A `.heapsnapshot` file, read according to the format description in it.
 struct Snapshot {
     nodes: Vec<Node>,
 }
@@ -263,7 +263,7 @@ fn assert_known_graph(snapshot: &Snapshot) {
             ]
         );
         last += usize::from(next.is_empty());
-        // The B knows the very A that has it.
+        // The B refers to the A that has it.
         let own = |name| a.edges.iter().find(|(_, edge, _)| edge == name).unwrap().2;
         let back = &snapshot.nodes[own("Own")];
         let (_, _, back) = back
@@ -332,7 +332,7 @@ fn the_file_holds_each_object_with_its_references() {
         );
         let snapshot = Snapshot::parse(&text);
         assert_known_graph(&snapshot);
-        // From the first node on.
+        // Starting from the first node.
         let [first, roots] = [0, 1].map(|index| &snapshot.nodes[index]);
         assert_eq!((&*first.kind, &*roots.name), ("synthetic", "(GC roots)"));
         assert!(first.edges.iter().any(|(_, _, to)| *to == 1));
@@ -357,7 +357,7 @@ fn the_file_holds_each_object_with_its_references() {
         // It has a weak one, too.
         assert!(!is_of(of_kind("(handles)"), "Graph.AlsoWeak"));
         assert!(is_of(of_kind("(finalizer queue)"), "Graph.Finalized"));
-        // All but what is never collected can be reached from there.
+        // Everything that can be collected is reachable from there.
         let mut seen = vec![false; snapshot.nodes.len()];
         let mut queue = vec![0];
         while let Some(node) = queue.pop() {
@@ -398,7 +398,7 @@ fn a_heap_is_looked_at_again_and_again() {
     assert!(contents.last().unwrap().contains("  Graph.A\n"));
 }
 
-/// What is loaded, compiled and unloaded meanwhile has its names, or none, and nothing breaks.
+/// Types that are loaded, compiled and unloaded meanwhile have their names, or none, and nothing breaks.
 #[test]
 fn a_heap_is_looked_at_while_the_program_does_everything() {
     for runtime in runtimes() {
@@ -408,7 +408,7 @@ fn a_heap_is_looked_at_while_the_program_does_everything() {
         let command = EXAMPLE.command(runtime, &options, &profilee("Stress"), &["4"]);
         let mut finished = Finished::of(command);
         if runtime.major == 8 {
-            // The program unloads, and from then on the heap cannot be gone through there.
+            // The program unloads, and from then on the runtime cannot walk the heap.
             let told = "not written, the first: ICorProfilerInfo5::SetEventMask2 was not called";
             let stderr = std::mem::take(&mut finished.stderr);
             assert!(
@@ -417,7 +417,7 @@ fn a_heap_is_looked_at_while_the_program_does_everything() {
             );
         }
         assert_eq!(finished.output(), STRESS);
-        // Nothing at all was written where the first unload came before.
+        // Nothing was written if the first unload came before.
         let table = fs::read_to_string(file);
         if runtime.major != 8 || table.is_ok() {
             let table = table.unwrap();
@@ -430,14 +430,14 @@ fn a_heap_is_looked_at_while_the_program_does_everything() {
 #[test]
 fn however_the_program_ends_its_streams_are_its_own() {
     endings(EXAMPLE, &[], "collect", |runtime, ending, results| {
-        // An abort leaves no time to look.
+        // An abort leaves no time for recording.
         let is_abort = matches!(
             ending,
             Ending::Unhandled | Ending::FailFast | Ending::Overflow
         );
         if ending.is_seen(runtime) && !is_abort {
             let totals = totals(results);
-            // 20,000 of 1,000 bytes, and what the runtime has.
+            // 20,000 of 1,000 bytes, and those of the runtime.
             let [count, size, _] = totals["byte[]"];
             assert!((20_000..20_200).contains(&count), "{results}");
             assert!(size > 20_000 * 1024, "{results}");

@@ -40,7 +40,7 @@ fn say(control: &Path, line: &str) {
     file.unwrap().write_all(line.as_bytes()).unwrap();
 }
 
-/// The program, which runs its work at each line, and what is counted of it.
+/// The program, which runs its work at each line, and its counts.
 fn follow(runtime: &Runtime, mut program: Running, control: &Path, output: &Path) {
     let run = |program: &mut Running| {
         let line = program.ask("run");
@@ -48,7 +48,7 @@ fn follow(runtime: &Runtime, mut program: Running, control: &Path, output: &Path
         assert_eq!(result, "ran 93100300");
         time.parse::<f64>().unwrap()
     };
-    // So that what can be inlined is.
+    // So that everything that can be inlined is.
     let before = (0..5).map(|_| run(&mut program)).fold(f64::MAX, f64::min);
     let methods = [
         "Hot.Program.Own()",
@@ -122,7 +122,7 @@ fn calls_are_counted_while_it_is_said_so() {
     }
 }
 
-/// On .NET 8 and newer, the call that counts names a type that is newer than these.
+/// On .NET 8 and newer, the call that counts refers to a type that is newer than these.
 #[test]
 fn calls_are_counted_in_programs_that_refer_to_facades() {
     for runtime in runtimes() {

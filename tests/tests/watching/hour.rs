@@ -1,10 +1,10 @@
-//! An hour of events, as fast as they come: what the tools remember does not grow with it.
+//! An hour of events without pauses: the tools' memory does not grow with it.
 
 use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes_where};
 
-/// How many events a second stand for, in parts of what `.ci/full` takes.
+/// The event rate, as a fraction of that of `.ci/full`.
 fn rate(of: u64) -> u64 {
     match std::env::var_os("WATCHED_HOUR") {
         Some(_) => of,
@@ -12,7 +12,7 @@ fn rate(of: u64) -> u64 {
     }
 }
 
-/// By how many kilobytes the program may grow more under a tool than alone.
+/// How many kilobytes more than alone the program may grow under a tool.
 const MORE: i64 = 8 * 1024;
 
 /// The program's memory after the first second of the hour, and after the last one.
@@ -26,7 +26,7 @@ fn memory(finished: &Finished) -> [i64; 2] {
 
 #[test]
 fn tools_do_not_grow_with_the_events() {
-    // A line for each exception and each collection: these come less often.
+    // A line for each exception and each collection: these are less frequent.
     for (name, options, events, of) in [
         ("call_counter", &[][..], "calls", 1000),
         ("alloc_profiler", &[], "objects", 1000),

@@ -1,5 +1,5 @@
 //! Programs with few descriptors and small files, and results that cannot be written: no example
-//! makes a difference to the program, and each says in one line what it could not write.
+//! affects the program, and each reports its failed writes in one line.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -54,7 +54,7 @@ const EXAMPLES: [(Example, &str); 11] = [
     ),
 ];
 
-/// How many descriptors an example may take from the program: two for an assembly that it brings.
+/// How many descriptors an example may take from the program: two for an assembly that it loads.
 const DESCRIPTORS: usize = 2;
 /// How large its files may be: a page and a half.
 const FILE: u64 = 6_144;
@@ -85,7 +85,7 @@ fn set_limit(resource: libc::__rlimit_resource_t, limit: u64) {
     unsafe { libc::setrlimit(resource, &raw const limit) };
 }
 
-/// The program to its end, and how many descriptors it had while it waited.
+/// Runs the program to its end, and counts its descriptors while it waits.
 fn counted(command: Command) -> (Finished, usize) {
     let mut running = Running::start(command);
     while running.line() != "waiting" {}
@@ -94,7 +94,7 @@ fn counted(command: Command) -> (Finished, usize) {
             .unwrap()
             .count()
     };
-    // It opens some and closes others when it begins to wait, and the example while it writes.
+    // It opens some and closes others when it begins to wait, and the example during a write.
     let (mut descriptors, mut times) = (count(), 0);
     while times < 20 {
         thread::sleep(Duration::from_millis(10));
@@ -121,7 +121,7 @@ fn few_descriptors_and_small_files_do_not_hurt() {
         let plain = limited(EXAMPLES[0].0.plain(runtime, &program, &words), None);
         let (plain, least) = counted(plain);
         assert!(plain.status.success(), "{plain:?}");
-        // Other runtimes need more while they start than when the program waits.
+        // Other runtimes need more during their start than when the program waits.
         let most = (runtime.major == 8).then_some(least + DESCRIPTORS + 1);
         for (example, _) in EXAMPLES {
             let file = folder.path(example.0);
@@ -137,7 +137,7 @@ fn few_descriptors_and_small_files_do_not_hurt() {
             assert_as_plain(example, &watched, &plain);
             let (own, _) = example.split(&watched.stderr);
             assert!(own.len() <= 1, "{own:?}");
-            // What there is, is whole.
+            // The existing part of the file is complete.
             if let Ok(text) = fs::read_to_string(&file) {
                 assert!(text.is_empty() || text.ends_with('\n'), "{text}");
                 if example.0 == "method_tracer" {
@@ -158,7 +158,7 @@ fn results_that_cannot_be_written_are_said_once() {
             println!("{} on {}", example.0, runtime.name);
             let options = ["--output", "/dev/full"];
             let full = Finished::of(example.command(runtime, &options, &program, &words));
-            // As without the example's executable, which would say so before the start.
+            // As without the example's executable, which would report it before the start.
             let variable = format!("{}_OUTPUT", example.0.to_uppercase());
             let closed = Scenario::new("Watched")
                 .arg(words[0])

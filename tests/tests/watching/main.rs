@@ -1,4 +1,4 @@
-//! The examples that watch a program, from their command lines to the results that they leave.
+//! The examples that watch a program, from their command lines to their results.
 
 #![cfg(unix)]
 

@@ -17,7 +17,7 @@ fn jit_logger_has_its_summary_however_the_program_ends() {
                 "{results}"
             );
             let summaries = results.lines().filter(|line| line.ends_with("  all"));
-            // One more where methods were compiled after the signal.
+            // One more if methods were compiled after the signal.
             let most = if ending == Ending::Terminate { 2 } else { 1 };
             let expected = if ending.is_seen(runtime) {
                 1..=most

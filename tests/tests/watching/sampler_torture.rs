@@ -1,7 +1,7 @@
 //! The sampler under a program that compiles, instantiates, allocates, throws, starts threads, loads,
 //! unloads and collects as fast as it can: nothing hangs, nothing crashes, no result is wrong.
 //!
-//! `SAMPLER_STOPS` makes it a longer run: until there were so many stops on each runtime.
+//! `SAMPLER_STOPS` makes it a longer run: until there were so many suspensions on each runtime.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,7 @@ use clr_profiler_tests::{Example, Finished, Folder, Runtime, STRESS, profilee, r
 
 const EXAMPLE: Example = Example("cpu_sampler");
 
-/// Lets `Stress` run so long under the sampler; gives samples and stops.
+/// Runs `Stress` for so long under the sampler; returns samples and suspensions.
 fn torture(runtime: &Runtime, seconds: u32, options: &[&str]) -> (u64, u64) {
     let folder = Folder::new();
     let file = folder.path("cpu.txt");
@@ -48,7 +48,7 @@ fn nothing_breaks_that_is_sampled_while_it_does_everything() {
     for runtime in runtimes() {
         let begun = Instant::now();
         let (mut samples, mut stops) = (0, 0);
-        // Threads that wait are sampled in every other run.
+        // Waiting threads are sampled in every other run.
         for options in [&["--wall"][..], &[]].into_iter().cycle() {
             let (new_samples, new_stops) = torture(runtime, seconds, options);
             samples += new_samples;
@@ -64,6 +64,6 @@ fn nothing_breaks_that_is_sampled_while_it_does_everything() {
             let most = if longer.is_some() { 1800 } else { 60 };
             assert!(begun.elapsed().as_secs() < most, "it is too slow");
         }
-        assert!(samples >= stops, "each stop finds somebody at work");
+        assert!(samples >= stops, "each suspension finds a thread at work");
     }
 }

@@ -1,11 +1,11 @@
 //! The other tools under a program that does everything as fast as it can, and collects all the time:
-//! it gives its own results, and they leave theirs.
+//! it has correct results, and so do they.
 
 use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, STRESS, profilee, runtimes};
 
-/// Each with something that its results hold.
+/// Each with a text that its results contain.
 const TOOLS: [(Example, &str); 4] = [
     (Example("alloc_profiler"), "Stress.Node<"),
     (Example("call_counter"), "Stress.Program.Throw(int)"),
@@ -17,7 +17,7 @@ const TOOLS: [(Example, &str); 4] = [
 fn nothing_breaks_that_is_watched_while_it_does_everything() {
     for (tool, holds) in TOOLS {
         for runtime in runtimes() {
-            // .NET 9 and 10 lose exceptions if they are asked for them: that took a moment to show.
+            // .NET 9 and 10 lose exceptions that a profiler monitors: the effect took a moment to appear.
             let seconds = if runtime.major >= 9 { "3" } else { "1" };
             let folder = Folder::new();
             let file = folder.path("results");

@@ -1,4 +1,4 @@
-//! Dispensers, and what only the metadata that they open can do.
+//! Dispensers, and the calls that only metadata that they open supports.
 
 use std::path::Path;
 

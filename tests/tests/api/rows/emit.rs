@@ -9,7 +9,7 @@ use super::metadata::METHOD_SIG;
 use super::{class, method, rows};
 use crate::implemented::handler;
 
-// Not of a module that is loaded.
+// Not for a loaded module.
 rows! { STORED: StoredWriter;
     "IMetaDataEmit::DeleteToken" => |it| it.delete_token(method());
 }

@@ -1,4 +1,4 @@
-//! What the runtime hands into a callback.
+//! The objects that the runtime passes to a callback.
 
 use clr_profiler::events::CodegenFlags;
 use clr_profiler::info::IlMapEntry;

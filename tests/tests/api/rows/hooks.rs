@@ -1,11 +1,11 @@
-//! Hooks, and what they can ask.
+//! Hooks, and the calls within them.
 
 use clr_profiler::hooks::{ArgumentBuffer, EltInfo, FunctionIDOrClientID, Hooked};
 use clr_profiler::prelude::*;
 
 use super::{FUNCTION, rows};
 
-// A frame shows nothing of what it is.
+// The contents of a frame are not visible.
 rows! { ROWS: Info;
     "ICorProfilerInfo::SetEnterLeaveFunctionHooks" => |info| first(info);
     "ICorProfilerInfo2::SetEnterLeaveFunctionHooks2" => |info| second(info);
@@ -28,7 +28,7 @@ fn first(info: &ProfilerInfo) -> Result<()> {
 }
 
 fn second(info: &ProfilerInfo) -> Result<()> {
-    // SAFETY: there is nothing that could be called.
+    // SAFETY: there is no function to call.
     unsafe { info.set_enter_leave_function_hooks2(None, None, None) }
 }
 
@@ -44,19 +44,19 @@ fn third_with_info(info: &ProfilerInfo) -> Result<()> {
 
 fn enter(info: &ProfilerInfo) -> Result<String> {
     let mut buffer = ArgumentBuffer::new();
-    // SAFETY: the fake runtime does not look at what it is given.
+    // SAFETY: the fake runtime ignores the arguments.
     let info = unsafe { info.function_enter3_info(FUNCTION, EltInfo::from_raw(1), &mut buffer) }?;
     Ok(format!("{info:?}"))
 }
 
 fn leave(info: &ProfilerInfo) -> Result<String> {
-    // SAFETY: the fake runtime does not look at what it is given.
+    // SAFETY: the fake runtime ignores the arguments.
     let info = unsafe { info.function_leave3_info(FUNCTION, EltInfo::from_raw(1)) }?;
     Ok(format!("{info:?}"))
 }
 
 fn tailcall(info: &ProfilerInfo) -> Result<String> {
-    // SAFETY: the fake runtime does not look at what it is given.
+    // SAFETY: the fake runtime ignores the arguments.
     let frame = unsafe { info.function_tailcall3_info(FUNCTION, EltInfo::from_raw(1)) }?;
     Ok(format!("{frame:?}"))
 }

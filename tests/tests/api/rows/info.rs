@@ -71,14 +71,14 @@ const SESSION: EventPipeSessionId = unsafe { EventPipeSessionId::from_raw(0x22) 
 // SAFETY: as above.
 const PROVIDER: EventPipeProviderId<'static> = unsafe { EventPipeProviderId::from_raw(0x21) };
 
-/// The same from registers on.
+/// The same, starting from registers.
 fn seeded(info: &ProfilerInfo) -> Result<Vec<Option<FunctionId>>> {
     let mut functions = Vec::new();
     let visit = |frame: &StackFrame<'_>| {
         functions.push(frame.function);
         ControlFlow::Continue(())
     };
-    // SAFETY: the fake runtime does not look at them.
+    // SAFETY: the fake runtime ignores them.
     unsafe {
         info.do_stack_snapshot_with_seed(None, SnapshotOptions::default(), &[0; 1232], visit)?;
     }
@@ -121,7 +121,7 @@ fn defined_event(info: &ProfilerInfo) -> Result<DefinedEvent> {
     info.event_pipe_define_event(PROVIDER, EventDefinition::new("event", 1))
 }
 
-/// The rows of an enumerator, which is got by this call.
+/// The rows of an enumerator that this call returns.
 macro_rules! enumerator_rows {
     ($($table:ident: $native:literal, $get:expr;)*) => {$(
         pub(super) const $table: &[Row] = &[

@@ -26,7 +26,7 @@ rows! { TABLES: Metadata;
 
 pub(super) const METHOD_SIG: &[u8; 3] = &[0, 0, 1];
 
-/// The fake runtime ends every text with a zero, the real one does not end these.
+/// The fake runtime terminates every text with a zero, the real one does not terminate these.
 fn text(units: Vec<u16>) -> String {
     String::from_utf16_lossy(units.strip_suffix(&[0]).unwrap_or(&units))
 }

@@ -15,10 +15,10 @@ use clr_profiler::il::token::Token;
 use clr_profiler::metadata::Dispenser;
 use clr_profiler::prelude::*;
 
-/// What a wrapper gave, as text.
+/// The result of a wrapper, as text.
 pub(crate) type Outcome = Result<String>;
 
-/// What a wrapper is called on.
+/// The object on which a wrapper is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Run {
     Info(fn(&ProfilerInfo) -> Outcome),
@@ -44,7 +44,7 @@ pub(crate) enum Run {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) native: &'static str,
-    /// Outputs that do not show in what the wrapper gives as the numbers they are.
+    /// Outputs that are not visible as numbers in the wrapper's result.
     pub(crate) hides: &'static [&'static str],
     pub(crate) run: Run,
 }

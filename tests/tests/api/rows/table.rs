@@ -1,4 +1,4 @@
-//! The rows of the library's own table of native calls: what calls each, by the types of its arguments.
+//! The rows of the library's own table of native calls, with arguments by their types.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -17,8 +17,8 @@ use clr_profiler::prelude::*;
 
 use super::{CLASS, FUNCTION, MODULE, Outcome, Row, Run, class, method, show, token};
 
-/// Outputs of rows that do not show in what the wrapper gives as the numbers they are: flags have
-/// names, lengths of values and lists are not shown, nor is a truth as a number.
+/// Outputs of rows that are not visible as numbers in the wrapper's result: flags have
+/// names, lengths of values and lists are not shown, and a `bool` is not a number.
 const HIDDEN: &[(&str, &[&str])] = &[
     ("ICorProfilerInfo::GetEventMask", &["pdwEvents"]),
     ("ICorProfilerInfo::GetILFunctionBody", &["pcbMethodSize"]),
@@ -37,7 +37,7 @@ const HIDDEN: &[(&str, &[&str])] = &[
     ("IMetaDataTables::GetTableInfo", &["piKey"]),
 ];
 
-/// The rows of the table but for those that stand beside it.
+/// The rows of the table, without those of the other files.
 pub(crate) fn all() -> &'static [Row] {
     static ROWS: std::sync::OnceLock<Vec<Row>> = std::sync::OnceLock::new();
     ROWS.get_or_init(|| {
@@ -49,7 +49,7 @@ pub(crate) fn all() -> &'static [Row] {
             (CorProfilerInfo2 object_generation $($rest:tt)*) => {};
             (CorProfilerInfo4 object_size2 $($rest:tt)*) => {};
             (CorProfilerInfo10 is_frozen_object $($rest:tt)*) => {};
-            // Take what the caller implements, or what it is called on.
+            // Take interfaces that the caller implements, or need another object.
             (MetadataEmit set_handler $($rest:tt)*) => {};
             (MetadataEmit merge $($rest:tt)*) => {};
             (MetadataEmit apply_edit_and_continue $($rest:tt)*) => {};
@@ -57,11 +57,11 @@ pub(crate) fn all() -> &'static [Row] {
             (MetadataEmit define_import_member $($rest:tt)*) => {};
             (MetadataValidate validator_init $($rest:tt)*) => {};
             (MetadataDispenserEx open_scope_on_type_info $($rest:tt)*) => {};
-            // Not of a module that is loaded.
+            // Not for a loaded module.
             (MetadataEmit delete_token $($rest:tt)*) => {};
-            // What the fake runtime gives ends with a zero.
+            // The fake runtime terminates its text with a zero.
             (MetadataImport user_string_utf16 $($rest:tt)*) => {};
-            // Called on something else that a call or a callback gives.
+            // Called on another object, which a call or a callback returns.
             ($owner:ident $name:ident native $($rest:tt)*) => {};
             (
                 $owner:ident $name:ident $source:ident
@@ -92,7 +92,7 @@ fn hidden(native: &str) -> &'static [&'static str] {
     of.map_or(&[], |(_, hidden)| hidden)
 }
 
-/// What a wrapper is called on, by the source of its interface.
+/// The object on which a wrapper is called, by the source of its interface.
 macro_rules! run {
     (info, $run:expr) => {
         Run::Info($run)
@@ -141,7 +141,7 @@ macro_rules! sample {
 }
 use sample;
 
-/// A signature of the kind that a call takes.
+/// A signature of the kind that a call requires.
 fn signature(native: &str) -> &'static [u8] {
     match native {
         "IMetaDataEmit::DefineField" => &[6, 8],
@@ -256,7 +256,7 @@ impl<T: Sample> Sample for Option<T> {
     }
 }
 
-/// What a wrapper gave: an enumeration is shown by its items, all else as it is.
+/// The result of a wrapper: an enumeration is shown by its items, any other result as it is.
 struct Given<T>(Option<T>);
 
 trait ShownByItems {
