@@ -18,26 +18,31 @@ macro_rules! chapters {
 
 #[cfg(any(test, doctest))]
 chapters! {
+    Choosing = "choosing.md";
     FirstProfiler = "first-profiler.md";
     CallbacksAndEvents = "callbacks-and-events.md";
     Components = "components.md";
+    Errors = "errors.md";
+    ThreadsAndLocks = "threads-and-locks.md";
     Metadata = "metadata.md";
     ObjectsAndGc = "objects-and-gc.md";
     Memory = "memory.md";
-    Exceptions = "exceptions.md";
-    Hooks = "hooks.md";
     HeapGraphs = "heap-graphs.md";
-    ThreadsAndLocks = "threads-and-locks.md";
+    Exceptions = "exceptions.md";
     Sampling = "sampling.md";
-    Errors = "errors.md";
+    Hooks = "hooks.md";
+    EventPipe = "eventpipe.md";
     RewritingIl = "rewriting-il.md";
     Helpers = "helpers.md";
     MetadataEmission = "metadata-emission.md";
     Rejit = "rejit.md";
     Tracing = "tracing.md";
+    IlAlone = "il-alone.md";
+    Debugging = "debugging.md";
     AttachAndDetach = "attach-and-detach.md";
     Deploying = "deploying.md";
     Troubleshooting = "troubleshooting.md";
+    Faq = "faq.md";
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ const BY_TYPE: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9012";
 const TICKS: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9013";
 const PASSES: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9014";
 const TRACED: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9015";
+const PIPES: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9016";
 const HOTTEST: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F740";
 const KEEPERS: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F741";
 const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
@@ -153,6 +154,28 @@ fn ticks_come_where_the_runtime_has_them() {
                 }
             }
         });
+}
+
+#[test]
+fn collections_come_through_a_session() {
+    let scenario = scenario("Allocates").profiler(PIPES);
+    watches_where(
+        &scenario,
+        |runtime| runtime.major > 4,
+        |profiled| {
+            let mut lines = profiled.stderr.lines();
+            assert!(
+                lines.all(|line| line.starts_with("collection ")),
+                "{profiled:?}"
+            );
+            assert!(profiled.stderr.lines().count() >= 3, "{profiled:?}");
+        },
+    );
+    watches_where(
+        &scenario,
+        |runtime| runtime.major < 5,
+        |profiled| assert_eq!(profiled.stderr, ""),
+    );
 }
 
 #[test]
