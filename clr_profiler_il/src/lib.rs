@@ -1,15 +1,15 @@
 //! Tokens, signatures and method bodies of .NET assemblies (ECMA-335), in safe Rust.
 //!
-//! What a profiler, an instrumenter or a metadata tool reads and writes when it looks at a method
-//! is made of tokens (`0x06000001`), signature blobs (`20 01 01 0e`) and method bodies. This crate
-//! turns them into types and back, and edits the bodies. It needs no runtime, holds no `unsafe` code
-//! and depends on `bitflags` alone.
+//! The parts of a method that a profiler, an instrumenter or a metadata tool reads and writes are
+//! tokens (`0x06000001`), signature blobs (`20 01 01 0e`) and method bodies. This crate turns them
+//! into types and back, and edits the bodies. It needs no runtime, contains no `unsafe` code and
+//! depends only on `bitflags`.
 //!
 //! ```
 //! use clr_profiler_il::signature::{MethodSig, TokenNames, TypeSig};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // What the metadata holds for `void Write(string text, int count)`.
+//! // The blob in the metadata of `void Write(string text, int count)`.
 //! let signature = MethodSig::parse(&[0x20, 0x02, 0x01, 0x0e, 0x08])?;
 //! assert_eq!(signature.params, [TypeSig::String, TypeSig::I4]);
 //! assert_eq!(signature.display(&TokenNames).to_string(), "instance void (string, int)");
@@ -60,61 +60,63 @@
 //! # Map
 //!
 //! - [`token`]: [`Token`](token::Token), and one type for each kind of token, so that a method
-//!   cannot be passed where a type is wanted.
-//! - [`signature`]: the blobs of methods, fields, locals, properties and type specifications, with
-//!   everything in them: modifiers, function pointers, generics, arrays with bounds, varargs.
+//!   cannot be passed as a type.
+//! - [`signature`]: the blobs of methods, fields, locals, properties and type specifications,
+//!   complete with modifiers, function pointers, generics, arrays with bounds, varargs.
 //! - [`attribute`]: the values of custom attributes.
 //! - [`attributes`]: the flags of types, members, parameters and assemblies.
-//! - [`assembly`]: what an assembly says of itself, from its file.
-//! - [`access`]: who may use what is not public; [`usage`]: what inserted code uses.
+//! - [`assembly`]: the manifest of an assembly, from its file.
+//! - [`access`]: the accessibility of types and members; [`usage`]: the types and members that
+//!   inserted code uses.
 //! - [`opcode`]: the table of all instructions.
-//! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: what it
-//!   is made of; [`edit`]: what can be done to it; [`stack`]: how deep its stack gets; [`verify`]:
-//!   whether a JIT would take it.
-//! - [`wrap`]: code around a whole method: before, after, around its exceptions, in its place.
+//! - [`body`]: [`MethodBody`](body::MethodBody), from bytes and to bytes; [`instruction`]: its
+//!   instructions; [`edit`]: its edits; [`stack`]: the depth of its stack; [`verify`]: whether a
+//!   JIT would accept it.
+//! - [`wrap`]: code around a whole method: before it, after it, for its exceptions, or instead of
+//!   it.
 //! - [`boxing`]: arguments and results as objects, and back.
-//! - [`declaration`]: what the rows of new types and members say of them.
-//! - [`completion`]: when the work of a method is done, be it when it returns or later.
+//! - [`declaration`]: the metadata of new types and members.
+//! - [`completion`]: when the work of a method completes: on return, or later.
 //! - [`fragment`]: code to insert, built by one method for each instruction.
-//! - [`symbol`]: methods, types, fields and strings by name instead of by token, and how these
-//!   become tokens; [`metadata`]: how they do, and what tokens mean, by the rows of a module.
-//! - [`text`]: bodies and fragments printed and assembled, as `ildasm` and `ilasm` do it, and
+//! - [`symbol`]: methods, types, fields and strings by name instead of by token, and the traits
+//!   that resolve them; [`metadata`]: an implementation of these traits over the rows of a module.
+//! - [`text`]: bodies and fragments printed and assembled, as by `ildasm` and `ilasm`, and the
 //!   [`diff`](text::diff) of a body before and after an edit. [Signatures](signature#text) and
-//!   [symbols](symbol#text) have their text where they are.
+//!   [symbols](symbol#text) have their own text form.
 //!
-//! # Rules and what keeps them
+//! # Rules and their enforcement
 //!
-//! | Rule | Kept by |
+//! | Rule | Enforced by |
 //! |---|---|
-//! | The header is tiny where it can be, otherwise fat; `init_locals` stays | [`encode`](body::MethodBody::encode) |
+//! | The header is tiny if possible, otherwise fat; `init_locals` is kept | [`encode`](body::MethodBody::encode) |
 //! | Branches and regions are references; the shortest branches are found at the end | [`Label`](instruction::Label), `encode` |
-//! | The section of clauses is small where all fits | `encode` |
+//! | The section of clauses is small if all fit | `encode` |
 //! | Inner clauses come before outer ones, original ones are never sorted | [`insert`](body::MethodBody::insert), [`add_catch`](body::MethodBody::add_catch) |
-//! | An insertion says what branches and bounds do | [`Labels`](edit::Labels), [`Side`](edit::Side) |
-//! | A prefix and its instruction are one | [`Prefix`](instruction::Prefix) |
+//! | An insertion states its effect on branches and bounds | [`Labels`](edit::Labels), [`Side`](edit::Side) |
+//! | A prefix is part of its instruction | [`Prefix`](instruction::Prefix) |
 //! | Branches to a `ret` run the epilogue | [`before_ret`](body::MethodBody::before_ret) |
 //! | Branches to the first instruction do not run the prologue again | [`prologue`](body::MethodBody::prologue) |
-//! | A wrapped method has one exit; whatever goes to a `ret` passes it | [`wrap`](body::MethodBody::wrap) |
+//! | A wrapped method has one exit, which every path to a `ret` passes | [`wrap`](body::MethodBody::wrap) |
 //! | A method that never returns gets no code that returns | `wrap` |
-//! | The clauses of a wrap are around all others and are entered with an empty stack | `wrap` |
+//! | The clauses of a wrap enclose all others and are entered with an empty stack | `wrap` |
 //! | `this` is an object where new code in a constructor runs | [`Constructors`](wrap::Constructors) |
-//! | What cannot be rewritten has a reason | [`NotInstrumentable`](edit::NotInstrumentable) |
-//! | No epilogue for what leaves by a tail call or `jmp` | [`NotInstrumentable`](edit::NotInstrumentable) |
+//! | A refusal to rewrite has a reason | [`NotInstrumentable`](edit::NotInstrumentable) |
+//! | No epilogue for a method that leaves by a tail call or `jmp` | [`NotInstrumentable`](edit::NotInstrumentable) |
 //! | Locals keep their numbers | [`add_local`](body::MethodBody::add_local) |
-//! | The declared stack depth is never too small, nor summed up | [`max_stack`](body::MethodBody::max_stack), [`compute_max_stack`](body::MethodBody::compute_max_stack) |
-//! | Debuggers find their lines | [`offset_map`](body::MethodBody::offset_map) |
-//! | No region is entered or left where it may not be | [`verify_structure`](body::MethodBody::verify_structure) |
-//! | The stack holds what each instruction takes, by number and by kind | [`verify`](body::MethodBody::verify) |
+//! | The declared stack depth is never too small, and insertions do not add up | [`max_stack`](body::MethodBody::max_stack), [`compute_max_stack`](body::MethodBody::compute_max_stack) |
+//! | Debuggers find source lines | [`offset_map`](body::MethodBody::offset_map) |
+//! | No region is entered or left illegally | [`verify_structure`](body::MethodBody::verify_structure) |
+//! | The stack has the number and kinds of values that each instruction takes | [`verify`](body::MethodBody::verify) |
 //!
-//! None of these checks runs by itself: an edit that leaves a region by a branch, or the stack
-//! unbalanced, is encoded as it is.
+//! None of these checks runs by itself: an edit that leaves a region by a branch, or leaves the
+//! stack unbalanced, is encoded as it is.
 //!
 //! # Conventions
 //!
-//! - Bytes from outside are hostile: reading them gives a value or an error with an offset, never a
-//!   panic, with memory bounded by a fixed multiple of their length and a bounded stack.
-//! - What is written can be read back: a value that the format cannot express is an error.
-//! - A value that a newer runtime may add (a token table, for one) survives as a number.
+//! - Bytes from outside are hostile: reading them returns a value or an error with an offset, never
+//!   panics, and needs memory bounded by a fixed multiple of their length and a bounded stack.
+//! - Written bytes can be read back: a value that the format cannot express is an error.
+//! - A value that a newer runtime may add (a token table, for example) survives as a number.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

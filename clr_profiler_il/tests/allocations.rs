@@ -1,4 +1,4 @@
-//! Bodies that are decoded, edited and encoded in memory that is there allocate nothing.
+//! Decoding, editing and encoding bodies in reused memory allocates nothing.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,25 +11,25 @@ thread_local! {
     static ALLOCATIONS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The system's allocator, counting for each thread.
+/// The system's allocator, with a count for each thread.
 struct Counting;
 
-// SAFETY: every call is passed on unchanged to the system's allocator.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bodies with all that is kept in memory of its own: labels, tables, prefixes, clauses, distances of
+/// Bodies that use every kind of allocated memory: labels, tables, prefixes, clauses, distances of
 /// both sizes, and forms that are not the shortest.
 fn bodies() -> Vec<Vec<u8>> {
     let far = format!("ldarg.0\nbrtrue out\n{}out: ret", "nop\n".repeat(200));

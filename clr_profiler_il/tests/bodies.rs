@@ -1,4 +1,4 @@
-//! Bodies: decoding and encoding at all edges of the format.
+//! Decoding and encoding bodies at all limits of the format.
 
 use clr_profiler_il::body::{BodyErrorKind, EncodeError, HandlerKind, MethodBody, encoded_length};
 use clr_profiler_il::instruction::Position;
@@ -69,7 +69,7 @@ fn fat(
 }
 
 fn encode(body: &MethodBody) -> Vec<u8> {
-    // Behind something else, and in memory used before: neither may matter.
+    // After other bytes, and in reused memory: neither must matter.
     let mut out = vec![0xcc; 3];
     body.encode(&mut NoTokens, &mut out).unwrap();
     out.split_off(3)
@@ -99,11 +99,11 @@ fn every_opcode_keeps_its_bytes() {
         code.push(opcode.code() as u8);
         match kind {
             OperandKind::Switch => {
-                // Two targets: itself and behind it.
+                // Two targets: the instruction itself and the next one.
                 code.extend([2, 0, 0, 0, 0xf3, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
             }
             OperandKind::ShortTarget => code.push(0xfe),
-            // So far away that it must be long.
+            // A target out of reach of a short branch.
             OperandKind::Target => code.extend(200_i32.to_le_bytes()),
             OperandKind::Variable => code.extend([0x34, 0x12]),
             OperandKind::ShortVariable => code.push(0x9a),
@@ -143,7 +143,7 @@ fn tiny_or_fat() {
     same(&fat(8, true, 0, &code, &[]));
     same(&fat(8, false, 0x1100_0001, &code, &[]));
     same(&tiny(&[]));
-    // Fat without need becomes tiny.
+    // An unnecessarily fat body becomes tiny.
     let body = MethodBody::decode(&fat(2, false, 0, &code, &[])).unwrap();
     assert_eq!(body.max_stack(), 2);
     assert_eq!(encode(&body), tiny(&code));
@@ -158,11 +158,11 @@ fn distances_of_branches() {
         (127, true),
         (128, false),
     ] {
-        // A branch of either form, with so many bytes between it and its target.
+        // A branch of either form, with this many bytes between it and its target.
         let length: i32 = if short { 2 } else { 5 };
         let mut code = vec![0x2d, distance as u8];
         if !short {
-            // Backwards, the long form itself is part of the distance.
+            // Backwards, the distance includes the long form itself.
             let distance = if distance < 0 { distance - 3 } else { distance };
             code = [&[0x3a][..], &i32::to_le_bytes(distance)].concat();
         }
@@ -179,15 +179,15 @@ fn distances_of_branches() {
     }
 }
 
-/// Units of a branch and 61 `nop`s, each branch going to the second `nop` of the unit after next,
-/// 127 bytes away while all are short; the last branch goes some bytes further.
+/// Units of a branch and 61 `nop`s, in which each branch targets the second `nop` of the unit after
+/// next, 127 bytes away while all are short. The last branch targets `further` bytes more.
 fn chain(long: bool, further: i32) -> Vec<u8> {
     const COUNT: i32 = 1000;
     let size = if long { 5 } else { 2 };
     let mut code = Vec::new();
     for index in 0..COUNT {
         let further = if index == COUNT - 1 { further } else { 0 };
-        // Over two units' `nop`s, and over the branches of both but for the last ones.
+        // Over the `nop`s of two units, and their branches except after the last ones.
         let branches = (COUNT - 1 - index).min(2);
         let others = (2 - branches) * 2;
         let distance = 61 * 2 + 1 + branches * size + others + further;
@@ -210,7 +210,7 @@ fn growth_of_branches_spreads() {
     same(&chain(false, 0));
     let body = MethodBody::decode(&chain(true, 0)).unwrap();
     assert_eq!(encode(&body), chain(false, 0));
-    // One byte more for the last, and all must grow.
+    // One more byte for the last branch lengthens all of them.
     same(&chain(true, 1));
 }
 
@@ -230,7 +230,7 @@ fn sections() {
         let clauses: Vec<_> = (0..count).map(|_| one()).collect();
         same(&fat(8, false, 0, &code, &[(count > 20, &clauses)]));
     }
-    // One byte more than the small form holds.
+    // One byte more than a small section can describe.
     same(&fat(
         8,
         false,
@@ -267,14 +267,14 @@ fn sections() {
         &long,
         &[(true, &[clause(2, [0xfff0, 16, 0x1_0000, 16], 0)])],
     ));
-    // Chained, and fat without need: one small section.
+    // Chained and unnecessarily fat sections become one small section.
     let body = fat(8, false, 0, &code, &[(true, &[one()]), (false, &[one()])]);
     let body = MethodBody::decode(&body).unwrap();
     assert_eq!(
         encode(&body),
         fat(8, false, 0, &code, &[(false, &[one(), one()])])
     );
-    // Whatever the code's length, the section is aligned.
+    // The section is aligned, whatever the size of the code.
     for length in 20..25 {
         same(&fat(8, false, 0, &vec![0; length], &[(false, &[one()])]));
     }
@@ -298,7 +298,7 @@ fn a_section_size_without_its_header() {
 #[test]
 fn clauses_are_places() {
     let code = [0x00, 0xde, 0x02, 0x26, 0x00, 0x2a];
-    // An invalid body, but a decodable one: the handler ends at the end.
+    // An invalid but decodable body: the handler ends at the end of the code.
     let body = fat(
         8,
         false,

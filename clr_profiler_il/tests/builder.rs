@@ -1,4 +1,4 @@
-//! The builder: a method for every opcode.
+//! The fragment builder: a method for every opcode.
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
@@ -14,7 +14,7 @@ fn one(build: impl FnOnce(&mut Fragment)) -> Fragment {
 
 #[test]
 fn every_method_of_the_builder() {
-    /// Appends an instruction of every opcode that a fragment can hold in that form.
+    /// Appends an instruction of every opcode whose form a fragment can hold.
     fn all() -> Fragment {
         let mut f = Fragment::new();
         let here = f.label();
@@ -242,7 +242,7 @@ fn every_method_of_the_builder() {
             f.append(&all()).nop();
         })
     );
-    // Equal, wherever the copy's labels come from.
+    // Equal, wherever the labels of the copy come from.
     assert_eq!(
         fragment,
         one(|f| {

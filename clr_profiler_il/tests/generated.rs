@@ -1,4 +1,4 @@
-//! Generated signatures and bytes: whatever can be written is read back, and nothing panics.
+//! Generated signatures and bytes: every written value is read back, and nothing panics.
 
 mod generate;
 
@@ -10,7 +10,7 @@ use generate::{methods, types};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Checks one kind of signature: the value is read back, or refused without a trace.
+/// Checks one kind of signature: the value is read back, or refused without output.
 macro_rules! round_trip {
     ($value:expr, $kind:ty) => {{
         let value: $kind = $value;
@@ -26,8 +26,8 @@ macro_rules! round_trip {
     }};
 }
 
-/// Reads bytes as every kind of signature. What is read can be printed and written, and is then
-/// read as the same again.
+/// Reads bytes as every kind of signature. A value that was read can be printed and written, and is
+/// then read as the same value again.
 fn read_as_everything(blob: &[u8]) {
     fn check<T: PartialEq + std::fmt::Debug>(
         blob: &[u8],
@@ -58,7 +58,7 @@ fn read_as_everything(blob: &[u8]) {
     }
 }
 
-/// Bytes that are likely to be read far: mostly element types and small numbers.
+/// Bytes that a reader probably gets far into: mostly element types and small numbers.
 fn likely_bytes() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![8 => 0..0x22_u8, 1 => Just(0x41), 1 => Just(0x45), 2 => any::<u8>()];
     vec(byte, 0..64)
@@ -111,7 +111,7 @@ proptest! {
             return Ok(());
         };
         for end in 0..blob.len() {
-            // No signature is the beginning of another.
+            // No signature is a prefix of another.
             prop_assert!(MethodSig::parse(&blob[..end]).is_err());
             read_as_everything(&blob[..end]);
         }

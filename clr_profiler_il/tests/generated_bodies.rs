@@ -1,5 +1,5 @@
-//! Generated bodies: what is decoded and encoded is the same, branches are the shortest, and no
-//! bytes make the reader fail otherwise than by an error.
+//! Generated bodies: decoding and encoding preserves them, branches are the shortest, and the
+//! decoder reports any malformed bytes by an error.
 
 use clr_profiler_il::body::{EncodeBuffers, MethodBody};
 use clr_profiler_il::edit::Labels;
@@ -8,7 +8,8 @@ use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::symbol::NoTokens;
 use proptest::prelude::*;
 
-/// An instruction to be: what it is, and for a branch or switch the numbers of its targets.
+/// A future instruction: its opcode and operand, and for a branch or switch the indexes of its
+/// targets.
 #[derive(Clone, Debug)]
 enum Item {
     Plain(Vec<u8>),
@@ -44,7 +45,7 @@ fn item() -> impl Strategy<Value = Item> {
     ]
 }
 
-/// Assembles with the given sizes of branches; the offsets of all items and the end.
+/// The offsets of all items and of the end, with the given sizes of branches.
 fn offsets(items: &[Item], long: &[bool]) -> Vec<i64> {
     let mut at = 0;
     let mut offsets = vec![0];
@@ -65,7 +66,7 @@ fn offsets(items: &[Item], long: &[bool]) -> Vec<i64> {
     offsets
 }
 
-/// The code with the shortest branches, found by trying over and over; or with long ones alone.
+/// The code with the shortest branches, found by repeated attempts, or with only long ones.
 fn assemble(items: &[Item], all_long: bool) -> Vec<u8> {
     let mut long = vec![all_long; items.len()];
     let mut at = offsets(items, &long);
@@ -105,7 +106,7 @@ fn assemble(items: &[Item], all_long: bool) -> Vec<u8> {
     code
 }
 
-/// A fat body; clauses are places among the items, counted by offsets.
+/// A fat body; the bounds of clauses are offsets.
 fn body(code: &[u8], clauses: &[[u32; 4]]) -> Vec<u8> {
     let mut bytes = vec![if clauses.is_empty() { 0x13 } else { 0x1b }, 0x30, 9, 0];
     bytes.extend(u32::try_from(code.len()).unwrap().to_le_bytes());
@@ -142,7 +143,7 @@ fn body(code: &[u8], clauses: &[[u32; 4]]) -> Vec<u8> {
     bytes
 }
 
-/// Encodes what was printed and parsed.
+/// Encodes the body after printing and parsing.
 fn through_text(body: &MethodBody) -> Vec<u8> {
     let text = body.to_string();
     let parsed: MethodBody = text
@@ -163,7 +164,7 @@ proptest! {
     ) {
         let code = assemble(&items, false);
         let long = assemble(&items, true);
-        // Offsets of items in either.
+        // The offsets of items in either code.
         let clauses = |code: &[u8]| {
             let decoded = MethodBody::decode(&body(code, &[])).unwrap();
             let mut at: Vec<_> = decoded
@@ -230,7 +231,7 @@ proptest! {
         prop_assert_eq!(targets(&again), targets(&edited));
         prop_assert_eq!(through_text(&edited), out);
         prop_assert_eq!(again.to_string(), edited.to_string());
-        // The old instructions stand where the map says.
+        // The old instructions are at the offsets of the map.
         let at: std::collections::HashMap<_, _> = again
             .instructions()
             .map(|one| (one.original_offset().unwrap(), one.opcode()))
@@ -267,14 +268,14 @@ proptest! {
 
 #[test]
 fn hostile_sizes() {
-    // A switch over all that 32 bits count, sections and code of 2^32-1 bytes: errors at once.
+    // A switch with a 32-bit count of targets, sections and code of 2^32-1 bytes: immediate errors.
     let switch = [&[0x45][..], &[0xff; 4], &[0; 16]].concat();
     assert!(MethodBody::decode(&body(&switch, &[])).is_err());
     let mut huge = body(&[0x2a], &[]);
     huge[4..8].copy_from_slice(&[0xff; 4]);
     assert!(MethodBody::decode(&huge).is_err());
-    // A large body of branches, each over the next 59: the last ones are long in any case, which
-    // spreads through all others, one by one.
+    // A large body of branches, each over the next 59. The last ones are long in any case, which
+    // lengthens all others, one by one.
     let items: Vec<_> = (0..200_000)
         .map(|index| Item::Branch(0x38, index + 60))
         .collect();

@@ -1,4 +1,4 @@
-//! Broken signatures: each rule's error, and depth, counts and stack under attack.
+//! Malformed signatures: the error of each rule, and attacks on depth, counts and stack.
 
 use clr_profiler_il::signature::{
     ArrayShape, FieldSig, LocalsSig, MAX_DEPTH, MAX_LOCALS, MemberRefSig, MethodSig, MethodSpecSig,
@@ -114,7 +114,8 @@ fn a_blob_of_another_kind_is_named() {
 #[test]
 fn sentinels_only_where_arguments_may_follow() {
     let unexpected: &[&[u8]] = &[
-        // A method without further arguments, a second sentinel, one in the return type's place.
+        // A method without variable arguments, a second sentinel, a sentinel instead of the return
+        // type.
         &[0x00, 0x01, 0x01, 0x41, 0x08],
         &[0x05, 0x02, 0x01, 0x41, 0x08, 0x41, 0x08],
         &[0x05, 0x01, 0x41, 0x08],
@@ -230,7 +231,7 @@ fn a_method_has_65_534_locals_at_most() {
     assert_eq!((error.kind(), error.offset()), (too_many, 1));
 }
 
-/// A type nested `depth` deep, in each way that types can nest.
+/// A type nested `depth` deep, in each possible way.
 fn nested(depth: usize) -> Vec<Vec<u8>> {
     let wrappers: &[&[u8]] = &[
         &[0x1d],
@@ -244,7 +245,7 @@ fn nested(depth: usize) -> Vec<Vec<u8>> {
     ];
     let around = |wrapper: &&[u8]| [wrapper.repeat(depth - 1), vec![0x08]].concat();
     let mut blobs: Vec<Vec<u8>> = wrappers.iter().map(around).collect();
-    // An array has its shape behind its element.
+    // The shape of an array follows its element type.
     let shape = [0x02, 0x01, 0x03, 0x01, 0x7b];
     let array = [vec![0x14; depth - 1], vec![0x08], shape.repeat(depth - 1)].concat();
     blobs.push(array);
@@ -284,7 +285,7 @@ fn the_deepest_types_fit_a_small_stack() {
             assert_eq!(std::collections::HashSet::from([spec, same]).len(), 1);
         }
     };
-    // Without optimization frames are several times as large.
+    // Without optimization, frames are several times as large.
     let size = if cfg!(debug_assertions) { 1024 } else { 128 } * 1024;
     std::thread::Builder::new()
         .stack_size(size)

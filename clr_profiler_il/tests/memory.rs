@@ -1,4 +1,4 @@
-//! Memory: what hostile signatures and method bodies can make their readers allocate.
+//! The memory that readers allocate for hostile signatures and method bodies is bounded.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,21 +9,21 @@ use clr_profiler_il::signature::{LocalsSig, MAX_DEPTH, MethodSig, TypeSpecSig};
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator, counting.
+/// The system's allocator, with a count.
 struct Counting;
 
-// SAFETY: every call is passed on unchanged to the system's allocator.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -43,7 +43,7 @@ fn wide(value: u32) -> [u8; 4] {
     (value | 0xc000_0000).to_be_bytes()
 }
 
-// One test, so that no other thread allocates meanwhile.
+// A single test, so that no other thread allocates at the same time.
 #[test]
 fn memory_is_bounded_by_the_length_of_what_is_read() {
     signatures();
@@ -54,7 +54,7 @@ const LENGTH: usize = 1 << 20;
 const PER_BYTE: usize = 128;
 
 fn signatures() {
-    // Each level of nested generics claims as many arguments as there are bytes left.
+    // Each level of nested generics declares as many arguments as there are bytes left.
     let mut nested = Vec::new();
     for _ in 0..MAX_DEPTH - 1 {
         nested.extend([0x15, 0x12, 0x05]);
@@ -65,19 +65,19 @@ fn signatures() {
     let peak = peak_of(|| assert!(TypeSpecSig::parse(&nested).is_err()));
     assert!(peak <= PER_BYTE * LENGTH, "nested: {peak}");
 
-    // The same, refused at once behind the deepest level.
+    // The same, refused directly after the deepest level.
     let mut broken = nested.clone();
     let behind = (MAX_DEPTH - 1) * 7;
     broken[behind..].fill(0x00);
     let peak = peak_of(|| assert!(TypeSpecSig::parse(&broken).is_err()));
     assert!(peak <= 256 * 1024, "broken: {peak}");
 
-    // A claim of 2^29 - 1 parameters.
+    // A declaration of 2^29 - 1 parameters.
     let huge = [&[0x00][..], &wide(0x1fff_ffff), &[0x01; 64]].concat();
     let peak = peak_of(|| assert!(MethodSig::parse(&huge).is_err()));
     assert_eq!(peak, 0, "huge");
 
-    // As many locals as there can be, and as many small function pointers as fit.
+    // The maximum number of locals, and as many small function pointers as fit.
     let mut locals = [&[0x07][..], &wide(0xfffe)].concat();
     for _ in 0..0xfffe {
         locals.extend([0x1b, 0x00, 0x00, 0x01]);
@@ -86,8 +86,7 @@ fn signatures() {
     assert!(peak <= PER_BYTE * locals.len(), "locals: {peak}");
 }
 
-/// A fat header that claims a length of the code, and the flag of a section behind it if there is
-/// one.
+/// A fat header that declares a size of the code, and sections after it if there are any.
 fn fat(code_size: u32, sections: bool) -> Vec<u8> {
     let flags: u16 = if sections { 0x300b } else { 0x3003 };
     let mut header = flags.to_le_bytes().to_vec();
@@ -103,7 +102,7 @@ fn bodies() {
         let mut code = vec![0x45];
         code.extend(targets.to_le_bytes());
         for _ in 0..given {
-            // Each goes back to the switch.
+            // Each target is the switch.
             code.extend((-5 - 4 * given as i32).to_le_bytes());
         }
         code.push(0x2a);
@@ -142,7 +141,7 @@ fn bodies() {
     assert!(peak <= PER_BYTE * clauses.len(), "clauses: {peak}");
     assert!(peak > clauses.len(), "the clauses are read: {peak}");
 
-    // Claims of much more than there is.
+    // Declarations of much more than there is.
     let claims = [
         ("code", [fat(u32::MAX, false), vec![0x2a; 64]].concat()),
         ("targets", with_code(&switch(u32::MAX, 8))),

@@ -1,4 +1,4 @@
-//! The table of opcodes against the one of the runtime's headers.
+//! Compares the table of opcodes with that of the runtime's headers.
 
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::opcode::{FlowControl, Opcode, OperandKind, ValueKind};
@@ -82,7 +82,7 @@ fn every_row_is_that_of_the_headers() {
         seen += 1;
     }
     assert_eq!(seen, 218);
-    // `no.` is in ECMA-335 III.2.2 alone; the headers leave its code unused.
+    // Only ECMA-335 III.2.2 has `no.`; the headers leave its code unused.
     let others: Vec<_> = Opcode::ALL
         .iter()
         .filter(|opcode| !FACTS.contains(&format!("\n{} ", opcode.mnemonic())))

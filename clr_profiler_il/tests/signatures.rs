@@ -383,7 +383,7 @@ fn further_arguments_follow_a_sentinel() {
 
 #[test]
 fn a_function_pointer_leaves_the_sentinel_of_its_method() {
-    // A vararg method that takes a vararg function pointer, and one further argument.
+    // A vararg method that takes a vararg function pointer, and one variable argument.
     let bytes = [0x05, 0x02, 0x01, 0x1b, 0x05, 0x00, 0x01, 0x41, 0x08];
     let mut inner = MethodSig::new(TypeSig::Void, vec![]);
     inner.convention = CallingConvention::VarArg;
@@ -547,7 +547,7 @@ fn generic_parameters_are_replaced() {
         open.substitute(&[], &[TypeSig::Var(7)]),
         inside(TypeSig::Var(7))
     );
-    // What was put in is not replaced again.
+    // Substituted arguments are not substituted again.
     let swapped = TypeSig::Var(0).substitute(&[TypeSig::MVar(0)], &[TypeSig::Var(0)]);
     assert_eq!(swapped, TypeSig::MVar(0));
     assert_eq!(

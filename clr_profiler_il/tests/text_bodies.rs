@@ -1,4 +1,4 @@
-//! Bodies and fragments as text: what is printed is parsed to the same, and people's own text too.
+//! Bodies and fragments as text: printed text is parsed to the same, and so is hand-written text.
 
 mod handlers;
 
@@ -36,8 +36,8 @@ fn fat(code: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Every opcode with operands of all ones, all zeros and something between; branches to themselves,
-/// ahead and back. Variables are numbered so that their form is the shortest.
+/// Every opcode with operands of all ones, all zeros and a value in between; branches to
+/// themselves, forward and backward. Variables have numbers for which their form is the shortest.
 fn every_instruction() -> Vec<u8> {
     let mut out = Vec::new();
     for &opcode in Opcode::ALL.iter().filter(|opcode| !opcode.is_prefix()) {
@@ -55,7 +55,7 @@ fn every_instruction() -> Vec<u8> {
                 OperandKind::ShortVariable => vec![fill[0] | 4],
                 OperandKind::Variable => vec![fill[0], fill[1] | 1],
                 OperandKind::ShortTarget => vec![0],
-                // Too far for the short form: back to the start.
+                // Out of reach of the short form: back to the start.
                 OperandKind::Target => {
                     let start = out.len() as i32 + 5;
                     (-start).to_le_bytes().to_vec()
@@ -81,7 +81,7 @@ fn every_instruction() -> Vec<u8> {
             }
         }
     }
-    // Prefixes, alone and all together.
+    // Prefixes, alone and combined.
     for prefix in [
         &[0xfe, 0x12, 1][..],
         &[0xfe, 0x13],
@@ -107,7 +107,7 @@ fn every_opcode_keeps_its_bytes() {
     assert_eq!(encoded(&body), bytes, "the bytes are minimal");
     let opcodes: std::collections::HashSet<_> =
         body.instructions().map(|one| one.opcode()).collect();
-    // Short branches are long ones in a body.
+    // Short branches become long ones in a decoded body.
     let shortened = Opcode::ALL
         .iter()
         .filter(|one| one.long_form() != **one)
@@ -118,7 +118,7 @@ fn every_opcode_keeps_its_bytes() {
     let parsed = parse(&text);
     assert_eq!(encoded(&parsed), bytes);
     assert_eq!(parsed.to_string(), text);
-    // The same without a label that is not needed, in other white space.
+    // The same without an unnecessary label, with other white space.
     let bare = text.replace(":  ", ":\r\n\t").replace("  ", " ");
     assert_eq!(encoded(&parse(&bare)), bytes);
 }
@@ -173,7 +173,7 @@ fn every_handler_there_and_back() {
     assert_eq!(text.matches(".try ").count(), 5, "{text}");
     assert!(text.contains("\nIL_0018:\n.try"), "{text}");
     assert_eq!(text.parse().as_ref(), Ok(&fragment), "{text}");
-    // As bytes, with tokens in the place of symbols.
+    // As bytes, with tokens instead of symbols.
     let text = text
         .replace("[A]First", "0x01000001")
         .replace("class [A]Second`1<int>", "0x1b000002")
@@ -249,7 +249,7 @@ fn everything_symbolic_there_and_back() {
     assert_eq!(parsed.to_string(), text);
     assert_eq!(parsed.stack_need(), fragment.stack_need());
     assert_eq!(parsed.stack_change(), fragment.stack_change());
-    // The comparison sees a difference.
+    // The comparison detects a difference.
     let other: Fragment = text
         .replace("[A]B/'<>c'::'<>9'", "[A]B/'<>c'::'<>8'")
         .parse()
@@ -274,7 +274,7 @@ fn headers_there_and_back() {
         header(".locals init (\n  [0] int32 count, // of all\n  [1] string 'the name'\n)"),
         ".maxstack 8\n.locals init\n.local [0] int\n.local [1] string\nIL_0000:  ret\n"
     );
-    // The token stays as long as the locals do.
+    // The token is kept as long as the locals are unchanged.
     let mut body = parse(".locals 0x11000001 (int)\nret");
     assert_eq!(&encoded(&body)[8..12], [1, 0, 0, 0x11]);
     assert_eq!(body.locals().unwrap().locals, [TypeSig::I4]);
@@ -287,7 +287,7 @@ fn headers_there_and_back() {
 #[test]
 fn people_write_it_their_way() {
     let text = "
-        // Sums up what is below n.
+        // Sums up the numbers below n.
         .maxstack 2
         again: brzero.s done   // `brfalse`
                ldarg 0

@@ -1,4 +1,4 @@
-//! What is shown of a rewrite: inserted and changed lines, none that only moved.
+//! The diff of a rewrite shows inserted and changed lines, and no line that only moved.
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::Labels;
@@ -7,7 +7,7 @@ use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::symbol::{MethodSymbol, NoTokens};
 use clr_profiler_il::text::diff;
 
-/// As it comes from an assembly.
+/// A body as decoded from an assembly.
 fn decoded(text: &str) -> MethodBody {
     let body: MethodBody = text.parse().unwrap();
     let mut bytes = Vec::new();
@@ -116,7 +116,7 @@ fn what_only_moved_is_not_shown() {
     for _ in 0..200 {
         much.nop();
     }
-    // All branches over it become long, and all offsets others.
+    // All branches over it become long, and all offsets change.
     let call = after.instructions().nth(6).unwrap().id();
     after.insert_before(call, Labels::Stay, &much).unwrap();
     after
@@ -153,7 +153,7 @@ fn replaced_and_removed_instructions_and_locals() {
   IL_0005:  ret
 "
     );
-    // The other way round, what came is gone.
+    // In the other direction, added lines are removed ones.
     let back = diff(&after, &before).to_string();
     assert!(back.contains("- .local [0] int\n"), "{back}");
     assert!(

@@ -1,5 +1,5 @@
-//! Text that no one should write: an error, in time and in little memory; and whatever is read
-//! prints as text that is read as the same.
+//! Hostile text: an error, in bounded time and memory; a text that parses prints as text that is
+//! parsed to the same.
 
 mod handlers;
 
@@ -31,7 +31,7 @@ fn hostile_text_is_refused_in_time() {
         );
         assert!(text.parse::<Fragment>().is_err());
     }
-    // Much that is fine.
+    // Long valid texts.
     assert!(body(&"/".repeat(many)).is_empty());
     let branches: String = (0..many)
         .map(|index| format!("a{index}: br a{}\n", many - 1 - index))
@@ -41,7 +41,7 @@ fn hostile_text_is_refused_in_time() {
     assert_eq!(body(&format!("{labels}ret")).len(), 1);
 }
 
-/// Lines that are likely to be read far.
+/// Lines that a parser probably gets far into.
 fn likely_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "nop\n",
@@ -168,7 +168,7 @@ fn the_deepest_types_need_little_stack() {
             assert!(deeper.parse::<Fragment>().is_err());
         }
     };
-    // Without optimization frames are several times as large.
+    // Without optimization, frames are several times as large.
     let size = if cfg!(debug_assertions) { 1024 } else { 128 } * 1024;
     let thread = std::thread::Builder::new().stack_size(size).spawn(read);
     thread.unwrap().join().unwrap();

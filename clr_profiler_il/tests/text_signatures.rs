@@ -1,4 +1,4 @@
-//! Signatures as text: what is printed is read back, all other text is refused where it is wrong.
+//! Signatures as text: printed text is read back, malformed text is refused at its position.
 
 mod generate;
 
@@ -15,7 +15,7 @@ use generate::{methods, types};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A type by its place in a list of names, and the list from names.
+/// A type by its index in a list of names, and the list by names.
 #[derive(Default)]
 struct Table(Vec<(String, TypeKind)>);
 
@@ -167,7 +167,7 @@ fn bounds_are_kept_exactly() {
             }),
         };
         if text == "int[3,-1...]" {
-            // The first dimension has no lowest index, so that the second can have none.
+            // The first dimension has no lower bound, so the second cannot have one.
             assert_eq!(parse_type(text).unwrap_err().offset(), 6);
             continue;
         }
@@ -312,7 +312,7 @@ fn the_deepest_types_that_a_blob_can_hold_are_read_and_none_deeper() {
                 "{shape:?} {times}"
             );
         }
-        // Only the beginning.
+        // Only the start of a type.
         assert!(parse_type(&shape.0.repeat(100_000)).is_err());
     }
     let both = format!("{}int{}", "class A<".repeat(64), ">[]".repeat(64));
@@ -333,7 +333,7 @@ fn the_fastest_way_to_say_much_takes_no_stack() {
     assert_eq!(parse_type(&comments), Ok(TypeSig::I4));
 }
 
-/// Whatever can be a blob can be text.
+/// Any signature with a blob has a text.
 macro_rules! round_trip {
     ($value:expr, $kind:ty) => {{
         let value: $kind = $value;
@@ -345,7 +345,7 @@ macro_rules! round_trip {
     }};
 }
 
-/// Text of what signatures are made of.
+/// Text composed of parts of signatures.
 fn likely_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "int",

@@ -1,4 +1,4 @@
-//! Symbols as text: as `ildasm` prints them, there and back.
+//! Symbols as text: parsing and printing the form of `ildasm`.
 
 use clr_profiler_il::signature::{TokenNames, TypeKind, TypeSig};
 use clr_profiler_il::symbol::{CallShape, FieldSymbol, MethodSymbol, TypeSymbol};

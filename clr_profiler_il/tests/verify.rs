@@ -1,4 +1,4 @@
-//! The structure of bodies: what is reported, and that nothing else is.
+//! The structure of bodies: each violation is reported, and nothing else.
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
@@ -6,7 +6,7 @@ use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::verify::{MethodContext, Rule};
 
-/// A fat body with small clauses: kind, try, handler, filter.
+/// A fat body with small clauses: kind, try region, handler, filter.
 fn body(code: &[u8], clauses: &[(u8, [u8; 4], u8)]) -> MethodBody {
     let flags = if clauses.is_empty() { 0x13 } else { 0x1b };
     let mut bytes = vec![
@@ -61,7 +61,7 @@ fn what_is_fine() {
         code
     };
     assert_eq!(rules(&code, &[(2, [2, 5, 7, 1], 0)]), []);
-    // Everything that the builder makes.
+    // All constructs of the builder.
     let mut fragment = Fragment::new();
     fragment
         .try_block(|outer| {
@@ -131,12 +131,12 @@ fn entering_and_leaving() {
         code[at..at + bytes.len()].copy_from_slice(bytes);
         rules(&code, &clause)
     };
-    // Out by a branch, and by going on.
+    // Out by a branch, and by falling through.
     assert_eq!(with(2, &[BR, 3]), [(Some(2), Rule::Leaves)]);
     assert_eq!(with(2, &[NOP, NOP]), [(Some(3), Rule::Enters)]);
     assert_eq!(with(5, &[NOP, NOP]), [(Some(6), Rule::Leaves)]);
     assert_eq!(with(2, &[RET, RET]).len(), 2);
-    // From the catch back into what it protects.
+    // From the catch back into the code that it protects.
     assert_eq!(with(5, &[LEAVE, 0xfa]), []);
     assert_eq!(with(5, &[BR, 0xfa]), [(Some(5), Rule::Enters)]);
     assert_eq!(
@@ -147,7 +147,7 @@ fn entering_and_leaving() {
         with(0, &[0xfe, 0x1a]),
         [(Some(0), Rule::Misplaced(Opcode::Rethrow))]
     );
-    // Memory of the frame is not to be had in a handler.
+    // `localloc` is not allowed in a handler.
     assert_eq!(with(0, &[0xfe, 0x0f]), []);
     let code = [NOP, NOP, LEAVE, 4, 0xfe, 0x0f, LEAVE, 0, RET];
     assert_eq!(
@@ -210,7 +210,7 @@ fn clauses() {
     assert_eq!(only(&[(2, [0, 0, 4, 1], 0)]), [Rule::EmptyRegion]);
     assert_eq!(only(&[(2, [0, 4, 4, 0], 0)]), [Rule::EmptyRegion]);
     assert_eq!(only(&[clause, (2, [1, 4, 5, 1], 0)])[0], Rule::Overlap);
-    // A handler within what it protects.
+    // A handler inside of the code that it protects.
     assert_eq!(only(&[(2, [0, 6, 4, 1], 0)])[0], Rule::Overlap);
     // try { try { } finally { } } finally { }, in the wrong order.
     let nested = [LEAVE, 1, ENDFINALLY, LEAVE, 1, ENDFINALLY, RET];
@@ -249,7 +249,7 @@ fn prefixes() {
 
 #[test]
 fn names_of_operands() {
-    // Opcode, the table that it can name, one that it cannot.
+    // Opcode, an allowed table, a wrong one.
     for (opcode, fine, wrong, kind) in [
         (
             &[0x28][..],
@@ -277,7 +277,7 @@ fn names_of_operands() {
             [(Some(0), Rule::OperandName(kind))]
         );
     }
-    // All in the order of the code, whatever rule they break.
+    // All in the order of the code, whichever rule they violate.
     let code = [ENDFINALLY, 0xfe, 0x1e, NOP, 0x72, 1, 0, 0, 6, POP, RET];
     assert_eq!(
         rules(&code, &[]),
@@ -304,10 +304,10 @@ fn what_was_wrong_before_is_not_asked_of_the_new_body() {
             .verify_changes(&original, &context, &())
             .len()
     };
-    // `pop; ret`, behind `nop`.
+    // `pop; ret`, after `nop`.
     assert_eq!(changes(&[0x26, 0x2a], &[0x2a]), 1);
     assert_eq!(changes(&[0x00, 0x26, 0x2a], &[0x26, 0x2a]), 0);
-    // And with `ldloc.0` of a body without locals.
+    // Also with `ldloc.0` in a body without locals.
     let new = [0x06, 0x26, 0x26, 0x2a];
     let all = changes(&new, &[0x2a]);
     let left = changes(&new, &[0x26, 0x2a]);

@@ -1,7 +1,7 @@
 //! Writes seeds for the fuzzers: `seeds FOLDER` puts those of each into `FOLDER/NAME`.
 //!
-//! Beside the hand-made ones these are bodies and signatures of .NET 8, one of each kind: what has
-//! the same opcodes in the same order is one kind.
+//! In addition to the hand-written seeds, these are bodies and signatures of .NET 8, one of each
+//! kind: a kind is a sequence of opcodes.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -13,7 +13,7 @@ use clr_profiler_il::body::MethodBody;
 use examples_support::{Pinned, runtime};
 use il_oracles::{ORACLES, seeds};
 
-/// Of each assembly, and as long as they are at most.
+/// The maximum number of seeds for each assembly, and their maximum length.
 const MOST: usize = 40;
 const LONGEST: usize = 1024;
 
@@ -72,7 +72,7 @@ fn collect(folder: &Path, file: &[u8], kinds: &mut HashSet<u64>) -> Result<(), B
     Ok(())
 }
 
-/// One file; its name tells the content, so that the same is written once.
+/// Writes one file, named by its content, so that equal seeds are written once.
 fn write(folder: &Path, seed: &[u8]) -> Result<(), Box<dyn Error>> {
     let mut hasher = DefaultHasher::new();
     seed.hash(&mut hasher);

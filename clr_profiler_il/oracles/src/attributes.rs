@@ -4,15 +4,14 @@ use clr_profiler_il::attribute::{
 use clr_profiler_il::signature::{SignatureErrorKind, TypeSig};
 use clr_profiler_il::token::{TypeDef, TypeToken};
 
-/// Blobs of custom attributes: what is read takes the blob's bytes and no others, and says all that
-/// they say.
+/// Checks blobs of custom attributes: decoding consumes exactly the blob's bytes and loses nothing.
 ///
-/// The first byte tells how many parameters the constructor has, a byte for each of them of which type
-/// it is; the rest is the blob.
+/// The first byte is the number of the constructor's parameters, followed by a byte for the type of
+/// each; the rest is the blob.
 ///
 /// # Panics
 ///
-/// If not.
+/// If a check fails.
 pub fn attribute(bytes: &[u8]) {
     let Some((&count, rest)) = bytes.split_first() else {
         return;
@@ -42,7 +41,7 @@ pub fn attribute(bytes: &[u8]) {
     let again = decode(&written, &parameters);
     let again = again.unwrap_or_else(|error| panic!("{error}: {written:x?}"));
     assert_eq!(print(&again), print(&read), "{written:x?}");
-    // As it has exactly these bytes, it cannot do with fewer or more.
+    // The value has exactly these bytes, so it must not decode from fewer or more.
     let longer = [&written[..], &[0]].concat();
     let error = decode(&longer, &parameters).expect_err("a byte too much");
     assert_eq!(error.kind(), &AttributeErrorKind::TrailingBytes(1));
@@ -66,7 +65,7 @@ fn decode(blob: &[u8], parameters: &[TypeSig]) -> Result<AttributeValue, Attribu
     AttributeValue::decode(blob, parameters, underlying)
 }
 
-/// All of a value. Numbers that are none are not equal to themselves, but look alike.
+/// Formats a whole value. NaN is not equal to itself, but prints the same.
 fn print(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
 }
@@ -86,7 +85,7 @@ const NUMBERS: [TypeSig; 12] = [
     TypeSig::R8,
 ];
 
-/// A type of a parameter, also such as none can have.
+/// A parameter type, sometimes an invalid one.
 fn parameter(byte: u8, depth: u8) -> TypeSig {
     let number = byte >> 4;
     let token = TypeDef::from_row(u32::from(number) + 1).map(TypeToken::Def);
@@ -107,8 +106,7 @@ fn parameter(byte: u8, depth: u8) -> TypeSig {
     }
 }
 
-/// What the values of an enumeration are: numbers of each width; now and then it is not known, or
-/// none.
+/// The underlying type of an enumeration: integers of each width, sometimes unknown or invalid.
 fn underlying(of: &EnumType) -> Option<TypeSig> {
     let number = match of {
         EnumType::Token(token) => token.token().row(),
@@ -121,7 +119,7 @@ fn underlying(of: &EnumType) -> Option<TypeSig> {
     }
 }
 
-/// Writes a blob, each number of bytes in its shortest form.
+/// Writes a blob, each count of bytes in its shortest form.
 fn write(value: &AttributeValue, parameters: &[TypeSig]) -> Vec<u8> {
     let mut out = vec![1, 0];
     assert_eq!(value.fixed.len(), parameters.len());
@@ -141,7 +139,7 @@ fn write(value: &AttributeValue, parameters: &[TypeSig]) -> Vec<u8> {
     out
 }
 
-/// The type of a value, as it stands before it.
+/// The type of a value, as written before it.
 fn write_type(value: &Value, out: &mut Vec<u8>) {
     let code = match value {
         Value::Bool(_) => 0x02,
@@ -167,7 +165,7 @@ fn write_type(value: &Value, out: &mut Vec<u8>) {
         Value::Enum { enum_type, .. } => write_text(Some(&enum_type.to_string()), out),
         Value::Array(elements) => {
             let first = elements.as_ref().and_then(|elements| elements.first());
-            // Of what type the elements are that are not there does not show in the value.
+            // The value of an empty array does not tell the type of its elements.
             write_type(first.unwrap_or(&Value::Bool(false)), out);
         }
         _ => {}

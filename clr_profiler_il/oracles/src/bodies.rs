@@ -6,7 +6,7 @@ use clr_profiler_il::verify::MethodContext;
 use crate::listing::Listing;
 use crate::tokens::{Meanings, some_method};
 
-/// Encodes a body in which all names are tokens.
+/// Encodes a body in which all references are tokens.
 pub(crate) fn encoded(body: &MethodBody) -> Vec<u8> {
     let mut out = Vec::new();
     body.encode(&mut NoTokens, &mut out)
@@ -14,16 +14,16 @@ pub(crate) fn encoded(body: &MethodBody) -> Vec<u8> {
     out
 }
 
-/// Any bytes give a body or an error, and whatever looks at the body lives.
+/// Checks that any bytes decode to a body or an error, and that no inspection of the body panics.
 ///
 /// # Panics
 ///
-/// If not.
+/// If a check fails.
 pub fn decode(bytes: &[u8]) {
     let length = encoded_length(bytes);
     let body = match (MethodBody::decode(bytes), length) {
         (Ok(body), Ok(length)) => {
-            // What comes behind has no influence.
+            // The bytes after the body have no influence.
             let alone = MethodBody::decode(&bytes[..length]).expect("the body alone");
             assert_eq!(Listing::of(&alone), Listing::of(&body));
             body
@@ -42,7 +42,7 @@ pub fn decode(bytes: &[u8]) {
     assert_eq!(used.max_stack(), body.max_stack());
 }
 
-/// Asks a body everything that can be asked.
+/// Calls every accessor of a body.
 pub(crate) fn look(body: &MethodBody) {
     let mut last = None;
     for one in body.instructions() {
@@ -58,7 +58,7 @@ pub(crate) fn look(body: &MethodBody) {
     assert!(diff(body, body).is_empty(), "{printed}");
 }
 
-/// The analyses: that they end is all that is asked.
+/// Runs the analyses, which only have to terminate.
 pub(crate) fn analyse(body: &MethodBody) {
     for violation in body.verify_structure() {
         let _ = violation.display(body).to_string();
@@ -83,13 +83,13 @@ pub(crate) fn analyse(body: &MethodBody) {
     let _ = body.offset_map();
 }
 
-/// Decoded, encoded and decoded again is the same, with every header.
+/// Checks that decoding, encoding and decoding again gives the same body, with every header.
 ///
-/// The bytes are a body, and also the code of one under each kind of header.
+/// The bytes are decoded as a body, and as the code of one under each kind of header.
 ///
 /// # Panics
 ///
-/// If not.
+/// If a check fails.
 pub fn round_trip(bytes: &[u8]) {
     if let Ok(body) = MethodBody::decode(bytes) {
         let length = encoded_length(bytes).expect("a length");
@@ -104,7 +104,7 @@ pub fn round_trip(bytes: &[u8]) {
     headers(bytes);
 }
 
-/// A fat header in front of code.
+/// A fat header followed by code.
 fn fat(init_locals: bool, max_stack: u16, locals: u32, code: &[u8]) -> Vec<u8> {
     let mut bytes = vec![if init_locals { 0x13 } else { 0x03 }, 0x30];
     bytes.extend(max_stack.to_le_bytes());
@@ -144,7 +144,7 @@ fn headers(code: &[u8]) {
     }
 }
 
-/// Encodes a body and compares with what is decoded; through text as well.
+/// Encodes a body and compares the decoded result, also through text.
 fn there_and_back(body: &MethodBody, length: Option<usize>) -> Vec<u8> {
     let out = encoded(body);
     if let Some(length) = length {
@@ -157,7 +157,7 @@ fn there_and_back(body: &MethodBody, length: Option<usize>) -> Vec<u8> {
     assert_eq!(encoded_length(&out), Ok(out.len()));
     let again = MethodBody::decode(&out).unwrap_or_else(|error| panic!("{error}\n{body}"));
     assert_eq!(Listing::of(&again), Listing::of(body));
-    // A tiny header declares eight values.
+    // A tiny header declares a depth of eight.
     let least = if out[0] & 3 == 2 { 8 } else { 0 };
     assert_eq!(again.max_stack(), body.max_stack().max(least));
     let mut same = vec![0xcc];

@@ -1,18 +1,19 @@
-//! What must hold of `clr_profiler_il` whatever it is given.
+//! Properties of `clr_profiler_il` that must hold for any input.
 //!
-//! Each oracle takes any bytes and panics where the crate breaks one of its promises. The fuzzers in
-//! `clr_profiler_il/fuzz` call them with inputs that grow towards new code; the tests of this crate
-//! with seeds and with pseudo-random variations of them, so that every `cargo test` fuzzes a little.
+//! Each oracle takes any bytes and panics if the crate breaks one of its promises. The fuzzers in
+//! `clr_profiler_il/fuzz` call the oracles with inputs that evolve towards new coverage; the tests
+//! of this crate call them with seeds and pseudo-random variations, so that every `cargo test`
+//! fuzzes a little.
 //!
 //! # Map
 //!
-//! - [`decode`]: any bytes give a body or an error, and whatever looks at the body lives.
-//! - [`round_trip`]: decoded, encoded and decoded again is the same, with every header.
-//! - [`edit`]: a script of edits does what a list of lines does that is edited likewise.
-//! - [`signature`]: signatures through bytes and through text are the same.
-//! - [`text`]: what is read from a text and printed is read the same again.
-//! - [`attribute`]: the values of custom attributes say all that their bytes say.
-//! - [`seeds`]: inputs to begin with; [`random`]: variations of them.
+//! - [`decode`]: any bytes decode to a body or an error, and no inspection of the body panics.
+//! - [`round_trip`]: decoding, encoding and decoding again gives the same body, with every header.
+//! - [`edit`]: a script of edits has the same effect on a body as on a list of lines.
+//! - [`signature`]: signatures survive a round trip through bytes and through text.
+//! - [`text`]: a parsed text, when printed, is parsed to the same value again.
+//! - [`attribute`]: the values of custom attributes lose nothing of their bytes.
+//! - [`seeds`]: initial inputs; [`random`]: their variations.
 
 #![forbid(unsafe_code)]
 
@@ -32,10 +33,10 @@ pub use edits::edit;
 pub use signatures::signature;
 pub use texts::text;
 
-/// Panics where a promise is broken.
+/// Panics if a promise is broken.
 pub type Oracle = fn(&[u8]);
 
-/// All oracles by the names of their fuzzers.
+/// All oracles, by the name of their fuzzer.
 pub const ORACLES: [(&str, Oracle); 6] = [
     ("decode", decode),
     ("round_trip", round_trip),

@@ -4,10 +4,10 @@ use clr_profiler_il::body::{HandlerKind, MethodBody};
 use clr_profiler_il::instruction::{Instruction, Label, Operand, Position};
 use clr_profiler_il::opcode::Opcode;
 
-/// In the place of a line's number: the label was never put anywhere.
+/// The number of an unplaced label, instead of a line's.
 const NOWHERE: usize = usize::MAX;
 
-/// What a body says, with places counted by instructions.
+/// The contents of a body, with positions as instruction counts.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Listing {
     pub(crate) init_locals: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Line {
     operand: String,
 }
 
-/// A clause: what it handles, and where try, handler and filter are.
+/// A clause: its kind, and the positions of try region, handler and filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClauseLine {
     kind: String,
@@ -38,7 +38,7 @@ impl Line {
             prefixes: one.prefixes().map(|prefix| prefix.to_string()).collect(),
             opcode: one.opcode(),
             operand: match one.operand() {
-                // By their bits: not every number is equal to itself.
+                // Compared by bits, because NaN is not equal to itself.
                 Operand::Float32(value) => format!("{:08x}", value.to_bits()),
                 Operand::Float64(value) => format!("{:016x}", value.to_bits()),
                 Operand::Reference(name) => name.to_string(),

@@ -1,6 +1,7 @@
 //! Variations of inputs, for machines without a fuzzer.
 
-/// A generator of numbers that are not random: the same seed gives the same ones (SplitMix64).
+/// A deterministic generator of pseudo-random numbers: the same seed gives the same numbers
+/// (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -20,12 +21,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another one; 0 below 0.
+    /// A number below a bound; 0 for a bound of 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % (end.max(1) as u64)) as usize
     }
 
-    /// A variation of one input: bytes changed, taken out, put in, repeated, or those of another.
+    /// A variation of an input: bytes changed, removed, inserted, repeated, or copied from another
+    /// one.
     pub fn vary(&mut self, one: &[u8], other: &[u8]) -> Vec<u8> {
         let mut bytes = one.to_vec();
         for _ in 0..=self.below(4) {

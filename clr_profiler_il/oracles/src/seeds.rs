@@ -1,4 +1,4 @@
-//! Inputs to begin with, made by hand.
+//! Hand-written initial inputs.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use clr_profiler_il::body::MethodBody;
 
 use crate::tokens::Module;
 
-/// Bodies of every shape, small.
+/// Small bodies of every shape.
 const BODIES: &[&str] = &[
     "ret",
     "ldarg.0\nldc.i4 5\nadd\nret",
@@ -35,7 +35,7 @@ const BODIES: &[&str] = &[
     "ldarg.0\ncall 0x0a000001\nldarg.0\nldarg.1\nstfld 0x04000002\nret",
 ];
 
-/// Texts that are no bodies of the list above.
+/// Texts other than the bodies above.
 const TEXTS: &[&str] = &[
     "ldstr \"two\\nlines \\u{1f600}\"\ncall void [System.Console]System.Console::WriteLine(string)\nret",
     "ldarg.0\nbrtrue label 0\ncalli unmanaged[Cdecl] void (int)\nldc.r4 NaN(0x7fc00001)\nldc.r8 -inf",
@@ -93,7 +93,7 @@ const ATTRIBUTES: &[&[u8]] = &[
     b"\x03\x77\xa7\x83\x01\x00\x01\x02\x03\xff\0\0\x80\x3f\x01\x02\x03\x04\0\0\0\0\0\0",
 ];
 
-/// The hand-made bodies in bytes.
+/// The hand-written bodies, encoded.
 pub fn bodies() -> &'static [Vec<u8>] {
     static ENCODED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         let bodies = BODIES.iter().map(|text| {
@@ -123,7 +123,7 @@ pub fn of(oracle: &str) -> Vec<Vec<u8>> {
     };
     match oracle {
         "decode" | "round_trip" => bodies().to_vec(),
-        // The number of a body, then a script.
+        // The index of a body, then a script.
         "edit" => (0..bodies().len())
             .flat_map(|number| {
                 let mut random = crate::random::Random::new(number as u64);

@@ -6,11 +6,11 @@ use clr_profiler_il::signature::{
     SignatureError, StandAloneSig, TokenNames, TypeSig, TypeSpecSig,
 };
 
-/// Signatures of every kind: through bytes and through text they are the same.
+/// Checks that signatures of every kind survive a round trip through bytes and through text.
 ///
 /// # Panics
 ///
-/// If not.
+/// If a check fails.
 pub fn signature(bytes: &[u8]) {
     macro_rules! all {
         ($($kind:ident)*) => {$(
@@ -33,14 +33,14 @@ pub fn signature(bytes: &[u8]) {
             method.effective_return_type(MethodImplAttributes::ASYNC),
         );
         let put_in = method.substitute(&[TypeSig::I4], &[TypeSig::Object, TypeSig::I4]);
-        // What cannot be written is an error; what can be is read.
+        // An unwritable value is an error; a written one is read back.
         if let Ok(written) = put_in.to_bytes() {
             assert_eq!(MethodSig::parse(&written), Ok(put_in));
         }
     }
 }
 
-/// Reads a signature, and compares it with what is written and read again.
+/// Reads a signature, and compares it with the result of writing and reading it.
 fn checked<T: PartialEq + Debug>(
     bytes: &[u8],
     parse: fn(&[u8]) -> Result<T, SignatureError>,

@@ -13,12 +13,12 @@ use crate::bodies::analyse;
 use crate::listing::Listing;
 use crate::tokens::Module;
 
-/// What is read from a text and printed is read the same again, be it a body, a fragment, a symbol
-/// or a signature.
+/// Checks that a parsed text (body, fragment, symbol or signature), when printed, is parsed to the
+/// same value again.
 ///
 /// # Panics
 ///
-/// If not.
+/// If a check fails.
 pub fn text(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Some(body) = read(&text, text.parse::<MethodBody>()) {
@@ -50,7 +50,7 @@ pub fn text(bytes: &[u8]) {
     signatures(&text);
 }
 
-/// What was read; an error has a place within the text.
+/// The parsed value; the position of an error must be inside of the text.
 fn read<T>(text: &str, read: Result<T, TextError>) -> Option<T> {
     match read {
         Ok(read) => Some(read),
@@ -62,7 +62,7 @@ fn read<T>(text: &str, read: Result<T, TextError>) -> Option<T> {
     }
 }
 
-/// What is read from the text is equal to what was printed, and is printed alike.
+/// The value parsed from the printed text is equal, and prints the same.
 fn same<T: PartialEq + Debug + Display>(
     printed: &T,
     text: &str,
@@ -111,7 +111,7 @@ fn signatures(text: &str) {
                 all!(@bytes $kind parsed);
             }
         )*};
-        // A type alone has no blob.
+        // A type alone is not a blob.
         (@bytes TypeSig $parsed:ident) => {};
         (@bytes $kind:ident $parsed:ident) => {
             if let Ok(bytes) = $parsed.to_bytes() {

@@ -7,14 +7,14 @@ use clr_profiler_il::symbol::{
 };
 use clr_profiler_il::token::{Token, TypeToken};
 
-/// A module: it gives every symbol a token.
+/// A module that has a token for every symbol.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
     rows: HashMap<(u8, String), u32>,
     rows_of_table: HashMap<u8, u32>,
 }
 
-/// The module has an answer for everything.
+/// The error of a module that never fails.
 #[derive(Debug)]
 pub(crate) enum Never {}
 
@@ -63,7 +63,7 @@ impl TokenSource for Module {
     }
 }
 
-/// Tells something of every token, always the same of the same one.
+/// Resolves every token to some meaning, always the same for the same token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meanings;
 
@@ -114,7 +114,7 @@ impl Resolver for Meanings {
 
     fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
         match method {
-            // Without reading all of the text each time.
+            // Avoids parsing the whole text each time.
             Reference::Symbol(Symbol::Method(method)) => Some(method.shape()),
             other => self.method(other).as_ref().map(CallShape::from),
         }

@@ -1,4 +1,4 @@
-//! Long inputs take time in proportion to their length: nothing is quadratic.
+//! The time for long inputs is proportional to their length: nothing is quadratic.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -10,12 +10,12 @@ use clr_profiler_il::symbol::{MethodSymbol, NoTokens, TypeSymbol};
 use clr_profiler_il::text::diff;
 use clr_profiler_il::verify::MethodContext;
 
-/// How long an input is, and how much time it may take. Ten nanoseconds for each pair of bytes would
-/// be more than half a minute.
+/// The length of an input, and the time limit. Ten nanoseconds for each pair of bytes would exceed
+/// half a minute.
 const LENGTH: usize = 60_000;
 const MOST: Duration = Duration::from_secs(10);
 
-/// Runs something and looks at the clock.
+/// Runs a closure and measures the time.
 fn timed<T>(what: &str, run: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let done = run();
@@ -27,7 +27,7 @@ fn timed<T>(what: &str, run: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Everything that is done with a body.
+/// All operations on a body.
 fn body(what: &str, body: &MethodBody) {
     let text = timed(&format!("{what}: print"), || body.to_string());
     timed(&format!("{what}: parse"), || {
@@ -73,7 +73,7 @@ fn body(what: &str, body: &MethodBody) {
     });
 }
 
-/// A line many times, with a number in the place of `#` and the next one in that of `+`.
+/// Repeats a line, with `#` replaced by a number and `+` by the next one.
 fn lines(line: &str) -> String {
     let mut text = String::new();
     let mut number = 0;
@@ -218,7 +218,7 @@ fn texts_of_one_piece() {
     };
     for piece in pieces {
         text(piece, &piece.repeat(LENGTH / piece.len()));
-        // Behind what lets it be read further.
+        // After prefixes that make the parser read further.
         for before in [
             "ldtoken ",
             "call void A::B(",

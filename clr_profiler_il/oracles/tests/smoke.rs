@@ -1,11 +1,11 @@
-//! Every oracle with its seeds and with variations of them.
+//! Runs every oracle with its seeds and their variations.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use il_oracles::random::Random;
 use il_oracles::{ORACLES, seeds};
 
-/// How many variations each oracle is given, unless `IL_ORACLE_RUNS` says.
+/// The number of variations for each oracle, unless set by `IL_ORACLE_RUNS`.
 const RUNS: usize = 3000;
 
 fn run(name: &str, oracle: il_oracles::Oracle, input: &[u8]) {
@@ -43,7 +43,7 @@ fn smoke(name: &str) {
     }
 }
 
-/// What a fuzzer once found; the name of a file begins with that of its oracle.
+/// Inputs that a fuzzer found; the name of a file starts with that of its oracle.
 #[test]
 fn found_inputs() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/found");

@@ -94,11 +94,11 @@ pub(super) fn metadata(file: Bytes<'_>) -> Result<Bytes<'_>, AssemblyError> {
     let in_file = |address: usize| {
         for section in 0..sections {
             let row = table.part(40 * section, 40)?;
-            let (start, size, place) = (row.size(12)?, row.size(16)?, row.size(20)?);
+            let (start, size, data) = (row.size(12)?, row.size(16)?, row.size(20)?);
             if let Some(within) = address.checked_sub(start)
                 && within < size
             {
-                return place.checked_add(within).ok_or(CUT);
+                return data.checked_add(within).ok_or(CUT);
             }
         }
         Err(CUT)

@@ -46,7 +46,7 @@ impl MethodBody {
     }
 
     fn view(&self, clause: &Clause) -> ExceptionClause<'_> {
-        let position = |label| self.code.position(self.code.place(label));
+        let position = |label| self.code.position(self.code.node_of(label));
         ExceptionClause {
             kind: match clause.kind {
                 ClauseKind::Catch => {

@@ -104,7 +104,7 @@ impl Layout {
                 self.write(code, &changes);
                 self.find_targets(code);
                 self.grow();
-                self.place_grown(code);
+                self.move_grown(code);
             }
             self.write_tables(code);
         }
@@ -162,7 +162,7 @@ impl Layout {
 
     /// The offset of a label.
     pub(crate) fn target(&self, code: &Code, label: Label) -> u32 {
-        self.offset(code, code.place(label))
+        self.offset(code, code.node_of(label))
     }
 
     /// The offset that a node would have if all branches were short.
@@ -279,10 +279,10 @@ impl Layout {
                 continue;
             }
             let long = old_end - node.offset as usize == LONG;
-            let place = code.place(code.label(node.operand as u32));
-            if nodes.contains(&place) {
+            let target_node = code.node_of(code.label(node.operand as u32));
+            if nodes.contains(&target_node) {
                 // The offset is at hand here; elsewhere it needs a search.
-                let target = code.offset(place) - start + at;
+                let target = code.offset(target_node) - start + at;
                 self.branches.push(Branch::new(index, end, target, long));
                 self.measure(self.branches.len() - 1);
             } else {
@@ -384,11 +384,11 @@ impl Layout {
                 return;
             };
             let label = code.node(branch.node).map_or(0, |node| node.operand as u32);
-            let place = code.place(code.label(label));
-            if place == END || place == UNPLACED {
+            let target_node = code.node_of(code.label(label));
+            if target_node == END || target_node == UNPLACED {
                 self.unplaced = self.unplaced.or(Some(branch.end - SHORT as u32));
             }
-            let target = self.short_offset(code, place);
+            let target = self.short_offset(code, target_node);
             if let Some(branch) = self.branches.get_mut(index) {
                 branch.target = target;
             }
@@ -434,7 +434,7 @@ impl Layout {
     }
 
     /// Moves the code after long branches, and writes all distances again.
-    fn place_grown(&mut self, code: &Code) {
+    fn move_grown(&mut self, code: &Code) {
         let long = self.branches.iter().filter(|branch| branch.long);
         self.long.extend(long.map(|branch| branch.end));
         let mut copy_end = self.size as usize;
@@ -475,11 +475,11 @@ impl Layout {
             let end = self.grown(end);
             let mut at = end as usize - 4 * targets.len();
             for &target in targets {
-                let place = code.place(target);
-                if place == END || place == UNPLACED {
+                let target_node = code.node_of(target);
+                if target_node == END || target_node == UNPLACED {
                     self.unplaced = self.unplaced.or(Some(at as u32));
                 }
-                let distance = self.offset(code, place).wrapping_sub(end);
+                let distance = self.offset(code, target_node).wrapping_sub(end);
                 put(&mut self.bytes, at, distance.to_le_bytes());
                 at += 4;
             }

@@ -182,8 +182,8 @@ impl MethodBody {
     /// The position of a label; `None` if it was never placed or belongs to another body.
     #[must_use]
     pub fn position(&self, label: Label) -> Option<Position> {
-        let place = self.code.place(label);
-        (place != crate::code::UNPLACED && self.code.owns(label)).then(|| self.code.position(place))
+        let node = self.code.node_of(label);
+        (node != crate::code::UNPLACED && self.code.owns(label)).then(|| self.code.position(node))
     }
 }
 

@@ -289,7 +289,7 @@ impl Code {
 
     /// The node that a label precedes; `UNPLACED` if it has no position.
     #[inline]
-    pub(crate) fn place(&self, label: Label) -> u32 {
+    pub(crate) fn node_of(&self, label: Label) -> u32 {
         self.labels
             .get(label.index as usize)
             .map_or(UNPLACED, |slot| slot.at)
@@ -354,7 +354,7 @@ impl Code {
 
     /// Moves a label.
     pub(crate) fn place_label(&mut self, label: Label, at: u32) {
-        let from = self.place(label);
+        let from = self.node_of(label);
         self.move_labels(from, UNPLACED, |index, _| index == label.index);
         let mut next = NONE;
         if let Some(labels) = self.labels_mut(at) {

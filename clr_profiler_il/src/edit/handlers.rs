@@ -123,7 +123,7 @@ impl MethodBody {
         }
         whole.mark(after);
         let next = self.code.next(last.0);
-        let place = InsertionPoint {
+        let point = InsertionPoint {
             position: self.code.position(next),
             labels: Labels::Stay,
             side: Side::WithPrevious,
@@ -132,7 +132,7 @@ impl MethodBody {
         let ends = self.ends_within(next, covered.0, &ranks);
         // The handler's own clauses precede all others.
         let index = index + whole.code.clauses.len();
-        let Some(inserted) = self.insert(place, &whole, &[])? else {
+        let Some(inserted) = self.insert(point, &whole, &[])? else {
             return Err(EditError::EmptyRegion);
         };
         // Filter and handler start with the exception on the stack.
@@ -180,8 +180,8 @@ impl MethodBody {
                 (clause.try_start, clause.try_end),
                 (clause.handler_start, clause.handler_end),
             ] {
-                let start = ranks.of(self.code.place(start));
-                if self.code.place(end) == at && start >= first {
+                let start = ranks.of(self.code.node_of(start));
+                if self.code.node_of(end) == at && start >= first {
                     ends.push((end, start == first));
                 }
             }
@@ -192,7 +192,7 @@ impl MethodBody {
     /// The index of a new clause whose try region spans two ranks: after the last clause that is
     /// inside of it or protects the same code.
     fn clause_index(&self, (first, last): (u32, u32), ranks: &Ranks) -> usize {
-        let rank = |label| ranks.of(self.code.place(label));
+        let rank = |label| ranks.of(self.code.node_of(label));
         let within = |clause: &Clause| {
             rank(clause.try_start) >= first && rank(clause.try_end) <= last.saturating_add(1)
         };

@@ -57,12 +57,12 @@ impl MethodBody {
         labels: Labels,
         fragment: &Fragment,
     ) -> Result<Option<InsertedRange>, EditError> {
-        let place = InsertionPoint {
+        let point = InsertionPoint {
             position: Position::Before(id),
             labels,
             side: Side::WithNext,
         };
-        self.insert(place, fragment, &[])
+        self.insert(point, fragment, &[])
     }
 
     /// Inserts code after an instruction, in its regions. `labels` applies to branches to the
@@ -78,12 +78,12 @@ impl MethodBody {
         fragment: &Fragment,
     ) -> Result<Option<InsertedRange>, EditError> {
         self.existing(id)?;
-        let place = InsertionPoint {
+        let point = InsertionPoint {
             position: self.code.position(self.code.next(id.0)),
             labels,
             side: Side::WithPrevious,
         };
-        self.insert(place, fragment, &[])
+        self.insert(point, fragment, &[])
     }
 
     /// Inserts code at the end, after all regions.
@@ -92,12 +92,12 @@ impl MethodBody {
     ///
     /// If the fragment has unplaced labels.
     pub fn append(&mut self, fragment: &Fragment) -> Result<Option<InsertedRange>, EditError> {
-        let place = InsertionPoint {
+        let point = InsertionPoint {
             position: Position::End,
             labels: Labels::Move,
             side: Side::Outside,
         };
-        self.insert(place, fragment, &[])
+        self.insert(point, fragment, &[])
     }
 
     /// Inserts code at any position. `exits` maps the labels that the fragment did not mark to
@@ -116,13 +116,13 @@ impl MethodBody {
     /// let mut skip = Fragment::new();
     /// let out = skip.label();
     /// skip.ldarg(0).brtrue(out);
-    /// let place = InsertionPoint {
+    /// let point = InsertionPoint {
     ///     position: Position::Before(ids[0]),
     ///     labels: Labels::Stay,
     ///     side: Side::Outside,
     /// };
     /// let ret = body.label(Position::Before(ids[1]))?;
-    /// body.insert(place, &skip, &[(out, ret)])?;
+    /// body.insert(point, &skip, &[(out, ret)])?;
     /// assert!(body.to_string().contains("brtrue.s   IL_0004"));
     /// # Ok(())
     /// # }
@@ -134,16 +134,16 @@ impl MethodBody {
     /// unchanged.
     pub fn insert(
         &mut self,
-        place: InsertionPoint,
+        point: InsertionPoint,
         fragment: &Fragment,
         exits: &[(Label, Label)],
     ) -> Result<Option<InsertedRange>, EditError> {
-        let before = self.place(place.position)?;
+        let before = self.node_at(point.position)?;
         check(fragment, exits)?;
         for &(_, label) in exits {
             self.known(label)?;
         }
-        let sides = (place.labels, place.side);
+        let sides = (point.labels, point.side);
         Ok(self.insert_checked(before, sides, fragment, exits))
     }
 
@@ -228,7 +228,7 @@ impl MethodBody {
     ///
     /// If there is no such position.
     pub fn label(&mut self, position: Position) -> Result<Label, EditError> {
-        let at = self.place(position)?;
+        let at = self.node_at(position)?;
         Ok(self.code.add_label(at, LabelKind::Branch))
     }
 
@@ -238,7 +238,7 @@ impl MethodBody {
     ///
     /// If there is no such label or position.
     pub fn move_label(&mut self, label: Label, position: Position) -> Result<(), EditError> {
-        let at = self.place(position)?;
+        let at = self.node_at(position)?;
         self.known(label)?;
         self.code.place_label(label, at);
         Ok(())
@@ -277,7 +277,7 @@ impl MethodBody {
         Ok(instruction.node)
     }
 
-    pub(super) fn place(&self, position: Position) -> Result<u32, EditError> {
+    pub(super) fn node_at(&self, position: Position) -> Result<u32, EditError> {
         match position {
             Position::End => Ok(END),
             Position::Before(id) => self.existing(id).map(|_| id.0),
@@ -354,7 +354,7 @@ pub(crate) fn check(fragment: &Fragment, exits: &[(Label, Label)]) -> Result<(),
     let mut targets = code.instructions().flat_map(|one| one.targets());
     let unbound = targets.find(|label| {
         let is_exit = |(from, _): &(Label, Label)| from.index == label.index;
-        code.place(*label) == UNPLACED && !exits.iter().any(is_exit)
+        code.node_of(*label) == UNPLACED && !exits.iter().any(is_exit)
     });
     unbound.map_or(Ok(()), |label| Err(EditError::UnboundLabel(label)))
 }

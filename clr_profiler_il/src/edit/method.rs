@@ -24,8 +24,8 @@ impl OffsetPair {
     pub fn composed(first: &[Self], second: &[Self]) -> Vec<Self> {
         let entries = second.iter().filter_map(|pair| {
             // The first of several pairs with one new offset represents them.
-            let place = first.partition_point(|own| own.new < pair.old);
-            let own = first.get(place).filter(|own| own.new == pair.old)?;
+            let index = first.partition_point(|own| own.new < pair.old);
+            let own = first.get(index).filter(|own| own.new == pair.old)?;
             Some(Self {
                 old: own.old,
                 new: pair.new,

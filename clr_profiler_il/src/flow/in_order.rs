@@ -77,9 +77,9 @@ pub(crate) fn in_order<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, Arriva
     let mut pass = InOrder::new(D::EMPTY, Arrivals::at(code.nodes.len()));
     for clause in &code.clauses {
         let stack = domain.at_handler(clause.kind);
-        pass.arrivals.set(code.place(clause.handler_start), stack);
+        pass.arrivals.set(code.node_of(clause.handler_start), stack);
         if clause.kind == ClauseKind::Filter {
-            pass.arrivals.set(code.place(clause.filter), stack);
+            pass.arrivals.set(code.node_of(clause.filter), stack);
         }
     }
     for instruction in code.instructions() {
@@ -95,7 +95,7 @@ pub(crate) fn in_order<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, Arriva
             && instruction.opcode().is_branch()
         {
             for target in instruction.targets() {
-                let to = code.place(target);
+                let to = code.node_of(target);
                 if to != END {
                     pass.bring(to, after, |known, arriving, reached| {
                         domain.join(at(reached), known, arriving)

@@ -17,7 +17,7 @@ struct Paths<'c, S> {
 /// Runs a domain along every path of control; repeats where a join changes a stack.
 pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, ()> {
     let tries = code.clauses.iter().enumerate();
-    let tries = tries.map(|(index, clause)| (code.place(clause.try_start), index));
+    let tries = tries.map(|(index, clause)| (code.node_of(clause.try_start), index));
     let mut paths = Paths {
         code,
         arrivals: Arrivals::at(code.nodes.len()),
@@ -49,7 +49,7 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
                 break;
             };
             for target in instruction.targets() {
-                self.go(at, self.code.place(target), after, domain)?;
+                self.go(at, self.code.node_of(target), after, domain)?;
             }
             let next = self.code.next(index);
             if instruction.opcode().ends_block() || next == END {
@@ -108,10 +108,10 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
         {
             index += 1;
             if let Some(clause) = self.code.clauses.get(clause) {
-                let handler = self.code.place(clause.handler_start);
+                let handler = self.code.node_of(clause.handler_start);
                 self.enter(handler, || domain.at_handler(clause.kind));
                 if clause.kind == ClauseKind::Filter {
-                    self.enter(self.code.place(clause.filter), || domain.caught());
+                    self.enter(self.code.node_of(clause.filter), || domain.caught());
                 }
             }
         }

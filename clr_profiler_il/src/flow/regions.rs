@@ -74,8 +74,8 @@ impl Regions {
             let mut add = |kind, start: Label, end: Label| {
                 let region = Region {
                     kind,
-                    start: ranks.of(code.place(start)),
-                    end: ranks.of(code.place(end)),
+                    start: ranks.of(code.node_of(start)),
+                    end: ranks.of(code.node_of(end)),
                     first_clause: index as u32,
                     last_clause: index as u32,
                     parent: OUTSIDE,
@@ -97,7 +97,7 @@ impl Regions {
                 || add(RegionKind::Filter, clause.filter, clause.handler_start);
             for (full, fault) in [(full, Fault::Empty), (filter, Fault::EmptyFilter)] {
                 if !full {
-                    report(index, code.place(clause.handler_start), fault);
+                    report(index, code.node_of(clause.handler_start), fault);
                     whole = false;
                 }
             }

@@ -26,9 +26,9 @@ impl PartialEq for Fragment {
 }
 
 fn same_label(a: &Fragment, left: Label, b: &Fragment, right: Label) -> bool {
-    let (left_place, right_place) = (a.code.place(left), b.code.place(right));
-    let unplaced = left_place == crate::code::UNPLACED;
-    left_place == right_place && (!unplaced || left.index == right.index)
+    let (left_node, right_node) = (a.code.node_of(left), b.code.node_of(right));
+    let unplaced = left_node == crate::code::UNPLACED;
+    left_node == right_node && (!unplaced || left.index == right.index)
 }
 
 fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
@@ -67,7 +67,7 @@ fn same_clause(a: &Fragment, left: &Clause, b: &Fragment, right: &Clause) -> boo
             .bounds()
             .into_iter()
             .zip(right.bounds())
-            .all(|(one, two)| a.code.place(one) == b.code.place(two))
+            .all(|(one, two)| a.code.node_of(one) == b.code.node_of(two))
         && (left.kind != ClauseKind::Catch
             || a.code.reference(left.value, left.symbolic)
                 == b.code.reference(right.value, right.symbolic))

@@ -149,10 +149,10 @@ impl<'a> Try<'a> {
     ) -> Self {
         let code = &mut self.fragment.code;
         let bounds = Bounds {
-            try_start: code.place(self.start),
-            try_end: code.place(self.end),
-            filter: filter.map(|filter| code.place(filter)),
-            handler_start: code.place(start),
+            try_start: code.node_of(self.start),
+            try_end: code.node_of(self.end),
+            filter: filter.map(|filter| code.node_of(filter)),
+            handler_start: code.node_of(start),
             handler_end: END,
         };
         code.add_clause(kind, (value, symbolic), bounds);

@@ -121,7 +121,7 @@ impl CallingConvention {
 /// assert_eq!(parse.to_bytes()?, [0x00, 0x01, 0x08, 0x0e]);
 /// assert_eq!(MethodSig::parse(&[0x00, 0x01, 0x08, 0x0e])?, parse);
 ///
-/// A native callback, as called by `calli`.
+/// // A native callback, as called by `calli`.
 /// let mut native = MethodSig::new(TypeSig::Void, vec![TypeSig::NativeInt]);
 /// native.convention = CallingConvention::C;
 /// assert_eq!(native.to_bytes()?, [0x01, 0x01, 0x01, 0x18]);

@@ -39,7 +39,7 @@
 //! # }
 //! ```
 //!
-//! # What is accepted
+//! # Accepted input
 //!
 //! Reading checks the form only. A type in an invalid position is read, because compilers and
 //! runtimes differ there: `void` as a parameter, by-refs of by-refs, `pinned` outside of locals,

@@ -7,7 +7,7 @@
 //! use clr_profiler_il::body::MethodBody;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! `ldarg.0; ldarg.1; add; ret`; a tiny header always implies a depth of 8.
+//! // `ldarg.0; ldarg.1; add; ret`; a tiny header always implies a depth of 8.
 //! let mut body = MethodBody::decode(&[0x12, 0x02, 0x03, 0x58, 0x2a])?;
 //! assert_eq!(body.max_stack(), 8);
 //! body.compute_max_stack(&())?;

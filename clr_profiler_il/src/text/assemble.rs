@@ -473,11 +473,11 @@ impl<'t, 'k> Assembler<'t, 'k> {
         for pending in std::mem::take(&mut self.clauses) {
             let [try_start, try_end, handler_start, handler_end] = pending.regions;
             let bounds = Bounds {
-                try_start: self.place(try_start)?,
-                try_end: self.place(try_end)?,
-                filter: pending.filter.map(|at| self.place(at)).transpose()?,
-                handler_start: self.place(handler_start)?,
-                handler_end: self.place(handler_end)?,
+                try_start: self.node_of(try_start)?,
+                try_end: self.node_of(try_end)?,
+                filter: pending.filter.map(|at| self.node_of(at)).transpose()?,
+                handler_start: self.node_of(handler_start)?,
+                handler_end: self.node_of(handler_end)?,
             };
             let code = &mut self.out.code;
             code.add_clause(pending.kind, pending.value, bounds);
@@ -486,7 +486,7 @@ impl<'t, 'k> Assembler<'t, 'k> {
     }
 
     /// The node at a bound of a clause.
-    fn place(&self, (name, at): Bound<'t>) -> Result<u32, TextError> {
+    fn node_of(&self, (name, at): Bound<'t>) -> Result<u32, TextError> {
         match self.labels.get(name).and_then(|named| named.at) {
             Some(node) if node < self.next_node() => Ok(node),
             Some(node) if node != UNPLACED => Ok(END),

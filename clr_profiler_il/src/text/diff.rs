@@ -157,26 +157,26 @@ struct Item<K> {
 
 /// Compares items with equal keys by their text; keeps the order of both lists.
 fn align<K: Copy + Eq + Hash>(before: Vec<Item<K>>, after: Vec<Item<K>>, out: &mut Vec<Line>) {
-    let mut places: HashMap<K, Vec<usize>> = HashMap::new();
+    let mut indexes: HashMap<K, Vec<usize>> = HashMap::new();
     for (index, item) in after.iter().enumerate() {
-        places.entry(item.key).or_default().push(index);
+        indexes.entry(item.key).or_default().push(index);
     }
     let mut after = after.into_iter();
     let mut next = 0;
     let mut line = |mark, text| out.push(Line { mark, text });
     for item in before {
-        let place = places.get(&item.key).and_then(|places| {
-            let first = places.partition_point(|&place| place < next);
-            places.get(first).copied()
+        let index = indexes.get(&item.key).and_then(|indexes| {
+            let first = indexes.partition_point(|&index| index < next);
+            indexes.get(first).copied()
         });
-        let Some(place) = place else {
+        let Some(index) = index else {
             line('-', item.text);
             continue;
         };
-        for new in after.by_ref().take(place - next) {
+        for new in after.by_ref().take(index - next) {
             line('+', new.text);
         }
-        next = place + 1;
+        next = index + 1;
         match after.next() {
             Some(same) if same.text == item.text => line(' ', same.text),
             other => {
@@ -237,8 +237,8 @@ fn targets(body: &MethodBody) -> HashSet<u32> {
     let bounds = body.code.clauses.iter().flat_map(Clause::bounds);
     branches
         .chain(bounds)
-        .map(|label: Label| body.code.place(label))
-        .filter(|&place| place != UNPLACED)
+        .map(|label: Label| body.code.node_of(label))
+        .filter(|&node| node != UNPLACED)
         .collect()
 }
 

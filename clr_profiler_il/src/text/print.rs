@@ -63,7 +63,7 @@ pub(super) enum PositionNames<'a> {
 
 pub(super) struct Printer<'a> {
     code: &'a Code,
-    places: PositionNames<'a>,
+    names: PositionNames<'a>,
     /// Whether a label at the end was printed.
     goes_to_end: Cell<bool>,
 }
@@ -83,7 +83,7 @@ fn write_code(f: &mut fmt::Formatter<'_>, code: &Code) -> fmt::Result {
         writeln!(f)?;
     }
     let mut bounds = code.clauses.iter().flat_map(Clause::bounds);
-    if printer.goes_to_end.get() || bounds.any(|label| code.place(label) == END) {
+    if printer.goes_to_end.get() || bounds.any(|label| code.node_of(label) == END) {
         writeln!(f, "IL_{:04x}:", layout.offset(code, END))?;
     }
     for clause in &code.clauses {
@@ -94,29 +94,29 @@ fn write_code(f: &mut fmt::Formatter<'_>, code: &Code) -> fmt::Result {
 }
 
 impl<'a> Printer<'a> {
-    pub(super) const fn new(code: &'a Code, places: PositionNames<'a>) -> Self {
+    pub(super) const fn new(code: &'a Code, names: PositionNames<'a>) -> Self {
         Self {
             code,
-            places,
+            names,
             goes_to_end: Cell::new(false),
         }
     }
 
     fn label(&self, f: &mut dyn fmt::Write, label: Label) -> fmt::Result {
-        let place = self.code.place(label);
-        if place == UNPLACED {
+        let node = self.code.node_of(label);
+        if node == UNPLACED {
             // An exit of a fragment.
             return write!(f, "label {}", label.index);
         }
-        if place == END {
+        if node == END {
             self.goes_to_end.set(true);
         }
-        match self.places {
+        match self.names {
             PositionNames::Offsets(layout) => {
-                write!(f, "IL_{:04x}", layout.offset(self.code, place))
+                write!(f, "IL_{:04x}", layout.offset(self.code, node))
             }
             PositionNames::Names(names) => {
-                f.write_str(names.get(&place).map_or("?", String::as_str))
+                f.write_str(names.get(&node).map_or("?", String::as_str))
             }
         }
     }

@@ -44,11 +44,11 @@ impl fmt::Display for ViolationDisplay<'_> {
             .take(rank - first + 1 + AROUND)
             .collect();
         let culprit = lines.iter().find(|(index, _)| *index == rank);
-        let place = culprit.and_then(|(_, line)| line.split_once(':'));
-        let place = place.map_or("", |(place, _)| place);
-        f.write_str(place)?;
+        let offset_text = culprit.and_then(|(_, line)| line.split_once(':'));
+        let offset_text = offset_text.map_or("", |(offset_text, _)| offset_text);
+        f.write_str(offset_text)?;
         match violation.offset {
-            Some(offset) if place != format!("IL_{offset:04x}") => {
+            Some(offset) if offset_text != format!("IL_{offset:04x}") => {
                 write!(f, " (IL_{offset:04x} in the original)")?;
             }
             Some(_) => {}

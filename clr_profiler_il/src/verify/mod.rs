@@ -15,7 +15,7 @@
 //! use clr_profiler_il::verify::MethodContext;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! `ldarg.0; ldc.i4.1; add; ret`, in a method that takes an object and returns an `int`.
+//! // `ldarg.0; ldc.i4.1; add; ret`, in a method that takes an object and returns an `int`.
 //! let body = MethodBody::decode(&[0x12, 0x02, 0x17, 0x58, 0x2a])?;
 //! let signature = MethodSig::new(TypeSig::I4, vec![TypeSig::Object]);
 //! let violations = body.verify(&MethodContext::new(&signature), &());

@@ -36,11 +36,11 @@ impl Check<'_> {
 
     fn targets(&mut self, instruction: &Instruction<'_>, rank: u32, regions: Option<&Regions>) {
         for target in instruction.targets() {
-            let place = instruction.code.place(target);
-            if place == END || place == UNPLACED {
+            let target_node = instruction.code.node_of(target);
+            if target_node == END || target_node == UNPLACED {
                 self.blame(instruction, Rule::NoTarget);
             } else if let Some(regions) = regions {
-                let to = self.ranks.of(place);
+                let to = self.ranks.of(target_node);
                 let rule = if instruction.opcode() == Opcode::Leave {
                     leave(regions, rank, to)
                 } else {
@@ -63,7 +63,7 @@ impl Check<'_> {
         {
             let clause = filter.first_clause as usize;
             let handler = body.code.clauses.get(clause);
-            let handler = handler.map_or(END, |clause| body.code.place(clause.handler_start));
+            let handler = handler.map_or(END, |clause| body.code.node_of(clause.handler_start));
             let last = body.code.previous(handler);
             if body
                 .code

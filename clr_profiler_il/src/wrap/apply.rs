@@ -212,7 +212,7 @@ impl Assembly<'_> {
 
     fn insert(&mut self, before: u32, part: &Part) -> Result<u32, EditError> {
         self.need = self.need.max(part.code.stack_need());
-        let place = InsertionPoint {
+        let point = InsertionPoint {
             position: self.body.code.position(before),
             // Labels at the end of the code are continuations of the previous part.
             labels: if before == END {
@@ -223,7 +223,7 @@ impl Assembly<'_> {
             side: Side::Outside,
         };
         let exits = part.exit.zip(self.exit);
-        let inserted = self.body.insert(place, &part.code, exits.as_slice())?;
+        let inserted = self.body.insert(point, &part.code, exits.as_slice())?;
         Ok(inserted.map_or(before, |inserted| inserted.first.0))
     }
 
@@ -251,7 +251,7 @@ impl Assembly<'_> {
             node.opcode = Opcode::Stloc.for_variable(result);
             node.operand = u64::from(result);
             let next = self.body.code.next(one.node);
-            let place = InsertionPoint {
+            let point = InsertionPoint {
                 position: self.body.code.position(next),
                 labels: Labels::Stay,
                 side: Side::WithPrevious,
@@ -262,7 +262,7 @@ impl Assembly<'_> {
                 Opcode::Leave => go.leave(to),
                 _ => go.br(to),
             };
-            self.body.insert(place, &go, &[(to, target)])?;
+            self.body.insert(point, &go, &[(to, target)])?;
         }
         Ok(())
     }

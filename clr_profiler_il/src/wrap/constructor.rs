@@ -36,7 +36,7 @@ pub(super) fn base_call(
     for (from, instruction) in body.instructions().enumerate() {
         let before = from as u32 <= rank;
         let mut targets = instruction.targets();
-        let crosses = targets.any(|label| (ranks.of(body.code.place(label)) <= rank) != before);
+        let crosses = targets.any(|label| (ranks.of(body.code.node_of(label)) <= rank) != before);
         if crosses || (before && instruction.opcode().is_exit()) {
             return Err(refusal);
         }

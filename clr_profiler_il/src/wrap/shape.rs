@@ -15,7 +15,7 @@ use crate::symbol::Resolver;
 /// use clr_profiler_il::wrap::MethodShape;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// A runtime-async method that is declared as `Task<int>`.
+/// // A runtime-async method that is declared as `Task<int>`.
 /// let task = TypeSig::GenericInstance {
 ///     is_value_type: false,
 ///     definition: TypeRef::from_row(1).ok_or("a row has 24 bits")?.into(),

@@ -1,4 +1,4 @@
-//! Labels of other fragments and bodies are refused: their numbers mean something else here.
+//! Labels of other fragments and bodies are refused: their indexes denote other labels here.
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::{EditError, InsertionPoint, Labels, Side};
@@ -44,7 +44,7 @@ fn branches_to_a_label_of_another_fragment() {
         },
     ] as [fn(&mut Fragment, Label); 4]
     {
-        // With a label of the same number, and without.
+        // With a label of the same index, and without.
         for mut fragment in [marked().0, Fragment::new()] {
             code(&mut fragment, label);
             assert_refused(&fragment, label);
@@ -74,7 +74,7 @@ fn a_clone_knows_the_labels_that_were_there() {
         body.prologue(fragment).unwrap();
         assert!(body.to_string().contains("brtrue.s   IL_0004"), "{body}");
     }
-    // Those that came later are of one of them only.
+    // Later labels belong to only one of them.
     let (later, other) = (first.label(), second.label());
     assert_ne!(later, other);
     first.br(other);
@@ -101,20 +101,20 @@ fn labels_of_another_body() {
     let mut skip = Fragment::new();
     let out = skip.label();
     skip.ldc_i4(0).brtrue(out);
-    let place = InsertionPoint {
+    let point = InsertionPoint {
         position: Position::Before(first),
         labels: Labels::Stay,
         side: Side::Outside,
     };
-    let refused = one.insert(place, &skip, &[(out, label)]);
+    let refused = one.insert(point, &skip, &[(out, label)]);
     assert_eq!(refused, Err(expected));
-    let refused = one.insert(place, &skip, &[(own, own)]);
+    let refused = one.insert(point, &skip, &[(own, own)]);
     assert_eq!(refused, Err(EditError::UnknownLabel(own)));
     let ret = one.label(Position::Before(last)).unwrap();
-    let inserted = one.insert(place, &skip, &[(out, ret)]).unwrap().unwrap();
+    let inserted = one.insert(point, &skip, &[(out, ret)]).unwrap().unwrap();
     assert_eq!(one.set_target(inserted.last, 0, label), Err(expected));
     assert_eq!(one.set_target(inserted.last, 0, own), Ok(()));
-    // What was decoded before in the same memory.
+    // A body that was decoded earlier into the same memory.
     one.decode_into(&BODY).unwrap();
     assert!(one.position(own).is_none());
 }

@@ -1,4 +1,4 @@
-//! Handlers that are added to a body.
+//! Handlers added to a body.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn handlers_are_put_in_order() {
         ]
     );
     let last = ids(&body)[4];
-    // A second one of the same region, and one around both.
+    // A second handler of the same region, and one around both.
     let leave = ids(&body)[2];
     body.add_catch(all[1], leave, "B", &pop).unwrap();
     body.add_finally(all[0], last, &Fragment::new()).unwrap();
@@ -37,7 +37,7 @@ fn handlers_are_put_in_order() {
             ".try IL_0000 to IL_000a finally handler IL_000a to IL_000b",
         ]
     );
-    // A fragment with a clause of its own, within.
+    // A fragment with a clause of its own, inside.
     let inner = one(|f| {
         f.try_block(|t| {
             t.nop();
@@ -93,7 +93,7 @@ fn filters_come_to_stand_between_what_they_protect_and_their_handlers() {
             ".try IL_0000 to IL_0004 filter IL_0004 handler IL_0008 to IL_000d",
         ]
     );
-    // The exception and what the handler puts on it, beside what was declared.
+    // The exception and the handler's own values, in addition to the declared depth.
     assert_eq!(body.max_stack(), 10);
     let signature = MethodSig::new(TypeSig::Void, vec![]);
     assert_eq!(body.verify(&MethodContext::new(&signature), &()), []);

@@ -1,4 +1,5 @@
-//! Editing: where code lands, what branches and regions do, and what the stack needs.
+//! Editing: the position of inserted code, its effect on branches and regions, and the depth of the
+//! stack.
 
 mod foreign;
 mod handlers;
@@ -27,7 +28,7 @@ fn ids(body: &MethodBody) -> Vec<InstructionId> {
     body.instructions().map(|one| one.id()).collect()
 }
 
-/// The text without the line of the stack.
+/// The text without the line of the maximum stack depth.
 fn code(body: &MethodBody) -> Vec<String> {
     let text = body.to_string();
     let lines = text.lines().filter(|line| !line.starts_with(".maxstack"));
@@ -159,13 +160,13 @@ fn bounds_have_sides() {
         ),
     ] {
         let mut body = plain.clone();
-        let place = InsertionPoint {
+        let point = InsertionPoint {
             position: Position::Before(all[at]),
             labels: Labels::Stay,
             side,
         };
         body.insert(
-            place,
+            point,
             &one(|f| {
                 f.nop();
             }),
@@ -213,7 +214,7 @@ fn replace_and_remove() {
         code(&body),
         ["IL_0000 ldc.i4.1", "IL_0001 pop", "IL_0002 ret"]
     );
-    // What a removed instruction was the target of goes to the next one.
+    // A branch to a removed instruction targets the next one.
     let mut body = tiny(&[0x2b, 0x00, 0x00, 0x2a]);
     let nop = ids(&body)[1];
     body.remove(nop).unwrap();
@@ -230,7 +231,7 @@ fn inserted_code_has_the_line_of_what_it_leads_to() {
     });
     body.prologue(&nops).unwrap();
     body.insert_before(all[2], Labels::Stay, &nops).unwrap();
-    // What goes elsewhere leads to nothing that follows.
+    // An instruction that branches away does not lead to the next one.
     let mut away = Fragment::new();
     let start = away.label();
     away.mark(start).nop().br(start);
@@ -285,7 +286,7 @@ fn targets_and_labels() {
         body.set_target(all[1], 0, ret),
         Err(EditError::NoTarget(all[1]))
     );
-    // A branch to the end has nowhere to go.
+    // A branch to the end has no target instruction.
     body.move_label(ret, Position::End).unwrap();
     assert!(body.encode(&mut NoTokens, &mut Vec::new()).is_err());
 }
@@ -363,7 +364,7 @@ fn prologues_do_not_run_again() {
     }))
     .unwrap();
     assert_eq!(code(&body)[5], "IL_0005 br.s IL_0004");
-    // It stands where the stack is empty.
+    // It is inserted where the stack is empty.
     assert_eq!(body.max_stack(), 8);
     body.prologue(&one(|f| {
         f.nop();
@@ -380,7 +381,7 @@ fn prologues_do_not_run_again() {
     .unwrap();
     assert!(code(&body).pop().unwrap().starts_with(".try IL_0001 to"));
 }
-/// Gives every kind of symbol a token.
+/// Returns a token for every kind of symbol.
 struct Table;
 
 impl TokenSource for Table {
@@ -477,7 +478,7 @@ fn fragments_know_their_need() {
         f.ldc_i4(1).ldc_i4(2).call(&method);
     });
     assert_eq!((fragment.stack_need(), fragment.stack_change()), (2, 0));
-    // Of a token nothing is known; with its signature it is.
+    // A token alone does not tell the shape of a call; with its signature it does.
     let signature = MethodSig::new(TypeSig::Void, vec![TypeSig::I4]);
     let token = MethodDef::from_row(1).unwrap();
     let unknown = one(|f| {
@@ -488,7 +489,7 @@ fn fragments_know_their_need() {
         f.ldc_i4(1).call((token, &signature));
     });
     assert_eq!((known.stack_need(), known.stack_change()), (1, 0));
-    // Many insertions do not add up, unless each leaves something.
+    // Many insertions do not add up, unless each leaves a value.
     let mut body = tiny(&[0x00, 0x00, 0x00, 0x2a]);
     for id in ids(&body) {
         body.insert_before(id, Labels::Move, &fragment).unwrap();
@@ -538,12 +539,12 @@ fn depths() {
         max(&[0x2b, 0x02, 0x14, 0x26, 0x02, 0x2d, 0xfb, 0x2a]),
         Ok(1)
     );
-    // Two ways of different depth: ldarg.0; brtrue.s 4; ldnull; ret
+    // Two paths of different depth: ldarg.0; brtrue.s 4; ldnull; ret
     assert_eq!(
         max(&[0x02, 0x2d, 0x01, 0x14, 0x2a]),
         Err(StackErrorKind::Mismatch { depth: 0, other: 1 })
     );
-    // Dead code takes what is not there.
+    // Dead code takes missing values.
     assert_eq!(max(&[0x2a, 0x26, 0x2a]), Ok(0));
     // A value over a forward branch: ldnull; br.s 4; ret(dead); pop; ret
     assert_eq!(max(&[0x14, 0x2b, 0x01, 0x2a, 0x26, 0x2a]), Ok(1));

@@ -1,4 +1,4 @@
-//! What signatures are generated from.
+//! Strategies for signatures.
 
 use clr_profiler_il::signature::{ArrayShape, CallingConvention, MethodSig, TypeSig};
 use clr_profiler_il::token::{Token, TypeToken};
@@ -11,7 +11,7 @@ fn type_tokens() -> impl Strategy<Value = TypeToken> {
     (tables, rows).prop_map(|(table, row)| TypeToken::try_from(Token::new(table | row)).unwrap())
 }
 
-/// Numbers of every width that a compressed integer can have; rarely one that does not fit.
+/// Numbers of every width of a compressed integer; rarely one that does not fit.
 fn numbers() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0..0x80_u32, 4 => 0..0x4000_u32, 4 => 0..0x2000_0000_u32, 1 => any::<u32>()]
 }
@@ -97,7 +97,7 @@ fn methods_of(types: impl Strategy<Value = TypeSig> + Clone) -> impl Strategy<Va
         )
 }
 
-/// Any type, among them some that no blob can hold.
+/// Any type, including some that no blob can hold.
 pub(crate) fn types() -> impl Strategy<Value = TypeSig> + Clone {
     let leaf = prop_oneof![
         4 => primitives(),

@@ -1,8 +1,8 @@
-//! Exception handling in all its shapes.
+//! All kinds of exception handling.
 
 use clr_profiler_il::fragment::Fragment;
 
-/// A fragment with every shape of exception handling, nested and at the end.
+/// A fragment with every kind of exception handler, nested and at the end.
 pub(crate) fn handlers() -> Fragment {
     let mut fragment = Fragment::new();
     fragment

@@ -1,4 +1,4 @@
-//! What is called, on what, and with which arguments.
+//! Callees, `this` and arguments.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn arguments_of_calls() {
             f.call(method(99)).ret();
         },
     );
-    // Behind the declared arguments.
+    // After the declared arguments.
     check(
         "operand 2 is object, not float",
         |f| {
@@ -52,7 +52,7 @@ fn arguments_of_calls() {
             f.call(MemberRef::from_row(1).unwrap()).ret();
         },
     );
-    // The values of a structure that is returned are those of that structure.
+    // A returned structure has the kind of that structure.
     pair(
         "operand 1 is value of 0x02000003, not value of 0x02000002",
         value(structure()),
@@ -120,7 +120,7 @@ fn indirect_calls() {
             f.calli(StandAloneSig::from_row(1).unwrap()).pop().ret();
         },
     );
-    // `this` stands among the parameters.
+    // `this` is one of the parameters.
     check(
         "operand 1 is int32, not object",
         |f| {

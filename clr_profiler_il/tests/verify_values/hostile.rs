@@ -1,4 +1,4 @@
-//! No bytes make the verifier fail, or take it long.
+//! The verifier neither panics nor takes long on any bytes.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A body of this code with clauses of this kind, try, handler and value, in its first bytes.
+/// A body of this code, with clauses given by kind, try region, handler and value.
 fn body(code: &[u8], clauses: &[[u32; 6]]) -> Vec<u8> {
     let flags: u16 = if clauses.is_empty() { 0x3013 } else { 0x301b };
     let mut bytes = flags.to_le_bytes().to_vec();
@@ -56,13 +56,13 @@ proptest! {
 
 #[test]
 fn deep_stacks_that_meet_often() {
-    // 60,000 values, and then as many branches, each to the next instruction.
+    // 60,000 values, followed by as many branches, each to the next instruction.
     let count = 60_000;
     let mut code = vec![0x16; count];
     for _ in 0..count {
         code.extend([0x02, 0x2d, 0x00]);
     }
-    // Everything off again, and back to where the first value is another one.
+    // Pops all of them.
     code.extend(vec![0x26; count]);
     code.push(0x2a);
     let decoded = MethodBody::decode(&body(&code, &[])).unwrap();
@@ -81,7 +81,7 @@ fn deep_stacks_that_meet_often() {
 fn many_mistakes() {
     let mut code = Vec::new();
     for _ in 0..100_000 {
-        // `ldarg.0; throw`, never reached twice: a branch goes over each.
+        // `ldarg.0; brtrue.s` over `ldarg.0; throw`.
         code.extend([0x02, 0x2d, 0x02, 0x02, 0x7a]);
     }
     code.push(0x2a);

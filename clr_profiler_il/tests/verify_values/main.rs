@@ -1,4 +1,4 @@
-//! The values on the stack: for each rule a body that breaks it and one next to it that does not.
+//! The values on the stack: for each rule, a body that breaks it and a similar one that does not.
 
 mod calls;
 mod hostile;
@@ -15,7 +15,7 @@ use clr_profiler_il::token::{
 };
 use clr_profiler_il::verify::{MethodContext, Rule, Violation};
 
-/// The arguments of every method here, and its locals: one of each kind.
+/// The arguments and locals of every method here: one of each kind.
 const INT: u16 = 0;
 const LONG: u16 = 1;
 const NATIVE: u16 = 2;
@@ -40,7 +40,7 @@ fn field(row: u32) -> FieldDef {
     FieldDef::from_row(row).unwrap()
 }
 
-/// A class, two structures, enumerations of `int` and `long`, and a type that nobody knows.
+/// A class, two structures, enumerations of `int` and `long`, and an unknown type.
 fn class() -> TypeDef {
     type_def(1)
 }
@@ -153,7 +153,7 @@ impl Resolver for Tokens {
 
 type Build = fn(&mut Fragment);
 
-/// Verifies a body of this code in a method that returns this.
+/// Verifies a body of this code in a method with this return type.
 fn verify(returns: &TypeSig, build: Build) -> (MethodBody, Vec<Violation>) {
     let mut fragment = Fragment::new();
     build(&mut fragment);
@@ -171,7 +171,7 @@ fn verify(returns: &TypeSig, build: Build) -> (MethodBody, Vec<Violation>) {
     (body, violations)
 }
 
-/// One body is fine; the other one breaks one rule.
+/// One body is valid; the other one breaks one rule.
 #[track_caller]
 fn pair(message: &str, returns: TypeSig, fine: Build, wrong: Build) {
     let (body, violations) = verify(&returns, fine);

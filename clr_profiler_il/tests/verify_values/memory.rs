@@ -1,4 +1,4 @@
-//! Variables, fields, elements, addresses, and values that become objects.
+//! Variables, fields, elements, addresses, and boxing.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Operators, branches, and where ways through the code meet.
+//! Operators, branches, and joins.
 
 use super::*;
 
@@ -173,8 +173,8 @@ fn joins() {
             f.pop().ret();
         },
     );
-    // What a native integer makes of an `int32` is seen by what comes behind the join, whichever
-    // was there first.
+    // The result of combining a native integer with an `int32` is visible after the join, whichever
+    // path is first.
     check(
         "native int and int64 cannot be combined",
         |f| {
@@ -190,7 +190,7 @@ fn joins() {
             f.mark(out).ldarg(LONG).add().pop().ret();
         },
     );
-    // Objects are alike, whatever they are objects of.
+    // All objects are of one kind, whatever their type.
     let (_, violations) = verify(&TypeSig::String, |f| {
         let (other, end) = (f.label(), f.label());
         f.ldarg(INT).brtrue(other);

@@ -1,4 +1,4 @@
-//! What depends on where code stands and on what is known of the method; how it is shown.
+//! The context of the method and the position in the code; the display of violations.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn regions() {
             f.try_block(|_| {}).finally(|_| {}).end().ret();
         },
     );
-    // A handler is given an object.
+    // A handler gets an object.
     check(
         "operand 1 is object, not int32",
         |f| {
@@ -87,7 +87,7 @@ fn the_declared_depth() {
     let (declared, depth) = (1, 2);
     assert_eq!(violations[0].rule, Rule::MaxStack { declared, depth });
     assert_eq!(violations.len(), 1);
-    // It gets there behind the second instruction.
+    // The depth is reached after the second instruction.
     let second = body.instructions().nth(1).unwrap();
     assert_eq!(violations[0].instruction, Some(second.id()));
 }
@@ -105,12 +105,12 @@ fn this_and_generic_parameters() {
     assert_eq!(count(&throws, MethodContext::new(&instance)), 0);
     assert_eq!(count(&reads, MethodContext::of_value_type(&instance)), 0);
     assert_eq!(count(&throws, MethodContext::of_value_type(&instance)), 1);
-    // With an explicit `this`, it is what the first parameter says.
+    // With an explicit `this`, its kind is that of the first parameter.
     let mut explicit = MethodSig::instance(TypeSig::Void, vec![TypeSig::NativeInt]);
     explicit.explicit_this = true;
     assert_eq!(count(&reads, MethodContext::new(&explicit)), 0);
     assert_eq!(count(&throws, MethodContext::new(&explicit)), 1);
-    // `T` is an object only where it is constrained to be one.
+    // `T` is an object only if it is constrained to be one.
     let generic = MethodSig {
         generic_parameter_count: 1,
         ..MethodSig::new(TypeSig::Void, vec![TypeSig::MVar(0)])
@@ -128,12 +128,12 @@ fn this_and_generic_parameters() {
 #[test]
 fn what_nobody_knows_is_not_blamed() {
     let (_, violations) = verify(&TypeSig::I4, |f| {
-        // Perhaps an enumeration.
+        // It may be an enumeration.
         f.ldarg(UNKNOWN).ldc_i4(1).add().stloc(UNKNOWN);
         f.ldarg(UNKNOWN).ret();
     });
     assert_eq!(violations, []);
-    // A symbol tells how many values it takes, not which.
+    // A symbol tells the number of values that it takes, not their kinds.
     check(
         "1 values are left on the stack, which must be empty",
         |f| {
@@ -149,7 +149,7 @@ fn what_nobody_knows_is_not_blamed() {
             f.pop().ret();
         },
     );
-    // What control never reaches.
+    // Unreachable code.
     check(
         "operand 1 is int32, not object",
         |f| {
@@ -219,7 +219,7 @@ IL_0000 (inserted): there is no argument 1
     );
     assert!(shown(1).starts_with("IL_0003 (inserted): operand 1 is int32, not object\n"));
     assert_eq!(violations.len(), 2);
-    // A violation of the structure is shown alike, with where it was in the original.
+    // A violation of the structure is displayed in the same way, with its offset in the original.
     let last = body.instructions().last().unwrap().id();
     body.remove(last).unwrap();
     let violations = body.verify_structure();

@@ -1,4 +1,4 @@
-//! Constructors: only an object that is constructed is seen by the new code.
+//! Constructors: new code sees only a constructed object.
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::{EditError, NotInstrumentable};
@@ -13,7 +13,7 @@ use crate::parts::{FUEL, Parts, assert_mapped, assert_valid, note, trace};
 use crate::shapes::built;
 use crate::tokens::Tokens;
 
-/// The number that stands for the object.
+/// The number of the object.
 const THIS: i64 = 9;
 
 fn signature() -> MethodSig {
@@ -24,7 +24,7 @@ fn base(code: &mut Fragment) {
     code.call(MethodSymbol::new("Base", ".ctor", "instance void ()"));
 }
 
-/// Wraps a constructor and gives what it does then: 1000 is the base constructor.
+/// Wraps a constructor and runs it: 1000 is the base constructor.
 #[track_caller]
 fn ran(tokens: &mut Tokens, body: &MethodBody, argument: i64) -> (Vec<i64>, Outcome) {
     let signature = signature();
@@ -54,7 +54,7 @@ fn new_code_stands_behind_the_base_constructor() {
         ran(&mut tokens, &plain, 0),
         (vec![1, 1000, 100, 2, 101, 103, 104], done)
     );
-    // Nothing else behind it, and `this` copied before.
+    // No code after it, and `this` copied before.
     let short = built(&mut tokens, |f| {
         f.ldarg(0).dup().pop();
         base(f);
@@ -64,7 +64,8 @@ fn new_code_stands_behind_the_base_constructor() {
         ran(&mut tokens, &short, 0),
         (vec![1000, 100, 101, 103, 104], done)
     );
-    // A choice among its arguments, a loop and a try region before, a loop to the instruction behind.
+    // A choice between its arguments, a loop and a try region before, a loop to the instruction
+    // after it.
     let busy = built(&mut tokens, |f| {
         let (again, other, join, back) = (f.label(), f.label(), f.label(), f.label());
         f.mark(again);
@@ -88,7 +89,7 @@ fn new_code_stands_behind_the_base_constructor() {
         ran(&mut tokens, &busy, 2),
         (vec![1, 2, 1000, 100, 3, 3, 101, 103, 104], done)
     );
-    // An exception before is not seen, one behind is.
+    // An exception before it is not seen, one after it is.
     let throws = built(&mut tokens, |f| {
         let fine = f.label();
         f.ldarg(1).brtrue(fine).ldc_i4(5).throw().mark(fine);
@@ -101,7 +102,8 @@ fn new_code_stands_behind_the_base_constructor() {
         ran(&mut tokens, &throws, 1),
         (vec![1000, 100, 105, 6, 102, 6, 103], Outcome::Threw(6))
     );
-    // The constructor of a structure in a local, with `this` waiting below, is not the one.
+    // The constructor of a structure in a local, called while `this` is on the stack, is not the
+    // base constructor.
     let structure = built(&mut tokens, |f| {
         f.ldarg(0).ldloca(0);
         f.call(MethodSymbol::new("S", ".ctor", "instance void ()"));
@@ -114,7 +116,7 @@ fn new_code_stands_behind_the_base_constructor() {
     let shape = MethodShape::new(&signature).constructor(&tokens);
     wrapped.wrap(&Parts::ALL.wrap(), &shape).unwrap();
     let order: Vec<_> = wrapped.instructions().map(|one| one.id()).collect();
-    // Nothing new before the second call, and something behind it.
+    // No new code before the second call, and some after it.
     assert_eq!(order[..4], calls[..4]);
     assert_ne!(order[4], calls[4]);
 }
@@ -330,7 +332,7 @@ fn whole_constructors() {
         let error = edited.wrap(&whole(wrap.clone()), &shape).err();
         let reason = NotInstrumentable::UninitializedThis;
         assert_eq!(error, refused.then(|| reason.into()), "{wrap:?}");
-        // Behind the base constructor it is fine.
+        // After the base constructor it is allowed.
         body.clone().wrap(&wrap, &shape).unwrap();
     }
 }

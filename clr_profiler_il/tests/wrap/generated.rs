@@ -1,4 +1,4 @@
-//! Generated bodies: whatever a method does, it does the same when it is wrapped.
+//! Generated bodies: a wrapped method has the same effects as the original.
 
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Label;
@@ -11,16 +11,16 @@ use crate::parts::{FUEL, Parts, assert_wraps, note, trace};
 use crate::shapes::built;
 use crate::tokens::Tokens;
 
-/// A statement. Where the code is protected, or in a handler, ways out become what is allowed there.
+/// A statement. In protected code or in a handler, exits become the allowed ones.
 #[derive(Clone, Debug)]
 enum Statement {
     Trace(u8),
     Throw(u8),
-    /// Returns from here, or by the common `ret` at the end.
+    /// Returns directly, or by the common `ret` at the end.
     Return(bool),
-    /// Back to the first instruction.
+    /// Jumps back to the first instruction.
     Restart,
-    /// Counts the argument down.
+    /// Decrements the argument.
     CountDown,
     If(Vec<Statement>, Vec<Statement>),
     Switch(Vec<Vec<Statement>>),
@@ -61,13 +61,13 @@ fn statements() -> impl Strategy<Value = Vec<Statement>> {
     prop::collection::vec(any, 0..6)
 }
 
-/// From where control may go where.
+/// The exits that are allowed at a position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Outside,
-    /// In a try region or a catch: out by `leave`.
+    /// In a try region or a catch: only by `leave`.
     Leaving,
-    /// In a finally or fault, or in regions within: not out at all.
+    /// In a finally or fault, or in a nested region: none.
     Closed,
 }
 
@@ -196,7 +196,7 @@ impl Writer {
     }
 }
 
-/// The code of a method; with `ends`, there is a way to a `ret`, else there may be none.
+/// The code of a method; with `ends` there is a path to a `ret`, otherwise there may be none.
 fn method(f: &mut Fragment, statements: &[Statement], returns: bool, ends: bool) {
     let writer = Writer {
         start: f.label(),
@@ -259,7 +259,7 @@ proptest! {
     }
 }
 
-/// Or the property above would say little.
+/// Otherwise the property above would be nearly empty.
 #[test]
 fn generated_methods_end_in_every_way() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

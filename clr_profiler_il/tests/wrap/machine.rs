@@ -1,5 +1,5 @@
-//! Runs bodies, as far as these tests need it: what a wrapped method does is compared with what it
-//! did before.
+//! An interpreter with the features that these tests need, to compare a wrapped method with the
+//! original.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use clr_profiler_il::symbol::Reference;
 
 use crate::tokens::Tokens;
 
-/// A number stands for an exception of that type, too; 0 is null.
+/// A number; also the exception of that type. 0 is null.
 pub(crate) type Value = i64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Returned(Option<Value>),
     Threw(Value),
-    /// It ran for longer than was allowed.
+    /// The run exceeded its limit.
     Endless,
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) trace: Vec<Value>,
@@ -30,7 +30,7 @@ pub(crate) struct Run {
     pub(crate) args: Vec<Value>,
 }
 
-/// Runs a body that returns a value or not, for so many steps at most.
+/// Runs a body, which returns a value or not, for at most this many steps.
 pub(crate) fn run(
     body: &MethodBody,
     tokens: &Tokens,
@@ -62,9 +62,9 @@ enum End {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Catches this exception, or all with 0.
+    /// Catches this exception; 0 catches all.
     Catch(Value),
-    /// The code that decides starts here.
+    /// The start of the filter.
     Filter(usize),
     Finally,
     Fault,
@@ -84,7 +84,7 @@ struct Machine<'a> {
     rank: HashMap<InstructionId, usize>,
     clauses: Vec<Clause>,
     args: Vec<Value>,
-    /// `None` where nothing was stored yet.
+    /// `None` for a local that was not written yet.
     locals: HashMap<u16, Value>,
     stack: Vec<Value>,
     trace: Vec<Value>,
@@ -164,7 +164,7 @@ impl<'a> Machine<'a> {
             .collect()
     }
 
-    /// Runs from one instruction on; a handler of finally, fault or filter within its bounds.
+    /// Runs from one instruction on; in a handler of finally, fault or filter, within its bounds.
     fn run(&mut self, start: usize, within: Range<usize>) -> End {
         let mut pc = start;
         loop {
@@ -259,7 +259,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `Trace` notes its argument; a constructor takes `this` and notes 1000.
+    /// `Trace` records its argument; a constructor takes `this` and records 1000.
     fn call(&mut self, one: &Instruction<'_>) {
         let Operand::Reference(name) = one.operand() else {
             panic!("{one:?}");
@@ -276,8 +276,9 @@ impl<'a> Machine<'a> {
         self.trace.push(noted);
     }
 
-    /// Runs what stands between an instruction and the target of its `leave`. An exception comes
-    /// with the place from which handlers are looked for, and the first clause to look at.
+    /// Runs the finally handlers between an instruction and the target of its `leave`. An exception
+    /// is returned with the position from which to search for handlers, and the first clause to
+    /// check.
     fn leave(&mut self, pc: usize, target: usize) -> Result<usize, (Value, (usize, usize))> {
         self.stack.clear();
         for index in 0..self.clauses.len() {
@@ -294,7 +295,7 @@ impl<'a> Machine<'a> {
         Ok(target)
     }
 
-    /// Where an exception is caught, running what stands between.
+    /// The handler that catches an exception, after running the handlers in between.
     fn handler_of(
         &mut self,
         mut exception: Value,

@@ -1,4 +1,4 @@
-//! Wrapping: what a wrapped method does is what it did before, with the new code around it.
+//! Wrapping: a wrapped method has the effects of the original, with the new code around them.
 
 mod constructors;
 mod generated;

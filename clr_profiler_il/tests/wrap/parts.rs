@@ -1,4 +1,4 @@
-//! Wraps of which every part leaves a trace, and what is then expected of a wrapped method.
+//! Wraps in which every part leaves a trace, and the expected run of a wrapped method.
 
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
@@ -12,18 +12,18 @@ use crate::tokens::Tokens;
 
 pub(crate) const FUEL: u32 = 2_000;
 
-/// Notes a number.
+/// Records a number.
 pub(crate) fn trace(code: &mut Fragment, number: i32) {
     code.ldc_i4(number);
     note(code);
 }
 
-/// Notes what is on the stack.
+/// Records the value on the stack.
 pub(crate) fn note(code: &mut Fragment) {
     code.call(MethodSymbol::new("H", "Trace", "void (int)"));
 }
 
-/// Which parts a wrap has.
+/// The parts of a wrap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) before: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Parts {
     pub(crate) after: bool,
 }
 
-/// What `skip_if` stores as the result.
+/// The value that `skip_if` stores as the result.
 const SKIPPED: Value = 55;
 
 impl Parts {
@@ -101,7 +101,7 @@ impl Parts {
         wrap
     }
 
-    /// What a method that did this does when it is wrapped.
+    /// The expected run of the wrapped method, from the run of the original.
     pub(crate) fn expected(self, args: &[Value], original: &Run) -> Run {
         let mut trace = Vec::new();
         let mut add = |wanted: bool, what: &[Value]| {
@@ -115,7 +115,7 @@ impl Parts {
             add(self.after, &[104]);
             return Run {
                 trace,
-                // What the method would have returned tells only whether it returns values.
+                // The original outcome tells only whether the method returns a value.
                 outcome: Outcome::Returned(None),
                 args: args.to_vec(),
             };
@@ -137,7 +137,7 @@ impl Parts {
         }
         add(self.finally && outcome != Outcome::Endless, &[103]);
         if matches!(outcome, Outcome::Threw(_)) && self.caught == Some(Caught::Swallow) {
-            // Zero, or what was stored to be ready for skipping.
+            // Zero, or the value that was stored in case the method is skipped.
             outcome = Outcome::Returned(None);
         }
         add(
@@ -157,7 +157,7 @@ pub(crate) fn signature(returns: bool) -> MethodSig {
     MethodSig::new(of, vec![TypeSig::I4])
 }
 
-/// Whether the structure and the stack of a body are right, in memory and when it is read again.
+/// Checks that the structure and the stack of a body are valid, in memory and when read again.
 #[track_caller]
 pub(crate) fn assert_valid(body: &MethodBody, tokens: &mut Tokens) {
     assert_eq!(body.verify_structure(), [], "\n{body}");
@@ -173,7 +173,7 @@ pub(crate) fn assert_valid(body: &MethodBody, tokens: &mut Tokens) {
     );
 }
 
-/// Whether the map of offsets leads from every instruction to what became of it.
+/// Checks that the offset map leads from every instruction to its successor in the wrapped body.
 #[track_caller]
 pub(crate) fn assert_mapped(original: &MethodBody, wrapped: &MethodBody, tokens: &mut Tokens) {
     let again = tokens.encoded(wrapped);
@@ -195,7 +195,7 @@ pub(crate) fn assert_mapped(original: &MethodBody, wrapped: &MethodBody, tokens:
     }
 }
 
-/// Wraps a body, and compares what it does with what it did.
+/// Wraps a body, and compares its run with that of the original.
 #[track_caller]
 pub(crate) fn assert_wraps(
     original: &MethodBody,
@@ -211,7 +211,7 @@ pub(crate) fn assert_wraps(
     assert_mapped(original, &body, tokens);
     for argument in 0..4 {
         let before = run(original, tokens, &[argument], returns, FUEL);
-        // Enough for the new code, too.
+        // Sufficient for the new code, too.
         let after = run(&body, tokens, &[argument], returns, 2 * FUEL);
         let mut expected = parts.expected(&[argument], &before);
         if before.outcome == Outcome::Endless && parts.skip != Some(true) {

@@ -1,4 +1,4 @@
-//! What is refused, and that nothing has changed then.
+//! Refusals leave the body unchanged.
 
 use clr_profiler_il::attributes::{MethodAttributes, MethodImplAttributes};
 use clr_profiler_il::body::MethodBody;
@@ -15,7 +15,7 @@ use crate::parts::{Parts, assert_valid, signature};
 use crate::shapes::built;
 use crate::tokens::Tokens;
 
-/// The error, after a look at whether anything has changed.
+/// The error, after checking that nothing has changed.
 #[track_caller]
 fn refused(body: &MethodBody, wrap: &Wrap, shape: &MethodShape<'_>) -> EditError {
     let mut edited = body.clone();
@@ -117,7 +117,7 @@ fn locals_must_be_known_and_fit() {
         refused(&unknown, &Parts::ALL.wrap(), &shape),
         EditError::UnknownLocals
     );
-    // None are needed where nothing is returned and nothing is caught.
+    // None are needed if nothing is returned and nothing is caught.
     let void = MethodSig::new(TypeSig::Void, vec![]);
     let wrap = Wrap::new().after(|code, _| {
         code.nop();
@@ -219,7 +219,7 @@ fn code_that_cannot_stand_there() {
             EditError::NoLocal(u16::MAX),
         ),
         (
-            // One local is there, one is the result.
+            // One existing local, and one for the result.
             Wrap::new().after(|code, _| {
                 code.ldloca(2).pop();
             }),
@@ -227,7 +227,7 @@ fn code_that_cannot_stand_there() {
         ),
     ];
     for (wrap, expected) in cases {
-        // Labels are equal in one fragment alone.
+        // Labels are comparable only within one fragment.
         let refused = refused(&body, &wrap, &shape);
         assert_eq!(refused.to_string(), expected.to_string(), "{wrap:?}");
     }
@@ -242,7 +242,7 @@ fn code_that_cannot_stand_there() {
         refused(&body, &wrap, &MethodShape::new(&void)),
         EditError::NoResult
     );
-    // In code that is no handler, memory may be taken.
+    // `localloc` is allowed in code outside of handlers.
     let wrap = Wrap::new().before(|code, _| {
         code.ldc_i4(8).conv_u().localloc().pop();
     });

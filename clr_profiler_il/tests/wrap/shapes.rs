@@ -207,7 +207,7 @@ fn every_shape_in_every_way() {
 
 #[test]
 fn the_shapes_do_what_they_are_named_for() {
-    // Or the comparison would compare nothing.
+    // Otherwise the comparison would compare nothing.
     let mut tokens = Tokens::default();
     let mut outcomes = Vec::new();
     for (_, returns, build) in SHAPES {
@@ -233,7 +233,7 @@ fn clauses_come_behind_those_within() {
     let wrap = Wrap::new()
         .on_exception("E1", Caught::Swallow, |_, _, _| {})
         .on_exception("E2", Caught::Rethrow, |code, _, _| {
-            // A clause of its own, within the handler.
+            // A clause of its own, inside of the handler.
             code.try_block(|t| trace(t, 1)).fault(|_| {}).end();
         })
         .finally(|code, _| trace(code, 2));
@@ -277,7 +277,7 @@ fn wraps_around_wraps() {
 
 #[test]
 fn a_return_inside_try_leaves() {
-    // Not valid, but it has only one meaning: nop, ret, in a try; nop; ret.
+    // Invalid, but unambiguous: nop, ret, in a try; nop; ret.
     let mut tokens = Tokens::default();
     let mut body = built(&mut tokens, |f| {
         f.try_block(|t| {
@@ -290,7 +290,7 @@ fn a_return_inside_try_leaves() {
     assert_ne!(body.verify_structure(), []);
     let signature = signature(true);
     let shape = MethodShape::new(&signature);
-    // Without a region of the wrap, too.
+    // Also without a region of the wrap.
     let wrap = Parts {
         caught: None,
         finally: false,
@@ -374,7 +374,7 @@ fn exceptions_of_the_wrap() {
             (expected, Outcome::Threw(77))
         );
     }
-    // A handler that throws another one, and one that is chosen by type.
+    // A handler that throws another exception, and one selected by type.
     let wrap = Wrap::new()
         .on_exception("E2", Caught::Rethrow, move |code, _, _| throws(code))
         .on_exception("E3", Caught::Swallow, |code, method, exception| {

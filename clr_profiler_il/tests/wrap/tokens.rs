@@ -1,4 +1,4 @@
-//! Tokens for symbols, and back.
+//! Tokens for symbols, and symbols for tokens.
 
 use std::convert::Infallible;
 
@@ -10,14 +10,14 @@ use clr_profiler_il::symbol::{
 };
 use clr_profiler_il::token::Token;
 
-/// Gives every symbol the next token.
+/// Assigns the next token to every new symbol.
 #[derive(Default)]
 pub(crate) struct Tokens {
     known: Vec<(String, CallShape)>,
 }
 
 impl Tokens {
-    /// The symbol behind a reference, in text.
+    /// The symbol of a reference, in text.
     pub(crate) fn text(&self, name: Reference<'_>) -> String {
         match name {
             Reference::Symbol(symbol) => symbol.to_string(),
@@ -34,7 +34,7 @@ impl Tokens {
         Token::new(table << 24 | u32::try_from(index + 1).unwrap())
     }
 
-    /// A body as if it came from a file.
+    /// A body as decoded from a file.
     pub(crate) fn decoded(&mut self, code: &Fragment, locals: LocalsSig) -> MethodBody {
         let mut body = MethodBody::new();
         body.append(code).unwrap();
@@ -44,7 +44,7 @@ impl Tokens {
         let most = body.stack_depths(self).unwrap().max();
         body.set_max_stack(u16::try_from(most).unwrap());
         let mut decoded = self.encoded(&body);
-        // What is read before it is written is to be noticed.
+        // A read of an unwritten local must be noticed.
         decoded.set_init_locals(false);
         decoded.set_locals(locals);
         decoded

@@ -5,19 +5,19 @@ use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Label;
 use clr_profiler_il::symbol::{MethodSymbol, TypeSymbol};
 
-/// New code, and where its labels are: before which of its instructions.
+/// New code, and the positions of its labels by instruction.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) fragment: Fragment,
-    pub(crate) places: HashMap<Label, usize>,
-    /// What stands for a place outside.
+    pub(crate) positions: HashMap<Label, usize>,
+    /// An exit.
     pub(crate) exit: Option<Label>,
-    /// It has no branches, and what it puts on the stack it takes away again.
+    /// Whether it has no branches and leaves the stack balanced.
     pub(crate) is_balanced: bool,
 }
 
 impl Code {
-    /// Code that leaves the stack as it is and does nothing else.
+    /// Code without any effect, which leaves the stack unchanged.
     pub(crate) fn balanced(input: &mut Unstructured<'_>) -> Self {
         let mut code = Self {
             is_balanced: true,
@@ -56,7 +56,7 @@ impl Code {
         };
     }
 
-    /// Any code: branches, prefixes, handlers, half of an instruction.
+    /// Any code: branches, prefixes, handlers, an incomplete instruction.
     pub(crate) fn any(input: &mut Unstructured<'_>) -> Self {
         let mut code = Self::balanced(input);
         code.is_balanced = false;
@@ -81,13 +81,13 @@ impl Code {
                 }
                 3 => {
                     if let Some(label) = pending.pop() {
-                        code.places.insert(label, code.len());
+                        code.positions.insert(label, code.len());
                         code.fragment.mark(label);
                     }
                 }
                 4 => {
                     let label = code.fragment.label();
-                    code.places.insert(label, code.len());
+                    code.positions.insert(label, code.len());
                     code.fragment.mark(label).ldc_i4(1).brfalse(label);
                 }
                 5 => {
@@ -146,10 +146,10 @@ impl Code {
                 }
             }
         }
-        // Most of the labels stand somewhere.
+        // Most labels get a position.
         for label in pending {
             if !number_of(input).is_multiple_of(16) {
-                code.places.insert(label, code.len());
+                code.positions.insert(label, code.len());
                 code.fragment.mark(label);
             }
         }
@@ -162,6 +162,6 @@ fn method(signature: &str, name: &str) -> MethodSymbol {
 }
 
 fn number_of(input: &mut Unstructured<'_>) -> u8 {
-    // What has run out counts as placed.
+    // Exhausted input counts as placed.
     input.arbitrary().unwrap_or(1)
 }

@@ -1,4 +1,4 @@
-//! Scripts of edits, and a list of lines that is edited likewise.
+//! Scripts of edits, applied to a body and to a list of lines.
 
 mod code;
 mod model;
@@ -20,22 +20,22 @@ use crate::tokens::{Meanings, Module, some_method};
 use model::Model;
 use script::Script;
 
-/// How many edits a script has at most, and how many instructions a body that is edited further.
+/// The maximum number of edits in a script, and of instructions in a body for further edits.
 const MOST_EDITS: usize = 32;
 const MOST_INSTRUCTIONS: usize = 500;
 
-/// A script of edits on a body does what a list of lines does that is edited likewise: branches,
-/// regions and all other instructions are where they should be, also behind encoding.
+/// Checks that a script of edits has the same effect on a body as on a list of lines: branches,
+/// regions and all other instructions have their expected positions, also after encoding.
 ///
 /// # Panics
 ///
-/// If not.
+/// If a check fails.
 pub fn edit(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     let Some(original) = body(&mut input) else {
         return;
     };
-    // Most bodies make sense in a method of numbers.
+    // Most bodies are meaningful in a method with numeric parameters.
     let signature = match input.arbitrary::<u16>().unwrap_or_default() {
         number if number % 4 == 0 => some_method(u32::from(number)),
         number if number % 4 == 1 => MethodSig::new(TypeSig::I4, vec![TypeSig::I4; 4]),
@@ -46,7 +46,7 @@ pub fn edit(bytes: &[u8]) {
     let mut model = Model::of(&body);
     let was_fine = body.verify_structure().is_empty();
     let depths = body.stack_depths(&Meanings);
-    // Where too little was declared, more is too little as well, by luck or not.
+    // If the declared depth was too small, a larger one may be too small as well.
     let is_known = is_reached(&body) && depths.is_ok_and(|depths| depths.max() <= body.max_stack());
     let mut script = Script::new(&signature, is_known);
     for _ in 0..MOST_EDITS {
@@ -70,8 +70,8 @@ pub fn edit(bytes: &[u8]) {
     finish(&body);
 }
 
-/// Whether something that stands before it leads to every instruction: what leads from code that
-/// nothing leads to is not blamed for the depth of its stack, until a handler stands there.
+/// Whether every instruction is reached from an earlier one. Unreachable code is not checked for
+/// the depth of its stack, except in a handler.
 fn is_reached(body: &MethodBody) -> bool {
     let mut known: HashSet<_> = body
         .clauses()
@@ -92,7 +92,7 @@ fn is_reached(body: &MethodBody) -> bool {
     })
 }
 
-/// A seed, or what the bytes say.
+/// A seed, or a body decoded from the input.
 fn body(input: &mut Unstructured<'_>) -> Option<MethodBody> {
     let choice = usize::from(input.arbitrary::<u8>().unwrap_or_default());
     let bodies = seeds::bodies();
@@ -103,7 +103,7 @@ fn body(input: &mut Unstructured<'_>) -> Option<MethodBody> {
     MethodBody::decode(input.bytes(length).ok()?).ok()
 }
 
-/// What was edited is encoded, decoded, printed and parsed.
+/// Encodes, decodes, prints and parses the edited body.
 fn finish(body: &MethodBody) {
     let mut module = Module::default();
     let mut out = Vec::new();
@@ -147,7 +147,7 @@ fn finish(body: &MethodBody) {
     done.unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     assert_eq!(same, out, "{text}");
     let _ = diff(body, &parsed).to_string();
-    // The map of offsets tells where the old instructions are.
+    // The offset map tells the new offsets of the old instructions.
     for pair in body.offset_map() {
         let found = again
             .instructions()

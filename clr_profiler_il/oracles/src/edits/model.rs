@@ -7,7 +7,7 @@ use clr_profiler_il::instruction::{InstructionId, Label, Position};
 use super::code::Code;
 use crate::listing::{Line, Listing};
 
-/// A body as a list of lines. Places are the lines before which they are; `None` is the end.
+/// A body as a list of lines. A position is the line that it precedes; `None` is the end.
 #[derive(Debug)]
 pub(crate) struct Model {
     lines: Vec<Entry>,
@@ -24,12 +24,12 @@ struct Entry {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Clause {
-    /// Start and end of try and handler, and where a filter starts.
+    /// The bounds of try region and handler, and the start of a filter.
     bounds: [Option<InstructionId>; 4],
     filter: Option<Option<InstructionId>>,
 }
 
-fn place(position: Position) -> Option<InstructionId> {
+fn line_of(position: Position) -> Option<InstructionId> {
     match position {
         Position::Before(id) => Some(id),
         Position::End => None,
@@ -49,7 +49,7 @@ impl Model {
         let labels = lines.iter().flat_map(|entry| &entry.targets);
         Self {
             labels: labels
-                .filter_map(|&label| Some((label, place(body.position(label)?))))
+                .filter_map(|&label| Some((label, line_of(body.position(label)?))))
                 .collect(),
             clauses: clauses(body),
             lines,
@@ -77,7 +77,7 @@ impl Model {
         &self.lines[self.index(Some(id))].line
     }
 
-    /// New code stands before a line; `exit` is the body's label for the exit of the code.
+    /// Inserts new code before a line; `exit` is the body's label for the exit of the code.
     pub(crate) fn insert(
         &mut self,
         body: &MethodBody,
@@ -87,7 +87,7 @@ impl Model {
         exit: Option<Label>,
     ) {
         let InsertionPoint { labels, side, .. } = at;
-        let before = place(at.position);
+        let before = line_of(at.position);
         let count = code.fragment.instructions().count();
         let Some(inserted) = inserted else {
             assert_eq!(count, 0, "nothing was inserted");
@@ -100,10 +100,10 @@ impl Model {
         let ids: Vec<_> = ids.by_ref().take(count).collect();
         assert_eq!(ids.last(), Some(&inserted.last));
         let first = ids.first().copied();
-        // What was at this place before goes to the new code or stays.
+        // Labels at this position move to the new code or stay.
         if labels == Labels::Move {
-            let here = self.labels.values_mut().filter(|place| **place == before);
-            here.for_each(|place| *place = first);
+            let here = self.labels.values_mut().filter(|line| **line == before);
+            here.for_each(|line| *line = first);
         }
         for clause in &mut self.clauses {
             for (index, bound) in clause.bounds.iter_mut().enumerate() {
@@ -130,13 +130,13 @@ impl Model {
             for (own, &label) in one.targets().zip(&targets) {
                 if Some(own) == code.exit {
                     assert_eq!(Some(label), exit, "{body}");
-                } else if let Some(&index) = code.places.get(&own) {
-                    let place = ids.get(index).copied().or(before);
-                    self.labels.insert(label, place);
+                } else if let Some(&index) = code.positions.get(&own) {
+                    let line = ids.get(index).copied().or(before);
+                    self.labels.insert(label, line);
                 } else {
                     // A label of a try block.
-                    let position = body.position(label).expect("a place");
-                    self.labels.insert(label, place(position));
+                    let position = body.position(label).expect("a position");
+                    self.labels.insert(label, line_of(position));
                 }
             }
             let line = Line::of(&one);
@@ -158,8 +158,8 @@ impl Model {
                 let filter = clause.filter.as_mut().into_iter();
                 clause.bounds.iter_mut().chain(filter)
             }))
-            .filter(|place| **place == Some(id))
-            .for_each(|place| *place = next);
+            .filter(|line| **line == Some(id))
+            .for_each(|line| *line = next);
     }
 
     pub(crate) fn place_label(&mut self, label: Label, at: Option<InstructionId>) {
@@ -171,7 +171,7 @@ impl Model {
         self.lines[at].targets[index] = label;
     }
 
-    /// More clauses: the old ones are still there and in their order.
+    /// Adds clauses: the old ones are kept, in their order.
     pub(crate) fn take_clauses(&mut self, body: &MethodBody) {
         let new = clauses(body);
         let mut rest = new.iter();
@@ -181,28 +181,29 @@ impl Model {
         self.clauses = new;
     }
 
-    /// The lines that are here go where they went, whatever else is in the body.
+    /// Checks that the branches of the current lines have their old targets, whatever else the body
+    /// contains.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// If a check fails.
     pub(crate) fn compare_targets(&self, body: &MethodBody) {
         for entry in &self.lines {
             let one = body.instruction(entry.id).expect("an old instruction");
             for label in one.targets() {
-                let now = body.position(label).expect("a place");
+                let now = body.position(label).expect("a position");
                 let was = self.labels[&label];
-                // The end is wherever new code begins that was put there.
-                assert!(was.is_none() || place(now) == was, "{body}");
+                // The end moves to new code that was inserted there.
+                assert!(was.is_none() || line_of(now) == was, "{body}");
             }
         }
     }
 
-    /// The body is what the lines say.
+    /// Checks that the body matches the lines.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// If a check fails.
     pub(crate) fn compare(&self, body: &MethodBody) {
         let listing = Listing::of(body);
         assert_eq!(listing.lines.len(), self.lines.len(), "{body}");
@@ -210,7 +211,7 @@ impl Model {
             .zip(&self.lines)
             .map(|(at, one)| (one.id, at))
             .collect();
-        let number = |place: Option<_>| place.map_or(order.len(), |id| order[&id]);
+        let number = |line: Option<_>| line.map_or(order.len(), |id| order[&id]);
         for (entry, (line, targets)) in self.lines.iter().zip(&listing.lines) {
             assert_eq!(&entry.line, line, "{body}");
             let expected = entry.targets.iter();
@@ -229,9 +230,9 @@ fn clauses(body: &MethodBody) -> Vec<Clause> {
             clause.handler.start,
             clause.handler.end,
         ]
-        .map(place),
+        .map(line_of),
         filter: match clause.kind {
-            HandlerKind::Filter { start } => Some(place(start)),
+            HandlerKind::Filter { start } => Some(line_of(start)),
             _ => None,
         },
     });

@@ -11,16 +11,16 @@ use super::code::Code;
 use super::model::Model;
 use crate::tokens::{Meanings, some_type};
 
-/// How often a body is wrapped.
+/// The maximum number of times that a body is wrapped.
 const MOST_WRAPS: u8 = 4;
 
-/// Chooses edits and does them on a body and on its lines.
+/// Chooses edits and applies them to a body and to its lines.
 #[derive(Debug)]
 pub(crate) struct Script<'a> {
     signature: &'a MethodSig,
-    /// The depth of the stack is known, and enough was declared.
+    /// Whether the depth of the stack is known, and the declared one is sufficient.
     stack_is_known: bool,
-    /// All edits so far were of a kind that leaves a sound body sound.
+    /// Whether all edits so far preserve validity.
     is_careful: bool,
     wraps: u8,
 }
@@ -35,12 +35,12 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Whether a body without violations has none now.
+    /// Whether a body without violations still has none.
     pub(crate) const fn keeps_structure(&self) -> bool {
         self.is_careful
     }
 
-    /// One edit.
+    /// Applies one edit.
     pub(crate) fn step(
         &mut self,
         input: &mut Unstructured<'_>,
@@ -52,7 +52,7 @@ impl<'a> Script<'a> {
         let number = usize::from(input.arbitrary::<u16>().unwrap_or_default());
         let id = ids.get(number % ids.len().max(1)).copied();
         if matches!(choice, 0..=2 | 5) && has_tail_call(body) {
-            // The code may come to stand between the call and its `ret`.
+            // The code may be inserted between the call and its `ret`.
             self.is_careful = false;
         }
         match (choice, id) {
@@ -81,7 +81,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// New code in a new protected region, where the stack is empty.
+    /// Inserts code in a new protected region, where the stack is empty.
     fn protect(
         &mut self,
         input: &mut Unstructured<'_>,
@@ -144,7 +144,7 @@ impl<'a> Script<'a> {
         let now: Vec<_> = body.instructions().map(|one| one.id()).collect();
         let mut rest = now.iter();
         for id in &kept {
-            // A `ret` becomes the way to the exit.
+            // A `ret` becomes a branch to the exit.
             let is_ret = model.line(*id).opcode == Opcode::Ret;
             assert!(is_ret || rest.any(|one| one == id), "{before}\n{body}");
         }
@@ -164,7 +164,7 @@ impl<'a> Script<'a> {
                 found[0].display(body)
             );
         }
-        // What `ret` takes, the depths of the stack alone do not tell.
+        // The depths of the stack do not tell the kind of the value that `ret` takes.
         self.stack_is_known &= clean;
         if self.stack_is_known {
             let depths = body.stack_depths(&Meanings);
@@ -214,7 +214,7 @@ fn prologue(body: &mut MethodBody, model: &mut Model, code: &Code) {
     );
 }
 
-/// The new instructions, of which the number and the first one's index are known.
+/// The new instructions, whose number and first index are known.
 fn inserted(
     body: &MethodBody,
     count: usize,
@@ -270,7 +270,7 @@ fn add_local(input: &mut Unstructured<'_>, body: &mut MethodBody) {
     }
 }
 
-/// What may leave a body that no JIT takes, but still is what was asked for.
+/// Edits whose result no JIT may accept, but which must still be applied as requested.
 fn careless(
     choice: u8,
     input: &mut Unstructured<'_>,
@@ -351,16 +351,16 @@ fn anywhere(
         1 => Side::WithPrevious,
         _ => Side::Outside,
     };
-    let place = InsertionPoint {
+    let point = InsertionPoint {
         position,
         labels,
         side,
     };
-    let exit = body.label(Position::Before(id)).expect("a place");
+    let exit = body.label(Position::Before(id)).expect("a position");
     model.place_label(exit, Some(id));
     let exits: Vec<_> = code.exit.iter().map(|&label| (label, exit)).collect();
-    match body.insert(place, &code.fragment, &exits) {
-        Ok(inserted) => model.insert(body, place, &code, inserted, Some(exit)),
+    match body.insert(point, &code.fragment, &exits) {
+        Ok(inserted) => model.insert(body, point, &code, inserted, Some(exit)),
         Err(error) => refused(error, &code),
     }
     let ids = model.ids();
@@ -385,7 +385,7 @@ fn retarget(
     let to = ids.get(to).copied();
     let label = body
         .label(to.map_or(Position::End, Position::Before))
-        .expect("a place");
+        .expect("a position");
     model.place_label(label, to);
     match body.set_target(id, index, label) {
         Ok(()) => model.set_target(id, index, label),
@@ -396,10 +396,10 @@ fn retarget(
     }
 }
 
-/// The code has a label without a place, or ends in a prefix.
+/// The code has an unplaced label, or ends in a prefix.
 fn refused(error: EditError, code: &Code) {
     match error {
-        EditError::UnboundLabel(label) => assert!(!code.places.contains_key(&label)),
+        EditError::UnboundLabel(label) => assert!(!code.positions.contains_key(&label)),
         EditError::DanglingPrefix => {}
         error => panic!("{error}"),
     }
@@ -436,7 +436,7 @@ fn add_handler(
             && clause.try_region.end == clause.handler.start
     });
     assert!(found, "{body}");
-    // Old instructions are all there, in their order, and go where they went.
+    // The old instructions are all present, in their order, with their old targets.
     let mut rest = body.instructions().map(|one| one.id());
     for id in &ids {
         assert!(rest.any(|one| one == *id), "{body}");
@@ -445,7 +445,7 @@ fn add_handler(
     *model = Model::of(body);
 }
 
-/// Code around a whole method: any of the parts.
+/// A wrap with any combination of parts.
 fn some_wrap(input: &mut Unstructured<'_>) -> Wrap {
     let parts: u16 = input.arbitrary().unwrap_or_default();
     let mut wrap = Wrap::new();

@@ -1,4 +1,4 @@
-//! The form in which listings are compared.
+//! The common form of listings for comparison.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ pub(crate) struct Method {
     pub(crate) size: u32,
     pub(crate) lines: Vec<Line>,
     pub(crate) clauses: BTreeMap<usize, Clause>,
-    /// While a listing is read: the try region that ended last.
+    /// While a listing is read: the last try region that ended.
     pub(crate) last_try: (u32, u32),
 }
 
-/// An instruction or prefix. Operands are decimal numbers, bits of floating-point numbers in
-/// hexadecimal digits, tokens likewise, labels `IL_0000`.
+/// An instruction or prefix. Operands are decimal numbers, floating-point numbers and tokens in
+/// hexadecimal digits of their bits, labels `IL_0000`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) offset: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Line {
     pub(crate) operand: String,
 }
 
-/// A clause by offsets.
+/// A clause, by offsets.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Clause {
     pub(crate) kind: String,

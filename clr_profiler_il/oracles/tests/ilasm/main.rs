@@ -1,6 +1,6 @@
-//! What mono's `ilasm` assembles we decode as its `monodis` shows it, and assemble alike.
+//! Compares decoding and assembling with mono's `monodis` and `ilasm`.
 //!
-//! Runs where the two tools are; with `CI` set they must be there.
+//! Skipped without the two tools; with `CI` set, they are required.
 
 mod common;
 mod monodis;
@@ -21,7 +21,7 @@ use clr_profiler_il::token::{Token, TokenTable};
 
 use source::{NAMES, Source, UNKNOWN_TO_ILASM};
 
-/// Runs a tool; `None` where it is missing.
+/// Runs a tool; `None` if it is missing.
 fn run(tool: &str, folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new(tool)
         .args(arguments)
@@ -45,7 +45,7 @@ fn run(tool: &str, folder: &Path, arguments: &[&str]) -> Option<String> {
     Some(text)
 }
 
-/// An assembly from `ilasm`, and how `monodis` shows it; `None` where a tool is missing.
+/// An assembly of `ilasm` and its listing by `monodis`; `None` if a tool is missing.
 fn assemble(name: &str, text: &str) -> Option<(Vec<u8>, String)> {
     let folder = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -57,7 +57,7 @@ fn assemble(name: &str, text: &str) -> Option<(Vec<u8>, String)> {
     Some((file.ok()?, shown?))
 }
 
-/// The tokens of [`NAMES`], found by what they are and not by how they are used.
+/// The tokens of [`NAMES`], found by name or signature and not by use.
 fn tokens(assembly: &Assembly<'_>) -> Vec<Token> {
     let row = |table, row| Token::from_row(table, row).unwrap();
     let method = |name: &str| {
@@ -111,8 +111,8 @@ fn tokens(assembly: &Assembly<'_>) -> Vec<Token> {
     ]
 }
 
-/// `ilasm` makes a new row wherever a name stands. Of those that are the same, the first is put in
-/// the place of all in a body.
+/// Replaces each token in a body by the first equal one: `ilasm` adds a row for every use of a
+/// name.
 fn with_first_tokens(assembly: &Assembly<'_>, body: &[u8]) -> Vec<u8> {
     let signatures: Vec<_> = assembly.signatures().map(Result::unwrap).collect();
     let mut body = body.to_vec();
@@ -137,7 +137,7 @@ fn with_first_tokens(assembly: &Assembly<'_>, body: &[u8]) -> Vec<u8> {
     body
 }
 
-/// The text for our assembler, in which tokens stand for names.
+/// The text for our assembler, with tokens instead of names.
 fn our_text(source: &Source, tokens: &[Token]) -> String {
     let text = source::substitute(&source.text, |number| {
         format!("0x{:08x}", tokens[number].raw())
@@ -171,7 +171,7 @@ fn special(value: f64, bits: u64) -> String {
     }
 }
 
-/// The offset and the first word of each line that we print, prefixes being lines of their own.
+/// The offset and the first word of each printed line; prefixes are lines of their own.
 fn printed(bytes: &[u8]) -> Vec<(u32, String)> {
     let text = MethodBody::decode(bytes).unwrap().to_string();
     let mut words = Vec::new();
@@ -183,22 +183,22 @@ fn printed(bytes: &[u8]) -> Vec<(u32, String)> {
             continue;
         };
         let offset = u32::from_str_radix(offset, 16).unwrap();
-        // Without a word it is a label at the end.
+        // A line without a word is a label at the end.
         let word = rest.split_whitespace().next();
         words.extend(word.map(|word| (offset, word.to_owned())));
     }
     words
 }
 
-/// The same of the lines of `monodis`, with what follows a prefix left out.
+/// The same of the lines of `monodis`, without the instruction on the line of a prefix.
 fn shown_words(lines: &[common::Line]) -> Vec<(u32, String)> {
     let mut words = Vec::new();
-    let mut behind_prefix = false;
+    let mut after_prefix = false;
     for line in lines {
-        if !behind_prefix {
+        if !after_prefix {
             words.push((line.offset, line.mnemonic.clone()));
         }
-        behind_prefix = line.mnemonic.ends_with('.');
+        after_prefix = line.mnemonic.ends_with('.');
     }
     words
 }
@@ -245,7 +245,7 @@ fn ilasm_and_monodis_agree_with_us() {
         assert_eq!(decoded, theirs, "{name}\n{}", source.text);
         lines += decoded.lines.len();
         clauses += decoded.clauses.len();
-        // The same text gives the same bytes, where forms are the shortest.
+        // The same text gives the same bytes if all forms are the shortest.
         let text = our_text(source, &tokens);
         let encode = |body: &MethodBody| {
             let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! What `monodis` shows of an assembly, as lines and clauses.
+//! Parses the listing of `monodis` into lines and clauses.
 
 use std::collections::HashMap;
 
@@ -39,9 +39,9 @@ enum Open {
     Handler(usize),
 }
 
-/// The beginning or end of a region. The places are of instructions: those that are read next.
+/// The start or end of a region. Bounds are the index of the next instruction.
 fn brace(line: &str, method: &mut Method, open: &mut Vec<Open>, tokens: &HashMap<String, u32>) {
-    // Where the next instruction will be is known when it is read; till then its number stands.
+    // The offset of the next instruction is not known yet; its index is used until then.
     let here = u32::try_from(method.lines.len()).expect("few lines");
     let number = |line: &str| -> usize {
         let digits = line.rsplit(' ').next().expect("a word");
@@ -56,7 +56,7 @@ fn brace(line: &str, method: &mut Method, open: &mut Vec<Open>, tokens: &HashMap
             panic!("{line}");
         };
         clause(method, number).try_region.1 = here;
-        // Clauses that share the region are shown behind it; the next number is one of them.
+        // Clauses with the same try region follow it; the next index is one of them.
         method.last_try = method.clauses[&number].try_region;
     } else if line.starts_with("filter {") {
         open.push(Open::Filter(here));
@@ -83,7 +83,7 @@ fn brace(line: &str, method: &mut Method, open: &mut Vec<Open>, tokens: &HashMap
     } else if let Some(depth) = line.strip_prefix(".maxstack ") {
         method.max_stack = depth.parse().expect("a number");
     } else if let Some(size) = line.strip_prefix("// Code size ") {
-        // The first of a method.
+        // The first instruction of a method.
         let size = size.split(' ').next().expect("a word");
         *method = Method {
             size: size.parse().expect("a number"),
@@ -114,7 +114,7 @@ fn begin<'a>(
     clause
 }
 
-/// Puts offsets in the place of numbers of instructions.
+/// Replaces the indexes of instructions by offsets.
 fn finish(mut method: Method) -> Method {
     let offsets: Vec<_> = method.lines.iter().map(|line| line.offset).collect();
     let size = method.size;
@@ -134,7 +134,7 @@ fn finish(mut method: Method) -> Method {
 fn parse(offset: u32, text: &str, tokens: &HashMap<String, u32>) -> Line {
     let (mnemonic, operand) = text.split_once(' ').unwrap_or((text, ""));
     let mnemonic = match mnemonic {
-        // It knows by the clause what it is; the opcode is the same.
+        // `monodis` derives the name from the clause; the opcode is the same.
         "endfault" => "endfinally",
         other => other,
     };
@@ -145,7 +145,7 @@ fn parse(offset: u32, text: &str, tokens: &HashMap<String, u32>) -> Line {
         let targets = table.trim_end_matches(')').split(',').map(str::trim);
         targets.collect::<Vec<_>>().join(" ").trim().to_owned()
     } else if let Some(hex) = operand.strip_prefix('(') {
-        // A number by its bytes, the lowest first.
+        // A number by its bytes, lowest first.
         let mut bytes: Vec<_> = hex.trim_end_matches(')').split(' ').collect();
         bytes.reverse();
         bytes.concat()

@@ -1,4 +1,4 @@
-//! What we decode, in the form in which listings are compared.
+//! Decoded bodies in the common form of listings.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use clr_profiler_il::symbol::Reference;
 
 use super::common::{Clause, Line, Method};
 
-/// The size of the code stands in the header.
+/// The size of the code, from the header.
 fn code_size(bytes: &[u8]) -> u32 {
     match bytes[0] & 3 {
         2 => u32::from(bytes[0] >> 2),
@@ -24,7 +24,7 @@ fn name(reference: Reference<'_>) -> String {
     }
 }
 
-/// A method as it was decoded.
+/// A decoded method.
 pub(crate) fn method(bytes: &[u8]) -> Method {
     let body = MethodBody::decode(bytes).expect("what ilasm wrote");
     let size = code_size(bytes);
@@ -37,7 +37,7 @@ pub(crate) fn method(bytes: &[u8]) -> Method {
         Position::End => size,
     };
     let label = |label| {
-        let position = body.position(label).expect("a place");
+        let position = body.position(label).expect("a position");
         format!("IL_{:04x}", offset(position))
     };
     let mut method = Method {
@@ -106,8 +106,8 @@ pub(crate) fn method(bytes: &[u8]) -> Method {
     method
 }
 
-/// The form of an instruction that a decoded body has: branches are long, variables and what they
-/// say about their number short.
+/// Converts an instruction to the form of a decoded body: branches are long, instructions on
+/// variables short.
 pub(crate) fn as_decoded(line: &mut Line) {
     use clr_profiler_il::opcode::Opcode;
     let opcode = Opcode::ALL

@@ -1,11 +1,11 @@
-//! Methods to assemble: every opcode with every form of its operand, and every shape of exception
-//! handling. Each line is written twice, for `ilasm` with names and for us with tokens.
+//! Methods to assemble: every opcode with every form of its operand, and every kind of exception
+//! handling. Each line is written twice: for `ilasm` with names, for our assembler with tokens.
 
 use std::fmt::Write as _;
 
 use clr_profiler_il::opcode::{Opcode, OperandKind};
 
-/// A method: its lines as `ilasm` reads them, where `{0}` and so on stand for the names, and whether
+/// A method: its lines for `ilasm`, with `{0}` and so on as placeholders of names, and whether
 /// every instruction has its shortest form.
 pub(crate) struct Source {
     pub(crate) name: String,
@@ -13,10 +13,10 @@ pub(crate) struct Source {
     pub(crate) is_shortest: bool,
 }
 
-/// What `ilasm` has no word for.
+/// Opcodes that `ilasm` does not know.
 pub(crate) const UNKNOWN_TO_ILASM: &[Opcode] = &[Opcode::No];
 
-/// Things with tokens: as `ilasm` reads them, and as `monodis` shows them.
+/// Items with tokens: as written for `ilasm`, and as printed by `monodis`.
 pub(crate) const NAMES: &[(&str, &str)] = &[
     (
         "void Ops::Callee(int32, string)",
@@ -59,7 +59,7 @@ pub(crate) const NAMES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The operands that an opcode is tried with; those that are not its shortest form second.
+/// The operands to try for an opcode; second, those that are not its shortest form.
 fn operands(opcode: Opcode) -> (Vec<String>, Vec<String>) {
     let strings = |operands: &[&str]| operands.iter().map(|it| (*it).to_owned()).collect();
     let shortest = |operands: &[&str]| (strings(operands), Vec::new());
@@ -114,7 +114,7 @@ fn operands(opcode: Opcode) -> (Vec<String>, Vec<String>) {
     }
 }
 
-/// What a prefix stands before.
+/// The instruction after each prefix.
 const PREFIXED: &[(Opcode, &str)] = &[
     (Opcode::Constrained, "callvirt {1}"),
     (Opcode::Readonly, "ldelema {8}"),
@@ -123,7 +123,7 @@ const PREFIXED: &[(Opcode, &str)] = &[
     (Opcode::Volatile, "stsfld {5}"),
 ];
 
-/// The exception handling of a method, by labels.
+/// The exception clauses of a method, by labels.
 const CLAUSES: &[(&str, &str)] = &[
     (
         "catch",
@@ -178,9 +178,13 @@ pub(crate) fn sources() -> Vec<Source> {
             continue;
         }
         let name = opcode.mnemonic().replace('.', "_");
-        let behind = PREFIXED.iter().find(|(prefix, _)| *prefix == opcode);
-        let behind = behind.map_or("", |(_, instruction)| *instruction);
-        assert_eq!(opcode.is_prefix(), !behind.is_empty(), "{opcode:?}");
+        let instruction_after = PREFIXED.iter().find(|(prefix, _)| *prefix == opcode);
+        let instruction_after = instruction_after.map_or("", |(_, instruction)| *instruction);
+        assert_eq!(
+            opcode.is_prefix(),
+            !instruction_after.is_empty(),
+            "{opcode:?}"
+        );
         let (shortest, long) = operands(opcode);
         for (suffix, operands) in [("", &shortest), ("_long", &long)] {
             if operands.is_empty() {
@@ -188,12 +192,12 @@ pub(crate) fn sources() -> Vec<Source> {
             }
             let mut text = String::from("S: nop\n");
             for operand in operands {
-                writeln!(text, "{} {operand}\n{behind}", opcode.mnemonic()).unwrap();
+                writeln!(text, "{} {operand}\n{instruction_after}", opcode.mnemonic()).unwrap();
             }
             text.push_str("E: ret");
             add(format!("Op_{name}{suffix}"), text, suffix.is_empty());
         }
-        // As far as a short branch goes, and one further.
+        // At the reach of a short branch, and one byte further.
         if opcode.operand_kind() == OperandKind::ShortTarget {
             let far = opcode.long_form();
             for (name, line, nops) in [("far_short", opcode, 127), ("far_long", far, 128)] {
@@ -216,7 +220,7 @@ pub(crate) fn sources() -> Vec<Source> {
     }
     for (name, text) in CLAUSES {
         add(format!("Eh_{name}"), (*text).to_owned(), true);
-        // In the section of the large form: too far, too many.
+        // In a fat section: regions too far, clauses too many.
         let far = text.replacen("S: nop\n", &format!("S: {}", "nop\n".repeat(300)), 1);
         if far != *text {
             let far = far.replace("leave.s", "leave");
@@ -275,7 +279,7 @@ pub(crate) fn assembly(sources: &[Source]) -> String {
     text
 }
 
-/// Puts something in the place of each `{number}`.
+/// Replaces each `{number}`.
 pub(crate) fn substitute(text: &str, put: impl Fn(usize) -> String) -> String {
     let mut out = String::new();
     let mut parts = text.split('{');

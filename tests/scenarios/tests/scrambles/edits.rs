@@ -179,12 +179,12 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         let mut code = Fragment::new();
         let exit = code.label();
         code.br(exit);
-        let place = InsertionPoint {
+        let point = InsertionPoint {
             position: Position::End,
             labels: Labels::Stay,
             side: Side::Outside,
         };
-        if let Some(inserted) = self.body.insert(place, &code, &[(exit, target)])? {
+        if let Some(inserted) = self.body.insert(point, &code, &[(exit, target)])? {
             let label = self.body.label(Position::Before(inserted.first))?;
             self.body.set_target(id, 0, label)?;
         }
