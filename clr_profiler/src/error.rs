@@ -15,14 +15,24 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[repr(transparent)]
 pub struct Hresult(pub i32);
 
-impl Hresult {
-    /// Success.
-    pub const S_OK: Self = Self(sys::S_OK.0);
-    /// Success, with nothing done or nothing (more) to give.
-    pub const S_FALSE: Self = Self(sys::S_FALSE.0);
-    /// The general failure.
-    pub const E_FAIL: Self = Self(sys::E_FAIL.0);
+/// Declares a constant for each code.
+macro_rules! constants {
+    ($($name:ident = $value:literal;)*) => {
+        /// The codes of COM and of the .NET headers, by their names.
+        impl Hresult {
+            $(
+                #[doc = concat!("`", stringify!($value), "`.")]
+                pub const $name: Self = {
+                    let value: u32 = $value;
+                    Self(value.cast_signed())
+                };
+            )*
+        }
+    };
+}
+sys::for_each_hresult!(constants);
 
+impl Hresult {
     /// Whether this value means success; `S_FALSE` does.
     pub const fn is_ok(self) -> bool {
         self.0 >= 0
@@ -138,11 +148,24 @@ impl Error {
     pub fn hresult(&self) -> Hresult {
         match &*self.0 {
             ErrorKind::Call { hresult, .. } | ErrorKind::Rule { hresult, .. } => *hresult,
-            ErrorKind::Unsupported { .. } => Hresult(sys::E_NOTIMPL.0),
+            ErrorKind::Unsupported { .. } => Hresult::E_NOTIMPL,
             ErrorKind::Component { error, .. } => error.hresult(),
-            ErrorKind::Cancelled => Hresult(sys::CORPROF_E_PROFILER_CANCEL_ACTIVATION.0),
+            ErrorKind::Cancelled => Hresult::CORPROF_E_PROFILER_CANCEL_ACTIVATION,
             ErrorKind::Invalid { .. } | ErrorKind::Other(_) => Hresult::E_FAIL,
         }
+    }
+
+    /// Whether [`hresult`](Self::hresult) is this code.
+    ///
+    /// ```
+    /// use clr_profiler::{Error, Hresult};
+    ///
+    /// let error = Error::cancel_activation();
+    /// assert!(error.is(Hresult::CORPROF_E_PROFILER_CANCEL_ACTIVATION));
+    /// ```
+    #[must_use]
+    pub fn is(&self, hresult: Hresult) -> bool {
+        self.hresult() == hresult
     }
 
     #[cold]
@@ -162,7 +185,7 @@ impl Error {
 
     #[cold]
     pub(crate) fn rule(call: &'static str, rule: impl Into<Cow<'static, str>>) -> Self {
-        Self::rule_with_code(call, rule, sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE)
+        Self::rule_with_code(call, rule, Hresult::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE)
     }
 
     /// A rule that is better said by a code of its own.
@@ -170,12 +193,12 @@ impl Error {
     pub(crate) fn rule_with_code(
         call: &'static str,
         rule: impl Into<Cow<'static, str>>,
-        code: sys::HRESULT,
+        hresult: Hresult,
     ) -> Self {
         Self::new(ErrorKind::Rule {
             call,
             rule: rule.into(),
-            hresult: Hresult(code.0),
+            hresult,
         })
     }
 
@@ -247,6 +270,41 @@ impl From<std::io::Error> for Error {
     }
 }
 
+/// `optional` on results of metadata calls.
+pub trait OptionalExt<T>: sealed::Sealed {
+    /// `None` instead of the error `CLDB_E_RECORD_NOTFOUND`, which says that the metadata has no such
+    /// record.
+    ///
+    /// # Errors
+    ///
+    /// All other errors.
+    ///
+    /// ```
+    /// use clr_profiler::metadata::AnySignature;
+    /// use clr_profiler::prelude::*;
+    ///
+    /// fn has_main(metadata: &Metadata<'_>, class: TypeDef) -> Result<bool> {
+    ///     let main = metadata.find_method(Some(class), "Main", AnySignature);
+    ///     Ok(main.optional()?.is_some())
+    /// }
+    /// ```
+    fn optional(self) -> Result<Option<T>>;
+}
+
+impl<T> OptionalExt<T> for Result<T> {
+    fn optional(self) -> Result<Option<T>> {
+        match self {
+            Err(error) if error.is(Hresult::CLDB_E_RECORD_NOTFOUND) => Ok(None),
+            result => result.map(Some),
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T> Sealed for super::Result<T> {}
+}
+
 /// Turns what a native call returned into a `Result`; success codes such as `S_FALSE` survive.
 #[inline]
 pub(crate) fn check(call: &'static str, hresult: sys::HRESULT) -> Result<Hresult> {
@@ -261,8 +319,8 @@ pub(crate) fn check(call: &'static str, hresult: sys::HRESULT) -> Result<Hresult
 macro_rules! hints {
     ($($code:ident => $hint:literal,)*) => {
         fn hint(hresult: Hresult) -> Option<&'static str> {
-            match sys::HRESULT(hresult.0) {
-                $(sys::$code => Some($hint),)*
+            match hresult {
+                $(Hresult::$code => Some($hint),)*
                 _ => None,
             }
         }
@@ -317,7 +375,7 @@ mod tests {
     fn names_the_call_the_code_and_the_way_out() {
         let error = Error::call(
             "ICorProfilerInfo::GetILFunctionBody",
-            Hresult(sys::CORPROF_E_FUNCTION_NOT_IL.0),
+            Hresult::CORPROF_E_FUNCTION_NOT_IL,
         );
         assert_eq!(
             error.to_string(),
@@ -337,6 +395,32 @@ mod tests {
              runtime offers ICorProfilerInfo11"
         );
         assert_eq!(error.hresult().name(), Some("E_NOTIMPL"));
+    }
+
+    #[test]
+    fn constants_are_those_of_the_native_definitions() {
+        macro_rules! constants {
+            ($($name:ident = $value:literal;)*) => {
+                const ALL: &[(Hresult, &str)] = &[$((Hresult::$name, stringify!($name))),*];
+            };
+        }
+        sys::for_each_hresult!(constants);
+        let listed = sys::HRESULTS.iter();
+        assert!(
+            listed
+                .map(|(value, name)| (Hresult(value.0), *name))
+                .eq(ALL.iter().copied())
+        );
+    }
+
+    #[test]
+    fn only_a_missing_record_is_optional() {
+        let failed = |hresult| Err::<(), _>(Error::call("X::Y", hresult));
+        assert_eq!(Ok(()).optional().unwrap(), Some(()));
+        let missing = failed(Hresult::CLDB_E_RECORD_NOTFOUND);
+        assert_eq!(missing.optional().unwrap(), None);
+        let other = failed(Hresult::E_FAIL).optional().unwrap_err();
+        assert!(other.is(Hresult::E_FAIL) && !other.is(Hresult::S_FALSE));
     }
 
     #[test]

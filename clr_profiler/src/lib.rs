@@ -124,6 +124,7 @@ mod register;
 
 pub use clr_profiler_il as il;
 pub use clr_profiler_macros::{component, profiler};
+pub use error::OptionalExt;
 pub use error::{Error, ErrorKind, Hresult, Result};
 pub use event_mask::EventMask;
 pub use ids::{
@@ -142,6 +143,8 @@ pub mod prelude {
         GcHandleId, Hresult, Method, ModuleId, ObjectId, Profiler, ProfilerInfo, RejitId, Result,
         Setup, ThreadId, Uuid, component, profiler, register,
     };
+
+    pub use crate::OptionalExt;
 
     pub use crate::events::{
         AllocationsByClass, AssemblyReferenceProvider, EventPipeEvent, EventPipeProviderId,

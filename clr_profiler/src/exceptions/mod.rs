@@ -222,7 +222,7 @@ mod tests {
         };
         assert_eq!(thrown.type_name, "Shop.Full");
         assert_eq!(thrown.message, "no room");
-        assert_eq!(thrown.hresult, Hresult(0x8013_1500_u32 as i32));
+        assert_eq!(thrown.hresult, Hresult::COR_E_EXCEPTION);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use crate::info::Sealed;
 use crate::lifetimes::{State, seen};
 use crate::native::Asked;
 use clr_profiler_il::token::MethodDef;
-use clr_profiler_sys as sys;
 
 /// The newest interface of .NET Core 3.1.
 const NEWEST_OF_3_1: u8 = 11;
@@ -86,7 +85,7 @@ pub(super) fn last_with_inliners(
         .function_from_token(*module, *method)
     {
         Ok(_) => true,
-        Err(error) => error.hresult() == Hresult(sys::CORPROF_E_FUNCTION_IS_PARAMETERIZED.0),
+        Err(error) => error.is(Hresult::CORPROF_E_FUNCTION_IS_PARAMETERIZED),
     };
     match methods.iter().find(|method| !is_loaded(method)) {
         None => Ok(()),
@@ -125,13 +124,13 @@ pub(super) fn of_living(asked: &Asked<'_>, function: FunctionId) -> Result<()> {
     match info.function_info(function) {
         Ok(facts) if facts.module.state() != State::Gone => Ok(()),
         // Dynamic methods are of no module.
-        Err(error) if error.hresult() != Hresult(sys::CORPROF_E_DATAINCOMPLETE.0) => Ok(()),
+        Err(error) if !error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => Ok(()),
         _ => {
             seen::goes(function.raw());
             Err(Error::rule_with_code(
                 asked.call,
                 "the address is in code of a module that was unloaded",
-                sys::CORPROF_E_DATAINCOMPLETE,
+                Hresult::CORPROF_E_DATAINCOMPLETE,
             ))
         }
     }

@@ -5,7 +5,6 @@ use super::handle::Sealed;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::native::{Asked, zeroed};
-use clr_profiler_sys as sys;
 
 table! { ($) __cor_profiler_info7:
     CorProfilerInfo7 = ICorProfilerInfo7 from info;
@@ -67,5 +66,5 @@ pub trait CorProfilerInfo7: Sealed {
 impl CorProfilerInfo7 for ProfilerInfo {}
 
 fn unless_dynamic<T>(answer: Option<T>, asked: &Asked<'_>) -> Result<T> {
-    answer.ok_or_else(|| Error::call(asked.call, Hresult(sys::CORPROF_E_MODULE_IS_DYNAMIC.0)))
+    answer.ok_or_else(|| Error::call(asked.call, Hresult::CORPROF_E_MODULE_IS_DYNAMIC))
 }

@@ -4,13 +4,12 @@ use std::sync::OnceLock;
 
 use super::method::Method;
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::event_mask::{EventMask, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
 use crate::lifetimes::seen;
 use crate::native::Asked;
 use crate::runtime::ProfilerInfo;
-use clr_profiler_sys as sys;
 
 /// The major version of the runtime, once it was asked for.
 #[derive(Debug, Default)]
@@ -107,9 +106,9 @@ impl ProfilerInfo {
     pub(crate) fn check_events(&self, call: &'static str, events: EventMask) -> Result<()> {
         // Whoever attaches a profiler sees nothing but this code.
         let code = if self.loaded().by_attach {
-            sys::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER
+            Hresult::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER
         } else {
-            sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
+            Hresult::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
         };
         if events.contains(EventMask::MONITOR_GC)
             && seen::has_unloaded()

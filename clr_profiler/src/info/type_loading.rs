@@ -9,7 +9,6 @@ use crate::ids::ModuleId;
 use crate::info::Sealed;
 use crate::runtime::{is_loading, lock, may_wait};
 use clr_profiler_il::token::MethodDef;
-use clr_profiler_sys as sys;
 
 /// The modules of .NET 9 whose loading is known to be over.
 #[derive(Debug, Default)]
@@ -32,7 +31,7 @@ pub(super) fn may_load_types(
             call,
             "the call may load a type, which takes a thread that has run managed code: make it in a \
              callback on such a thread",
-            sys::CORPROF_E_NOT_MANAGED_THREAD,
+            Hresult::CORPROF_E_NOT_MANAGED_THREAD,
         ));
     }
     if is_loading() && !may_wait() {
@@ -47,7 +46,7 @@ pub(super) fn may_load_types(
             call,
             "the module may still be loading, where .NET 9 cannot load its types: ask when one of its \
              types is in use",
-            sys::CORPROF_E_DATAINCOMPLETE,
+            Hresult::CORPROF_E_DATAINCOMPLETE,
         ));
     }
     Ok(())
@@ -66,7 +65,7 @@ fn is_loaded(info: &ProfilerInfo, module: ModuleId) -> bool {
     }
     let is_used = |method| match info.function_from_token(module, method) {
         Ok(_) => true,
-        Err(error) => error.hresult() == Hresult(sys::CORPROF_E_FUNCTION_IS_PARAMETERIZED.0),
+        Err(error) => error.is(Hresult::CORPROF_E_FUNCTION_IS_PARAMETERIZED),
     };
     let found = (1..METHODS).filter_map(MethodDef::from_row).any(is_used);
     if found {

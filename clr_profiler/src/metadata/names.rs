@@ -8,8 +8,8 @@ use std::fmt::{self, Write};
 use super::handle::Metadata;
 use super::import::{MetadataImport, MethodProps};
 use super::import2::MetadataImport2;
+use crate::error::OptionalExt;
 use crate::error::Result;
-use crate::native::found;
 use clr_profiler_il::signature::{TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeRef, TypeSpec, TypeToken};
 
@@ -146,7 +146,7 @@ pub(crate) fn find_type_def<'n>(
 ) -> Result<Option<TypeDef>> {
     let mut class = None;
     for name in names {
-        class = found(metadata.find_type_def_by_name(name, class))?;
+        class = metadata.find_type_def_by_name(name, class).optional()?;
         if class.is_none() {
             break;
         }

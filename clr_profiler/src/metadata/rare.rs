@@ -62,7 +62,7 @@ pub(crate) fn filter(
         call,
         "items of a loaded module cannot be marked, nor those of metadata that locks itself: open \
          the module's file with `info.metadata_dispenser()`, without `ThreadSafety`",
-        sys::E_NOTIMPL,
+        Hresult::E_NOTIMPL,
     ))
 }
 

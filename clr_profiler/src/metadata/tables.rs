@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::handle::{Metadata, Sealed};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::metadata::kept::InUse;
 use crate::native::any_token;
 use crate::native::{Asked, blob, utf8};
@@ -286,7 +286,7 @@ fn stored(
             call,
             "the metadata of a loaded module has no storage, and the runtime does not check that: \
              open the module's file with `info.metadata_dispenser()`",
-            sys::E_NOTIMPL,
+            Hresult::E_NOTIMPL,
         ))
     }
 }

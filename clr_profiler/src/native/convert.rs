@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use uuid::Uuid;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::event_mask::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, RejitId, ThreadId,
@@ -185,7 +185,7 @@ fn not_there(state: State, kind: &'static str, call: &'static str) -> Error {
              the callback that says so"
         ),
     };
-    Error::rule_with_code(call, rule, sys::CORPROF_E_DATAINCOMPLETE)
+    Error::rule_with_code(call, rule, Hresult::CORPROF_E_DATAINCOMPLETE)
 }
 
 /// Tokens: a nil one is none.

@@ -261,17 +261,21 @@ macro_rules! is_there {
         $answer? == $crate::Hresult::S_OK
     };
     (CLDB_E_RECORD_NOTFOUND $answer:ident) => {
-        $crate::native::found($answer)?.is_some()
+        $crate::OptionalExt::optional($answer)?.is_some()
     };
     (S_FALSE_OR_RECORD_NOTFOUND $answer:ident) => {
-        $crate::native::found($answer)? == Some($crate::Hresult::S_OK)
+        $crate::OptionalExt::optional($answer)? == Some($crate::Hresult::S_OK)
     };
     (S_FALSE_OR_INVALIDARG $answer:ident) => {
-        $crate::native::unless($answer, $crate::Hresult(clr_profiler_sys::E_INVALIDARG.0))?
+        $crate::native::unless($answer, $crate::Hresult::E_INVALIDARG)?
             == Some($crate::Hresult::S_OK)
     };
     (ENVVAR_NOT_FOUND $answer:ident) => {
-        $crate::native::unless($answer, $crate::native::ENVVAR_NOT_FOUND)?.is_some()
+        $crate::native::unless(
+            $answer,
+            $crate::Hresult::HRESULT_FROM_WIN32_ERROR_ENVVAR_NOT_FOUND,
+        )?
+        .is_some()
     };
     // Runtimes answer with a flag of modules, which is no failure code, instead of the code for it.
     (COR_PRF_MODULE_DYNAMIC $answer:ident) => {

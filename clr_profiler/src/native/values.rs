@@ -51,18 +51,10 @@ pub(crate) fn start_or_null(bytes: &[u8]) -> *const u8 {
 /// What a call gives, or nothing where it fails with this code.
 pub(crate) fn unless<T>(answer: Result<T>, code: Hresult) -> Result<Option<T>> {
     match answer {
-        Err(error) if error.hresult() == code => Ok(None),
+        Err(error) if error.is(code) => Ok(None),
         answer => answer.map(Some),
     }
 }
-
-/// What an optional record holds: `CLDB_E_RECORD_NOTFOUND` says that there is none.
-pub(crate) fn found<T>(answer: Result<T>) -> Result<Option<T>> {
-    unless(answer, Hresult(sys::CLDB_E_RECORD_NOTFOUND.0))
-}
-
-/// What Windows calls ERROR_ENVVAR_NOT_FOUND, as a result code.
-pub(crate) const ENVVAR_NOT_FOUND: Hresult = Hresult(0x8007_00CB_u32 as i32);
 
 /// A copy of a blob of the metadata.
 ///
@@ -102,7 +94,7 @@ pub(crate) fn cast<I: Interface>(object: &impl Interface, call: &'static str) ->
         return Err(Error::rule_with_code(
             call,
             format!("this metadata, in this runtime, has no {interface}"),
-            sys::E_NOINTERFACE,
+            Hresult::E_NOINTERFACE,
         ));
     }
     // SAFETY: the object gave a reference to the interface that was asked for.
@@ -124,10 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_missing_record_is_none() {
-        let missing = Error::call("X::Y", Hresult(sys::CLDB_E_RECORD_NOTFOUND.0));
-        assert!(found::<()>(Err(missing)).unwrap().is_none());
-        assert!(found::<()>(Err(Error::call("X::Y", Hresult::E_FAIL))).is_err());
-        assert!(found(Ok(())).unwrap().is_some());
+    fn only_the_named_failure_is_none() {
+        let missing = Error::call("X::Y", Hresult::E_INVALIDARG);
+        let none = unless::<()>(Err(missing), Hresult::E_INVALIDARG);
+        assert!(none.unwrap().is_none());
+        let failed = Error::call("X::Y", Hresult::E_FAIL);
+        assert!(unless::<()>(Err(failed), Hresult::E_INVALIDARG).is_err());
+        assert!(unless(Ok(()), Hresult::E_INVALIDARG).unwrap().is_some());
     }
 }

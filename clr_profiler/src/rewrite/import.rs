@@ -2,13 +2,12 @@
 
 use super::lookup::{Lookup, NotFound, outermost};
 use super::scope::{CORE_LIBRARY, Scope};
-use crate::error::{Error, Result};
+use crate::error::{Error, OptionalExt, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{
     AssemblyProps, AssemblyRefProps, AssemblyVersion, Encoded, MetadataAssemblyEmit,
     MetadataAssemblyImport, MetadataEmit, MetadataEmit2, MetadataImport,
 };
-use crate::native;
 use clr_profiler_il::attributes::AssemblyFlags;
 use clr_profiler_il::metadata::{self, Emitter, ResolutionScope};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
@@ -113,10 +112,12 @@ impl ModuleNames<'_, '_> {
             .collect();
         let mut uses_object = Vec::with_capacity(references.len());
         for (name, token) in &references {
-            if found(metadata.find_type_ref(*token, outermost(path)))?.is_some() {
+            let outer = metadata.find_type_ref(*token, outermost(path));
+            if outer.optional()?.is_some() {
                 return Ok(ResolutionScope::Assembly(*token));
             }
-            if found(metadata.find_type_ref(*token, "System.Object"))?.is_some() {
+            let object = metadata.find_type_ref(*token, "System.Object");
+            if object.optional()?.is_some() {
                 uses_object.push(*name);
             }
         }
@@ -219,7 +220,7 @@ impl ModuleNames<'_, '_> {
 
 /// What was looked for, where there is such a thing.
 fn found<T: Into<Token> + Copy>(answer: Result<T>) -> Result<Option<T>> {
-    Ok(native::found(answer)?.filter(|token| !(*token).into().is_nil()))
+    Ok(answer.optional()?.filter(|token| !(*token).into().is_nil()))
 }
 
 impl Emitter for ModuleNames<'_, '_> {

@@ -9,14 +9,13 @@ use std::fmt::{self, Write};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::store::store;
-use crate::error::{Error, Result};
+use crate::error::{Error, OptionalExt, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::metadata::{
     AssemblyRefProps, AssemblyVersion, MemberProps, Metadata, MetadataAssemblyImport,
     MetadataImport, find_type_def, type_def_name, type_ref_name,
 };
-use crate::native::found;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeRef, TypeToken};
@@ -346,7 +345,7 @@ pub(super) fn outermost(path: &str) -> &str {
 /// The assembly to which a module forwards a type, if it does; nested ones go where the outermost goes.
 fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<Option<String>> {
     let exported = metadata.find_exported_type_by_name(outermost(path), None);
-    let Some(exported) = found(exported)? else {
+    let Some(exported) = exported.optional()? else {
         return Ok(None);
     };
     let implementation = metadata.exported_type_props(exported)?.implementation;

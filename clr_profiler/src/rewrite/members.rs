@@ -9,7 +9,7 @@ use super::scope::Scope;
 use super::store::{Module, store};
 use super::subject::Subject;
 use super::{Memory, RewriteContext, edited};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags};
 use crate::metadata::{MetadataEmit, MetadataImport, MetadataWriter};
@@ -26,7 +26,6 @@ use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TokenNames, TypeSig};
 use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{MethodDef, TypeDef};
-use clr_profiler_sys as sys;
 
 /// A library with native functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +168,7 @@ fn remembered(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Resu
         return Err(Error::rule_with_code(
             call,
             "the program builds the module at run time: types and members cannot be added to it",
-            sys::CORPROF_E_MODULE_IS_DYNAMIC,
+            Hresult::CORPROF_E_MODULE_IS_DYNAMIC,
         ));
     }
     Ok(store(info).module(module))

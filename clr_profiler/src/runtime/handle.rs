@@ -181,7 +181,7 @@ impl ProfilerInfo {
             ));
         };
         let Some((version, newest)) = newest_interface(runtime) else {
-            return Err(Error::call(CALL, Hresult(sys::E_NOINTERFACE.0)));
+            return Err(Error::call(CALL, Hresult::E_NOINTERFACE));
         };
         lifetimes::begin(loaded.by_attach);
         Ok(Self(Arc::new(Runtime {

@@ -5,7 +5,6 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use super::thread_state::may_wait;
 use super::{lock, wait_while};
 use crate::error::{Error, Hresult, Result};
-use clr_profiler_sys as sys;
 
 /// How many suspensions there are, and whether the profiler has requested to be detached.
 ///
@@ -78,7 +77,7 @@ impl Suspensions {
                 call,
                 "another thread suspends the runtime, and this callback may not wait for it: \
                  request the detach on a thread of the profiler's own",
-                sys::CORPROF_E_SUSPENSION_IN_PROGRESS,
+                Hresult::CORPROF_E_SUSPENSION_IN_PROGRESS,
             ));
         }
         state.detach = Detach::Requested;
@@ -99,5 +98,5 @@ impl Suspensions {
 }
 
 fn detaching(call: &'static str) -> Error {
-    Error::call(call, Hresult(sys::CORPROF_E_PROFILER_DETACHING.0))
+    Error::call(call, Hresult::CORPROF_E_PROFILER_DETACHING)
 }

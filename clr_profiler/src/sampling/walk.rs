@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::{Sample, SampledFrame, SamplerOptions, SamplerTotals, clock};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::ids::ThreadId;
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo10, SnapshotOptions, SuspendedRuntime,
@@ -169,7 +169,7 @@ impl Stacks {
         let (frames, is_truncated) = match self.frames_of(info, thread, begun) {
             Ok(walked) => walked,
             Err(error) => {
-                if error.hresult().name() == Some("CORPROF_E_INCONSISTENT_WITH_FLAGS") {
+                if error.is(Hresult::CORPROF_E_INCONSISTENT_WITH_FLAGS) {
                     return Err(error);
                 }
                 // It uses its time somewhere, such as in the runtime's own code.

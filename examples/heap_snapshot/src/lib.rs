@@ -109,11 +109,8 @@ impl HeapSnapshot {
 register!(HeapSnapshot);
 
 fn is_early(error: &Error) -> bool {
-    let name = error.hresult().name();
-    matches!(
-        name,
-        Some("CORPROF_E_RUNTIME_UNINITIALIZED" | "CORPROF_E_NOT_YET_AVAILABLE")
-    )
+    error.is(Hresult::CORPROF_E_RUNTIME_UNINITIALIZED)
+        || error.is(Hresult::CORPROF_E_NOT_YET_AVAILABLE)
 }
 
 /// Records the heap, and writes it.

@@ -68,7 +68,7 @@ impl Profiler for MethodLogger {
         }
         match self.options.count.then(|| add_counter(info, module)) {
             // A module that the program builds at run time accepts no added types.
-            Some(Err(error)) if error.hresult().name() == Some("CORPROF_E_MODULE_IS_DYNAMIC") => {
+            Some(Err(error)) if error.is(Hresult::CORPROF_E_MODULE_IS_DYNAMIC) => {
                 let il = &self.options.il;
                 il.say(format_args!("calls of {name} are not counted: {error}\n"));
             }

@@ -2,13 +2,11 @@
 
 use std::ffi::c_void;
 
-use clr_profiler_sys::{GUID, HRESULT};
+use clr_profiler_sys::{
+    GUID, HRESULT, HRESULT_FROM_WIN32_ERROR_MOD_NOT_FOUND as MODULE_NOT_FOUND, S_FALSE,
+};
 
 use crate::{library, proxy};
-
-/// `HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND)`.
-const MODULE_NOT_FOUND: HRESULT = HRESULT(0x8007_007E_u32 as i32);
-const S_FALSE: HRESULT = HRESULT(1);
 
 /// Returns the class object of the real profiler's library.
 ///

@@ -6,6 +6,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
+use clr_profiler::Hresult;
 use clr_profiler_launcher::{Attach, Error};
 use clr_profiler_tests::{Scenario, Started, has_line};
 
@@ -19,9 +20,9 @@ fn waits() -> Scenario {
 }
 
 /// The code with which the attach was refused.
-fn refusal(answer: Result<(), Error>) -> u32 {
+fn refusal(answer: Result<(), Error>) -> Hresult {
     match answer {
-        Err(Error::AttachRefused { hresult, .. }) => hresult as u32,
+        Err(Error::AttachRefused { hresult, .. }) => Hresult(hresult),
         other => panic!("{other:?}"),
     }
 }
@@ -100,7 +101,10 @@ fn events_that_an_attached_profiler_cannot_have_are_named() {
         let answer = program.attach(WATCHES_ALLOCATIONS, b"");
         let text = answer.as_ref().unwrap_err().to_string();
         assert!(text.contains("such as object allocations"), "{text}");
-        assert_eq!(refusal(answer), 0x8013_136F);
+        assert_eq!(
+            refusal(answer),
+            Hresult::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER
+        );
         let log = program.log();
         let reason = "cannot have MONITOR_OBJECT_ALLOCATED, ENABLE_OBJECT_ALLOCATED;";
         assert!(log.starts_with("clr_profiler: the profiler {"), "{log}");
@@ -132,9 +136,13 @@ fn every_flag_is_refused_to_an_attached_profiler_as_the_runtime_would() {
 fn a_profiler_that_fails_to_start_leaves_the_program_alone() {
     waits().waiting_on_each_runtime(|_, program| {
         for (data, code, reason) in [
-            (&b"fail"[..], 0x8000_4005, "failed: the licence has run out"),
-            (b"panic", 0x8000_4005, "panicked: no such luck (at "),
-            (b"cancel", 0x8013_1375, ""),
+            (
+                &b"fail"[..],
+                Hresult::E_FAIL,
+                "failed: the licence has run out",
+            ),
+            (b"panic", Hresult::E_FAIL, "panicked: no such luck (at "),
+            (b"cancel", Hresult::CORPROF_E_PROFILER_CANCEL_ACTIVATION, ""),
         ] {
             let before = program.log().len();
             assert_eq!(refusal(program.attach(WATCHES, data)), code);
@@ -159,7 +167,7 @@ fn a_second_profiler_is_refused() {
             let answer = program.attach(DETACHES, b"");
             let text = answer.as_ref().unwrap_err().to_string();
             assert!(text.contains("a profiler is loaded already"), "{text}");
-            assert_eq!(refusal(answer), 0x8013_136A);
+            assert_eq!(refusal(answer), Hresult::CORPROF_E_PROFILER_ALREADY_ACTIVE);
             let log = program.works_and_ends_well();
             assert!(log.starts_with("loaded at the start\n"), "{log}");
             assert!(has_line(&log, "compiling Waits.Program.Work7()"), "{log}");
@@ -210,7 +218,10 @@ fn is_loaded(program: &Started) -> bool {
 fn the_library_stays_when_the_profiler_goes() {
     waits().waiting_on_each_runtime(|_, program| {
         assert!(!is_loaded(&program));
-        assert_eq!(refusal(program.attach(WATCHES, b"cancel")), 0x8013_1375);
+        assert_eq!(
+            refusal(program.attach(WATCHES, b"cancel")),
+            Hresult::CORPROF_E_PROFILER_CANCEL_ACTIVATION
+        );
         // The runtime unloads it; but threads of the profiler might still run in it.
         assert!(is_loaded(&program));
         program.works_and_ends_well();

@@ -2,6 +2,7 @@
 //!
 //! All of them are of one library. .NET Core 3.1 knows no notification profilers.
 
+use clr_profiler::Hresult;
 use clr_profiler_launcher::Error;
 use clr_profiler_tests::{Runtime, Scenario};
 
@@ -159,7 +160,7 @@ fn a_notification_profiler_is_attached_beside_a_main_one() {
     scenario.waiting_on_each_runtime(|runtime, mut program| {
         match (runtime.major, program.attach(FIRST, b"")) {
             (3, Err(Error::AttachRefused { hresult, .. })) => {
-                assert_eq!(hresult as u32, 0x8013_136A);
+                assert_eq!(Hresult(hresult), Hresult::CORPROF_E_PROFILER_ALREADY_ACTIVE);
             }
             (3, other) => panic!("{other:?}"),
             (_, answer) => answer.unwrap(),

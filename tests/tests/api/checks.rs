@@ -135,7 +135,7 @@ fn assert_elements(row: &Row, given: &str, elements: usize) {
 
 #[test]
 fn buffers_are_long_enough() {
-    let insufficient = sys::HRESULT(0x8007_007A_u32 as i32);
+    let insufficient = sys::HRESULT_FROM_WIN32_ERROR_INSUFFICIENT_BUFFER;
     for row in all_rows().filter(|row| buffers(row).next().is_some()) {
         for elements in [0, 1, 7, 8, 9, 16, 17, 33, 256, 257, 600] {
             for too_small in [sys::S_OK, sys::CLDB_S_TRUNCATION, insufficient] {

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ops::ControlFlow;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Hresult, Result};
 use crate::ids::{FunctionId, ThreadId};
 use crate::info::hooks::FrameInfo;
 use crate::info::visit::Visit;
@@ -143,6 +143,6 @@ pub(super) unsafe fn walk<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
 fn is_aborted(error: &Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::Call { hresult, .. } if hresult.0 == sys::CORPROF_E_STACKSNAPSHOT_ABORTED.0
+        ErrorKind::Call { hresult, .. } if *hresult == Hresult::CORPROF_E_STACKSNAPSHOT_ABORTED
     )
 }

@@ -2,11 +2,11 @@
 
 use super::region::Region;
 use super::value::{Kind, Value};
+use crate::error::OptionalExt;
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo2};
 use crate::metadata::{AnySignature, Metadata, MetadataImport, type_def_name};
-use crate::native::found;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, TypeSig};
 use clr_profiler_il::token::{FieldDef, TypeDef};
@@ -57,7 +57,8 @@ pub(super) fn static_field(
         return Ok(None);
     };
     let metadata = info.module_metadata(module)?;
-    let Some(token) = found(metadata.find_field(Some(facts.token), name, AnySignature))? else {
+    let found = metadata.find_field(Some(facts.token), name, AnySignature);
+    let Some(token) = found.optional()? else {
         return Ok(None);
     };
     let (_, signature) = field(&metadata, token)?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::{Dispenser, Sealed};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::info::ComObject;
 use crate::metadata::handle::Metadata;
 use crate::metadata::rare::{AssemblySearch, as_type_info};
@@ -93,7 +93,7 @@ fn framework(
     Err(Error::rule_with_code(
         call,
         "only .NET Framework implements it",
-        sys::E_NOTIMPL,
+        Hresult::E_NOTIMPL,
     ))
 }
 

@@ -52,7 +52,7 @@ impl ProfilerInfo {
             Error::rule_with_code(
                 CALL,
                 "the library of this runtime does not export it",
-                sys::E_NOTIMPL,
+                Hresult::E_NOTIMPL,
             )
         })?;
         let mut dispenser = std::ptr::null_mut();

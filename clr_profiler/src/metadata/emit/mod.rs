@@ -11,7 +11,7 @@ use super::rare::MetadataHandler;
 use super::signature::{AsSignature, checked};
 use super::stream::{to_memory, to_stream};
 use super::value::DefaultValue;
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::metadata::kept::InUse;
 use crate::native::{Asked, any_token, length, read_array, start_or_null};
 use clr_profiler_il::attributes::{
@@ -483,6 +483,6 @@ fn unlocked(writer: &(impl SealedWriter + ?Sized), call: &'static str) -> Result
         call,
         "items of a loaded module cannot be deleted, nor those of metadata that locks itself: open \
          the module's file with `info.metadata_dispenser()`, without `ThreadSafety`",
-        sys::E_NOTIMPL,
+        Hresult::E_NOTIMPL,
     ))
 }

@@ -2,7 +2,7 @@
 
 use super::HelperAssembly;
 use super::progress::Progress;
-use crate::error::{Error, Result};
+use crate::error::{Error, OptionalExt, Result};
 use crate::ids::ModuleId;
 use crate::info::{BodyMemory, CorProfilerInfo};
 use crate::metadata::{MetadataEmit, MetadataImport, MethodProps};
@@ -20,7 +20,6 @@ use clr_profiler_il::metadata::Tables;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::{MethodDef, TypeDef};
-use clr_profiler_sys as sys;
 
 /// The type that holds what stands outside of types: `<Module>`.
 const GLOBALS: u32 = 1;
@@ -59,8 +58,9 @@ pub(super) fn load_into(
         let slot = store(info).module(module).method(initializer);
         slot.reserve(NotInstrumentable::LoadsHelper);
     };
-    match metadata.find_method(Some(globals), NAME, &signature) {
-        Ok(initializer) => {
+    let found = metadata.find_method(Some(globals), NAME, &signature);
+    match found.optional()? {
+        Some(initializer) => {
             let before = info.il_function_body(module, initializer)?;
             let subject = Subject::new(info, module, initializer)?;
             let bytes = with_load(&subject, &before, helper, path)?;
@@ -69,7 +69,7 @@ pub(super) fn load_into(
             Ok(())
         }
         // Only a module that is known to have none gets one.
-        Err(error) if error.hresult().0 == sys::CLDB_E_RECORD_NOTFOUND.0 => {
+        None => {
             let props = MethodProps {
                 class: globals,
                 name: NAME.to_owned(),
@@ -90,7 +90,6 @@ pub(super) fn load_into(
             reserve(initializer);
             memory.set(info, initializer)
         }
-        Err(error) => Err(error),
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the threads call: a table, and how a call's answer is judged.
 
 use clr_profiler::prelude::*;
-use clr_profiler_sys as sys;
 
 use super::world::State;
 use super::{functions, metadata, modules};
@@ -12,7 +11,7 @@ pub(super) struct Call {
     /// Makes the call, where there is something to make it with, and says whether it is right.
     pub(super) run: Run,
     /// The failures that are an answer, too.
-    pub(super) legal: &'static [sys::HRESULT],
+    pub(super) legal: &'static [Hresult],
     /// Whether it takes long.
     pub(super) rarely: bool,
 }
@@ -29,7 +28,7 @@ const fn call(name: &'static str, run: Run) -> Call {
 }
 
 impl Call {
-    const fn or(mut self, legal: &'static [sys::HRESULT]) -> Self {
+    const fn or(mut self, legal: &'static [Hresult]) -> Self {
         self.legal = legal;
         self
     }
@@ -62,7 +61,7 @@ pub(super) const CALLS: &[Call] = &[
     call("class_id_info2", functions::class_id_info2),
     call("class_from_token", functions::class_from_token),
     call("array_class_info", functions::array_class_info),
-    call("function_from_ip of none", functions::function_from_no_ip).or(&[sys::E_FAIL]),
+    call("function_from_ip of none", functions::function_from_no_ip).or(&[Hresult::E_FAIL]),
     call("module_info", modules::module_info),
     call("module_info2", modules::module_info2),
     call("assembly_info", modules::assembly_info),
@@ -76,7 +75,8 @@ pub(super) const CALLS: &[Call] = &[
     call("runtime_information", modules::runtime_information),
     call("event_mask2", modules::event_mask2),
     call("string_layout2", modules::string_layout2),
-    call("current_thread_id", modules::current_thread_id).or(&[sys::CORPROF_E_NOT_MANAGED_THREAD]),
+    call("current_thread_id", modules::current_thread_id)
+        .or(&[Hresult::CORPROF_E_NOT_MANAGED_THREAD]),
     call("environment_variable", modules::environment_variable),
     call(
         "loh_object_size_threshold",
@@ -89,7 +89,7 @@ pub(super) const CALLS: &[Call] = &[
     call("type_def_props", metadata::type_def_props),
     call("find_type_def_by_name", metadata::find_type_def_by_name),
     call("find_type_def_by_name of none", metadata::find_no_type)
-        .or(&[sys::CLDB_E_RECORD_NOTFOUND]),
+        .or(&[Hresult::CLDB_E_RECORD_NOTFOUND]),
     call("nested_class_props", metadata::nested_class_props),
     call("methods", metadata::methods),
     call("method_props", metadata::method_props),

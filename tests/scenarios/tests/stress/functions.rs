@@ -16,10 +16,7 @@ fn with(
     let function = random.pick(&state.functions)?;
     match ask(function) {
         // Of code that several instantiations share it is not sure after an unload that it is there.
-        Err(error)
-            if function.class.is_none()
-                && error.hresult().name() == Some("CORPROF_E_DATAINCOMPLETE") =>
-        {
+        Err(error) if function.class.is_none() && error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => {
             None
         }
         outcome => Some(outcome),
@@ -170,7 +167,7 @@ pub(super) fn class_from_token(info: &ProfilerInfo, state: &State, random: &mut 
     let class = random.pick(&state.classes).filter(|it| !it.is_generic)?;
     // It may load a type, which takes a thread that has run managed code.
     Some(match info.class_from_token(class.module, class.token) {
-        Err(error) if error.hresult().name() == Some("CORPROF_E_NOT_MANAGED_THREAD") => Ok(true),
+        Err(error) if error.is(Hresult::CORPROF_E_NOT_MANAGED_THREAD) => Ok(true),
         found => found.map(|found| found == class.id),
     })
 }

@@ -27,13 +27,12 @@ impl Tally {
 
     pub(super) fn enter(&mut self, index: usize, outcome: Result<bool>) {
         let call = &CALLS[index];
-        let is_legal = |code: Hresult| call.legal.iter().any(|legal| legal.0 == code.0);
         let wrong = match outcome {
             Ok(true) => {
                 self.right[index] += 1;
                 return;
             }
-            Err(error) if is_legal(error.hresult()) => {
+            Err(error) if call.legal.contains(&error.hresult()) => {
                 *self.failed.entry((index, error.hresult())).or_default() += 1;
                 return;
             }

@@ -9,7 +9,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use clr_profiler::info::RuntimeInformation;
 use clr_profiler::prelude::*;
-use clr_profiler_sys as sys;
 
 use super::functions::has_all_functions;
 
@@ -170,7 +169,7 @@ impl World {
         let method = info.method(id)?;
         let body = match method.il_body() {
             // The runtime compiles methods of its own making, too.
-            Err(error) if error.hresult().0 == sys::CORPROF_E_FUNCTION_NOT_IL.0 => return Ok(()),
+            Err(error) if error.is(Hresult::CORPROF_E_FUNCTION_NOT_IL) => return Ok(()),
             body => body?,
         };
         let function = Function {
