@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::info::CorProfilerInfo4;
 use crate::profiler::thread_panicked;
 use crate::runtime::{ProfilerInfo, catch, lock, may_wait};
@@ -142,11 +142,9 @@ fn begin(info: &ProfilerInfo, stop: &Stop) -> Result<bool> {
 /// it, or a detach is requested that may be refused.
 pub(crate) fn is_early(error: &Error) -> bool {
     matches!(
-        error.hresult().name(),
-        Some(
-            "CORPROF_E_RUNTIME_UNINITIALIZED"
-                | "CORPROF_E_SUSPENSION_IN_PROGRESS"
-                | "CORPROF_E_PROFILER_DETACHING"
-        )
+        error.hresult(),
+        Hresult::CORPROF_E_RUNTIME_UNINITIALIZED
+            | Hresult::CORPROF_E_SUSPENSION_IN_PROGRESS
+            | Hresult::CORPROF_E_PROFILER_DETACHING
     )
 }

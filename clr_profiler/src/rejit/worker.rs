@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo6, CorProfilerInfo10,
@@ -305,11 +305,10 @@ impl Shared {
 
     fn is_unloaded(info: &ProfilerInfo, (module, method): Place) -> bool {
         let function = info.function_from_token(module, method);
-        let unloaded = ["CORPROF_E_DATAINCOMPLETE", "E_INVALIDARG"];
-        function.err().is_some_and(|error| {
-            let name = error.hresult().name();
-            name.is_some_and(|name| unloaded.contains(&name))
-        })
+        let unloaded = [Hresult::CORPROF_E_DATAINCOMPLETE, Hresult::E_INVALIDARG];
+        function
+            .err()
+            .is_some_and(|error| unloaded.contains(&error.hresult()))
     }
 
     /// Methods of types that are not loaded: only precompiled code can have inlined them.
