@@ -6,7 +6,7 @@ use std::fmt;
 
 use clr_profiler_il::signature::{
     ArrayShape, CallingConvention, FieldSig, LocalsSig, MAX_DEPTH, MemberRefSig, MethodSig,
-    MethodSpecSig, PropertySig, StandAloneSig, TokenNames, TypeKind, TypeNames, TypeSig,
+    MethodSpecSig, PropertySig, StandAloneSig, TokenNames, TypeKeyword, TypeNames, TypeSig,
     TypeSpecSig,
 };
 use clr_profiler_il::text::{TextError, TextErrorKind};
@@ -17,10 +17,10 @@ use proptest::prelude::*;
 
 /// A type by its index in a list of names, and the list by names.
 #[derive(Default)]
-struct Table(Vec<(String, TypeKind)>);
+struct Table(Vec<(String, TypeKeyword)>);
 
 impl Table {
-    fn tokens(&mut self) -> impl FnMut(&str, TypeKind) -> Option<TypeToken> {
+    fn tokens(&mut self) -> impl FnMut(&str, TypeKeyword) -> Option<TypeToken> {
         |name: &str, kind| {
             let known = self.0.iter().position(|(known, _)| known == name);
             let index = known.unwrap_or_else(|| {
@@ -84,10 +84,10 @@ fn names_and_kinds_are_those_of_the_text() {
     let text = "class [A]N.L`1/'<x>'<valuetype Y modopt(class Z)> modreq(W)";
     let parsed = TypeSpecSig::parse_text(text, &mut table.tokens()).unwrap();
     let expected = [
-        ("[A]N.L`1/<x>", TypeKind::Class),
-        ("Y", TypeKind::ValueType),
-        ("Z", TypeKind::Modifier),
-        ("W", TypeKind::Modifier),
+        ("[A]N.L`1/<x>", TypeKeyword::Class),
+        ("Y", TypeKeyword::ValueType),
+        ("Z", TypeKeyword::Modifier),
+        ("W", TypeKeyword::Modifier),
     ];
     assert_eq!(
         table.0,
@@ -439,7 +439,7 @@ proptest! {
     #[test]
     fn any_name_round_trips(name in any::<String>(), plain in "[]\\[./'<>a`1 -]{0,8}") {
         for name in [name, plain] {
-            let table = Table(vec![(name.clone(), TypeKind::Class)]);
+            let table = Table(vec![(name.clone(), TypeKeyword::Class)]);
             let text = TypeSig::Class(row(1)).text(&table).to_string();
             let mut found = Table::default();
             prop_assert_eq!(TypeSig::parse_text(&text, &mut found.tokens()), Ok(TypeSig::Class(row(1))), "{}", text);

@@ -1,12 +1,12 @@
 //! Symbols as text: parsing and printing the form of `ildasm`.
 
-use clr_profiler_il::signature::{TokenNames, TypeKind, TypeSig};
+use clr_profiler_il::signature::{TokenNames, TypeKeyword, TypeSig};
 use clr_profiler_il::symbol::{CallShape, FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{TypeRef, TypeToken};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn any_type(_: &str, _: TypeKind) -> Option<TypeToken> {
+fn any_type(_: &str, _: TypeKeyword) -> Option<TypeToken> {
     Some(TypeRef::NIL.into())
 }
 

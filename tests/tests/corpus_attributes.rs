@@ -6,7 +6,7 @@ mod files;
 use std::collections::BTreeMap;
 
 use assembly_reader::{Assembly, Framework};
-use clr_profiler_il::attribute::{AttributeValue, Member, Value};
+use clr_profiler_il::attribute::{ArgumentValue, AttributeValue, NamedArgumentKind};
 use clr_profiler_il::signature::TypeSig;
 use examples_support::Pinned;
 
@@ -22,17 +22,17 @@ struct Figures {
 }
 
 impl Figures {
-    fn count(&mut self, value: &Value) {
+    fn count(&mut self, value: &ArgumentValue) {
         let kind = match value {
-            Value::String(_) => 0,
-            Value::Type(_) => 1,
-            Value::Enum { .. } => 2,
-            Value::Array(elements) => {
+            ArgumentValue::String(_) => 0,
+            ArgumentValue::Type(_) => 1,
+            ArgumentValue::Enum { .. } => 2,
+            ArgumentValue::Array(elements) => {
                 let elements = elements.iter().flatten();
                 elements.for_each(|element| self.count(element));
                 3
             }
-            Value::Boxed(value) => {
+            ArgumentValue::Boxed(value) => {
                 self.count(value);
                 4
             }
@@ -45,7 +45,7 @@ impl Figures {
         self.attributes += 1;
         self.fixed += attribute.fixed.len();
         for argument in &attribute.named {
-            self.named[usize::from(argument.member == Member::Property)] += 1;
+            self.named[usize::from(argument.member == NamedArgumentKind::Property)] += 1;
         }
         let named = attribute.named.iter().map(|argument| &argument.value);
         for value in attribute.fixed.iter().chain(named) {

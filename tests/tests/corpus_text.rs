@@ -8,7 +8,7 @@ use std::fmt;
 use assembly_reader::{Assembly, Signature, SignatureKind};
 use clr_profiler_il::body::{EncodeBuffers, MethodBody};
 use clr_profiler_il::signature::{
-    FieldSig, MemberRefSig, MethodSig, MethodSpecSig, PropertySig, StandAloneSig, TypeKind,
+    FieldSig, MemberRefSig, MethodSig, MethodSpecSig, PropertySig, StandAloneSig, TypeKeyword,
     TypeNames, TypeSpecSig,
 };
 use clr_profiler_il::symbol::NoTokens;
@@ -54,7 +54,7 @@ fn through_text(
     signature: &Signature<'_>,
 ) -> Result<(Vec<u8>, usize), Box<dyn std::error::Error>> {
     let names = Names(assembly);
-    let mut tokens = |name: &str, _: TypeKind| names.token(name);
+    let mut tokens = |name: &str, _: TypeKeyword| names.token(name);
     macro_rules! through {
         ($kind:ident) => {{
             let text = $kind::parse(signature.blob)?.text(&names).to_string();

@@ -125,7 +125,7 @@ impl Setup {
     /// use std::sync::Mutex;
     ///
     /// use clr_profiler::prelude::*;
-    /// use clr_profiler::info::Value;
+    /// use clr_profiler::info::ObjectValue;
     /// use clr_profiler::hooks::{CallHooksWithInfo, EnterCall, HookKinds};
     ///
     /// /// Remembers the first arguments of the functions that have hooks.
@@ -138,7 +138,7 @@ impl Setup {
     ///
     ///     fn enter(&self, call: &EnterCall<'_, String>) -> Result<()> {
     ///         let text = match call.argument(0)? {
-    ///             Value::Reference(Some(object)) => call.info().object(object)?.string()?,
+    ///             ObjectValue::Reference(Some(object)) => call.info().object(object)?.string()?,
     ///             value => format!("{value:?}"),
     ///         };
     ///         if let Ok(mut calls) = self.0.lock() {

@@ -14,7 +14,7 @@ use crate::ids::FunctionId;
 use crate::info::hooks::{
     ArgumentBuffer, CorProfilerInfoHooks, EltInfo, FunctionIDOrClientID, MemoryRange,
 };
-use crate::info::{CorProfilerInfo3, Shape, Value, set_hooks3_with_info};
+use crate::info::{CorProfilerInfo3, ObjectValue, Shape, set_hooks3_with_info};
 use crate::runtime::{ProfilerInfo, catch, in_hook, outside_of_hook};
 
 const CALL: &str = "Setup::hooks_with_info";
@@ -103,20 +103,20 @@ impl<T> EnterCall<'_, T> {
     /// An argument, counted from 0, `this` first.
     ///
     /// Managed pointers (`ref`, `in`, `out`, and `this` of structures) are addresses:
-    /// [`Value::Pointer`]. The types of structures are not told, their bytes are; neither are those
+    /// [`ObjectValue::Pointer`]. The types of structures are not told, their bytes are; neither are those
     /// of a generic parameter in code that several types share, where `this` is an address, too.
     ///
     /// # Errors
     ///
     /// Where there is no such argument, or the runtime does not show it.
-    pub fn argument(&self, index: usize) -> Result<Value<'_>> {
+    pub fn argument(&self, index: usize) -> Result<ObjectValue<'_>> {
         // SAFETY: the runtime gave the ranges for this call; the value's lifetime is that of a
         // borrow of `self`, which lives in the enter hook.
         unsafe { self.shape.argument(self.info, self.ranges, index) }
     }
 
     /// The arguments from left to right, `this` first; see [`argument`](Self::argument).
-    pub fn arguments(&self) -> impl ExactSizeIterator<Item = Result<Value<'_>>> {
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = Result<ObjectValue<'_>>> {
         (0..self.argument_count()).map(|index| self.argument(index))
     }
 
@@ -150,7 +150,7 @@ impl<T> LeaveCall<'_, T> {
     /// Where the runtime does not show it. Runtimes before .NET 5 show other bytes than those of a
     /// structure: there it is refused, also where the type is one that several types of shared code
     /// have.
-    pub fn returned(&self) -> Result<Option<Value<'_>>> {
+    pub fn returned(&self) -> Result<Option<ObjectValue<'_>>> {
         self.shape.may_ask_for_returned()?;
         // SAFETY: this is in the leave hook of the call, on its thread, with what it got.
         let asked = outside_of_hook(|| unsafe {

@@ -77,6 +77,6 @@ pub use info13::{CorProfilerInfo13, HandleKind, ObjectHandle};
 pub use info14::{CorProfilerInfo14, NonGcHeapRange};
 pub use info15::CorProfilerInfo15;
 pub use legacy::CorProfilerInfoLegacy;
-pub use object::{ArrayObject, Object, StructValue, Value};
+pub use object::{ArrayObject, Object, ObjectValue, StructValue};
 pub(crate) use object::{Shape, reference_fields};
 pub use statics::{CorProfilerInfoStatics, StaticKind};

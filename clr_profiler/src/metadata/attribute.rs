@@ -5,7 +5,7 @@ use super::handle::Metadata;
 use super::import::MetadataImport;
 use super::names::{find_type_def, nested_names};
 use crate::error::{Error, Result};
-use clr_profiler_il::attribute::{AttributeErrorKind, AttributeValue, EnumType, Value};
+use clr_profiler_il::attribute::{ArgumentValue, AttributeErrorKind, AttributeValue, EnumType};
 use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
 use clr_profiler_il::token::{CustomAttribute, MemberRef, MethodDef, Token, TypeDef, TypeToken};
 
@@ -82,7 +82,7 @@ impl Metadata<'_> {
             let (value, parameters) = attribute?;
             let value = AttributeValue::decode(&value, &parameters, |_| None);
             let value = value.map_err(|error| self.explained(type_name, &error))?;
-            if let Some(Value::String(Some(text))) = value.fixed.into_iter().next() {
+            if let Some(ArgumentValue::String(Some(text))) = value.fixed.into_iter().next() {
                 texts.push(text);
             }
         }

@@ -56,4 +56,4 @@ pub use tables::{
     CodedTokenInfo, ColumnInfo, FileMapping, MetadataInfo, MetadataStream, MetadataTables,
     MetadataTables2, TableInfo,
 };
-pub use value::DefaultValue;
+pub use value::ConstantValue;

@@ -1,4 +1,4 @@
-//! [`DefaultValue`]: the constant of a field, parameter or property.
+//! [`ConstantValue`]: the constant of a field, parameter or property.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use clr_profiler_sys as sys;
 /// (ECMA-335 II.22.9).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum DefaultValue {
+pub enum ConstantValue {
     /// A `bool`.
     Bool(bool),
     /// A `char`: a unit of UTF-16.
@@ -68,7 +68,7 @@ impl NativeValue {
 }
 
 arguments! {
-    Option<&DefaultValue> => NativeValue = |value, _| Ok(DefaultValue::native(value));
+    Option<&ConstantValue> => NativeValue = |value, _| Ok(ConstantValue::native(value));
 }
 
 /// Reads and writes the constants that have a size of their own.
@@ -79,22 +79,22 @@ macro_rules! numbers {
         /// # Safety
         ///
         /// `start` points to a value of the size that `element_type` says.
-        unsafe fn read_number(element_type: u32, start: *const c_void) -> Option<DefaultValue> {
+        unsafe fn read_number(element_type: u32, start: *const c_void) -> Option<ConstantValue> {
             $(
                 if element_type == sys::$element {
                     // SAFETY: as the caller promises; blobs are not aligned.
                     let bytes = unsafe {
                         start.cast::<[u8; size_of::<$type>()]>().read_unaligned()
                     };
-                    return Some(DefaultValue::$variant(<$type>::from_le_bytes(bytes)));
+                    return Some(ConstantValue::$variant(<$type>::from_le_bytes(bytes)));
                 }
             )*
             None
         }
 
-        fn write_number(value: &DefaultValue) -> Option<(u32, Vec<u8>)> {
+        fn write_number(value: &ConstantValue) -> Option<(u32, Vec<u8>)> {
             match value {
-                $(DefaultValue::$variant(value) => {
+                $(ConstantValue::$variant(value) => {
                     Some((sys::$element, value.to_le_bytes().to_vec()))
                 })*
                 _ => None,
@@ -117,7 +117,7 @@ numbers! {
     R8(f64) = ELEMENT_TYPE_R8;
 }
 
-impl DefaultValue {
+impl ConstantValue {
     /// The constant that a reading call gave; `None` where there is none.
     ///
     /// # Safety
@@ -206,44 +206,44 @@ mod tests {
     #[test]
     fn constants_there_and_back() {
         for value in [
-            DefaultValue::Bool(true),
-            DefaultValue::Char(0xD800),
-            DefaultValue::I1(-1),
-            DefaultValue::U1(200),
-            DefaultValue::I2(-300),
-            DefaultValue::U2(60_000),
-            DefaultValue::I4(-70_000),
-            DefaultValue::U4(4_000_000_000),
-            DefaultValue::I8(i64::MIN),
-            DefaultValue::U8(u64::MAX),
-            DefaultValue::R4(1.5),
-            DefaultValue::R8(-2.25),
-            DefaultValue::String("ä€".to_owned()),
-            DefaultValue::String(String::new()),
-            DefaultValue::Utf16(vec![0x41, 0xD800]),
-            DefaultValue::Null,
+            ConstantValue::Bool(true),
+            ConstantValue::Char(0xD800),
+            ConstantValue::I1(-1),
+            ConstantValue::U1(200),
+            ConstantValue::I2(-300),
+            ConstantValue::U2(60_000),
+            ConstantValue::I4(-70_000),
+            ConstantValue::U4(4_000_000_000),
+            ConstantValue::I8(i64::MIN),
+            ConstantValue::U8(u64::MAX),
+            ConstantValue::R4(1.5),
+            ConstantValue::R8(-2.25),
+            ConstantValue::String("ä€".to_owned()),
+            ConstantValue::String(String::new()),
+            ConstantValue::Utf16(vec![0x41, 0xD800]),
+            ConstantValue::Null,
         ] {
-            let native = DefaultValue::native(Some(&value));
+            let native = ConstantValue::native(Some(&value));
             // SAFETY: what was written is what is read.
             let back =
-                unsafe { DefaultValue::read(native.element_type, native.start(), native.length) };
+                unsafe { ConstantValue::read(native.element_type, native.start(), native.length) };
             assert_eq!(back, Some(value));
         }
     }
 
     #[test]
     fn no_constant_is_none() {
-        let native = DefaultValue::native(None);
+        let native = ConstantValue::native(None);
         assert!(native.start().is_null());
         // SAFETY: null is allowed.
         unsafe {
             assert_eq!(
-                DefaultValue::read(native.element_type, native.start(), 0),
+                ConstantValue::read(native.element_type, native.start(), 0),
                 None
             );
-            assert_eq!(DefaultValue::read(0, std::ptr::null(), 0), None);
-            let strange = DefaultValue::read(0x7f, std::ptr::null(), 0);
-            assert_eq!(strange, Some(DefaultValue::Unknown(0x7f)));
+            assert_eq!(ConstantValue::read(0, std::ptr::null(), 0), None);
+            let strange = ConstantValue::read(0x7f, std::ptr::null(), 0);
+            assert_eq!(strange, Some(ConstantValue::Unknown(0x7f)));
         }
     }
 }

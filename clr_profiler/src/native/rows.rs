@@ -131,7 +131,7 @@ macro_rules! call_body {
                 $(let $bytes = unsafe { $crate::native::blob($bytes.1.cast(), $bytes.0) };)?
                 // SAFETY: the metadata says that a constant of that type stands there.
                 $(let $constant = unsafe {
-                    $crate::metadata::DefaultValue::read($constant.0, $constant.1, $constant.2)
+                    $crate::metadata::ConstantValue::read($constant.0, $constant.1, $constant.2)
                 };)?
                 $(let $list = $crate::native::each_answer($list, &asked)?;)?
                 $(let $array = $crate::native::each_answer($array, &asked)?;)?

@@ -1,5 +1,5 @@
 use clr_profiler_il::attribute::{
-    AttributeError, AttributeErrorKind, AttributeValue, EnumType, Member, Value,
+    ArgumentValue, AttributeError, AttributeErrorKind, AttributeValue, EnumType, NamedArgumentKind,
 };
 use clr_profiler_il::signature::{SignatureErrorKind, TypeSig};
 use clr_profiler_il::token::{TypeDef, TypeToken};
@@ -129,8 +129,8 @@ fn write(value: &AttributeValue, parameters: &[TypeSig]) -> Vec<u8> {
     out.extend((value.named.len() as u16).to_le_bytes());
     for named in &value.named {
         out.push(match named.member {
-            Member::Field => 0x53,
-            Member::Property => 0x54,
+            NamedArgumentKind::Field => 0x53,
+            NamedArgumentKind::Property => 0x54,
         });
         write_type(&named.value, &mut out);
         write_text(Some(&named.name), &mut out);
@@ -140,62 +140,62 @@ fn write(value: &AttributeValue, parameters: &[TypeSig]) -> Vec<u8> {
 }
 
 /// The type of a value, as written before it.
-fn write_type(value: &Value, out: &mut Vec<u8>) {
+fn write_type(value: &ArgumentValue, out: &mut Vec<u8>) {
     let code = match value {
-        Value::Bool(_) => 0x02,
-        Value::Char(_) => 0x03,
-        Value::I1(_) => 0x04,
-        Value::U1(_) => 0x05,
-        Value::I2(_) => 0x06,
-        Value::U2(_) => 0x07,
-        Value::I4(_) => 0x08,
-        Value::U4(_) => 0x09,
-        Value::I8(_) => 0x0a,
-        Value::U8(_) => 0x0b,
-        Value::R4(_) => 0x0c,
-        Value::R8(_) => 0x0d,
-        Value::String(_) => 0x0e,
-        Value::Array(_) => 0x1d,
-        Value::Type(_) => 0x50,
-        Value::Boxed(_) => 0x51,
-        Value::Enum { .. } => 0x55,
+        ArgumentValue::Bool(_) => 0x02,
+        ArgumentValue::Char(_) => 0x03,
+        ArgumentValue::I1(_) => 0x04,
+        ArgumentValue::U1(_) => 0x05,
+        ArgumentValue::I2(_) => 0x06,
+        ArgumentValue::U2(_) => 0x07,
+        ArgumentValue::I4(_) => 0x08,
+        ArgumentValue::U4(_) => 0x09,
+        ArgumentValue::I8(_) => 0x0a,
+        ArgumentValue::U8(_) => 0x0b,
+        ArgumentValue::R4(_) => 0x0c,
+        ArgumentValue::R8(_) => 0x0d,
+        ArgumentValue::String(_) => 0x0e,
+        ArgumentValue::Array(_) => 0x1d,
+        ArgumentValue::Type(_) => 0x50,
+        ArgumentValue::Boxed(_) => 0x51,
+        ArgumentValue::Enum { .. } => 0x55,
     };
     out.push(code);
     match value {
-        Value::Enum { enum_type, .. } => write_text(Some(&enum_type.to_string()), out),
-        Value::Array(elements) => {
+        ArgumentValue::Enum { enum_type, .. } => write_text(Some(&enum_type.to_string()), out),
+        ArgumentValue::Array(elements) => {
             let first = elements.as_ref().and_then(|elements| elements.first());
             // The value of an empty array does not tell the type of its elements.
-            write_type(first.unwrap_or(&Value::Bool(false)), out);
+            write_type(first.unwrap_or(&ArgumentValue::Bool(false)), out);
         }
         _ => {}
     }
 }
 
-fn write_value(value: &Value, out: &mut Vec<u8>) {
+fn write_value(value: &ArgumentValue, out: &mut Vec<u8>) {
     match value {
-        Value::Bool(value) => out.push(u8::from(*value)),
-        Value::Char(value) => out.extend(value.to_le_bytes()),
-        Value::I1(value) => out.extend(value.to_le_bytes()),
-        Value::U1(value) => out.extend(value.to_le_bytes()),
-        Value::I2(value) => out.extend(value.to_le_bytes()),
-        Value::U2(value) => out.extend(value.to_le_bytes()),
-        Value::I4(value) => out.extend(value.to_le_bytes()),
-        Value::U4(value) => out.extend(value.to_le_bytes()),
-        Value::I8(value) => out.extend(value.to_le_bytes()),
-        Value::U8(value) => out.extend(value.to_le_bytes()),
-        Value::R4(value) => out.extend(value.to_le_bytes()),
-        Value::R8(value) => out.extend(value.to_le_bytes()),
-        Value::String(text) | Value::Type(text) => write_text(text.as_deref(), out),
-        Value::Enum { value, .. } => write_value(value, out),
-        Value::Array(None) => out.extend([0xff; 4]),
-        Value::Array(Some(elements)) => {
+        ArgumentValue::Bool(value) => out.push(u8::from(*value)),
+        ArgumentValue::Char(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::I1(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::U1(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::I2(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::U2(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::I4(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::U4(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::I8(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::U8(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::R4(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::R8(value) => out.extend(value.to_le_bytes()),
+        ArgumentValue::String(text) | ArgumentValue::Type(text) => write_text(text.as_deref(), out),
+        ArgumentValue::Enum { value, .. } => write_value(value, out),
+        ArgumentValue::Array(None) => out.extend([0xff; 4]),
+        ArgumentValue::Array(Some(elements)) => {
             out.extend((elements.len() as u32).to_le_bytes());
             for element in elements {
                 write_value(element, out);
             }
         }
-        Value::Boxed(value) => {
+        ArgumentValue::Boxed(value) => {
             write_type(value, out);
             write_value(value, out);
         }

@@ -5,7 +5,7 @@
 //! caller for it.
 //!
 //! ```
-//! use clr_profiler_il::attribute::{AttributeValue, Member, Value};
+//! use clr_profiler_il::attribute::{ArgumentValue, AttributeValue, NamedArgumentKind};
 //! use clr_profiler_il::signature::{MethodSig, TypeSig};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,9 +13,9 @@
 //! let blob = b"\x01\x00\x04cart\x07\x00\x00\x00\x01\x00\x54\x02\x04Loud\x01";
 //! let constructor = MethodSig::new(TypeSig::Void, vec![TypeSig::String, TypeSig::I4]);
 //! let label = AttributeValue::decode(blob, &constructor.params, |_| None)?;
-//! assert_eq!(label.fixed, [Value::String(Some("cart".to_owned())), Value::I4(7)]);
-//! assert_eq!(label.named[0].member, Member::Property);
-//! assert_eq!(label.get("Loud"), Some(&Value::Bool(true)));
+//! assert_eq!(label.fixed, [ArgumentValue::String(Some("cart".to_owned())), ArgumentValue::I4(7)]);
+//! assert_eq!(label.named[0].member, NamedArgumentKind::Property);
+//! assert_eq!(label.get("Loud"), Some(&ArgumentValue::Bool(true)));
 //! # Ok(())
 //! # }
 //! ```
@@ -35,7 +35,7 @@ pub use error::{AttributeError, AttributeErrorKind};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttributeValue {
     /// The arguments of the constructor.
-    pub fixed: Vec<Value>,
+    pub fixed: Vec<ArgumentValue>,
     /// The fields and properties that are set.
     pub named: Vec<NamedArgument>,
 }
@@ -61,7 +61,7 @@ impl AttributeValue {
 
     /// The value of a named field or property.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&ArgumentValue> {
         let named = self.named.iter().find(|argument| argument.name == name);
         named.map(|argument| &argument.value)
     }
@@ -71,25 +71,25 @@ impl AttributeValue {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedArgument {
     /// Whether it is a field or a property.
-    pub member: Member,
+    pub member: NamedArgumentKind,
     /// Its name.
     pub name: String,
     /// Its value.
-    pub value: Value,
+    pub value: ArgumentValue,
 }
 
 /// The kind of member that a [`NamedArgument`] sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
+pub enum NamedArgumentKind {
     /// A field.
     Field,
     /// A property.
     Property,
 }
 
-/// An argument.
+/// The value of an argument.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ArgumentValue {
     /// A `bool`.
     Bool(bool),
     /// A `char`, a UTF-16 code unit.
@@ -123,12 +123,12 @@ pub enum Value {
         /// The enumeration.
         enum_type: EnumType,
         /// The number.
-        value: Box<Value>,
+        value: Box<ArgumentValue>,
     },
     /// The elements of an array, or null.
-    Array(Option<Vec<Value>>),
+    Array(Option<Vec<ArgumentValue>>),
     /// The boxed argument of a parameter of type `object`.
-    Boxed(Box<Value>),
+    Boxed(Box<ArgumentValue>),
 }
 
 /// An enumeration, as an attribute names it.

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::{
-    AttributeError, AttributeErrorKind, AttributeValue, EnumType, Member, NamedArgument, Value,
+    ArgumentValue, AttributeError, AttributeErrorKind, AttributeValue, EnumType, NamedArgument,
+    NamedArgumentKind,
 };
 use crate::signature::{MAX_DEPTH, TypeSig, compressed};
 
@@ -203,8 +204,8 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
     fn named(&mut self) -> Result<NamedArgument> {
         let start = self.offset;
         let member = match self.byte()? {
-            FIELD => Member::Field,
-            PROPERTY => Member::Property,
+            FIELD => NamedArgumentKind::Field,
+            PROPERTY => NamedArgumentKind::Property,
             other => {
                 let kind = AttributeErrorKind::UnknownMember(other);
                 return Err(AttributeError::new(kind, start));
@@ -220,16 +221,18 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
         })
     }
 
-    fn value(&mut self, kind: &Kind) -> Result<Value> {
+    fn value(&mut self, kind: &Kind) -> Result<ArgumentValue> {
         Ok(match kind {
-            Kind::Primitive(TypeSig::String) => Value::String(self.text()?.map(str::to_owned)),
+            Kind::Primitive(TypeSig::String) => {
+                ArgumentValue::String(self.text()?.map(str::to_owned))
+            }
             Kind::Primitive(number) => self.number(number)?,
-            Kind::Type => Value::Type(self.text()?.map(str::to_owned)),
-            Kind::Enum(enum_type, underlying) => Value::Enum {
+            Kind::Type => ArgumentValue::Type(self.text()?.map(str::to_owned)),
+            Kind::Enum(enum_type, underlying) => ArgumentValue::Enum {
                 enum_type: enum_type.clone(),
                 value: Box::new(self.number(underlying)?),
             },
-            Kind::Array(element) => Value::Array(self.elements(element)?),
+            Kind::Array(element) => ArgumentValue::Array(self.elements(element)?),
             Kind::Object => {
                 if self.depth == MAX_DEPTH {
                     return Err(self.error(AttributeErrorKind::TooDeep));
@@ -238,12 +241,12 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
                 let kind = self.kind()?;
                 let value = self.value(&kind)?;
                 self.depth -= 1;
-                Value::Boxed(Box::new(value))
+                ArgumentValue::Boxed(Box::new(value))
             }
         })
     }
 
-    fn elements(&mut self, element: &Kind) -> Result<Option<Vec<Value>>> {
+    fn elements(&mut self, element: &Kind) -> Result<Option<Vec<ArgumentValue>>> {
         let start = self.offset;
         let count = u32::from_le_bytes(self.bytes()?);
         if count == NULL_ARRAY {
@@ -265,20 +268,20 @@ impl<'a, F: FnMut(&EnumType) -> Option<TypeSig>> Reader<'a, F> {
         Ok(Some(elements))
     }
 
-    fn number(&mut self, number: &TypeSig) -> Result<Value> {
+    fn number(&mut self, number: &TypeSig) -> Result<ArgumentValue> {
         Ok(match number {
-            TypeSig::Bool => Value::Bool(self.byte()? != 0),
-            TypeSig::Char => Value::Char(u16::from_le_bytes(self.bytes()?)),
-            TypeSig::I1 => Value::I1(i8::from_le_bytes(self.bytes()?)),
-            TypeSig::U1 => Value::U1(self.byte()?),
-            TypeSig::I2 => Value::I2(i16::from_le_bytes(self.bytes()?)),
-            TypeSig::U2 => Value::U2(u16::from_le_bytes(self.bytes()?)),
-            TypeSig::I4 => Value::I4(i32::from_le_bytes(self.bytes()?)),
-            TypeSig::U4 => Value::U4(u32::from_le_bytes(self.bytes()?)),
-            TypeSig::I8 => Value::I8(i64::from_le_bytes(self.bytes()?)),
-            TypeSig::U8 => Value::U8(u64::from_le_bytes(self.bytes()?)),
-            TypeSig::R4 => Value::R4(f32::from_le_bytes(self.bytes()?)),
-            TypeSig::R8 => Value::R8(f64::from_le_bytes(self.bytes()?)),
+            TypeSig::Bool => ArgumentValue::Bool(self.byte()? != 0),
+            TypeSig::Char => ArgumentValue::Char(u16::from_le_bytes(self.bytes()?)),
+            TypeSig::I1 => ArgumentValue::I1(i8::from_le_bytes(self.bytes()?)),
+            TypeSig::U1 => ArgumentValue::U1(self.byte()?),
+            TypeSig::I2 => ArgumentValue::I2(i16::from_le_bytes(self.bytes()?)),
+            TypeSig::U2 => ArgumentValue::U2(u16::from_le_bytes(self.bytes()?)),
+            TypeSig::I4 => ArgumentValue::I4(i32::from_le_bytes(self.bytes()?)),
+            TypeSig::U4 => ArgumentValue::U4(u32::from_le_bytes(self.bytes()?)),
+            TypeSig::I8 => ArgumentValue::I8(i64::from_le_bytes(self.bytes()?)),
+            TypeSig::U8 => ArgumentValue::U8(u64::from_le_bytes(self.bytes()?)),
+            TypeSig::R4 => ArgumentValue::R4(f32::from_le_bytes(self.bytes()?)),
+            TypeSig::R8 => ArgumentValue::R8(f64::from_le_bytes(self.bytes()?)),
             other => {
                 let kind = AttributeErrorKind::ParameterType(Box::new(other.clone()));
                 return Err(self.error(kind));

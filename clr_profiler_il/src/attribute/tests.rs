@@ -29,10 +29,10 @@ fn fixed(arguments: &[u8]) -> Vec<u8> {
     [&[1, 0], arguments, &[0, 0]].concat()
 }
 
-fn one(parameter: TypeSig, argument: &[u8]) -> Result<Value, AttributeError> {
+fn one(parameter: TypeSig, argument: &[u8]) -> Result<ArgumentValue, AttributeError> {
     let value = decode(&fixed(argument), &[parameter])?;
     assert!(value.named.is_empty());
-    let [value] = <[Value; 1]>::try_from(value.fixed).unwrap();
+    let [value] = <[ArgumentValue; 1]>::try_from(value.fixed).unwrap();
     Ok(value)
 }
 
@@ -40,47 +40,63 @@ fn array(element: TypeSig) -> TypeSig {
     TypeSig::SzArray(Box::new(element))
 }
 
-fn text(text: &str) -> Value {
-    Value::String(Some(text.to_owned()))
+fn text(text: &str) -> ArgumentValue {
+    ArgumentValue::String(Some(text.to_owned()))
 }
 
 #[test]
 fn each_type_of_a_parameter_has_its_value() {
-    let coloured = Value::Enum {
+    let coloured = ArgumentValue::Enum {
         enum_type: EnumType::Token(colour()),
-        value: Box::new(Value::U1(200)),
+        value: Box::new(ArgumentValue::U1(200)),
     };
     let class = TypeSig::Class(colour());
     for (parameter, argument, value) in [
-        (TypeSig::Bool, &b"\x01"[..], Value::Bool(true)),
-        (TypeSig::Char, b"x\x01", Value::Char(0x178)),
-        (TypeSig::I1, b"\xfe", Value::I1(-2)),
-        (TypeSig::U1, b"\xfe", Value::U1(254)),
-        (TypeSig::I2, b"\xfe\xff", Value::I2(-2)),
-        (TypeSig::U2, b"\xfe\xff", Value::U2(65534)),
-        (TypeSig::I4, b"\xfe\xff\xff\xff", Value::I4(-2)),
-        (TypeSig::U4, b"\x01\x02\x03\x04", Value::U4(0x0403_0201)),
-        (TypeSig::I8, &[0xff; 8], Value::I8(-1)),
-        (TypeSig::U8, &[0xff; 8], Value::U8(u64::MAX)),
-        (TypeSig::R4, &0.5f32.to_le_bytes(), Value::R4(0.5)),
-        (TypeSig::R8, &(-0.25f64).to_le_bytes(), Value::R8(-0.25)),
+        (TypeSig::Bool, &b"\x01"[..], ArgumentValue::Bool(true)),
+        (TypeSig::Char, b"x\x01", ArgumentValue::Char(0x178)),
+        (TypeSig::I1, b"\xfe", ArgumentValue::I1(-2)),
+        (TypeSig::U1, b"\xfe", ArgumentValue::U1(254)),
+        (TypeSig::I2, b"\xfe\xff", ArgumentValue::I2(-2)),
+        (TypeSig::U2, b"\xfe\xff", ArgumentValue::U2(65534)),
+        (TypeSig::I4, b"\xfe\xff\xff\xff", ArgumentValue::I4(-2)),
+        (
+            TypeSig::U4,
+            b"\x01\x02\x03\x04",
+            ArgumentValue::U4(0x0403_0201),
+        ),
+        (TypeSig::I8, &[0xff; 8], ArgumentValue::I8(-1)),
+        (TypeSig::U8, &[0xff; 8], ArgumentValue::U8(u64::MAX)),
+        (TypeSig::R4, &0.5f32.to_le_bytes(), ArgumentValue::R4(0.5)),
+        (
+            TypeSig::R8,
+            &(-0.25f64).to_le_bytes(),
+            ArgumentValue::R8(-0.25),
+        ),
         (TypeSig::String, b"\x05f\xc3\xbcnf", text("fünf")),
         (TypeSig::String, b"\x00", text("")),
-        (TypeSig::String, b"\xff", Value::String(None)),
+        (TypeSig::String, b"\xff", ArgumentValue::String(None)),
         (
             class.clone(),
             b"\x03A.B",
-            Value::Type(Some("A.B".to_owned())),
+            ArgumentValue::Type(Some("A.B".to_owned())),
         ),
-        (class, b"\xff", Value::Type(None)),
+        (class, b"\xff", ArgumentValue::Type(None)),
         (TypeSig::ValueType(colour()), b"\xc8", coloured),
         (
             array(TypeSig::I2),
             b"\x02\0\0\0\x01\0\x02\0",
-            Value::Array(Some(vec![Value::I2(1), Value::I2(2)])),
+            ArgumentValue::Array(Some(vec![ArgumentValue::I2(1), ArgumentValue::I2(2)])),
         ),
-        (array(TypeSig::String), &[0xff; 4], Value::Array(None)),
-        (array(TypeSig::Bool), &[0; 4], Value::Array(Some(vec![]))),
+        (
+            array(TypeSig::String),
+            &[0xff; 4],
+            ArgumentValue::Array(None),
+        ),
+        (
+            array(TypeSig::Bool),
+            &[0; 4],
+            ArgumentValue::Array(Some(vec![])),
+        ),
     ] {
         assert_eq!(one(parameter, argument), Ok(value));
     }
@@ -88,21 +104,21 @@ fn each_type_of_a_parameter_has_its_value() {
 
 #[test]
 fn an_object_says_what_it_holds() {
-    let boxed = |value| Value::Boxed(Box::new(value));
-    let wide = Value::Enum {
+    let boxed = |value| ArgumentValue::Boxed(Box::new(value));
+    let wide = ArgumentValue::Enum {
         enum_type: EnumType::Name("Wide".into()),
-        value: Box::new(Value::I8(5)),
+        value: Box::new(ArgumentValue::I8(5)),
     };
     for (argument, value) in [
-        (&b"\x08\x07\0\0\0"[..], Value::I4(7)),
+        (&b"\x08\x07\0\0\0"[..], ArgumentValue::I4(7)),
         (b"\x0e\x02ab", text("ab")),
-        (b"\x50\x01T", Value::Type(Some("T".to_owned()))),
+        (b"\x50\x01T", ArgumentValue::Type(Some("T".to_owned()))),
         (b"\x55\x04Wide\x05\0\0\0\0\0\0\0", wide),
         (
             b"\x1d\x51\x02\0\0\0\x02\x01\x0e\xff",
-            Value::Array(Some(vec![
-                boxed(Value::Bool(true)),
-                boxed(Value::String(None)),
+            ArgumentValue::Array(Some(vec![
+                boxed(ArgumentValue::Bool(true)),
+                boxed(ArgumentValue::String(None)),
             ])),
         ),
     ] {
@@ -114,14 +130,20 @@ fn an_object_says_what_it_holds() {
 fn fields_and_properties_are_told_apart() {
     let blob = b"\x01\0\x02\0\x53\x08\x01N\x09\0\0\0\x54\x1d\x55\x06Colour\x02Cs\x01\0\0\0\x07";
     let value = decode(blob, &[]).unwrap();
-    let coloured = Value::Enum {
+    let coloured = ArgumentValue::Enum {
         enum_type: EnumType::Name("Colour".into()),
-        value: Box::new(Value::U1(7)),
+        value: Box::new(ArgumentValue::U1(7)),
     };
     let members: Vec<_> = value.named.iter().map(|named| named.member).collect();
-    assert_eq!(members, [Member::Field, Member::Property]);
-    assert_eq!(value.get("N"), Some(&Value::I4(9)));
-    assert_eq!(value.get("Cs"), Some(&Value::Array(Some(vec![coloured]))));
+    assert_eq!(
+        members,
+        [NamedArgumentKind::Field, NamedArgumentKind::Property]
+    );
+    assert_eq!(value.get("N"), Some(&ArgumentValue::I4(9)));
+    assert_eq!(
+        value.get("Cs"),
+        Some(&ArgumentValue::Array(Some(vec![coloured])))
+    );
     assert_eq!(value.get("Other"), None);
 }
 

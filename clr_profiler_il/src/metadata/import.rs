@@ -5,8 +5,8 @@ use super::{Emitter, ResolutionScope};
 use crate::lexer::TextError;
 use crate::messages::messages;
 use crate::signature::{
-    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TokenNames, TypeKind, TypeSig,
-    TypeSpecSig, TypeTokens,
+    FieldSig, LocalsSig, MethodSig, MethodSpecSig, SignatureError, TokenNames, TypeKeyword,
+    TypeSig, TypeSpecSig, TypeTokens,
 };
 use crate::symbol::{FieldSymbol, MethodSymbol, Symbol, TokenSource, TypeSymbol};
 use crate::token::{Token, TypeDef, TypeToken};
@@ -164,7 +164,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
     }
 
     /// The token of a type by its name, or by the token in text (`0x02000005`).
-    fn named_or_numbered(&mut self, name: &str, kind: TypeKind) -> Result<TypeToken, E::Error> {
+    fn named_or_numbered(&mut self, name: &str, kind: TypeKeyword) -> Result<TypeToken, E::Error> {
         match TokenNames.type_token(name, kind) {
             Some(token) => Ok(token),
             None => self.named_type(name),
@@ -174,7 +174,9 @@ impl<'a, E: Emitter> Importer<'a, E> {
     /// Parses a text and resolves the types that it names.
     fn read<T>(
         &mut self,
-        read: impl FnOnce(&mut dyn FnMut(&str, TypeKind) -> Option<TypeToken>) -> Result<T, TextError>,
+        read: impl FnOnce(
+            &mut dyn FnMut(&str, TypeKeyword) -> Option<TypeToken>,
+        ) -> Result<T, TextError>,
     ) -> Result<T, E::Error> {
         let mut failed = None;
         let read = read(&mut |name, kind| match self.named_or_numbered(name, kind) {

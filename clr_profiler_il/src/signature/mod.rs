@@ -23,12 +23,12 @@
 //! output of `text`, call `parse_text` with a [`TypeTokens`] that resolves names to tokens:
 //!
 //! ```
-//! use clr_profiler_il::signature::{MethodSig, TypeKind, TypeSig};
+//! use clr_profiler_il::signature::{MethodSig, TypeKeyword, TypeSig};
 //! use clr_profiler_il::token::{TypeRef, TypeToken};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let exception = TypeToken::from(TypeRef::from_row(7).ok_or("a row has 24 bits")?);
-//! let mut tokens = |name: &str, _: TypeKind| {
+//! let mut tokens = |name: &str, _: TypeKeyword| {
 //!     (name == "[System.Runtime]System.Exception").then_some(exception)
 //! };
 //! let text = "instance void (string, class [System.Runtime]System.Exception&)";
@@ -71,7 +71,7 @@ pub use member::{FieldSig, MemberRefSig, PropertySig};
 pub use method::{CallingConvention, MethodSig};
 pub use spec::{MethodSpecSig, TypeSpecSig};
 pub use stand_alone::{LocalsSig, MAX_LOCALS, StandAloneSig};
-pub use text::{TypeKind, TypeTokens};
+pub use text::{TypeKeyword, TypeTokens};
 pub use type_sig::{ArrayShape, TypeSig};
 
 pub(crate) use text::TypeParser;

@@ -6,12 +6,12 @@ use std::str::FromStr;
 use super::{CallShape, FieldSymbol, MethodSymbol, TypeSymbol, shape};
 use crate::lexer::{Cursor, TextError, write_name, write_quoted, write_type_name};
 use crate::signature::{
-    FieldSig, MethodSig, TypeKind, TypeParser, TypeSig, TypeSpecSig, TypeTokens,
+    FieldSig, MethodSig, TypeKeyword, TypeParser, TypeSig, TypeSpecSig, TypeTokens,
 };
 use crate::token::{TypeRef, TypeToken};
 
 /// A token for every type: only the form of the text is checked.
-fn any_type(_name: &str, _kind: TypeKind) -> Option<TypeToken> {
+fn any_type(_name: &str, _kind: TypeKeyword) -> Option<TypeToken> {
     Some(TypeRef::NIL.into())
 }
 

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
-use clr_profiler::info::{SnapshotOptions, Value};
+use clr_profiler::info::{ObjectValue, SnapshotOptions};
 use clr_profiler::prelude::*;
 use report::{Output, Report, When, failures, path_from_environment};
 
@@ -191,7 +191,7 @@ register!(ExceptionLogger);
 /// The message of an exception, if it has one.
 fn message(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<String> {
     match info.object(thrown)?.field("_message")? {
-        Some(Value::Reference(Some(message))) => info.object(message)?.string(),
+        Some(ObjectValue::Reference(Some(message))) => info.object(message)?.string(),
         _ => Ok(String::new()),
     }
 }

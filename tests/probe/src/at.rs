@@ -10,7 +10,7 @@ use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags, SuspendedRuntime};
 use clr_profiler::metadata::{
-    AssemblyProps, AssemblyRefProps, AssemblySearch, DefaultValue, EventMethods, FieldOffset,
+    AssemblyProps, AssemblyRefProps, AssemblySearch, ConstantValue, EventMethods, FieldOffset,
     MetadataWriter, PropertyMethods,
 };
 use clr_profiler::prelude::*;
@@ -306,7 +306,7 @@ picks! {
     };
     &'a [TypeToken] = |_at| Some(&[]);
     &'a [FieldOffset] = |_at| Some(&[]);
-    &'a DefaultValue = |_at| Some(&DefaultValue::Bool(true));
+    &'a ConstantValue = |_at| Some(&ConstantValue::Bool(true));
     &'a AssemblyProps = |_at| Some(leak(AssemblyProps::default()));
     &'a AssemblyRefProps = |_at| Some(leak(AssemblyRefProps::default()));
     &'a EventMethods<'a> = |_at| Some(leak(EventMethods::default()));

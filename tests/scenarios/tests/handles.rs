@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use clr_profiler::info::{HandleKind, ObjectHandle, Value};
+use clr_profiler::info::{HandleKind, ObjectHandle, ObjectValue};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -52,7 +52,7 @@ impl Profiler for Handles {
 impl Handles {
     fn look(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let message = match info.object(thrown)?.field("_message")? {
-            Some(Value::Reference(Some(text))) => info.object(text)?.string()?,
+            Some(ObjectValue::Reference(Some(text))) => info.object(text)?.string()?,
             _ => return Ok(()),
         };
         if message == "destroy" {

@@ -58,7 +58,7 @@ impl Profiler for ReadsAttributes {
         let label = label.unwrap_or_default();
         log::line(format_args!("dated {:?}", label.get("Anything").is_some()));
         for value in &label.fixed {
-            if let clr_profiler::il::attribute::Value::Enum { value, .. } = value {
+            if let clr_profiler::il::attribute::ArgumentValue::Enum { value, .. } = value {
                 log::line(format_args!("day {value:?}"));
             }
         }

@@ -6,7 +6,7 @@ use clr_profiler::il::attributes::{
 };
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig, TypeSpecSig};
 use clr_profiler::il::token::TypeToken;
-use clr_profiler::metadata::{AssemblyRefProps, DefaultValue, PropertyMethods};
+use clr_profiler::metadata::{AssemblyRefProps, ConstantValue, PropertyMethods};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -60,7 +60,7 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
     let text = FieldSig {
         field_type: TypeSig::String,
     };
-    let value = DefaultValue::String("fünf".to_owned());
+    let value = ConstantValue::String("fünf".to_owned());
     let literal = FieldAttributes::STATIC | FieldAttributes::LITERAL | FieldAttributes::HAS_DEFAULT;
     let literal = literal.with_access(MemberAccess::Public);
     let field = writer.define_field(Some(class), "Text", literal, &text, Some(&value))?;
@@ -85,7 +85,7 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
     let cut = writer.define_method(Some(class), "Cut", attributes, &[0x00, 0x02, 0x01], 0, il);
     log::line(format_args!("cut {}", cut.is_err()));
     let optional = ParamAttributes::OPTIONAL | ParamAttributes::HAS_DEFAULT;
-    let value = DefaultValue::I4(3);
+    let value = ConstantValue::I4(3);
     let parameter = writer.define_param(method, 1, "times", optional, Some(&value))?;
     let props = writer.param_props(parameter)?;
     log::line(format_args!("parameter {} {:?}", props.name, props.value));

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use clr_profiler::info::{ClauseKind, HandleKind, Object, SnapshotOptions, Value};
+use clr_profiler::info::{ClauseKind, HandleKind, Object, ObjectValue, SnapshotOptions};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -34,7 +34,7 @@ impl Profiler for ReadsObjects {
 
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let object = info.object(thrown)?;
-        let Some(Value::Reference(Some(held))) = object.field("Held")? else {
+        let Some(ObjectValue::Reference(Some(held))) = object.field("Held")? else {
             return Ok(());
         };
         log::line(format_args!(
@@ -97,10 +97,12 @@ impl Profiler for ReadsObjects {
 }
 
 /// The text behind a reference to a string.
-fn text(info: &ProfilerInfo, value: Option<Value<'_>>) -> Result<String> {
+fn text(info: &ProfilerInfo, value: Option<ObjectValue<'_>>) -> Result<String> {
     match value {
-        Some(Value::Reference(Some(text))) => Ok(format!("{:?}", info.object(text)?.string()?)),
-        Some(Value::Reference(None)) => Ok("null".to_owned()),
+        Some(ObjectValue::Reference(Some(text))) => {
+            Ok(format!("{:?}", info.object(text)?.string()?))
+        }
+        Some(ObjectValue::Reference(None)) => Ok("null".to_owned()),
         other => Ok(format!("{other:?}")),
     }
 }
@@ -117,7 +119,7 @@ fn read_holder(info: &ProfilerInfo, holder: &Object<'_>) -> Result<()> {
         holder.field("absent")?.is_some()
     ));
     for name in ["Numbers", "Points", "Grid", "Words"] {
-        let Some(Value::Reference(Some(array))) = holder.field(name)? else {
+        let Some(ObjectValue::Reference(Some(array))) = holder.field(name)? else {
             continue;
         };
         let Some(array) = info.object(array)?.array()? else {
@@ -126,7 +128,7 @@ fn read_holder(info: &ProfilerInfo, holder: &Object<'_>) -> Result<()> {
         let mut values = Vec::new();
         for value in array.iter() {
             values.push(match value? {
-                Value::Struct(point) => format!("{:?}", point.fields()?),
+                ObjectValue::Struct(point) => format!("{:?}", point.fields()?),
                 value => text(info, Some(value))?,
             });
         }
@@ -137,13 +139,13 @@ fn read_holder(info: &ProfilerInfo, holder: &Object<'_>) -> Result<()> {
         }
     }
     for name in ["Boxed", "Enumeration"] {
-        if let Some(Value::Reference(Some(boxed))) = holder.field(name)? {
+        if let Some(ObjectValue::Reference(Some(boxed))) = holder.field(name)? {
             let unboxed = info.object(boxed)?.unboxed()?;
             let single = unboxed.map(|value| value.single()).transpose()?.flatten();
             log::line(format_args!("{name} {single:?}"));
         }
     }
-    if let Some(Value::Reference(Some(pair))) = holder.field("Pair")? {
+    if let Some(ObjectValue::Reference(Some(pair))) = holder.field("Pair")? {
         let pair = info.object(pair)?;
         let second = text(info, pair.field("Second")?)?;
         log::line(format_args!("Pair {:?} {second}", pair.field("First")?));
@@ -165,7 +167,7 @@ fn read_statics(info: &ProfilerInfo) -> Result<()> {
     let Some(class) = class else { return Ok(()) };
     for name in ["Name", "Count", "perThread", "Origin", "none"] {
         let value = info.with_static_field(class, name, |value| match value {
-            Value::Struct(point) => Ok(format!("{:?}", point.fields()?)),
+            ObjectValue::Struct(point) => Ok(format!("{:?}", point.fields()?)),
             value => text(info, Some(value)),
         })?;
         match value {

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use clr_profiler::info::{HandleKind, ObjectHandle, SnapshotOptions, Value};
+use clr_profiler::info::{HandleKind, ObjectHandle, ObjectValue, SnapshotOptions};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -27,7 +27,7 @@ impl Profiler for KeepsObjects {
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         if !matches!(
             info.object(thrown)?.field("Held")?,
-            Some(Value::Reference(Some(_)))
+            Some(ObjectValue::Reference(Some(_)))
         ) {
             return Ok(());
         }
@@ -160,7 +160,7 @@ fn in_static_field(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
     let_objects_move(info)?;
     let of_static = info.with_static_field(class, "Name", |value| {
         say("in a static field", info.class_from_object(thrown));
-        if let Value::Reference(Some(name)) = value {
+        if let ObjectValue::Reference(Some(name)) = value {
             say("of a static field", info.class_from_object(name));
             let _ = let_objects_move(info);
             say("of a static field later", info.class_from_object(name));

@@ -1,11 +1,11 @@
 use std::cell::RefCell;
 
 use clr_profiler::prelude::*;
-use clr_profiler::info::Value;
+use clr_profiler::info::ObjectValue;
 use clr_profiler::hooks::{CallHooksWithInfo, EnterCall};
 
 thread_local! {
-    static VALUES: RefCell<Vec<Value<'static>>> = RefCell::default();
+    static VALUES: RefCell<Vec<ObjectValue<'static>>> = RefCell::default();
 }
 
 struct Hooks;

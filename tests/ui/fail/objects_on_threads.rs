@@ -1,5 +1,5 @@
 use clr_profiler::prelude::*;
-use clr_profiler::info::{Object, Value};
+use clr_profiler::info::{Object, ObjectValue};
 use clr_profiler::events::{ObjectIds, Root, WeakTableElement};
 use clr_profiler::hooks::{EnterCall, EnterInfo, FrameInfo, LeaveCall, LeaveInfo};
 use clr_profiler::info::{ArrayObject, ObjectEnum, ObjectReference, StackFrame, StructValue};
@@ -16,7 +16,7 @@ fn main() {
     sent::<Object<'_>>();
     sent::<ArrayObject<'_>>();
     sent::<StructValue<'_>>();
-    sent::<Value<'_>>();
+    sent::<ObjectValue<'_>>();
     sent::<Root<'_>>();
     sent::<Roots<'_>>();
     sent::<RootIds<'_>>();
@@ -29,7 +29,7 @@ fn main() {
     sent::<EnterCall<'_, ()>>();
     sent::<LeaveCall<'_, ()>>();
     shared::<Roots<'_>>();
-    shared::<Value<'_>>();
+    shared::<ObjectValue<'_>>();
     shared::<GcScope>();
     sent::<GcScope>();
 }

@@ -1,7 +1,7 @@
 //! The fields of types, by name.
 
 use super::region::Region;
-use super::value::{Kind, Value};
+use super::value::{Kind, ObjectValue};
 use crate::error::OptionalExt;
 use crate::error::{Error, Result};
 use crate::ids::ClassId;
@@ -20,7 +20,11 @@ pub(super) struct FieldPlace {
 
 impl FieldPlace {
     /// The value of the field in the region of an object or a structure.
-    pub(super) fn read<'a>(&self, info: &'a ProfilerInfo, of: Region<'a>) -> Result<Value<'a>> {
+    pub(super) fn read<'a>(
+        &self,
+        info: &'a ProfilerInfo,
+        of: Region<'a>,
+    ) -> Result<ObjectValue<'a>> {
         self.kind.read(info, of.part(self.offset, None)?)
     }
 }

@@ -21,7 +21,7 @@ use region::Region;
 use value::Kind;
 
 pub(crate) use shape::Shape;
-pub use value::{StructValue, Value};
+pub use value::{ObjectValue, StructValue};
 
 /// Where the fields of objects of a type are that hold references or structures, in bytes after the
 /// beginning of the object; those that the types hold that it derives from, too.
@@ -160,7 +160,7 @@ impl<'a> Object<'a> {
     /// # Errors
     ///
     /// What the runtime and the metadata answer.
-    pub fn field(&self, name: &str) -> Result<Option<Value<'a>>> {
+    pub fn field(&self, name: &str) -> Result<Option<ObjectValue<'a>>> {
         for declaring in bases(self.info, self.class) {
             let places = instance_fields(self.info, declaring?)?;
             if let Some(place) = places.into_iter().find(|place| place.name == name) {
@@ -177,7 +177,7 @@ impl<'a> Object<'a> {
     /// # Errors
     ///
     /// What the runtime and the metadata answer.
-    pub fn fields(&self) -> Result<Vec<(String, Value<'a>)>> {
+    pub fn fields(&self) -> Result<Vec<(String, ObjectValue<'a>)>> {
         let mut fields = Vec::new();
         for declaring in bases(self.info, self.class) {
             for place in instance_fields(self.info, declaring?)? {
@@ -227,14 +227,14 @@ impl<'a> ArrayObject<'a> {
     /// # Errors
     ///
     /// Where there are not so many.
-    pub fn get(&self, index: usize) -> Result<Value<'a>> {
+    pub fn get(&self, index: usize) -> Result<ObjectValue<'a>> {
         let offset = index.saturating_mul(self.element_size);
         let element = self.region.part(offset, Some(self.element_size))?;
         self.kind.read(self.info, element)
     }
 
     /// The elements, the last dimension fastest.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<Value<'a>>> + '_ {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<ObjectValue<'a>>> + '_ {
         (0..self.count).map(|index| self.get(index))
     }
 
@@ -265,9 +265,9 @@ impl ProfilerInfo {
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
-    /// # use clr_profiler::info::Value;
+    /// # use clr_profiler::info::ObjectValue;
     /// # fn exception_thrown(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
-    /// if let Some(Value::Reference(Some(message))) = info.object(thrown)?.field("_message")? {
+    /// if let Some(ObjectValue::Reference(Some(message))) = info.object(thrown)?.field("_message")? {
     ///     eprintln!("{}", info.object(message)?.string()?);
     /// }
     /// # Ok(())
@@ -306,7 +306,7 @@ impl ProfilerInfo {
         &self,
         class: ClassId,
         name: &str,
-        read: impl FnOnce(Value<'_>) -> R,
+        read: impl FnOnce(ObjectValue<'_>) -> R,
     ) -> Result<Option<R>> {
         let Some((field, kind)) = static_field(self, class, name)? else {
             return Ok(None);

@@ -2,7 +2,7 @@
 
 use super::fields::kind_of_class;
 use super::region::Region;
-use super::value::{Kind, Value};
+use super::value::{Kind, ObjectValue};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, FunctionId};
 use crate::info::hooks::MemoryRange;
@@ -108,7 +108,7 @@ impl Shape {
         info: &'a ProfilerInfo,
         ranges: &[MemoryRange<'_>],
         index: usize,
-    ) -> Result<Value<'a>> {
+    ) -> Result<ObjectValue<'a>> {
         const CALL: &str = "reading an argument";
         if ranges.len() != self.arguments.len() {
             return Err(Error::invalid(
@@ -140,7 +140,7 @@ impl Shape {
         &self,
         info: &'a ProfilerInfo,
         range: Option<MemoryRange<'_>>,
-    ) -> Result<Option<Value<'a>>> {
+    ) -> Result<Option<ObjectValue<'a>>> {
         const CALL: &str = "reading a returned value";
         match self.returned {
             Returned::Nothing => Ok(None),
@@ -162,7 +162,7 @@ unsafe fn read<'a>(
     call: &'static str,
     kind: Kind,
     range: &MemoryRange<'_>,
-) -> Result<Value<'a>> {
+) -> Result<ObjectValue<'a>> {
     if range.start() == 0 {
         return Err(Error::invalid(call, "the runtime does not show it"));
     }

@@ -18,7 +18,7 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         #[allow(missing_docs, reason = "they are the types of .NET")]
-        pub enum Value<'a> {
+        pub enum ObjectValue<'a> {
             Bool(bool),
             $($(#[$doc])* $kind($type),)*
             /// An unmanaged pointer, or one to a function.
@@ -96,13 +96,13 @@ macro_rules! kinds {
                 self,
                 info: &'a ProfilerInfo,
                 from: Region<'a>,
-            ) -> Result<Value<'a>> {
+            ) -> Result<ObjectValue<'a>> {
                 Ok(match self {
-                    Self::Bool => Value::Bool(from.read::<1>()? != [0]),
-                    $(Self::$kind => Value::$kind(<$type>::from_ne_bytes(from.read()?)),)*
-                    Self::Pointer => Value::Pointer(usize::from_ne_bytes(from.read()?)),
+                    Self::Bool => ObjectValue::Bool(from.read::<1>()? != [0]),
+                    $(Self::$kind => ObjectValue::$kind(<$type>::from_ne_bytes(from.read()?)),)*
+                    Self::Pointer => ObjectValue::Pointer(usize::from_ne_bytes(from.read()?)),
                     Self::Reference => {
-                        Value::Reference(ObjectId::optional(usize::from_ne_bytes(from.read()?)))
+                        ObjectValue::Reference(ObjectId::optional(usize::from_ne_bytes(from.read()?)))
                     }
                     Self::Struct(class) => {
                         let size = match class {
@@ -110,7 +110,7 @@ macro_rules! kinds {
                             None => None,
                         };
                         let region = from.part(0, size)?;
-                        Value::Struct(StructValue { info, class, region })
+                        ObjectValue::Struct(StructValue { info, class, region })
                     }
                 })
             }
@@ -163,7 +163,7 @@ impl<'a> StructValue<'a> {
     /// # Errors
     ///
     /// Where the type is not known, and what the runtime and the metadata answer.
-    pub fn fields(&self) -> Result<Vec<(String, Value<'a>)>> {
+    pub fn fields(&self) -> Result<Vec<(String, ObjectValue<'a>)>> {
         let mut fields = Vec::new();
         for place in self.places()? {
             let value = place.read(self.info, self.region)?;
@@ -177,7 +177,7 @@ impl<'a> StructValue<'a> {
     /// # Errors
     ///
     /// As for [`fields`](Self::fields).
-    pub fn field(&self, name: &str) -> Result<Option<Value<'a>>> {
+    pub fn field(&self, name: &str) -> Result<Option<ObjectValue<'a>>> {
         let Some(place) = self.places()?.into_iter().find(|place| place.name == name) else {
             return Ok(None);
         };
@@ -190,7 +190,7 @@ impl<'a> StructValue<'a> {
     /// # Errors
     ///
     /// As for [`fields`](Self::fields).
-    pub fn single(&self) -> Result<Option<Value<'a>>> {
+    pub fn single(&self) -> Result<Option<ObjectValue<'a>>> {
         match self.places()?.as_slice() {
             [place] if !matches!(place.kind, Kind::Struct(_)) => {
                 place.read(self.info, self.region).map(Some)

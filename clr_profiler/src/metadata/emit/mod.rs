@@ -10,7 +10,7 @@ use super::import::FieldOffset;
 use super::rare::MetadataHandler;
 use super::signature::{AsSignature, checked};
 use super::stream::{to_memory, to_stream};
-use super::value::DefaultValue;
+use super::value::ConstantValue;
 use crate::error::{Error, Hresult, Result};
 use crate::metadata::kept::InUse;
 use crate::native::{Asked, any_token, length, read_array, start_or_null};
@@ -87,7 +87,7 @@ table! { ($) __metadata_emit:
     /// Adds a property to a type.
     fn define_property(
         class: TypeDef, name: &str, attributes: PropertyAttributes,
-        signature: impl AsSignature<PropertySig> as checked, value: Option<&DefaultValue>,
+        signature: impl AsSignature<PropertySig> as checked, value: Option<&ConstantValue>,
         methods: &PropertyMethods<'_>
     ) -> Property
         = DefineProperty(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
@@ -96,7 +96,7 @@ table! { ($) __metadata_emit:
 
     /// Changes attributes, default and methods of a property. What is `None` stays as it is.
     fn set_property_props(
-        property: Property, attributes: Option<PropertyAttributes>, value: Option<&DefaultValue>,
+        property: Property, attributes: Option<PropertyAttributes>, value: Option<&ConstantValue>,
         methods: &PropertyMethods<'_> as kept_methods
     ) -> ()
         = SetPropertyProps(property, attributes, value.element_type, value.start(), value.length,
@@ -139,14 +139,14 @@ table! { ($) __metadata_emit:
     /// corrupt to it.
     fn define_field(
         class: Option<TypeDef>, name: &str, attributes: FieldAttributes,
-        signature: impl AsSignature<FieldSig> as checked, value: Option<&DefaultValue>
+        signature: impl AsSignature<FieldSig> as checked, value: Option<&ConstantValue>
     ) -> FieldDef
         = DefineField(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
             value.element_type, value.start(), value.length, @field) fails SIGNATURE;
 
     /// Changes attributes and constant of a field. What is `None` stays as it is.
     fn set_field_props(
-        field: FieldDef, attributes: Option<FieldAttributes>, value: Option<&DefaultValue>
+        field: FieldDef, attributes: Option<FieldAttributes>, value: Option<&ConstantValue>
     ) -> ()
         = SetFieldProps(field, attributes, value.element_type, value.start(), value.length);
 
@@ -157,7 +157,7 @@ table! { ($) __metadata_emit:
     /// returned.
     fn define_param(
         method: MethodDef, sequence: u32, name: &str, attributes: ParamAttributes,
-        value: Option<&DefaultValue>
+        value: Option<&ConstantValue>
     ) -> ParamDef
         = DefineParam(method, sequence, name.as_ptr(), attributes, value.element_type,
             value.start(), value.length, @parameter) fails NAME;
@@ -165,7 +165,7 @@ table! { ($) __metadata_emit:
     /// Changes name, attributes and default of a parameter. What is `None` stays as it is.
     fn set_param_props(
         parameter: ParamDef, name: Option<&str>, attributes: Option<ParamAttributes>,
-        value: Option<&DefaultValue>
+        value: Option<&ConstantValue>
     ) -> ()
         = SetParamProps(parameter, name.as_ptr(), attributes, value.element_type, value.start(),
             value.length) fails NAME;

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::metadata::value::DefaultValue;
+use crate::metadata::value::ConstantValue;
 use crate::native::{Answer, answers};
 use clr_profiler_il::attributes::{
     EventAttributes, FieldAttributes, MemberAttributes, MethodAttributes, MethodImplAttributes,
@@ -85,7 +85,7 @@ pub struct FieldProps {
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
     /// The value of a literal.
-    pub value: Option<DefaultValue>,
+    pub value: Option<ConstantValue>,
 }
 
 /// A method or field that a module defines.
@@ -105,7 +105,7 @@ pub struct MemberProps {
     /// How a method is implemented (ECMA-335 II.23.1.11).
     pub implementation: MethodImplAttributes,
     /// The value of a literal field.
-    pub value: Option<DefaultValue>,
+    pub value: Option<ConstantValue>,
 }
 
 /// A method or field that a module uses.
@@ -133,7 +133,7 @@ pub struct ParamProps {
     /// Its attributes (ECMA-335 II.23.1.13).
     pub attributes: ParamAttributes,
     /// Its default.
-    pub value: Option<DefaultValue>,
+    pub value: Option<ConstantValue>,
 }
 
 /// Where the body of a method or the data of a field stands.
@@ -159,7 +159,7 @@ pub struct PropertyProps {
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
     /// Its default.
-    pub value: Option<DefaultValue>,
+    pub value: Option<ConstantValue>,
     /// The method that sets it.
     pub setter: Option<MethodDef>,
     /// The method that reads it.

@@ -14,9 +14,9 @@ use crate::token::{Token, TypeToken};
 /// The largest count or index in a signature.
 const MAX_NUMBER: u64 = 0x1fff_ffff;
 
-/// The word before the name of a type in a text.
+/// The keyword before the name of a type in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TypeKind {
+pub enum TypeKeyword {
     /// `class`: a reference type.
     Class,
     /// `valuetype`.
@@ -27,23 +27,23 @@ pub enum TypeKind {
 
 /// Resolves the names of types in a text to tokens.
 ///
-/// Implemented by closures `FnMut(&str, TypeKind) -> Option<TypeToken>`, and by [`TokenNames`] for
+/// Implemented by closures `FnMut(&str, TypeKeyword) -> Option<TypeToken>`, and by [`TokenNames`] for
 /// texts that refer to types by token: `class 0x01000005`.
 pub trait TypeTokens {
     /// The token of a type by its name in the text, without quotes:
     /// ``[System.Collections]System.Collections.Generic.List`1/Enumerator``. `None` if there is
     /// none, which is an error of the text.
-    fn type_token(&mut self, name: &str, kind: TypeKind) -> Option<TypeToken>;
+    fn type_token(&mut self, name: &str, kind: TypeKeyword) -> Option<TypeToken>;
 }
 
-impl<F: FnMut(&str, TypeKind) -> Option<TypeToken>> TypeTokens for F {
-    fn type_token(&mut self, name: &str, kind: TypeKind) -> Option<TypeToken> {
+impl<F: FnMut(&str, TypeKeyword) -> Option<TypeToken>> TypeTokens for F {
+    fn type_token(&mut self, name: &str, kind: TypeKeyword) -> Option<TypeToken> {
         self(name, kind)
     }
 }
 
 impl TypeTokens for TokenNames {
-    fn type_token(&mut self, name: &str, _kind: TypeKind) -> Option<TypeToken> {
+    fn type_token(&mut self, name: &str, _kind: TypeKeyword) -> Option<TypeToken> {
         let digits = name.strip_prefix("0x")?;
         let raw = u32::from_str_radix(digits, 16).ok()?;
         TypeToken::try_from(Token::new(raw)).ok()
@@ -179,12 +179,12 @@ impl<'c, 't> TypeParser<'c, 't> {
         if !self.cursor.eat_word("class") {
             self.cursor.eat_word("valuetype");
         }
-        let token = self.token(TypeKind::Modifier)?;
+        let token = self.token(TypeKeyword::Modifier)?;
         self.cursor.expect(")", "`)` after a modifier")?;
         Ok(token)
     }
 
-    fn token(&mut self, kind: TypeKind) -> Result<TypeToken, TextError> {
+    fn token(&mut self, kind: TypeKeyword) -> Result<TypeToken, TextError> {
         self.cursor.skip();
         let start = self.cursor.at();
         let name = self.cursor.type_name()?;
@@ -251,9 +251,9 @@ impl<'c, 't> TypeParser<'c, 't> {
 
     fn named(&mut self, is_value_type: bool) -> Result<Nested<TypeSig>, TextError> {
         let kind = if is_value_type {
-            TypeKind::ValueType
+            TypeKeyword::ValueType
         } else {
-            TypeKind::Class
+            TypeKeyword::Class
         };
         let definition = self.token(kind)?;
         if self.cursor.follows("<") && !self.follows_arity() {

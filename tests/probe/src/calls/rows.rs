@@ -9,7 +9,7 @@ use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags};
 use clr_profiler::metadata::{
-    AssemblyProps, AssemblyRefProps, AssemblySearch, DefaultValue, EventMethods, FieldOffset,
+    AssemblyProps, AssemblyRefProps, AssemblySearch, ConstantValue, EventMethods, FieldOffset,
     PropertyMethods,
 };
 use clr_profiler::prelude::*;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use clr_profiler::hooks::{CallHooksWithInfo, EnterCall, HookFailure, HookedFunction, LeaveCall};
-use clr_profiler::info::Value;
+use clr_profiler::info::ObjectValue;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -22,14 +22,14 @@ impl Sees {
 }
 
 /// The values as text; of objects that are no strings, that there is one.
-fn show(info: &ProfilerInfo, value: Result<Value<'_>>) -> Result<String> {
+fn show(info: &ProfilerInfo, value: Result<ObjectValue<'_>>) -> Result<String> {
     Ok(match value? {
-        Value::Reference(None) => "null".to_owned(),
-        Value::Reference(Some(object)) => match info.object(object)?.string() {
+        ObjectValue::Reference(None) => "null".to_owned(),
+        ObjectValue::Reference(Some(object)) => match info.object(object)?.string() {
             Ok(text) => format!("{text:?}"),
             Err(_) => "object".to_owned(),
         },
-        Value::Struct(value) => format!("{:?}", value.bytes()?),
+        ObjectValue::Struct(value) => format!("{:?}", value.bytes()?),
         value => format!("{value:?}"),
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use clr_profiler::hooks::{CallHooksWithInfo, EnterCall, HookFailure, LeaveCall};
-use clr_profiler::info::Value;
+use clr_profiler::info::ObjectValue;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
@@ -20,15 +20,15 @@ fn note(line: String) {
 }
 
 /// A value as text, a structure by its bytes.
-fn show(info: &ProfilerInfo, value: Value<'_>) -> Result<String> {
+fn show(info: &ProfilerInfo, value: ObjectValue<'_>) -> Result<String> {
     Ok(match value {
-        Value::Reference(Some(object)) => match info.object(object)?.string() {
+        ObjectValue::Reference(Some(object)) => match info.object(object)?.string() {
             Ok(text) => format!("{text:?}"),
             Err(_) => "object".to_owned(),
         },
-        Value::Struct(value) => format!("{:?}", value.bytes()?),
+        ObjectValue::Struct(value) => format!("{:?}", value.bytes()?),
         // Where it points to is another place in each run.
-        Value::Pointer(_) => "pointer".to_owned(),
+        ObjectValue::Pointer(_) => "pointer".to_owned(),
         value => format!("{value:?}"),
     })
 }

@@ -4,7 +4,7 @@ use clr_profiler::il::attributes::{
     FieldAttributes, MemberAccess, MethodAttributes, MethodImplAttributes, ParamAttributes,
 };
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig};
-use clr_profiler::metadata::DefaultValue;
+use clr_profiler::metadata::ConstantValue;
 use clr_profiler::prelude::*;
 
 use super::{IL, PUBLIC_STATIC, class, framework_type, say};
@@ -93,7 +93,7 @@ pub(super) fn fields(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) ->
     };
     show("defined")?;
     let literal = PUBLIC_STATIC_FIELD | FieldAttributes::LITERAL | FieldAttributes::HAS_DEFAULT;
-    writer.set_field_props(field, Some(literal), Some(&DefaultValue::I4(17)))?;
+    writer.set_field_props(field, Some(literal), Some(&ConstantValue::I4(17)))?;
     show("changed")?;
     writer.set_field_props(field, None, None)?;
     show("kept")?;
@@ -128,7 +128,7 @@ pub(super) fn parameters(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>
     let second = writer.define_param(method, 2, "text", none, None)?;
     let first = writer.define_param(method, 1, "count", none, None)?;
     let returned = writer.define_param(method, 0, "", none, None)?;
-    let text = DefaultValue::String("äöü".to_owned());
+    let text = ConstantValue::String("äöü".to_owned());
     let optional = ParamAttributes::OPTIONAL | ParamAttributes::HAS_DEFAULT;
     writer.set_param_props(second, Some("label"), Some(optional), Some(&text))?;
     for index in 0..4 {

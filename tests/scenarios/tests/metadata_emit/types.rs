@@ -6,7 +6,7 @@ use clr_profiler::il::attributes::{
 };
 use clr_profiler::il::signature::{FieldSig, MethodSig, TypeSig};
 use clr_profiler::il::token::TypeRef;
-use clr_profiler::metadata::{DefaultValue, EventMethods, FieldOffset, PropertyMethods};
+use clr_profiler::metadata::{ConstantValue, EventMethods, FieldOffset, PropertyMethods};
 use clr_profiler::prelude::*;
 
 use super::{IL, PUBLIC_STATIC, class, framework_type, say};
@@ -163,7 +163,7 @@ pub(super) fn properties(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>
         ..PropertyMethods::default()
     };
     let signature = [0x28, 0x00, 0x08];
-    let value = DefaultValue::I4(41);
+    let value = ConstantValue::I4(41);
     let with_default = PropertyAttributes::HAS_DEFAULT;
     let property = writer.define_property(
         class,
@@ -193,7 +193,7 @@ pub(super) fn properties(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>
         others: &[other],
         ..PropertyMethods::default()
     };
-    let value = DefaultValue::I8(-42);
+    let value = ConstantValue::I8(-42);
     let special = Some(with_default | PropertyAttributes::SPECIAL_NAME);
     writer.set_property_props(property, special, Some(&value), &methods)?;
     show("changed")

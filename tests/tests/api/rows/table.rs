@@ -10,7 +10,7 @@ use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags};
 use clr_profiler::metadata::{
-    AssemblyProps, AssemblyRefProps, AssemblySearch, DefaultValue, EventMethods, FieldOffset,
+    AssemblyProps, AssemblyRefProps, AssemblySearch, ConstantValue, EventMethods, FieldOffset,
     PropertyMethods,
 };
 use clr_profiler::prelude::*;
@@ -238,7 +238,7 @@ samples! {
     TypeToken = class().into();
     &[TypeToken] = &[];
     &[FieldOffset] = &[];
-    &DefaultValue = &DefaultValue::Bool(true);
+    &ConstantValue = &ConstantValue::Bool(true);
     &AssemblyProps = Box::leak(Box::default());
     &AssemblyRefProps = Box::leak(Box::default());
     &EventMethods<'_> = Box::leak(Box::default());
