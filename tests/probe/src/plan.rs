@@ -13,6 +13,8 @@ pub const IDS: &str = "PROBE_IDS";
 /// The file of the calls that are made, one a line.
 pub const CALLS: &str = "PROBE_CALLS";
 pub const JOURNAL: &str = "PROBE_JOURNAL";
+/// The first line of each journal.
+pub const LOADED: &str = "loaded";
 /// The file for which the program waits in its middle.
 pub const GATE: &str = "PROBE_GATE";
 

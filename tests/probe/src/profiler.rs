@@ -7,6 +7,7 @@ use clr_profiler::prelude::*;
 
 use crate::at::Own;
 use crate::moments;
+use crate::plan::{LOADED, journal};
 
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
 
@@ -105,12 +106,14 @@ macro_rules! every_callback {
         impl Profiler for Probe {
             fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 INFO.get_or_init(|| info.clone());
+                journal(LOADED);
                 moments::initialize(info, setup, "initialize")?;
                 Ok(Self)
             }
 
             fn initialize_for_attach(info: &ProfilerInfo, setup: &mut Setup, _: &[u8]) -> Result<Self> {
                 INFO.get_or_init(|| info.clone());
+                journal(LOADED);
                 moments::initialize(info, setup, "initialize_for_attach")?;
                 Ok(Self)
             }

@@ -126,6 +126,9 @@ fn main() {
                         if let Some(list) = &options.list {
                             fs::write(list, table.list()).expect("the list can be written");
                         }
+                        if let Some(out) = &options.out {
+                            fs::write(out, table.document()).expect("the document can be written");
+                        }
                         // The others of a moment that does not come do not come either.
                         if !comes && plan.ids == Ids::Own {
                             break;
@@ -140,9 +143,6 @@ fn main() {
     });
     let table = table.into_inner().expect("nobody panics");
     print!("{}", table.list());
-    if let Some(out) = &options.out {
-        fs::write(out, table.document()).expect("the document can be written");
-    }
     std::process::exit(i32::from(table.has_crashes()));
 }
 

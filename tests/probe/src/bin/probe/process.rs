@@ -107,15 +107,15 @@ pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
         launch.env(plan::LISTS, "0");
     }
     let attaches = job.moment == "initialize_for_attach";
+    let mut command = launch.command().expect("a runtime");
     if !attaches {
-        // `launch.profiler` would look at the library once more for each process, which takes longer than that.
-        let (library, clsid) = (library().path().to_owned(), format!("{{{}}}", plan::CLSID));
-        launch
+        // `launch.profiler` would check the library again for each process, which takes longer than that.
+        command
             .env("CORECLR_ENABLE_PROFILING", "1")
-            .env("CORECLR_PROFILER", clsid)
-            .env("CORECLR_PROFILER_PATH", library);
+            .env("CORECLR_PROFILER", format!("{{{}}}", plan::CLSID))
+            .env("CORECLR_PROFILER_PATH", library().path());
     }
-    let child = start(launch.command().expect("a runtime"));
+    let child = start(command);
     let process = child.id();
     let end = wait(child, |text| {
         // The program waits at its gate.
@@ -124,10 +124,13 @@ pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
             let _ = fs::write(&gate, "");
         }
     });
-    Left {
-        end,
-        journal: fs::read_to_string(journal).unwrap_or_default(),
-    }
+    let journal = fs::read_to_string(journal).unwrap_or_default();
+    let diagnostics = fs::read_to_string(scratch.file("diagnostics")).unwrap_or_default();
+    assert!(
+        journal.starts_with(plan::LOADED),
+        "the profiler was not loaded: {diagnostics}"
+    );
+    Left { end, journal }
 }
 
 fn program() -> PathBuf {
