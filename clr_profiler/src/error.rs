@@ -34,11 +34,13 @@ sys::for_each_hresult!(constants);
 
 impl Hresult {
     /// Whether this value means success; `S_FALSE` does.
+    #[must_use]
     pub const fn is_ok(self) -> bool {
         self.0 >= 0
     }
 
     /// The name that the .NET headers give to this value, where they have one.
+    #[must_use]
     pub fn name(self) -> Option<&'static str> {
         sys::HRESULTS
             .iter()
@@ -126,6 +128,7 @@ impl Error {
     /// assert_eq!(error.to_string(), "the collector refused the connection");
     /// ```
     #[cold]
+    #[must_use]
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::new(ErrorKind::Other(error.into()))
     }
@@ -135,16 +138,19 @@ impl Error {
     /// The runtime unloads the profiler and goes on; it gets
     /// `CORPROF_E_PROFILER_CANCEL_ACTIVATION`.
     #[cold]
+    #[must_use]
     pub fn cancel_activation() -> Self {
         Self::new(ErrorKind::Cancelled)
     }
 
     /// The kind of this error, with its facts.
+    #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
     /// The code that says this to the runtime.
+    #[must_use]
     pub fn hresult(&self) -> Hresult {
         match &*self.0 {
             ErrorKind::Call { hresult, .. } | ErrorKind::Rule { hresult, .. } => *hresult,

@@ -86,6 +86,7 @@ impl Accessibility {
     }
 
     /// Whether code in this context may use the item.
+    #[must_use]
     pub fn permits(self, code: &impl AccessContext) -> bool {
         let is_family = || code.is_in_type() || code.is_derived();
         let is_admitted = match self {

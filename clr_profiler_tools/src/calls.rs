@@ -44,6 +44,7 @@ pub struct CallStack<T, F = FunctionId> {
 
 impl<T, F: Copy + PartialEq> CallStack<T, F> {
     /// A thread without calls.
+    #[must_use]
     pub const fn new() -> Self {
         Self {
             calls: Vec::new(),
@@ -52,6 +53,7 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
     }
 
     /// Reserves room for so many calls, so that hooks do not have to allocate.
+    #[must_use]
     pub fn with_capacity(calls: usize) -> Self {
         Self {
             calls: Vec::with_capacity(calls),
@@ -60,16 +62,19 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
     }
 
     /// The number of active calls.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
     /// Whether there is no active call.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
     /// The active calls, outermost first.
+    #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (F, &T)> + ExactSizeIterator {
         self.calls
             .iter()
@@ -77,6 +82,7 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
     }
 
     /// The innermost call.
+    #[must_use]
     pub fn last_mut(&mut self) -> Option<(F, &mut T)> {
         let (function, value) = self.calls.last_mut()?;
         Some((*function, value))

@@ -39,6 +39,7 @@ pub struct Class {
 
 impl Class {
     /// The class of the profiler `P`.
+    #[must_use]
     pub const fn of<P: ProfilerClass>() -> Self {
         Self {
             clsid: P::CLSID,
@@ -56,6 +57,7 @@ impl Class {
     }
 
     /// Whether two of these classes share a class id, so that one could never be reached.
+    #[must_use]
     pub const fn any_clsid_twice(classes: &[Self]) -> bool {
         let mut first = 0;
         while first < classes.len() {

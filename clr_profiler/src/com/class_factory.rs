@@ -143,6 +143,7 @@ fn tell_unknown(clsid: &Uuid, classes: &[Class]) {
 }
 
 /// `DllCanUnloadNow`: whether nobody uses the library any more.
+#[must_use]
 pub fn can_unload_now() -> i32 {
     let counts = [&FACTORIES, &LOCKS, &OBJECTS];
     if counts

@@ -142,16 +142,19 @@ impl EventMask {
         .union(Self::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS);
 
     /// The mask of the lower 32 bits, native type `COR_PRF_MONITOR`.
+    #[must_use]
     pub const fn low(self) -> u32 {
         self.bits() as u32
     }
 
     /// The mask of the upper 32 bits, native type `COR_PRF_HIGH_MONITOR`.
+    #[must_use]
     pub const fn high(self) -> u32 {
         (self.bits() >> 32) as u32
     }
 
     /// The mask that native code holds in two halves.
+    #[must_use]
     pub const fn from_halves(low: u32, high: u32) -> Self {
         Self::from_bits_retain(low as u64 | (high as u64) << 32)
     }

@@ -50,6 +50,7 @@ impl<'a> MovedRanges<'a> {
     }
 
     /// The ranges, in the order of the runtime.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = MovedRange> + '_ {
         let lengths = self.lengths;
         self.old
@@ -77,6 +78,7 @@ impl<'a> SurvivingRanges<'a> {
     }
 
     /// The ranges of addresses, in the order of the runtime.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
         let lengths = self.lengths;
         self.starts
@@ -99,6 +101,7 @@ impl<'a> AllocationsByClass<'a> {
     }
 
     /// Each type with the number of its objects.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ClassId, u32)> + 'a {
         let classes = self.classes.iter().copied().map(ClassId::from_runtime);
         classes.zip(self.counts.iter().copied())
@@ -119,6 +122,7 @@ impl<'a> RootIds<'a> {
     }
 
     /// What each root points to.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<ObjectId<'a>>> + 'a {
         self.objects.optional()
     }
@@ -202,11 +206,13 @@ impl GenerationSet {
     }
 
     /// Whether this generation is collected: 0, 1 or 2, 3 for large, 4 for pinned objects.
+    #[must_use]
     pub fn contains(self, generation: u32) -> bool {
         generation < 32 && self.0 & (1 << generation) != 0
     }
 
     /// The highest of the generations 0 to 2 that is collected.
+    #[must_use]
     pub fn oldest(self) -> Option<u32> {
         (0..3).rev().find(|generation| self.contains(*generation))
     }
@@ -241,6 +247,7 @@ impl<'a> WeakTableElements<'a> {
     }
 
     /// The elements, in the order of the runtime.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = WeakTableElement<'a>> + 'a {
         let pairs = self.keys.optional().zip(self.values.optional());
         pairs

@@ -28,6 +28,7 @@ macro_rules! define_callback {
             pub const ALL: &'static [Self] = &[$($(Self::$special,)* $(Self::$native,)*)*];
 
             /// The method of [`Profiler`](crate::Profiler) that it arrives at.
+            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $($(Self::$special => stringify!($handler),)* $(Self::$native => stringify!($rust),)*)*
@@ -35,6 +36,7 @@ macro_rules! define_callback {
             }
 
             /// The native name, with its interface.
+            #[must_use]
             pub const fn native_name(self) -> &'static str {
                 match self {
                     $($(Self::$special => concat!(stringify!($interface), "::", stringify!($special)),)*
@@ -43,6 +45,7 @@ macro_rules! define_callback {
             }
 
             /// The events that the runtime must be asked for so that this callback comes.
+            #[must_use]
             pub const fn events(self) -> EventMask {
                 match self {
                     $($(Self::$special => EventMask::empty(),)*
@@ -184,6 +187,7 @@ impl CallbackSet {
     }
 
     /// Whether the callback is in the set.
+    #[must_use]
     pub const fn contains(self, callback: Callback) -> bool {
         self.0 & (1 << callback as u32) != 0
     }
@@ -197,6 +201,7 @@ impl CallbackSet {
     }
 
     /// The events that all of them need.
+    #[must_use]
     pub fn events(self) -> EventMask {
         self.iter().fold(EventMask::empty(), |mask, callback| {
             mask | callback.events()

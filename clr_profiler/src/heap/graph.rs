@@ -90,6 +90,7 @@ pub struct HeapRoot {
 
 impl HeapRoot {
     /// Whether it keeps its object.
+    #[must_use]
     pub fn is_strong(&self) -> bool {
         !self.flags.contains(RootFlags::WEAK)
     }
@@ -120,33 +121,39 @@ pub enum ReferencePlace {
 
 impl HeapGraph {
     /// How many objects there are.
+    #[must_use]
     pub fn len(&self) -> u32 {
         // `build` has seen to it that they fit.
         self.class_of.len() as u32
     }
 
     /// Whether there are none.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// How many references there are, those of weak tables included.
+    #[must_use]
     pub fn reference_count(&self) -> u32 {
         (self.references.len() + self.attached.len()) as u32
     }
 
     /// References and roots to what is no known object: none, unless the runtime does not show
     /// everything. They are left out.
+    #[must_use]
     pub fn lost_references(&self) -> u64 {
         self.lost
     }
 
     /// The types of the objects.
+    #[must_use]
     pub fn classes(&self) -> &[HeapClass] {
         &self.classes
     }
 
     /// An object by its number; none if the graph does not have so many.
+    #[must_use]
     pub fn object(&self, number: u32) -> Option<HeapObject<'_>> {
         (number < self.len()).then_some(HeapObject {
             graph: self,
@@ -155,6 +162,7 @@ impl HeapGraph {
     }
 
     /// The objects by rising number.
+    #[must_use]
     pub fn objects(&self) -> impl ExactSizeIterator<Item = HeapObject<'_>> {
         (0..self.len()).map(|number| HeapObject {
             graph: self,
@@ -163,12 +171,14 @@ impl HeapGraph {
     }
 
     /// The roots, in the order of the runtime, also those that keep nothing.
+    #[must_use]
     pub fn roots(&self) -> &[HeapRoot] {
         &self.roots
     }
 
     /// The function on whose behalf a stack holds an object, by its full name; none for roots of other
     /// kinds, dynamic methods, and the runtime's own.
+    #[must_use]
     pub fn function_name(&self, root: &HeapRoot) -> Option<&str> {
         if root.kind != RootKind::Stack {
             return None;
@@ -260,21 +270,25 @@ impl HeapGraph {
 
 impl<'a> HeapObject<'a> {
     /// The object's number in the graph.
+    #[must_use]
     pub fn number(self) -> u32 {
         self.number
     }
 
     /// Its type, as an index of [`HeapGraph::classes`].
+    #[must_use]
     pub fn class_index(self) -> usize {
         self.graph.class_of.get(self.index()).unwrap_or_default() as usize
     }
 
     /// Its type.
+    #[must_use]
     pub fn class(self) -> &'a HeapClass {
         &self.graph.classes[self.class_index()]
     }
 
     /// The bytes that it takes, its header and padding included.
+    #[must_use]
     pub fn size(self) -> u64 {
         u64::from(self.graph.units.get(self.index()).unwrap_or_default()) * UNIT as u64
     }
@@ -285,6 +299,7 @@ impl<'a> HeapObject<'a> {
     }
 
     /// One of its [`references`](Self::references), by its number from 0 on.
+    #[must_use]
     pub fn reference(self, number: u32) -> Option<HeapReference> {
         let first = |object| self.graph.first.get(object).unwrap_or_default() as usize;
         let (index, end) = (

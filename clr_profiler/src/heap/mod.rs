@@ -92,6 +92,7 @@ enum State {
 
 impl HeapRecorder {
     /// A recorder of which nothing is wanted yet, to be [attached](crate::Setup::attach).
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

@@ -24,6 +24,7 @@ pub struct HookedFunction<T: 'static> {
 
 impl<T> HookedFunction<T> {
     /// The function.
+    #[must_use]
     pub fn id(&self) -> FunctionId {
         self.function
     }
@@ -33,6 +34,7 @@ impl<T> HookedFunction<T> {
     }
 
     /// What the filter made for it.
+    #[must_use]
     pub fn data(&self) -> &T {
         &self.data
     }

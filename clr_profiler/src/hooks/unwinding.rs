@@ -62,6 +62,7 @@ type Tell = dyn Fn(UnwindStep) + Send + Sync;
 
 impl Unwinding {
     /// To be [attached](Setup::attach): `tell` is called on the thread of the exception.
+    #[must_use]
     pub fn new(tell: impl Fn(UnwindStep) + Send + Sync + 'static) -> Self {
         Self {
             tell: Arc::new(tell),

@@ -91,11 +91,13 @@ pub struct EnterCall<'hook, T: 'static> {
 
 impl<T> EnterCall<'_, T> {
     /// The function.
+    #[must_use]
     pub fn function(&self) -> &'static HookedFunction<T> {
         self.function
     }
 
     /// How many arguments it has, with `this`.
+    #[must_use]
     pub fn argument_count(&self) -> usize {
         self.shape.argument_count()
     }
@@ -116,11 +118,13 @@ impl<T> EnterCall<'_, T> {
     }
 
     /// The arguments from left to right, `this` first; see [`argument`](Self::argument).
+    #[must_use]
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = Result<ObjectValue<'_>>> {
         (0..self.argument_count()).map(|index| self.argument(index))
     }
 
     /// The runtime, to read objects with.
+    #[must_use]
     pub fn info(&self) -> &ProfilerInfo {
         self.info
     }
@@ -139,6 +143,7 @@ pub struct LeaveCall<'hook, T: 'static> {
 
 impl<T> LeaveCall<'_, T> {
     /// The function.
+    #[must_use]
     pub fn function(&self) -> &'static HookedFunction<T> {
         self.function
     }
@@ -162,6 +167,7 @@ impl<T> LeaveCall<'_, T> {
     }
 
     /// The runtime, to read objects with.
+    #[must_use]
     pub fn info(&self) -> &ProfilerInfo {
         self.info
     }

@@ -21,6 +21,7 @@ macro_rules! id {
     ($name:ident) => {
         impl $name {
             /// The number by which native code knows it.
+            #[must_use]
             pub const fn raw(self) -> usize {
                 self.raw
             }
@@ -59,6 +60,7 @@ macro_rules! lasting {
             /// The runtime of this process gave the number for a thing of this kind, and the thing is
             /// there for as long as the id is used. Runtimes take a number for the address of their
             /// data: most calls with another one read or write somewhere.
+            #[must_use]
             pub const unsafe fn from_raw(raw: usize) -> Self {
                 Self { raw }
             }
@@ -99,6 +101,7 @@ macro_rules! unloadable {
             /// The runtime of this process gave the number for a thing of this kind, and the thing is
             /// there for as long as the id is used, which is not checked. Runtimes take a number for the
             /// address of their data: most calls with another one read or write somewhere.
+            #[must_use]
             pub const unsafe fn from_raw(raw: usize) -> Self {
                 Self { raw, seen: Epoch::ALWAYS }
             }
@@ -209,6 +212,7 @@ impl ThreadId {
     ///
     /// The runtime of this process gave the number for a managed thread, which is there when this is
     /// called.
+    #[must_use]
     pub unsafe fn from_raw(raw: usize) -> Self {
         Self::from_runtime(raw)
     }

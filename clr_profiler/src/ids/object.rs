@@ -70,6 +70,7 @@ impl ObjectId<'_> {
 
     /// The address at which the object was when it was delivered. To be logged or compared, not to
     /// be read through.
+    #[must_use]
     pub const fn address(self) -> usize {
         self.address
     }
@@ -130,16 +131,19 @@ impl<'a> ObjectIds<'a> {
     }
 
     /// How many there are.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.addresses.len()
     }
 
     /// Whether there is none.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.addresses.is_empty()
     }
 
     /// The objects, in the order of the runtime.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = ObjectId<'a>> + 'a {
         let delivered = self.delivered;
         self.addresses

@@ -25,6 +25,7 @@ impl EventPipeProviderId<'_> {
     ///
     /// The runtime of this process gave the number for a provider, which is there for as long as the
     /// lifetime says.
+    #[must_use]
     pub const unsafe fn from_raw(raw: usize) -> Self {
         Self::from_runtime(raw)
     }
@@ -38,6 +39,7 @@ impl EventPipeProviderId<'_> {
     }
 
     /// The number by which native code knows it. Once it is gone, another one can get the number.
+    #[must_use]
     pub const fn raw(self) -> usize {
         self.raw
     }

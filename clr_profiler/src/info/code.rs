@@ -16,6 +16,7 @@ pub struct CodeRange {
 
 impl CodeRange {
     /// Whether an instruction pointer is in it.
+    #[must_use]
     pub fn contains(&self, address: usize) -> bool {
         address >= self.start && address - self.start < self.size
     }

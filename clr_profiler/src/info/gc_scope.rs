@@ -48,6 +48,7 @@ impl GcScope {
 
     /// The newest version of `ICorProfilerInfo` that this runtime has: see
     /// [`ProfilerInfo::version`].
+    #[must_use]
     pub fn version(&self) -> u8 {
         self.info.version()
     }

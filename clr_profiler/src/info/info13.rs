@@ -41,6 +41,7 @@ unsafe impl Sync for ObjectHandle {}
 
 impl ObjectHandle {
     /// The pointer by which native code knows it.
+    #[must_use]
     pub fn as_raw(&self) -> sys::ObjectHandleID {
         self.raw
     }

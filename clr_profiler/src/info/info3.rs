@@ -38,6 +38,7 @@ impl RuntimeInformation {
     /// With [`MONITOR_EXCEPTIONS`](crate::EventMask::MONITOR_EXCEPTIONS) these let collections run
     /// between finding a filter or a catch block and calling it, and call it with the exception's old
     /// address. Seen on .NET 9.0.7 and 10.0.13; newer fixes may do better.
+    #[must_use]
     pub fn loses_exceptions(&self) -> bool {
         self.kind == RuntimeKind::Core && matches!(self.major, 9 | 10)
     }

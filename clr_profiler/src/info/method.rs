@@ -34,16 +34,19 @@ impl<'info> Method<'info> {
     }
 
     /// The function that was asked about.
+    #[must_use]
     pub fn function(&self) -> FunctionId {
         self.function
     }
 
     /// The module that defines the method.
+    #[must_use]
     pub fn module(&self) -> ModuleId {
         self.facts.module
     }
 
     /// The method in the metadata of that module.
+    #[must_use]
     pub fn token(&self) -> MethodDef {
         self.facts.token
     }

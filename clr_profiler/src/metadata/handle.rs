@@ -86,6 +86,7 @@ impl<'info> Metadata<'info> {
 
     /// The native interface, for calls that this crate does not wrap. It lives as long as the
     /// handle.
+    #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
         self.import.as_raw()
     }

@@ -333,6 +333,7 @@ struct Events(Arc<dyn MetadataEvents>);
 
 impl MetadataHandler {
     /// Makes an object of it.
+    #[must_use]
     pub fn new(events: impl MetadataEvents) -> Self {
         Self(Object::new(Events(Arc::new(events)), &sys::IMapToken::IID))
     }

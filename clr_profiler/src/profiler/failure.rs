@@ -55,16 +55,19 @@ impl Failure {
     }
 
     /// The code that failed.
+    #[must_use]
     pub fn place(&self) -> FailurePlace {
         self.place
     }
 
     /// What happened in it.
+    #[must_use]
     pub fn cause(&self) -> &FailureCause {
         &self.cause
     }
 
     /// The component whose code it was; `None` for the profiler's own.
+    #[must_use]
     pub fn component(&self) -> Option<&str> {
         self.component.as_deref()
     }
@@ -73,6 +76,7 @@ impl Failure {
     ///
     /// See [`Setup::panic_limit`](crate::Setup::panic_limit) and
     /// [`Component::panic_limit`](crate::Component::panic_limit).
+    #[must_use]
     pub fn retired(&self) -> bool {
         self.retired
     }

@@ -197,6 +197,7 @@ impl Setup {
     }
 
     /// The events that the runtime will report.
+    #[must_use]
     pub fn events(&self) -> EventMask {
         self.events
     }

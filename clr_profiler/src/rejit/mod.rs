@@ -187,17 +187,20 @@ impl Rejit {
     }
 
     /// What became of each method that was ever wanted, in modules that are still loaded.
+    #[must_use]
     pub fn outcomes(&self) -> Vec<RejitOutcome> {
         lock(&self.shared.state).table.outcomes()
     }
 
     /// What became of the names that are wanted now.
+    #[must_use]
     pub fn names(&self) -> Vec<NameOutcome> {
         self.shared.names()
     }
 
     /// The methods that have a new code of their own IL, because their first one has inlined a method
     /// that has other IL.
+    #[must_use]
     pub fn inliners(&self) -> Vec<(ModuleId, MethodDef)> {
         lock(&self.shared.state).table.inliners()
     }

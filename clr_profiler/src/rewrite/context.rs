@@ -29,31 +29,37 @@ pub struct RewriteContext<'a> {
 
 impl<'a> RewriteContext<'a> {
     /// The runtime.
+    #[must_use]
     pub fn info(&self) -> &'a ProfilerInfo {
         self.scope.info()
     }
 
     /// The module that defines the method.
+    #[must_use]
     pub fn module(&self) -> ModuleId {
         self.scope.module()
     }
 
     /// The method in its metadata.
+    #[must_use]
     pub fn token(&self) -> MethodDef {
         self.subject.method
     }
 
     /// The full name; generic parameters by their names, since all instances share the body.
+    #[must_use]
     pub fn full_name(&self) -> &'a str {
         self.subject.name()
     }
 
     /// Name, attributes and flags.
+    #[must_use]
     pub fn props(&self) -> &'a MethodProps {
         &self.subject.props
     }
 
     /// The signature.
+    #[must_use]
     pub fn signature(&self) -> &'a MethodSig {
         &self.subject.signature
     }
@@ -77,6 +83,7 @@ impl<'a> RewriteContext<'a> {
     }
 
     /// Tells what stands behind the tokens of the module.
+    #[must_use]
     pub fn resolver(&self) -> &(dyn Resolver + 'a) {
         &self.resolver
     }

@@ -48,26 +48,31 @@ impl RewriteError {
     }
 
     /// The error of rewriting that an error is, if it is one.
+    #[must_use]
     pub fn of(error: &Error) -> Option<&Self> {
         of_kind(error)
     }
 
     /// The method, by its full name.
+    #[must_use]
     pub fn method(&self) -> &str {
         &self.0.method
     }
 
     /// Why the method cannot be instrumented, if that is the problem.
+    #[must_use]
     pub fn reason(&self) -> Option<NotInstrumentable> {
         self.0.reason
     }
 
     /// The new body in text, if it was refused after it had been edited.
+    #[must_use]
     pub fn listing(&self) -> Option<&str> {
         self.0.listing.as_deref()
     }
 
     /// What the runtime answered, if it was a call that failed.
+    #[must_use]
     pub fn hresult(&self) -> crate::Hresult {
         self.0.hresult
     }

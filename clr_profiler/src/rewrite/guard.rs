@@ -79,6 +79,7 @@ impl ReentrancyGuard {
     ///
     /// It is for code that wants to look at the field itself. A field without that attribute would
     /// guard all threads at once: nobody can tell here.
+    #[must_use]
     pub fn in_field(field: FieldSymbol) -> Self {
         Self(Way::Field(field))
     }

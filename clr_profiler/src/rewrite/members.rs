@@ -223,11 +223,13 @@ impl<'a> Unfinished<'a> {
 
 impl TypeBuilder<'_> {
     /// The type in the metadata.
+    #[must_use]
     pub fn token(&self) -> TypeDef {
         self.class
     }
 
     /// The name of the type for code of its module; of a generic one, with its own parameters.
+    #[must_use]
     pub fn symbol(&self) -> &TypeSymbol {
         &self.symbol
     }

@@ -69,22 +69,26 @@ pub struct Rewritten {
 impl Rewritten {
     /// Whether the work was done by this call; later calls for the same method, say for another
     /// instance of generic code, find it done.
+    #[must_use]
     pub fn is_first(&self) -> bool {
         self.first
     }
 
     /// Whether the new body is another one at all.
+    #[must_use]
     pub fn is_changed(&self) -> bool {
         self.before != self.after
     }
 
     /// The bytes of the body that the edit began with: the method's own, unless a component before has
     /// edited it.
+    #[must_use]
     pub fn before_bytes(&self) -> &[u8] {
         &self.before
     }
 
     /// The bytes of the body that the runtime has been given.
+    #[must_use]
     pub fn after_bytes(&self) -> &[u8] {
         &self.after
     }

@@ -198,6 +198,7 @@ impl ProfilerInfo {
     }
 
     /// The newest version of `ICorProfilerInfo` that this runtime has, such as 11 on .NET Core 3.1.
+    #[must_use]
     pub fn version(&self) -> u8 {
         self.0.version
     }
@@ -221,6 +222,7 @@ impl ProfilerInfo {
     /// }
     /// # }
     /// ```
+    #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
         self.0.newest.as_raw()
     }

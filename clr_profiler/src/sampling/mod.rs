@@ -203,6 +203,7 @@ impl Sampler {
     /// Attaching fails where the interval, the depth or the time to walk is zero, the share of the time
     /// is not above 0 and at most 1, the runtime is older than .NET Core 3.0, or the operating
     /// system refuses a thread.
+    #[must_use]
     pub fn new(
         options: SamplerOptions,
         deliver: impl FnMut(&ProfilerInfo, &Sample<'_>) + Send + 'static,
@@ -228,6 +229,7 @@ impl Sampler {
     }
 
     /// What was done so far.
+    #[must_use]
     pub fn totals(&self) -> SamplerTotals {
         *lock(&self.shared.totals)
     }

@@ -173,6 +173,7 @@ pub struct Boxer<'a, T>(&'a mut T);
 
 impl<'a, T: MethodTypes> Boxer<'a, T> {
     /// A boxer for the method of these types.
+    #[must_use]
     pub fn new(types: &'a mut T) -> Self {
         Self(types)
     }

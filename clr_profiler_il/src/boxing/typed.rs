@@ -27,6 +27,7 @@ impl TypedArguments {
     ///
     /// A helper has an overload for each number of values; a method with more arguments than there
     /// are overloads needs another way.
+    #[must_use]
     pub fn method(&self, owner: &str, name: &str, returns: &str, first: &[&str]) -> MethodSymbol {
         let mut params: Vec<String> = first.iter().map(|&text| text.to_owned()).collect();
         params.extend((0..self.types.len()).map(|number| format!("!!{number}")));

@@ -224,11 +224,13 @@ fn makes_own<F: CompletionContext>(method: &F, body: &MethodBody) -> Result<bool
 
 impl TaskResult {
     /// The type of the result, in terms of the method's module.
+    #[must_use]
     pub fn returned(&self) -> &TypeSig {
         &self.returned
     }
 
     /// The type of the task's result: the `T` of `Task<T>`.
+    #[must_use]
     pub fn value(&self) -> Option<&TypeSig> {
         match &self.returned {
             TypeSig::GenericInstance { arguments, .. } => arguments.first(),
@@ -256,6 +258,7 @@ impl TaskResult {
     /// Reading `Task.Exception` marks the exception as observed. A `ValueTask` may be consumed only
     /// once: replace an incomplete one by another whose `IValueTaskSource` forwards to it. The
     /// example `method_tracer` has such a helper.
+    #[must_use]
     pub fn method(&self, owner: &str, name: &str, state: &str) -> MethodSymbol {
         let mut returned = self.returned.clone();
         let mut type_arguments = Vec::new();

@@ -79,6 +79,7 @@ pub struct Importer<'a, E> {
 
 impl<'a, E: Emitter> Importer<'a, E> {
     /// An importer for a module with these cached tokens.
+    #[must_use]
     pub fn new(emitter: E, tokens: &'a mut TokenCache) -> Self {
         Self { emitter, tokens }
     }

@@ -12,6 +12,7 @@ pub struct MetadataResolver<'a, T> {
 
 impl<'a, T: Tables> MetadataResolver<'a, T> {
     /// A resolver for a module with these cached results.
+    #[must_use]
     pub fn new(tables: &'a T, cache: &'a ResolutionCache) -> Self {
         Self { tables, cache }
     }
@@ -98,6 +99,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
 
     /// A type of the module as its own code sees it: for a generic type, the instance over its own
     /// parameters, of which `parameters` is the number.
+    #[must_use]
     pub fn own_instance(&self, class: TypeDef, parameters: u32) -> TypeSig {
         let is_value_type = self.is_in_value_type(class.into());
         let definition = class.into();
@@ -113,6 +115,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
     }
 
     /// Whether a type of the module is known to be a value type; its constructors then call none.
+    #[must_use]
     pub fn is_in_value_type(&self, class: Token) -> bool {
         self.is_value_type(class).unwrap_or(false)
     }

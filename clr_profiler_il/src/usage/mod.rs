@@ -78,6 +78,7 @@ pub enum AccessTarget {
 impl AccessTarget {
     /// The targets of a token: a member follows the type that it is looked up in, and generic
     /// arguments are last. Unresolvable parts are omitted.
+    #[must_use]
     pub fn of(tables: &impl Tables, name: Token) -> Vec<Self> {
         let mut parts = Parts {
             tables,

@@ -9,6 +9,7 @@ const AROUND: usize = 4;
 impl Violation {
     /// Displays the rule and the instructions around the violation, with the offsets of the encoded
     /// code.
+    #[must_use]
     pub fn display<'a>(&'a self, body: &'a MethodBody) -> ViolationDisplay<'a> {
         ViolationDisplay {
             violation: self,

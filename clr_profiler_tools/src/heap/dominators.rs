@@ -45,6 +45,7 @@ pub struct ClassTotals {
 impl<'a, G: ObjectGraph> Dominators<'a, G> {
     /// Computes the dominators by the algorithm of Lengauer and Tarjan: the time grows hardly faster
     /// than the graph.
+    #[must_use]
     pub fn of(graph: &'a G) -> Self {
         let mut search = Search::of(graph);
         let predecessors = Predecessors::of(graph, &search);
@@ -76,6 +77,7 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
     }
 
     /// Whether a root keeps the object alive, directly or through others.
+    #[must_use]
     pub fn is_reached(&self, object: u32) -> bool {
         let nearest = self.nearest.get(object as usize);
         nearest.is_some_and(|nearest| *nearest != NONE)
@@ -83,6 +85,7 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
 
     /// The nearest object that dominates it; `None` if roots keep it alive in several ways, if it is not
     /// reached, or if there is no such object.
+    #[must_use]
     pub fn immediate(&self, object: u32) -> Option<u32> {
         let nearest = *self.nearest.get(object as usize)?;
         ((nearest as usize) < self.nearest.len()).then_some(nearest)
@@ -90,11 +93,13 @@ impl<'a, G: ObjectGraph> Dominators<'a, G> {
 
     /// The bytes that would be freed with an object: its own, and those of all that it dominates. Its own
     /// if no root keeps it alive; `None` if there is no such object.
+    #[must_use]
     pub fn retained(&self, object: u32) -> Option<u64> {
         self.retained.get(object as usize).copied()
     }
 
     /// Totals for each of the graph's classes, in their order.
+    #[must_use]
     pub fn by_class(&self) -> Vec<ClassTotals> {
         let graph = self.graph;
         let mut totals = vec![ClassTotals::default(); graph.class_count()];

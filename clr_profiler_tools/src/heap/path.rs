@@ -46,6 +46,7 @@ pub struct HeapStep {
 impl HeapPath {
     /// A shortest path from a strong root to one of the objects that match; `None` if no root
     /// keeps any of them alive.
+    #[must_use]
     pub fn shortest<G: ObjectGraph>(
         graph: &G,
         is_looked_for: impl Fn(u32) -> bool,
@@ -97,6 +98,7 @@ impl HeapPath {
 
 impl HeapStep {
     /// The field or element of the reference; unknown if the step is not one of this graph.
+    #[must_use]
     pub fn place_name<'a>(&self, graph: &'a HeapGraph) -> PlaceName<'a> {
         let object = graph.object(self.object);
         let reference = object.and_then(|object| object.reference(self.reference));

@@ -42,6 +42,7 @@ impl fmt::Display for PlaceName<'_> {
 
 impl<'a> PlaceName<'a> {
     /// The field or element at a location in an object of this type.
+    #[must_use]
     pub fn of(class: &'a HeapClass, place: ReferencePlace) -> Self {
         match (place, class.elements) {
             (ReferencePlace::Offset(offset), Some(elements)) => {

@@ -29,11 +29,13 @@ impl FrameInfo<'_> {
     /// # Safety
     ///
     /// The number is one that the runtime gave to the hook or callback whose lifetime this has.
+    #[must_use]
     pub unsafe fn from_raw(raw: usize) -> Self {
         Self::delivered(raw)
     }
 
     /// The number by which native code knows it.
+    #[must_use]
     pub fn raw(self) -> usize {
         self.raw
     }
@@ -73,11 +75,13 @@ pub struct EltInfo(usize);
 
 impl EltInfo {
     /// What native code has as a number.
+    #[must_use]
     pub const fn from_raw(raw: usize) -> Self {
         Self(raw)
     }
 
     /// The number that native code has.
+    #[must_use]
     pub const fn raw(self) -> usize {
         self.0
     }
@@ -96,11 +100,13 @@ impl MemoryRange<'_> {
     }
 
     /// The address at which it begins.
+    #[must_use]
     pub fn start(&self) -> usize {
         self.0.startAddress
     }
 
     /// Its length in bytes.
+    #[must_use]
     pub fn size(&self) -> usize {
         self.0.length as usize
     }
@@ -152,6 +158,7 @@ const _: () = assert!(
 
 impl ArgumentBuffer {
     /// A buffer that is big enough for most calls. It grows when need be.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             memory: vec![0; 36],

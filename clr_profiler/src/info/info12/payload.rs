@@ -167,6 +167,7 @@ macro_rules! numbers {
 
 impl<'a> EventPayloadReader<'a> {
     /// Reads this payload from its beginning.
+    #[must_use]
     pub fn new(payload: &'a [u8]) -> Self {
         Self { rest: payload }
     }
@@ -219,6 +220,7 @@ impl<'a> EventPayloadReader<'a> {
     }
 
     /// What has not been read.
+    #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }

@@ -38,11 +38,13 @@ impl EventPipeSessionId {
     /// # Safety
     ///
     /// The runtime of this process gave the number for a session.
+    #[must_use]
     pub const unsafe fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
 
     /// The number by which native code knows it.
+    #[must_use]
     pub const fn raw(self) -> u64 {
         self.0
     }
@@ -86,6 +88,7 @@ impl EventPipeProviderConfig {
     ///
     /// Of the runtime's own provider those are left out that tell of each object of the heap, and the
     /// collection at the session's start that brings them.
+    #[must_use]
     pub fn all(name: impl Into<String>) -> Self {
         let name = name.into();
         let keywords = if is_runtime(&name) {
@@ -179,6 +182,7 @@ pub struct EventParameter {
 
 impl EventParameter {
     /// A parameter that is one value.
+    #[must_use]
     pub fn new(name: impl Into<String>, r#type: EventType) -> Self {
         Self {
             name: name.into(),
@@ -188,6 +192,7 @@ impl EventParameter {
     }
 
     /// A parameter that is an array.
+    #[must_use]
     pub fn array(name: impl Into<String>, elements: EventType) -> Self {
         Self {
             name: name.into(),
@@ -220,6 +225,7 @@ pub struct EventDefinition {
 
 impl EventDefinition {
     /// An event without keywords, parameters and stack, of the level `Informational`.
+    #[must_use]
     pub fn new(name: impl Into<String>, id: u32) -> Self {
         Self {
             name: name.into(),
@@ -248,16 +254,19 @@ pub struct DefinedEvent {
 
 impl DefinedEvent {
     /// The number by which native code knows it.
+    #[must_use]
     pub fn raw(&self) -> usize {
         self.raw
     }
 
     /// The provider that has it.
+    #[must_use]
     pub fn provider(&self) -> EventPipeProviderId<'static> {
         self.provider
     }
 
     /// Its parameters.
+    #[must_use]
     pub fn parameters(&self) -> &[EventParameter] {
         &self.parameters
     }

@@ -119,6 +119,7 @@ pub struct GenerationRange {
 
 impl GenerationRange {
     /// Whether this address is in the range.
+    #[must_use]
     pub fn contains(&self, address: usize) -> bool {
         address >= self.start && address - self.start < self.reserved
     }

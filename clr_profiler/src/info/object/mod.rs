@@ -68,11 +68,13 @@ pub struct Object<'a> {
 
 impl<'a> Object<'a> {
     /// The object's id.
+    #[must_use]
     pub fn id(&self) -> ObjectId<'a> {
         self.id
     }
 
     /// Its type.
+    #[must_use]
     pub fn class(&self) -> ClassId {
         self.class
     }
@@ -208,16 +210,19 @@ pub struct ArrayObject<'a> {
 
 impl<'a> ArrayObject<'a> {
     /// The dimensions, outermost first.
+    #[must_use]
     pub fn dimensions(&self) -> &[ArrayDimension] {
         &self.dimensions
     }
 
     /// How many elements there are, in all dimensions.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
     /// Whether there is none.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -234,6 +239,7 @@ impl<'a> ArrayObject<'a> {
     }
 
     /// The elements, the last dimension fastest.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<ObjectValue<'a>>> + '_ {
         (0..self.count).map(|index| self.get(index))
     }

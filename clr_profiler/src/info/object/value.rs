@@ -145,6 +145,7 @@ pub struct StructValue<'a> {
 
 impl<'a> StructValue<'a> {
     /// Its type, where that is known: for elements, boxes, static fields and generic arguments.
+    #[must_use]
     pub fn class(&self) -> Option<ClassId> {
         self.class
     }

@@ -74,6 +74,7 @@ impl NativeCall {
     /// let factor = std::hint::black_box(2);
     /// clr_profiler::rewrite::NativeCall::new(move |value: i32| value * factor);
     /// ```
+    #[must_use]
     pub fn new<Signature, F: NativeFunction<Signature>>(function: F) -> Self {
         const {
             assert!(
@@ -97,6 +98,7 @@ impl NativeCall {
     ///
     /// NativeCall::raw(double as extern "C" fn(i32) -> i32);
     /// ```
+    #[must_use]
     pub fn raw<P: NativeFunctionPointer>(function: P) -> Self {
         Self::of(function.address(), P::types())
     }
@@ -133,16 +135,19 @@ impl NativeCall {
     }
 
     /// Whether the runtime is told that the thread leaves managed code.
+    #[must_use]
     pub fn is_in_transition(&self) -> bool {
         self.is_in_transition
     }
 
     /// The types of the arguments.
+    #[must_use]
     pub fn params(&self) -> &[TypeSig] {
         &self.params
     }
 
     /// The type of the result.
+    #[must_use]
     pub fn return_type(&self) -> &TypeSig {
         &self.return_type
     }

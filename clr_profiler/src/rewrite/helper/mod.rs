@@ -198,11 +198,13 @@ impl HelperAssembly {
     }
 
     /// The whole path of the file.
+    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Name, version and public key, as the file states them.
+    #[must_use]
     pub fn props(&self) -> &AssemblyProps {
         &self.props
     }
