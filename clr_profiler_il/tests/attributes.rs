@@ -327,6 +327,22 @@ fn assemblies() {
 }
 
 #[test]
+fn security_declarations() {
+    let mut native = Native::of("CorDeclSecurity", "dcl");
+    for number in 0..=15 {
+        let action = SecurityAction::from_number(number);
+        assert_eq!(action.number(), number);
+        let name = match action {
+            SecurityAction::Nil => "ActionNil".to_owned(),
+            action => format!("{action:?}"),
+        };
+        assert_eq!(native.value(&name), Some(number), "{name}");
+    }
+    assert_eq!(SecurityAction::from_number(16), SecurityAction::Unknown(16));
+    native.leaves(&["dclActionMask", "dclMaximumValue"]);
+}
+
+#[test]
 fn generic_parameters() {
     let native = Native::of("CorGenericParamAttr", "gp").flags::<GenericParamAttributes>();
     let mut native = field!(

@@ -7,12 +7,12 @@ use super::handle::{MetadataWriter, SealedWriter};
 use super::signature::AsSignature;
 use super::stream::{to_memory, to_stream};
 use crate::error::Result;
+use crate::metadata::emit::SaveSize;
 use crate::metadata::signature::checked;
 use crate::native::any_token;
 use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::signature::MethodSpecSig;
 use clr_profiler_il::token::{GenericParam, MethodSpec, Token, TypeToken};
-use clr_profiler_sys as sys;
 
 table! { ($) __metadata_emit2:
     MetadataEmit2 = IMetaDataEmit2 from emit;
@@ -24,12 +24,11 @@ table! { ($) __metadata_emit2:
     ) -> MethodSpec = DefineMethodSpec(method, signature.as_ptr(), signature.len(), @token)
         fails SIGNATURE;
 
-    /// How many bytes the changes since the metadata was opened will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
-    /// quick guess that is not too small.
+    /// How many bytes the changes since the metadata was opened will take.
     ///
     /// Only metadata for edit and continue has changes to be saved: set
     /// [`SetUpdate`](crate::metadata::DispenserOption::SetUpdate) before it is opened.
-    fn delta_save_size(size: u32) -> u32 = GetDeltaSaveSize(size, @bytes);
+    fn delta_save_size(size: SaveSize) -> u32 = GetDeltaSaveSize(size, @bytes);
 
     /// Writes the changes since the metadata was opened to a file.
     fn save_delta(file: &Path) -> () = SaveDelta(file.as_ptr(), 0)
@@ -91,7 +90,7 @@ pub trait MetadataEmit2: SealedWriter {
     /// What the metadata answers.
     #[doc(alias = "SaveDeltaToMemory")]
     fn save_delta_to_memory(&self) -> Result<Vec<u8>> {
-        to_memory(self.delta_save_size(sys::cssAccurate)?, |start, size| {
+        to_memory(self.delta_save_size(SaveSize::Accurate)?, |start, size| {
             let emit = self
                 .writer()
                 .emit

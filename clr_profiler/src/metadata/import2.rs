@@ -2,7 +2,7 @@
 
 use super::handle::{Metadata, Sealed};
 use crate::metadata::enumerate::Source;
-use crate::native::into_token;
+use crate::native::{into_token, native_flags};
 use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::token::{GenericParam, GenericParamConstraint, MethodSpec, Token};
 
@@ -40,12 +40,29 @@ pub struct MethodSpecProps {
     pub signature_blob: Vec<u8>,
 }
 
+native_flags! {
+    /// What an image holds, and what it needs.
+    PeFlags = CorPEKind {
+        /// Only IL.
+        IL_ONLY = peILonly,
+        /// A process of 32 bits.
+        REQUIRES_32_BIT = pe32BitRequired,
+        /// The format of 64-bit images (PE32+).
+        PE32_PLUS = pe32Plus,
+        /// Code that is not managed, of 32 bits.
+        UNMANAGED_32_BIT = pe32Unmanaged,
+        /// It prefers a process of 32 bits.
+        PREFERS_32_BIT = pe32BitPreferred,
+        _ = !0,
+    }
+}
+
 /// For which processors an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeKind {
-    /// `CorPEKind`: whether it holds only IL, and needs 32 bits.
-    pub kind: u32,
+    /// Whether it holds only IL, and needs 32 bits.
+    pub kind: PeFlags,
     /// The machine, as the header of the image has it: `IMAGE_FILE_MACHINE_...`.
     pub machine: u32,
 }

@@ -41,7 +41,8 @@ pub use enumerate::{MetadataItem, MetadataIter, MethodImpl};
 pub use handle::{Metadata, MetadataWriter};
 pub use import::*;
 pub use import2::{
-    GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeKind,
+    GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeFlags,
+    PeKind,
 };
 pub(crate) use names::{
     Instantiation, find_type_def, keyword, method_name, type_def_name, type_ref_name,

@@ -2,10 +2,10 @@
 
 use crate::native::{answers, arguments};
 use clr_profiler_il::attributes::{
-    AssemblyFlags, CallConv, EventAttributes, FieldAttributes, FileAttributes,
-    GenericParamAttributes, ManifestResourceAttributes, MemberAttributes, MethodAttributes,
-    MethodImplAttributes, MethodSemanticsAttributes, PInvokeAttributes, ParamAttributes,
-    PropertyAttributes, TypeAttributes,
+    AssemblyFlags, AssemblyHashAlgorithm, CallConv, EventAttributes, FieldAttributes,
+    FileAttributes, GenericParamAttributes, ManifestResourceAttributes, MemberAttributes,
+    MethodAttributes, MethodImplAttributes, MethodSemanticsAttributes, PInvokeAttributes,
+    ParamAttributes, PropertyAttributes, SecurityAction, TypeAttributes,
 };
 
 /// `None` leaves attributes as they are.
@@ -29,6 +29,14 @@ attributes! {
     MethodSemanticsAttributes PInvokeAttributes ParamAttributes PropertyAttributes TypeAttributes
 }
 
+arguments! {
+    SecurityAction => u32 = |action, _| Ok(action.number());
+    /// `None` is any of them.
+    Option<SecurityAction> => u32 = |action, _| Ok(action.map_or(0, SecurityAction::number));
+}
+
 answers! {
+    u32 => AssemblyHashAlgorithm = |number, _| Ok(Self::from_number(number));
+    u32 => SecurityAction = |number, _| Ok(Self::from_number(number));
     u32 => CallConv = |bits, _| Ok(PInvokeAttributes::from_bits_retain(bits).call_conv());
 }

@@ -13,7 +13,7 @@ mod tests;
 
 use std::error::Error;
 
-use crate::attributes::AssemblyFlags;
+use crate::attributes::{AssemblyFlags, AssemblyHashAlgorithm};
 use crate::messages::messages;
 use image::Bytes;
 
@@ -54,7 +54,7 @@ pub struct Manifest {
     /// The whole public key; empty where there is none.
     pub public_key: Vec<u8>,
     /// The hash algorithm of the assembly's files (II.23.1.1).
-    pub hash_algorithm: u32,
+    pub hash_algorithm: AssemblyHashAlgorithm,
     /// The flags (II.23.1.2).
     pub flags: AssemblyFlags,
     /// The number of types of other assemblies that it refers to.
@@ -86,7 +86,7 @@ impl Manifest {
             version: row.version,
             culture: string(row.culture)?.to_owned(),
             public_key: public_key.to_vec(),
-            hash_algorithm: row.hash_algorithm,
+            hash_algorithm: AssemblyHashAlgorithm::from_number(row.hash_algorithm),
             flags: AssemblyFlags::from_bits_retain(row.flags),
             type_refs: row.type_refs,
         })

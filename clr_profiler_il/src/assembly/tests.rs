@@ -68,7 +68,7 @@ fn a_manifest_is_read() {
         version: [1, 2, 3, 4],
         culture: "de-DE".to_owned(),
         public_key: vec![7, 8, 9],
-        hash_algorithm: 0x8004,
+        hash_algorithm: AssemblyHashAlgorithm::Sha1,
         flags: AssemblyFlags::PUBLIC_KEY,
         type_refs: 2,
     };

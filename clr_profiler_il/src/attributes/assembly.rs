@@ -43,6 +43,68 @@ values! {
     }
 }
 
+values! {
+    /// The algorithm of the hashes of an assembly's files (ECMA-335 II.23.1.1).
+    AssemblyHashAlgorithm {
+        /// None.
+        None = 0,
+        /// MD5.
+        Md5 = 0x8003,
+        /// SHA-1.
+        Sha1 = 0x8004,
+        /// SHA-256. Not in ECMA-335.
+        Sha256 = 0x800c,
+        /// SHA-384. Not in ECMA-335.
+        Sha384 = 0x800d,
+        /// SHA-512. Not in ECMA-335.
+        Sha512 = 0x800e,
+        ..
+    }
+
+    /// What a security declaration does (ECMA-335 II.22.11). .NET (Core) checks none.
+    SecurityAction {
+        /// Nothing.
+        Nil = 0,
+        /// Requests permissions.
+        Request = 1,
+        /// Demands a permission of all callers.
+        Demand = 2,
+        /// Grants a permission whatever the callers have.
+        Assert = 3,
+        /// Denies a permission.
+        Deny = 4,
+        /// Denies all other permissions.
+        PermitOnly = 5,
+        /// Demands a permission of the caller when it is compiled.
+        LinktimeCheck = 6,
+        /// Demands a permission of derived types.
+        InheritanceCheck = 7,
+        /// Requests permissions without which the assembly does not run.
+        RequestMinimum = 8,
+        /// Requests permissions that the assembly can do without.
+        RequestOptional = 9,
+        /// Refuses permissions.
+        RequestRefuse = 10,
+        /// Holds the permissions granted when the assembly was precompiled.
+        PrejitGrant = 11,
+        /// Holds the permissions denied when the assembly was precompiled.
+        PrejitDenied = 12,
+        /// As `Demand`, for a permission that is not one of code access.
+        NonCasDemand = 13,
+        /// As `LinktimeCheck`, for a permission that is not one of code access.
+        NonCasLinkDemand = 14,
+        /// As `InheritanceCheck`, for a permission that is not one of code access.
+        NonCasInheritance = 15,
+        ..
+    }
+}
+
+impl Default for AssemblyHashAlgorithm {
+    fn default() -> Self {
+        Self::None
+    }
+}
+
 attributes! {
     /// The flags of an assembly or of a reference to one (ECMA-335 II.23.1.2).
     AssemblyFlags = "CorAssemblyFlags" {

@@ -25,8 +25,8 @@ mod members;
 mod types;
 
 pub use assembly::{
-    AssemblyContentType, AssemblyFlags, FileAttributes, ManifestResourceAttributes,
-    ProcessorArchitecture, ResourceVisibility,
+    AssemblyContentType, AssemblyFlags, AssemblyHashAlgorithm, FileAttributes,
+    ManifestResourceAttributes, ProcessorArchitecture, ResourceVisibility, SecurityAction,
 };
 pub use members::{
     CallConv, CharSet, CodeType, EventAttributes, FieldAttributes, MemberAccess, MemberAttributes,
@@ -64,14 +64,18 @@ macro_rules! values {
         }
 
         impl $name {
-            const fn from_number(number: u32) -> Self {
+            /// The value with this number.
+            #[must_use]
+            pub const fn from_number(number: u32) -> Self {
                 match number {
                     $($number => Self::$value,)*
                     other => Self::Unknown(other),
                 }
             }
 
-            const fn number(self) -> u32 {
+            /// The number in the metadata.
+            #[must_use]
+            pub const fn number(self) -> u32 {
                 match self {
                     $(Self::$value => $number,)*
                     Self::Unknown(other) => other,
@@ -105,7 +109,9 @@ macro_rules! values {
                 }
             }
 
-            const fn number(self) -> u32 {
+            /// The number in the metadata.
+            #[must_use]
+            pub const fn number(self) -> u32 {
                 match self {
                     $(Self::$value => $number,)*
                     Self::$last => $last_number,

@@ -9,6 +9,7 @@ use clr_profiler::hooks::FrameInfo;
 use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags, SuspendedRuntime};
+use clr_profiler::metadata::SaveSize;
 use clr_profiler::metadata::{
     AssemblyProps, AssemblyRefProps, AssemblySearch, ConstantValue, EventMethods, FieldOffset,
     MetadataWriter, PropertyMethods,
@@ -319,6 +320,11 @@ picks! {
     &'a EventPipeProviderConfig = |_at| Some(leak(provider()));
     &'a [EventPipeProviderConfig] = |_at| Some(vec![provider()].leak());
     EventMask = |_at| Some(EventMask::MONITOR_MODULE_LOADS);
+    SaveSize = |at| Some(match at.turn % 2 {
+        0 => Self::Accurate,
+        _ => Self::Quick,
+    });
+    SecurityAction = |at| Some(SecurityAction::from_number(at.turn as u32 % 3));
     RejitFlags = |_at| Some(RejitFlags::BLOCK_INLINING);
     MethodDef = |at| at.own.method.or_else(|| at.token(0x06));
     UserString = |at| at.token(0x70);

@@ -6,6 +6,7 @@ use clr_profiler::il::attributes::{
 };
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig, TypeSpecSig};
 use clr_profiler::il::token::TypeToken;
+use clr_profiler::metadata::SaveSize;
 use clr_profiler::metadata::{AssemblyRefProps, ConstantValue, PropertyMethods};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
@@ -30,7 +31,7 @@ impl Profiler for WritesMetadata {
             let writer = info.module_metadata_for_writing(module)?;
             definitions(&writer)?;
             references(&writer)?;
-            let size = writer.save_size(0)? as usize;
+            let size = writer.save_size(SaveSize::Accurate)? as usize;
             let saved = writer.save_to_memory()?;
             let mut streamed = Vec::new();
             writer.save_to_stream(&mut streamed)?;

@@ -4,7 +4,7 @@ use std::ptr;
 
 use crate::error::Result;
 use crate::native::{Blob, Text, answers, arguments, wide};
-use clr_profiler_il::attributes::AssemblyFlags;
+use clr_profiler_il::attributes::{AssemblyFlags, AssemblyHashAlgorithm};
 use clr_profiler_sys as sys;
 
 /// Version and culture of an assembly.
@@ -31,8 +31,8 @@ pub struct AssemblyProps {
     pub version: AssemblyVersion,
     /// Its whole public key; empty where it has none.
     pub public_key: Vec<u8>,
-    /// The hash algorithm of its files: `AssemblyHashAlgorithm`, ECMA-335 II.23.1.1.
-    pub hash_algorithm: u32,
+    /// The hash algorithm of its files (ECMA-335 II.23.1.1).
+    pub hash_algorithm: AssemblyHashAlgorithm,
     /// Its flags (ECMA-335 II.23.1.2).
     pub flags: AssemblyFlags,
 }
@@ -76,7 +76,7 @@ arguments! {
         name: assembly.name.as_str().to_native(asked)?,
         version: NativeVersion::of(asked.call, &assembly.version)?,
         public_key: assembly.public_key.as_slice().to_native(asked)?,
-        hash_algorithm: assembly.hash_algorithm,
+        hash_algorithm: assembly.hash_algorithm.number(),
         flags: assembly.flags.bits(),
     });
     &'a AssemblyRefProps => NativeAssemblyRef<'a>, of ['a] = |reference, asked| Ok(NativeAssemblyRef {

@@ -16,7 +16,7 @@ use crate::metadata::kept::InUse;
 use crate::native::{Asked, any_token, length, read_array, start_or_null};
 use clr_profiler_il::attributes::{
     EventAttributes, FieldAttributes, MethodAttributes, MethodImplAttributes, PInvokeAttributes,
-    ParamAttributes, PropertyAttributes, TypeAttributes,
+    ParamAttributes, PropertyAttributes, SecurityAction, TypeAttributes,
 };
 use clr_profiler_il::signature::{
     self, FieldSig, MemberRefSig, MethodSig, PropertySig, TypeSpecSig,
@@ -29,7 +29,7 @@ use clr_profiler_sys as sys;
 use sys::Interface;
 use types::{kept_methods, or_keep};
 
-pub use types::{EventMethods, PropertyMethods};
+pub use types::{EventMethods, PropertyMethods, SaveSize};
 
 table! { ($) __metadata_emit:
     MetadataEmit = IMetaDataEmit from emit;
@@ -238,15 +238,15 @@ table! { ($) __metadata_emit:
     fn set_custom_attribute_value(attribute: CustomAttribute, value: &[u8]) -> ()
         = SetCustomAttributeValue(attribute, value.as_ptr(), value.len());
 
-    /// Adds a security declaration to an item: what is done (`CorDeclSecurity`) with which permissions.
+    /// Adds a security declaration to an item: what is done with which permissions.
     fn define_permission_set(
-        owner: impl Into<Token> as any_token, action: u32, permissions: &[u8]
+        owner: impl Into<Token> as any_token, action: SecurityAction, permissions: &[u8]
     ) -> Permission
         = DefinePermissionSet(owner, action, permissions.as_ptr(), permissions.len(), @permission);
 
     /// Changes the permissions of an item's security declaration with this action.
     fn set_permission_set_props(
-        owner: impl Into<Token> as any_token, action: u32, permissions: &[u8]
+        owner: impl Into<Token> as any_token, action: SecurityAction, permissions: &[u8]
     ) -> Permission
         = SetPermissionSetProps(owner, action, permissions.as_ptr(), permissions.len(),
             @permission) fails NOT_FOUND;
@@ -278,9 +278,8 @@ table! { ($) __metadata_emit:
     /// Changes the name of the module.
     fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr()) fails NAME;
 
-    /// How many bytes the metadata will take. `size` is `CorSaveSize`: 0 for the exact number, 1 for a
-    /// quick guess that is not too small.
-    fn save_size(size: u32) -> u32 = GetSaveSize(size, @bytes);
+    /// How many bytes the metadata will take.
+    fn save_size(size: SaveSize) -> u32 = GetSaveSize(size, @bytes);
 
     /// Writes the metadata to a file.
     fn save(file: &Path) -> () = Save(file.as_ptr(), 0)
@@ -446,7 +445,7 @@ pub trait MetadataEmit: SealedWriter {
     /// What the metadata answers.
     #[doc(alias = "SaveToMemory")]
     fn save_to_memory(&self) -> Result<Vec<u8>> {
-        to_memory(self.save_size(sys::cssAccurate)?, |start, size| {
+        to_memory(self.save_size(SaveSize::Accurate)?, |start, size| {
             let emit = self.writer().emit.in_use("IMetaDataEmit::SaveToMemory")?;
             native_call!(&emit, IMetaDataEmit::SaveToMemory(start, size))
         })

@@ -9,6 +9,24 @@ use clr_profiler_sys as sys;
 /// Leaves a number as it is.
 const KEEP: u32 = u32::MAX;
 
+/// How exactly the size of metadata is calculated.
+#[doc(alias = "CorSaveSize")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SaveSize {
+    /// The exact number of bytes.
+    Accurate,
+    /// An estimate that is not too small.
+    Quick,
+}
+
+arguments! {
+    SaveSize => u32 = |size, _| Ok(match size {
+        SaveSize::Accurate => sys::cssAccurate,
+        SaveSize::Quick => sys::cssQuick,
+    });
+}
+
 /// The methods of an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EventMethods<'a> {

@@ -7,7 +7,7 @@ use super::handle::{Metadata, Sealed};
 use super::signature::{AsSignature, SignatureFilter, checked, wanted};
 use crate::error::{Error, Result};
 use crate::native::{any_token, into_token};
-use clr_profiler_il::attributes::{CallConv, MethodSemanticsAttributes};
+use clr_profiler_il::attributes::{CallConv, MethodSemanticsAttributes, SecurityAction};
 use clr_profiler_il::signature::{self, FieldSig, MemberRefSig, MethodSig, TypeSpecSig};
 use clr_profiler_il::token::{
     CustomAttribute, Event, FieldDef, InterfaceImpl, MemberRef, MethodDef, Module, ModuleRef,
@@ -72,7 +72,7 @@ table! { ($) __metadata_import_enumerations:
         = EnumCustomAttributes(owner, constructor);
 
     /// The security declarations of an item, or of all: those with this action, or all.
-    fn permission_sets(owner: Option<Token>, action: Option<u32>) -> Permission
+    fn permission_sets(owner: Option<Token>, action: Option<SecurityAction>) -> Permission
         = EnumPermissionSets(owner, action);
 
     /// The signatures of their own: of locals, and of what `calli` calls.

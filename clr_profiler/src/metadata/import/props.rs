@@ -6,7 +6,7 @@ use crate::metadata::value::ConstantValue;
 use crate::native::{Answer, answers};
 use clr_profiler_il::attributes::{
     EventAttributes, FieldAttributes, MemberAttributes, MethodAttributes, MethodImplAttributes,
-    PInvokeAttributes, ParamAttributes, PropertyAttributes, TypeAttributes,
+    PInvokeAttributes, ParamAttributes, PropertyAttributes, SecurityAction, TypeAttributes,
 };
 use clr_profiler_il::token::{FieldDef, MethodDef, ModuleRef, Token, TypeDef};
 use clr_profiler_sys as sys;
@@ -206,8 +206,8 @@ pub struct CustomAttributeProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionSetProps {
-    /// What is done with the permissions: `CorDeclSecurity`, ECMA-335 II.22.11.
-    pub action: u32,
+    /// What is done with the permissions (ECMA-335 II.22.11).
+    pub action: SecurityAction,
     /// The permissions.
     pub permissions: Vec<u8>,
 }

@@ -8,6 +8,7 @@ use clr_profiler::hooks::FrameInfo;
 use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags};
+use clr_profiler::metadata::SaveSize;
 use clr_profiler::metadata::{
     AssemblyProps, AssemblyRefProps, AssemblySearch, ConstantValue, EventMethods, FieldOffset,
     PropertyMethods,

@@ -1,8 +1,8 @@
 //! The manifest: the assembly, its files, exported types and resources.
 
 use clr_profiler::il::attributes::{
-    AssemblyFlags, FileAttributes, ManifestResourceAttributes, ResourceVisibility, TypeAttributes,
-    TypeVisibility,
+    AssemblyFlags, AssemblyHashAlgorithm, FileAttributes, ManifestResourceAttributes,
+    ResourceVisibility, TypeAttributes, TypeVisibility,
 };
 use clr_profiler::metadata::{AssemblyProps, AssemblyRefProps, AssemblyVersion};
 use clr_profiler::prelude::*;
@@ -20,7 +20,7 @@ pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
             culture: String::new(),
         },
         public_key: Vec::new(),
-        hash_algorithm: 0x8004,
+        hash_algorithm: AssemblyHashAlgorithm::Sha1,
         flags: AssemblyFlags::empty(),
     };
     let assembly = writer.define_assembly(&new)?;
@@ -33,7 +33,7 @@ pub(super) fn define(on: &str, writer: &MetadataWriter<'_>) -> Result<()> {
             props.version.major,
             props.version.revision,
             props.version.culture,
-            props.hash_algorithm,
+            props.hash_algorithm.number(),
             props.public_key
         );
         Ok(())

@@ -2,7 +2,7 @@
 
 use clr_profiler::il::attributes::{
     CallConv, CharSet, FieldAttributes, MemberAccess, MethodAttributes, MethodImplAttributes,
-    PInvokeAttributes,
+    PInvokeAttributes, SecurityAction,
 };
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, MethodSig, TypeSig};
 use clr_profiler::il::token::MemberRef;
@@ -125,32 +125,36 @@ pub(super) fn custom(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) ->
 }
 
 pub(super) fn security(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
-    const DEMAND: u32 = 2;
     let class = class(writer, "Emitted.Secured")?;
-    let permission = writer.define_permission_set(class, DEMAND, b"<first/>")?;
+    let permission = writer.define_permission_set(class, SecurityAction::Demand, b"<first/>")?;
     let props = writer.permission_set_props(permission)?;
     say!(
         on,
         "permissions {}: {:?}",
-        props.action,
+        props.action.number(),
         String::from_utf8_lossy(&props.permissions)
     );
-    let same = writer.set_permission_set_props(class, DEMAND, b"<second/>")?;
+    let same = writer.set_permission_set_props(class, SecurityAction::Demand, b"<second/>")?;
     let props = writer.permission_set_props(permission)?;
     say!(
         on,
         "permissions changed {}: {:?} {}",
-        props.action,
+        props.action.number(),
         String::from_utf8_lossy(&props.permissions),
         same == permission
     );
-    let sets = writer.permission_sets(Some(class.into()), Some(DEMAND));
+    let sets = |action| {
+        let sets = writer.permission_sets(Some(class.into()), action);
+        sets.collect::<Result<Vec<_>>>()
+    };
     say!(
         on,
-        "permission sets: {}",
-        sets.collect::<Result<Vec<_>>>()? == [permission]
+        "permission sets: {}, of any action {}, of another {}",
+        sets(Some(SecurityAction::Demand))? == [permission],
+        sets(None)? == [permission],
+        sets(Some(SecurityAction::Deny))?.is_empty()
     );
-    let none = writer.set_permission_set_props(class, 3, b"<none/>");
+    let none = writer.set_permission_set_props(class, SecurityAction::Assert, b"<none/>");
     say!(on, "permissions of another action: {}", none.is_err());
     Ok(())
 }
@@ -172,7 +176,7 @@ pub(super) fn security_attributes(
         say!(
             on,
             "security attributes {}: {:?}",
-            props.action,
+            props.action.number(),
             props.permissions.first()
         );
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use clr_profiler::il::signature::{MethodSig, TypeSig};
 use clr_profiler::il::token::Token;
+use clr_profiler::metadata::SaveSize;
 use clr_profiler::metadata::{
     AnySignature, Dispenser, DispenserOption, MetadataEvents, MetadataHandler,
 };
@@ -97,8 +98,8 @@ pub(super) fn everywhere(dispenser: &Dispenser, writer: &MetadataWriter<'_>) -> 
     say!(
         on,
         "sizes: {} {} {}",
-        memory.len() == writer.save_size(0)? as usize,
-        memory.len() <= writer.save_size(1)? as usize,
+        memory.len() == writer.save_size(SaveSize::Accurate)? as usize,
+        memory.len() <= writer.save_size(SaveSize::Quick)? as usize,
         streamed == memory && std::fs::read(&file.0)? == memory
     );
     let again = dispenser.open_scope_on_memory(&memory)?;
@@ -136,9 +137,9 @@ pub(super) fn changes(dispenser: &Dispenser, name: &str) -> Result<()> {
 
 fn delta(on: &str, dispenser: &Dispenser, edited: &MetadataWriter<'_>, name: &str) -> Result<()> {
     edited.reset_enc_log()?;
-    let before = edited.delta_save_size(0)?;
+    let before = edited.delta_save_size(SaveSize::Accurate)?;
     class(edited, "Added.Thing")?;
-    let size = edited.delta_save_size(0)?;
+    let size = edited.delta_save_size(SaveSize::Accurate)?;
     say!(on, "grown: {}", size > before);
     let memory = edited.save_delta_to_memory()?;
     let mut streamed = Vec::new();

@@ -74,7 +74,7 @@ const EACH: &[&str] = &[
     "attributes: true",
     "permissions 2: \"<first/>\"",
     "permissions changed 2: \"<second/>\" true",
-    "permission sets: true",
+    "permission sets: true, of any action true, of another true",
     "permissions of another action: true",
     "security attributes: IMetaDataEmit::DefineSecurityAttributeSet failed with E_NOTIMPL",
     "imported field: Count true true",

@@ -372,7 +372,7 @@ fn generics(metadata: &Metadata<'_>) -> Result<()> {
             props.signature()?.arguments
         ));
     }
-    fact!("kind", metadata.pe_kind()?.kind);
+    fact!("kind", metadata.pe_kind()?.kind.bits());
     fact!("version", metadata.version_string()?);
     fact!("composed types", metadata.type_specs().count() > 0);
     Ok(())

@@ -9,6 +9,7 @@ use clr_profiler::hooks::FrameInfo;
 use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
 use clr_profiler::info::{IlMapEntry, RejitFlags};
+use clr_profiler::metadata::SaveSize;
 use clr_profiler::metadata::{
     AssemblyProps, AssemblyRefProps, AssemblySearch, ConstantValue, EventMethods, FieldOffset,
     PropertyMethods,
@@ -185,6 +186,8 @@ samples! {
     PInvokeAttributes = PInvokeAttributes::NO_MANGLE;
     ParamAttributes = ParamAttributes::IN;
     PropertyAttributes = PropertyAttributes::HAS_DEFAULT;
+    SecurityAction = SecurityAction::Demand;
+    SaveSize = SaveSize::Quick;
     TypeAttributes = TypeAttributes::SEALED;
     ModuleId = MODULE;
     ClassId = CLASS;
