@@ -45,8 +45,10 @@ values! {
 
 values! {
     /// The algorithm of the hashes of an assembly's files (ECMA-335 II.23.1.1).
+    #[derive(Default)]
     AssemblyHashAlgorithm {
         /// None.
+        #[default]
         None = 0,
         /// MD5.
         Md5 = 0x8003,
@@ -96,12 +98,6 @@ values! {
         /// As `InheritanceCheck`, for a permission that is not one of code access.
         NonCasInheritance = 15,
         ..
-    }
-}
-
-impl Default for AssemblyHashAlgorithm {
-    fn default() -> Self {
-        Self::None
     }
 }
 
