@@ -12,7 +12,7 @@
 //! // `ldarg.0; brfalse.s IL_0004; nop; ret`
 //! let mut body = MethodBody::decode(&[0x16, 0x02, 0x2c, 0x01, 0x00, 0x2a])?;
 //! body.prologue(Fragment::new().ldc_i4(7).pop())?;
-//! The branch to the `ret` runs this, too.
+//! // The branch to the `ret` runs this, too.
 //! body.before_ret(Fragment::new().nop())?;
 //! assert_eq!(
 //!     body.to_string(),
