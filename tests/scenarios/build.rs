@@ -1,5 +1,5 @@
 //! Writes the module tree of the library: a module for each scenario in `tests`, and `register!` with
-//! all profilers of theirs and of `src`.
+//! all their profilers and those of `src`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
                 continue;
             };
             let found = profilers_in(&path)?;
-            // `lib.rs` declares its modules itself, and a scenario without a profiler has none to give.
+            // `lib.rs` declares its modules itself, and a scenario without a profiler is not a module.
             if folder == "tests" && !found.is_empty() {
                 let file = if path.is_dir() {
                     path.join(root)
@@ -32,7 +32,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("profilers.rs"), text)
 }
 
-/// What is in a folder, in order.
+/// The entries of a folder, in order.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
@@ -56,7 +56,7 @@ fn profilers_in(path: &Path) -> io::Result<Vec<String>> {
         };
         let end = after.find(|c: char| !c.is_alphanumeric() && c != '_');
         let name = &after[..end.unwrap_or(after.len())];
-        // A macro's is named where that is used.
+        // The profiler of a macro is named where the macro is used.
         if !name.is_empty() {
             found.push(name.to_owned());
         }

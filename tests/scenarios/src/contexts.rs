@@ -1,13 +1,13 @@
-//! What a profiler may do where: profilers for the tests that drive the callback object themselves.
+//! Legal calls by context: profilers for the tests that drive the callback object themselves.
 
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
 /// A module of the fake runtime.
-// SAFETY: that one takes any number.
+// SAFETY: the fake runtime accepts any number.
 const MODULE: ModuleId = unsafe { ModuleId::from_raw(1) };
 
-/// Needs events of the low half of the mask only, and writes what arrives.
+/// Needs only events of the low half of the mask, and logs the callbacks.
 pub(crate) struct LowEvents;
 
 impl Drop for LowEvents {
@@ -64,9 +64,9 @@ impl Profiler for LowEvents {
     }
 }
 
-/// Asks what a collection forbids and what it allows, and writes what it is told of the heap.
+/// Makes calls that are forbidden and legal during a collection, and logs the results.
 pub(crate) struct AsksInCollection {
-    /// The handle that other threads use; it knows nothing of the scope of a callback.
+    /// The handle for other threads; it is independent of the scope of a callback.
     info: ProfilerInfo,
 }
 
@@ -135,7 +135,7 @@ impl Profiler for AsksInCollection {
     }
 }
 
-/// Makes the runtime call back while it is called.
+/// Makes the runtime call back during a call.
 pub(crate) struct Reenters;
 
 #[profiler(clsid = clsid("Reenters"))]
@@ -148,7 +148,7 @@ impl Profiler for Reenters {
     fn thread_created(&self, info: &ProfilerInfo, thread: ThreadId) -> Result<()> {
         log::line(format_args!("thread {} began", thread.raw()));
         let answer = info.force_gc();
-        // The collection inside is over: this is legal again.
+        // The nested collection is over: this is legal again.
         let module = info.module_info(MODULE)?;
         log::line(format_args!(
             "thread {} {answer:?} {}",
@@ -173,7 +173,7 @@ impl Profiler for Reenters {
     }
 }
 
-/// Panics where nobody expects it: in the hook that is told of failures, and when it is dropped.
+/// Panics in unexpected places: in the failure hook, and when it is dropped.
 pub(crate) struct HookPanics;
 
 #[profiler(clsid = clsid("HookPanics"))]

@@ -110,7 +110,7 @@ macro_rules! override_every_callback {
         impl Profiler for $profiler {
             fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 let initialize: fn(&mut Setup) -> Self = $initialize;
-                // Refused with other profilers, or where the platform lacks it.
+                // Refused with other profilers, or if the platform lacks it.
                 setup
                     .remove_events(EventMask::HIGH_ADD_ASSEMBLY_REFERENCES | EventMask::MONITOR_CCW)
                     .add_events(EventMask::MONITOR_EXCEPTIONS);
@@ -200,7 +200,7 @@ override_every_callback! {
     }
 }
 
-/// Panics in every callback, and is retired after three of them.
+/// Panics in every callback, and is disabled after three panics.
 pub(crate) struct PanicsUntilRetired;
 
 impl PanicsUntilRetired {
@@ -220,8 +220,8 @@ override_every_callback! {
     }
 }
 
-/// Counts the callbacks that come with the events in `SCENARIO_EVENTS`, a hexadecimal mask, and
-/// with no others.
+/// Counts the callbacks that belong to the events in `SCENARIO_EVENTS`, a hexadecimal mask, and
+/// all others.
 #[derive(Default)]
 pub(crate) struct CountsChosen(Counts);
 

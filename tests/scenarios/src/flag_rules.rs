@@ -1,4 +1,4 @@
-//! Whether our rules about event flags are those of the runtime: every flag is changed once by the
+//! Our rules about event flags are those of the runtime: every flag is changed once by the
 //! native call and once by ours.
 
 use std::sync::Once;
@@ -13,7 +13,7 @@ pub(crate) struct FlagRules {
     later: Once,
 }
 
-/// Every flag alone; those that are several bits, too.
+/// Every flag alone, including those of several bits.
 fn flags() -> impl Iterator<Item = (&'static str, EventMask)> {
     EventMask::all().iter_names()
 }
@@ -29,7 +29,7 @@ fn set_native(info: &ProfilerInfo, mask: EventMask) -> HRESULT {
     }
 }
 
-/// Compares what the runtime says to each change of one flag with what we say.
+/// Compares the runtime's result of each change of one flag with ours.
 pub(crate) fn compare(when: &str, info: &ProfilerInfo, before: EventMask) -> Result<()> {
     let mut refused = Vec::new();
     for (name, flag) in flags() {
@@ -78,7 +78,7 @@ impl Profiler for FlagRules {
         Ok(Self { later: Once::new() })
     }
 
-    // Late enough for the garbage collector to be there.
+    // Late enough for the garbage collector to be initialised.
     fn thread_name_changed(
         &self,
         info: &ProfilerInfo,

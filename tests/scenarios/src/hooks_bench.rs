@@ -1,4 +1,4 @@
-//! What the benchmark of the hooks compares: hooks of the component, and hooks written in C.
+//! The profilers of the hooks benchmark: hooks of the component, and hooks written in C.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use clr_profiler::hooks::{
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// As in the library in C: how often a function began and ended.
+/// As in the library in C: how often a function was entered and left.
 #[derive(Default)]
 #[repr(C)]
 struct Calls {
@@ -43,7 +43,7 @@ fn is_measured(info: &ProfilerInfo, function: FunctionId) -> bool {
         .is_ok_and(|name| name == "CountBench")
 }
 
-/// Has hooks in one function: those of the library that `HOOKS_LIBRARY` names, or its own.
+/// Sets hooks for one function: those of the library that `HOOKS_LIBRARY` names, or its own.
 pub(crate) struct Measures(Box<dyn Fn() + Send + Sync>);
 
 #[profiler(clsid = clsid("Measures"))]
@@ -62,7 +62,7 @@ impl Profiler for Measures {
             })));
         };
         setup.add_events(EventMask::MONITOR_ENTERLEAVE);
-        // SAFETY: the library has no code that runs when it is loaded.
+        // SAFETY: loading the library runs no code.
         let library = unsafe { libloading::Library::new(library) }.map_err(Error::other)?;
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the symbols are functions and stubs of these types.
@@ -88,7 +88,7 @@ impl Profiler for Measures {
                 Hooked::No
             }
         })?;
-        // SAFETY: they keep what the component's stubs keep, and do not unwind.
+        // SAFETY: they preserve the same registers as the component's stubs, and do not unwind.
         unsafe { info.set_enter_leave_function_hooks3(Some(enter), Some(leave), Some(tailcall))? };
         Ok(Self(Box::new(move || write(calls))))
     }

@@ -1,4 +1,4 @@
-//! How long methods take to be rewritten, and how long the runtime then compiles them.
+//! The time for rewriting methods, and the time of the runtime for compiling them.
 
 mod answers;
 
@@ -18,65 +18,66 @@ use scenario_support::{clsid, log};
 
 use answers::{Recorder, Replay};
 
-/// Puts a prologue and an epilogue that do nothing into every method that is compiled.
+/// Inserts a prologue and an epilogue without effect into every method that is compiled.
 ///
-/// All times are those that the thread was running. With `MEMORY=again` what is measured happens in
-/// memory that the thread had used for the method before. Of every other method the parts are measured,
-/// of the others the whole, with and without a map of the offsets in turn: what is measured first is known
+/// All times are CPU times of the thread. With `MEMORY=again` the measured work uses
+/// memory that the thread had used for the previous method. For every other method the parts are measured,
+/// for the others the whole, alternately with and without a map of the offsets: a repeated measurement would
+/// find resolved references.
 /// when it is asked for again.
 pub(crate) struct JitShare {
     again: bool,
-    /// What is measured of the next method.
+    /// Decides on the measurement of the next method.
     turn: AtomicU32,
     sums: Mutex<Sums>,
-    /// What it takes to look at the clock.
+    /// The time of reading the clock.
     look: Duration,
     code: Fragment,
 }
 
 #[derive(Default)]
 struct Sums {
-    /// Those that were rewritten and compiled.
+    /// The number of methods that were rewritten and compiled.
     methods: u32,
     refused: u32,
-    /// Those of which the parts were measured, and those of which the whole was, without and with a map.
+    /// The numbers of methods measured in parts, and as a whole, without and with a map.
     in_parts: u32,
     whole: u32,
     mapped: u32,
     bytes: usize,
     /// Decoding, editing and encoding.
     edit: Duration,
-    /// Decoding what was written and checking it, when all is known of what it refers to.
+    /// Decoding the encoded body and verifying it, when all its references are resolved already.
     check: Duration,
-    /// What the check takes more when it asks the metadata.
+    /// The additional time of the verification for resolving references.
     asking: Duration,
-    /// Of the others, `Method::rewrite` from its beginning to its end: all of that, and the calls of the
+    /// For the others, `Method::rewrite` from its beginning to its end: all of that, and the calls of the
     /// runtime that read and set the body. Without a map of the offsets, and with one.
     rewrite: Duration,
     rewrite_mapped: Duration,
-    /// From the end of the callback before the compilation to the one behind it.
+    /// From the end of the callback before the compilation to the start of the one after it.
     compilation: Duration,
 }
 
-/// What one method took.
+/// The times of one method.
 struct Took {
     edit: Duration,
     check: Duration,
     asking: Duration,
 }
 
-/// What a thread can use for method after method.
+/// The memory that a thread can reuse for method after method.
 struct Memory {
     body: MethodBody,
     buffers: EncodeBuffers,
     out: Vec<u8>,
 }
 
-/// A compilation that goes on. Another one may begin on the same thread before it ends.
+/// An active compilation. Another one may begin on the same thread before it ends.
 struct Compilation {
     entered: Duration,
     began: Duration,
-    /// What others took that began later.
+    /// The time of nested compilations.
     nested: Duration,
     is_rewritten: bool,
 }
@@ -169,7 +170,7 @@ impl Profiler for JitShare {
 impl JitShare {
     /// Whether the method was rewritten now and not before.
     fn rewrite(&self, info: &ProfilerInfo, function: FunctionId) -> Result<bool> {
-        // What has no token has no body in a module.
+        // A function without a token has no body in a module.
         let Ok(method) = info.method(function) else {
             return Ok(false);
         };
@@ -217,7 +218,7 @@ impl JitShare {
         body.before_ret(&self.code).map_err(Error::other)
     }
 
-    /// Does what `Method::rewrite` does with the body.
+    /// Does the work of `Method::rewrite` on the body.
     fn measure(&self, bytes: &[u8], cx: &RewriteContext<'_>) -> Result<Took> {
         let mut memory = MEMORY.take().filter(|_| self.again);
         let began = now();
@@ -259,14 +260,14 @@ impl JitShare {
         })
     }
 
-    /// Leaves the body without memory unless it is to be used again.
+    /// Leaves the body without memory unless it will be reused.
     fn forget(&self, body: &mut MethodBody) {
         if !self.again {
             *body = MethodBody::new();
         }
     }
 
-    /// Without the look at the clock.
+    /// Minus the time of reading the clock.
     fn between(&self, began: Duration, ended: Duration) -> Duration {
         ended.saturating_sub(began).saturating_sub(self.look)
     }
@@ -283,7 +284,7 @@ fn check(
     Ok(body.verify(context, resolver).len())
 }
 
-/// How long this thread has been running.
+/// The CPU time of this thread.
 #[cfg(unix)]
 fn now() -> Duration {
     let mut time = libc::timespec {
@@ -295,7 +296,7 @@ fn now() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// What time it is, counted from the first look.
+/// The time since the first call.
 #[cfg(not(unix))]
 fn now() -> Duration {
     static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

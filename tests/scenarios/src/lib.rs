@@ -1,7 +1,7 @@
-//! The profilers of the scenarios: each does one thing and says so in the scenario's log.
+//! The profilers of the scenarios: each does one thing and writes results to the scenario's log.
 //!
 //! A scenario is a file or a folder in `tests`, with its profilers and the tests that run programs under
-//! them: the file of a test, and a module of this library. Here are the profilers of several scenarios.
+//! them: the file of a test, and a module of this library. Profilers of several scenarios are here.
 
 mod contexts;
 mod every_callback;

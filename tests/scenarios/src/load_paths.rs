@@ -1,4 +1,4 @@
-//! Profilers that come late, go early, or are not alone.
+//! Profilers that are attached, detach early, or are not alone.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -9,12 +9,12 @@ use scenario_support::{clsid, log};
 
 use crate::flag_rules;
 
-/// Says how it was loaded and what it sees of the program's own methods.
+/// Logs how it was loaded and the program's methods that it sees.
 ///
-/// What it gets for its start decides what it does there: `fail`, `panic`, `cancel`, `flags` (try
-/// all of them), or `early` (have events before the start is over).
+/// The data for its start selects its behaviour: `fail`, `panic`, `cancel`, `flags` (try
+/// all of them), or `early` (request events before the start is over).
 pub(crate) struct Watches {
-    /// Callbacks that came before it was said that the attaching is complete.
+    /// Callbacks before `ProfilerAttachComplete`.
     before_complete: AtomicU32,
     complete: AtomicBool,
 }
@@ -64,7 +64,7 @@ impl Profiler for Watches {
         log::line(format_args!("attached, {} bytes, {sum}", client_data.len()));
         match client_data {
             b"fail" => {
-                // A thread that knows nothing of the failure.
+                // A thread that is not told about the failure.
                 let info = info.clone();
                 thread::spawn(move || log::line(format_args!("asked {:?}", ask(&info))));
                 return Err(Error::other("the licence has run out"));
@@ -118,7 +118,7 @@ impl Profiler for Watches {
     }
 }
 
-/// Wants events that only a profiler can have that is loaded at the start.
+/// Requests events that are reserved for profilers loaded at startup.
 pub(crate) struct WatchesAllocations;
 
 #[profiler(clsid = clsid("WatchesAllocations"))]
@@ -150,7 +150,7 @@ impl Drop for Detaches {
     }
 }
 
-/// Asks the runtime until it refuses, and on until it has long forgotten the profiler.
+/// Calls the runtime until it refuses, and continues until it has long deleted its side.
 fn ask(info: &ProfilerInfo) -> Result<()> {
     let _ = info.initialize_current_thread();
     let question = || -> Result<usize> {
@@ -211,7 +211,7 @@ impl Profiler for Detaches {
     }
 }
 
-/// Cannot detach, as its events are immutable, or because it has replaced IL.
+/// Cannot detach, because its events are immutable, or because it has replaced IL.
 pub(crate) struct CannotDetach {
     once: AtomicBool,
 }
@@ -314,13 +314,13 @@ macro_rules! notification_profiler {
 }
 
 notification_profiler! {
-    /// Is loaded beside another profiler.
+    /// A notification profiler.
     #[profiler(clsid = clsid("Notified"))]
     impl Profiler for Notified, "first"
 }
 
 notification_profiler! {
-    /// Is loaded beside others, too.
+    /// Another notification profiler.
     #[profiler(clsid = clsid("NotifiedToo"))]
     impl Profiler for NotifiedToo, "second"
 }

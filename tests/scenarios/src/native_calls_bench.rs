@@ -1,4 +1,4 @@
-//! What calls of native and of managed code cost.
+//! The cost of calls of native and of managed code.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{HelperAssembly, NativeCall, ReentrancyGuard};
 use scenario_support::{clsid, log};
 
-/// Puts a call of each kind into methods that the program then times.
+/// Inserts a call of each kind into methods that the program then times.
 pub(crate) struct TimesCalls {
     helper: OnceLock<HelperAssembly>,
     guard: ReentrancyGuard,
@@ -24,7 +24,7 @@ extern "C" fn same_raw(value: i32) -> i32 {
 
 #[allow(unsafe_code, reason = "calls without transition")]
 fn quick(call: NativeCall) -> NativeCall {
-    // SAFETY: what it calls returns its argument.
+    // SAFETY: the function returns its argument and does nothing else.
     unsafe { call.without_transition() }
 }
 

@@ -1,4 +1,4 @@
-//! Ways to start, or not to.
+//! Profilers that start, or do not.
 
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};

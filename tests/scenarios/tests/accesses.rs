@@ -1,6 +1,6 @@
-//! Inserted code uses what it may use; what it may not is refused before the JIT throws.
+//! Inserted code uses accessible members; inaccessible ones are refused before the JIT throws.
 //!
-//! The profiler puts uses of what is public, and of what is not, into methods.
+//! The profiler inserts uses of public members, and of others, into methods.
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
@@ -8,7 +8,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{RewriteContext, RewriteError};
 use scenario_support::{clsid, log};
 
-/// Has each method of `Accesses` use something, and says what became of it.
+/// Inserts a use of a member into each method of `Accesses`, and logs the result.
 pub(crate) struct Accesses;
 
 fn call(class: &str, name: &str) -> Fragment {
@@ -24,7 +24,7 @@ fn new(class: &str, name: &str) -> Fragment {
     code
 }
 
-/// What a method is to use.
+/// The code for a method to use.
 fn uses(method: &str, cx: &RewriteContext<'_>) -> Result<Option<Fragment>> {
     const SHAPE: &str = "Accesses.Shape";
     const FRIEND: &str = "[Friend]Friend.Open";
@@ -122,7 +122,7 @@ mod tests {
 
     use super::Accesses;
 
-    /// What methods use, and what is said of it.
+    /// The uses of the methods, and their results.
     const USES: [(&str, &str); 24] = [
         ("UsesInternal", "used"),
         ("UsesProtected", "Accesses.Shape::Protected is protected"),
@@ -130,7 +130,7 @@ mod tests {
         ("UsesHidden", "Accesses.Shape::Hidden is private"),
         ("UsesField", "Accesses.Shape::secret is private"),
         ("UsesInner", "Accesses.Shape+Inner is private"),
-        // By `ldtoken`, which the JIT does not ask access for.
+        // By `ldtoken`, for which the JIT checks no access.
         ("UsesInnerType", "used"),
         (
             "UsesInitializer",

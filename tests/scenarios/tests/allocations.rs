@@ -1,4 +1,4 @@
-//! What is allocated, on which heap, and where collections leave it.
+//! Allocations by heap, and the generations of objects after collections.
 //!
 //! The profiler counts objects, and follows one of them through collections.
 
@@ -9,7 +9,7 @@ use std::thread;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Watches the objects of `Allocates`; `SCENARIO_HEAP` limits it to a heap.
+/// Observes the objects of `Allocates`; `SCENARIO_HEAP` limits it to a heap.
 #[derive(Default)]
 pub(crate) struct Allocations {
     state: Mutex<State>,
@@ -18,9 +18,9 @@ pub(crate) struct Allocations {
 #[derive(Default)]
 struct State {
     names: HashMap<ClassId, String>,
-    /// How many objects of the program were allocated, by type, generation, and largeness.
+    /// How many objects of the program were allocated, by type, generation, and whether they are large.
     counts: BTreeMap<String, u32>,
-    /// The same from the collector, by type.
+    /// The same as reported by the collector, by type.
     by_class: BTreeMap<String, u32>,
     tracked: Option<usize>,
     moved: u32,
@@ -101,7 +101,7 @@ impl Profiler for Allocations {
             log::line("an object of another type");
         }
         let is_large = info.object_size2(object)? >= info.loh_object_size_threshold()? as usize;
-        // Known only where collections are watched.
+        // Known only if collections are observed.
         let generation = match info.object_generation(object) {
             Ok(range) if range.contains(object.address()) => format!("{:?}", range.generation),
             Ok(range) => format!("outside of {range:?}"),
@@ -274,13 +274,13 @@ mod tests {
             counts.extend([
                 "111 Allocates.Small Gen0 large false",
                 "1 Allocates.Tracked Gen0 large false",
-                // The collector counts what is on the ordinary heap.
+                // The collector counts objects on the ordinary heap.
                 "by class 3 Allocates.Item[]",
                 "by class 111 Allocates.Small",
                 "by class 1 Allocates.Tracked",
                 "found true",
             ]);
-            // To older runtimes a compacting collection is none that was asked for.
+            // For older runtimes a compacting collection is not an induced one.
             let asked = if runtime.major >= 9 {
                 "Induced"
             } else {
@@ -311,7 +311,7 @@ mod tests {
                 .chain(collections.iter().map(String::as_str))
                 .chain(end)
                 .collect();
-            // The third collection may have brought the object back to a younger generation.
+            // The third collection may have demoted the object to a younger generation.
             let third = expected.len() - end.len();
             assert!(lines.len() > third, "{log}");
             let after_third = lines.remove(third);
@@ -327,7 +327,7 @@ mod tests {
         let pinned = "2 Allocates.Item[] PinnedObjectHeap large false";
         for (heaps, expected) in [
             ("large", &[large][..]),
-            // Runtimes look at that flag only where another one brings the callback.
+            // Runtimes check that flag only if another one enables the callback.
             ("pinned", &[]),
             ("large and pinned", &[large, pinned]),
         ] {

@@ -1,4 +1,4 @@
-//! Profilers that are attached to a program that runs already, and that leave it.
+//! Profilers that are attached to a running program, and that detach from it.
 
 #![cfg(target_os = "linux")]
 
@@ -27,7 +27,7 @@ fn refusal(answer: Result<(), Error>) -> Hresult {
     }
 }
 
-/// What the profiler makes of its data.
+/// The profiler's sum of its data.
 fn sum(data: &[u8]) -> u32 {
     data.iter().fold(0, |sum, byte| {
         sum.wrapping_mul(31).wrapping_add(u32::from(*byte))
@@ -36,7 +36,7 @@ fn sum(data: &[u8]) -> u32 {
 
 #[test]
 fn an_attached_profiler_gets_its_data_and_events() {
-    // What fits into one message besides the path of the library.
+    // The room in one message next to the path of the library.
     let path = waits().profiler_library(WATCHES).path().to_owned();
     let units = path.to_str().unwrap().encode_utf16().count() + 1;
     let most = 65_535 - 20 - 4 - 16 - 4 - 2 * units - 4;
@@ -46,7 +46,7 @@ fn an_attached_profiler_gets_its_data_and_events() {
             assert_eq!(program.ask("work 1"), "worked 111");
             program.attach(WATCHES, data).unwrap();
             let attached = format!("attached, {} bytes, {}", data.len(), sum(data));
-            // It is not before this that `attach` returns.
+            // `attach` does not return before this.
             let log = program.log();
             let mut lines = log.lines();
             assert_eq!(lines.next(), Some(&attached[..]));
@@ -56,7 +56,7 @@ fn an_attached_profiler_gets_its_data_and_events() {
             let log = program.works_and_ends_well();
             assert!(has_line(&log, "compiling Waits.Program.Work2()"), "{log}");
             assert!(log.ends_with("\nshutdown\n"), "{log}");
-            // What was before cannot be told.
+            // Earlier events cannot be reported.
             assert!(!log.contains("Work1()"), "{log}");
         });
     }
@@ -109,7 +109,7 @@ fn events_that_an_attached_profiler_cannot_have_are_named() {
         let reason = "cannot have MONITOR_OBJECT_ALLOCATED, ENABLE_OBJECT_ALLOCATED;";
         assert!(log.starts_with("clr_profiler: the profiler {"), "{log}");
         assert!(log.contains(reason), "{log}");
-        // Another one can be attached all the same.
+        // Another one can nevertheless be attached.
         program.attach(WATCHES, b"").unwrap();
         let log = program.works_and_ends_well();
         assert!(has_line(&log, "compiling Waits.Program.Work7()"), "{log}");
@@ -151,7 +151,7 @@ fn a_profiler_that_fails_to_start_leaves_the_program_alone() {
             let said = format!("initialize_for_attach {reason}");
             assert_eq!(new.contains(&said), !reason.is_empty(), "{new}");
         }
-        // Its thread lives on, and is refused.
+        // Its thread continues, and its calls are refused.
         program.until_logged("asked Ok(())");
         program.attach(WATCHES, b"").unwrap();
         let log = program.works_and_ends_well();
@@ -174,7 +174,7 @@ fn a_second_profiler_is_refused() {
         });
 }
 
-/// Has the profiler detach, from its first event to its last sign of life.
+/// Has the profiler detach, from its first event to its last log line.
 fn detach(program: &mut Started) {
     program.attach(DETACHES, b"").unwrap();
     assert_eq!(program.ask("work 1"), "worked 111");
@@ -195,7 +195,7 @@ fn detach(program: &mut Started) {
         ("again Err(", 1),
         ("detached, Err(", 1),
         ("dropped", 1),
-        // The profiler's own threads were refused to the end, and were not harmed.
+        // The calls of the profiler's own threads were refused to the end, and did no harm.
         ("asked Ok(())", 2),
         ("at last Err(Rule {", 2),
     ] {
@@ -222,7 +222,7 @@ fn the_library_stays_when_the_profiler_goes() {
             refusal(program.attach(WATCHES, b"cancel")),
             Hresult::CORPROF_E_PROFILER_CANCEL_ACTIVATION
         );
-        // The runtime unloads it; but threads of the profiler might still run in it.
+        // The runtime unloads it; but threads of the profiler might still run its code.
         assert!(is_loaded(&program));
         program.works_and_ends_well();
     });
@@ -301,7 +301,7 @@ fn a_program_that_stands_still_is_given_up() {
             .unwrap_err();
         assert!(matches!(error, Error::NoAnswer { .. }), "{error:?}");
         signal("-CONT", program.id());
-        // The request was taken all the same.
+        // The request was nevertheless handled.
         program.until("the attached profiler", |log| log.contains("complete, "));
         program.works_and_ends_well();
     });

@@ -1,4 +1,4 @@
-//! Attaching to what cannot be attached to: each time a sentence that says why.
+//! Attaching to processes to which it is impossible: each time a sentence says why.
 
 #![cfg(target_os = "linux")]
 
@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// A process that is no .NET program, with a folder for its sockets.
+/// A process that is not a .NET program, with a folder for its sockets.
 struct Sleeper {
     child: Child,
     folder: Folder,
@@ -55,7 +55,7 @@ impl Sleeper {
         Self::running(name, &mut sleep)
     }
 
-    /// A process that listens as a runtime would, and does this with whoever connects.
+    /// A process that listens as a runtime would, and runs this function on each connection.
     fn with_runtime(name: &str) -> Self {
         assert!(RUNTIMES.iter().any(|(known, _)| *known == name));
         let mut test = Command::new(env::current_exe().unwrap());
@@ -72,7 +72,7 @@ impl Sleeper {
     fn running(name: &str, command: &mut Command) -> Self {
         let folder = Folder::new(name);
         let child = command.env("TMPDIR", &folder.0).spawn().unwrap();
-        // Until then it is not yet what it will be: its environment is that of this process.
+        // Before that it has not called exec yet: its environment is that of this process.
         let environment = format!("/proc/{}/environ", child.id());
         let expected = format!("TMPDIR={}", folder.0.display());
         while !fs::read_to_string(&environment)
@@ -85,7 +85,7 @@ impl Sleeper {
         Self { child, folder }
     }
 
-    /// Where its runtime would listen.
+    /// The socket on which its runtime would listen.
     fn socket(&self) -> PathBuf {
         self.folder.0.join(socket_of(self.child.id()))
     }
@@ -98,14 +98,14 @@ impl Drop for Sleeper {
     }
 }
 
-/// The name of the socket where the runtime of a process would listen. Nothing in it is secret.
+/// The name of the socket on which the runtime of a process would listen. Nothing in it is secret.
 fn socket_of(process: u32) -> String {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     let start = stat.split(' ').nth(21).unwrap();
     format!("dotnet-diagnostic-{process}-{start}-socket")
 }
 
-/// What [`Sleeper::with_runtime`] has this test program do in a process of its own.
+/// The code that [`Sleeper::with_runtime`] runs in a process of its own.
 #[test]
 #[ignore = "run by Sleeper::with_runtime"]
 fn as_a_runtime() {
@@ -115,10 +115,10 @@ fn as_a_runtime() {
     runtime(listener.accept().unwrap().0);
 }
 
-/// What one does with whoever connects.
+/// The function for each connection.
 type Answers = fn(UnixStream);
 
-/// What listens and is no runtime, or none that answers.
+/// Listeners that are not a runtime, or do not answer.
 const RUNTIMES: [(&str, Answers); 7] = [
     ("hangs-up", drop),
     ("talks", |mut stream| {
@@ -140,7 +140,7 @@ const RUNTIMES: [(&str, Answers); 7] = [
         read_to_end(stream);
     }),
     ("silent", read_to_end),
-    // Says a little again and again.
+    // Sends a little again and again.
     ("slow", |mut stream| {
         for byte in b"DOTNET_IPC_V1\0".iter().cycle() {
             thread::sleep(Duration::from_millis(300));
@@ -183,7 +183,7 @@ fn a_process_that_is_no_dotnet_program() {
 #[test]
 fn a_profiler_that_is_not_in_the_library() {
     let unknown = "C0DE0000-0000-4000-8000-00000000003F";
-    // This is found before any process is looked at.
+    // This is found before any process is inspected.
     let error = Attach::new(u32::MAX)
         .profiler(Scenario::new("Waits").profiler_library(unknown))
         .send()
@@ -213,14 +213,14 @@ fn something_else_listens() {
     ] {
         let sleeper = Sleeper::with_runtime(name);
         let text = attach(sleeper.child.id()).unwrap_err().to_string();
-        // Hanging up at once shows when writing or when reading.
+        // Closing the connection at once fails a write or a read.
         let ended = name == "hangs-up" && text.contains("ends too early");
         assert!(ended || text.contains(problem), "{name}: {text}");
     }
 }
 
-/// Listens where a runtime in a process would, and says whether anything came before the other side
-/// hung up.
+/// Listens as a runtime in a process would, and returns the bytes that were received before the other
+/// side closed the connection.
 fn listen(socket: &Path) -> thread::JoinHandle<Vec<u8>> {
     let listener = UnixListener::bind(socket).unwrap();
     thread::spawn(move || {
@@ -329,7 +329,7 @@ fn a_program_that_takes_no_profilers_at_its_start_takes_attached_ones() {
     }
 }
 
-/// What [`another_user`] has this test program do as that user.
+/// The code that [`another_user`] runs as that user.
 #[test]
 #[ignore = "run by another_user"]
 fn as_another_user() {
@@ -356,7 +356,7 @@ fn another_user() {
     if !is_root() {
         return;
     }
-    // Copies that another user may read and run, wherever this program stands.
+    // Copies that another user may read and run, wherever this program is.
     let folder = Folder::new("user");
     let copy = |from: &Path, name: &str| {
         let to = folder.0.join(name);
@@ -390,7 +390,7 @@ fn another_user() {
     }
 }
 
-/// A copy of a folder that another user may read, wherever the folder is: by links, if it can be.
+/// A copy of a folder that another user may read, wherever the folder is: by links, if possible.
 fn copy_of(folder: &Path, to: &Path) {
     let copy = |how: &str| {
         let status = Command::new("cp").arg(how).args([folder, to]).status();
@@ -446,7 +446,7 @@ fn root_attaches_to_the_program_of_another_user() {
         }
         let mut program = Running::start(command);
         assert_eq!(program.line(), "ready");
-        // The socket is that user's, and nobody else's.
+        // The socket belongs to that user only.
         let about = fs::metadata(at("own").join(socket_of(program.id()))).unwrap();
         assert_eq!((about.uid(), about.mode() & 0o077), (NOBODY, 0));
 
@@ -455,7 +455,7 @@ fn root_attaches_to_the_program_of_another_user() {
         attached.unwrap_or_else(|error| panic!("{}: {error}", runtime.name));
         assert_eq!(program.ask("end"), "ending");
         assert_eq!(program.finish().status.code(), Some(5));
-        // The profiler has the rights of the program, not those of who attached it.
+        // The profiler has the rights of the program, not those of the attaching user.
         let about = fs::metadata(at("own").join("log")).unwrap();
         assert_eq!((about.uid(), about.len() > 0), (NOBODY, true));
     }

@@ -1,4 +1,4 @@
-//! Events are changed by what the program calls, as a switch of a profiler is.
+//! Events are changed by calls of the program, like by a switch of a profiler.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use scenario_support::{clsid, log};
 
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
 
-/// Has a method of the program ask for events and give them up again.
+/// Makes a method of the program request events and remove them again.
 pub(crate) struct ChangesEvents;
 
 #[profiler(clsid = clsid("ChangesEvents"))]

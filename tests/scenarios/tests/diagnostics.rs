@@ -1,11 +1,11 @@
-//! What `CLR_PROFILER_DIAGNOSTICS` tells, and that nothing is told without it.
+//! The messages that `CLR_PROFILER_DIAGNOSTICS` enables, and that there are none without it.
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::NativeCall;
 use scenario_support::clsid;
 
-/// Fails when a module is loaded, panics in each compilation, and has `Main` call what panics.
+/// Fails when a module is loaded, panics in each compilation, and makes `Main` call a function that panics.
 pub(crate) struct Silent;
 
 #[profiler(clsid = clsid("Silent"))]
@@ -48,15 +48,15 @@ mod tests {
 
     use super::Silent;
 
-    /// Fails, panics, and calls what panics, all without a hook.
-    /// The same with a hook, which is told instead.
+    /// Fails, panics, and calls a function that panics, all without a hook.
+    /// The same with a hook, which receives the failures instead.
     const FAILS: &str = "Fails";
     /// No library has it.
     const UNKNOWN: &str = "C0DE0000-0000-4000-8000-00000000FFFF";
     const NULL: &str = "Null";
     const WATCHES: &str = "Watches";
 
-    /// The lines of the library, if the program does what it does without them.
+    /// The lines of the library, if the program behaves as without them.
     fn lines<'a>(asked: &'a Finished, silent: &Finished) -> Vec<&'a str> {
         assert_eq!(asked.status, silent.status);
         assert_eq!(asked.stdout, silent.stdout);
@@ -67,7 +67,7 @@ mod tests {
             .collect()
     }
 
-    /// Runs with and without the variable, and gives the lines that are there only with it.
+    /// Runs with and without the variable, and returns the lines that appear only with it.
     fn told(scenario: &Scenario, assert: impl Fn(&Runtime, &[&str])) {
         for runtime in runtimes() {
             let run = |target: &str| {
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// .NET Core 3.1 knows no notification profilers.
+    /// .NET Core 3.1 has no notification profilers.
     #[test]
     fn a_main_profiler_that_is_listed_beside_another_is_told() {
         let scenario = Scenario::new("Basics")

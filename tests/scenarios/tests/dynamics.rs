@@ -1,4 +1,4 @@
-//! Methods and modules that no file holds, and what is unloaded.
+//! Methods and modules without a file, and unloads.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::NewType;
 use scenario_support::{clsid, log};
 
-/// Writes what happens in `Dynamic`, and asks when its threads get names.
+/// Logs the events of `Dynamic`, and makes calls when its threads get names.
 #[derive(Default)]
 pub(crate) struct Dynamics {
-    /// Modules, assemblies and types by id, while they are there: what is unloaded has no name.
+    /// Loaded modules, assemblies and types by id: unloaded ones have no name.
     names: Mutex<BTreeMap<usize, String>>,
     made: Mutex<Option<FunctionId>>,
     /// The method of the module that is built at run time.
@@ -250,7 +250,7 @@ impl Profiler for Dynamics {
     }
 }
 
-/// Asks about the module that is built at run time, and for a method of it to be compiled again.
+/// Makes calls about the module that is built at run time, and requests a ReJIT of a method of it.
 fn built(info: &ProfilerInfo, method: (ModuleId, MethodDef)) -> Result<()> {
     let (facts, _) = info.module_info2(method.0)?;
     log::line(format_args!("built {:?}", facts.base_address));
@@ -312,7 +312,7 @@ fn symbols(info: &ProfilerInfo) -> Result<()> {
             flags.contains(ModuleFlags::DISK)
         ));
         if let Err(error) = info.read_in_memory_symbols(module, 301, &mut part) {
-            log::line(format_args!("behind: {error}"));
+            log::line(format_args!("after: {error}"));
         }
     }
     log::line(format_args!("without symbols {}", without > 2));
@@ -330,14 +330,14 @@ mod tests {
     const INVALID: &str = "ICorProfilerInfo7::ReadInMemorySymbols failed with E_INVALIDARG (0x80070057): \
      an id or a token that this runtime does not know, or flags that do not go together";
 
-    /// What is told of one load context, from its module's load to its assembly's end.
+    /// The events of one load context, from its module's load to its assembly's unload.
     fn unloaded<'line>(tells_beginning: bool) -> impl Iterator<Item = &'line str> {
         [
             "attached a module that can go",
             "unload assembly Dynamic",
             "its metadata is still there",
             "unload module Dynamic",
-            // Only types that were used are there.
+            // Only types that were used are loaded.
             "unload class Dynamic.Guest",
             "unloaded class Dynamic.Guest S_OK (0x00000000)",
             "unloaded module Dynamic S_OK (0x00000000)",
@@ -357,11 +357,11 @@ mod tests {
         assert_eq!(profiled.output(), output, "{}", profiled.log);
         let length = format!("ICorProfilerInfo7::GetInMemorySymbolsLength {DYNAMIC}");
         let read = format!("ICorProfilerInfo7::ReadInMemorySymbols {DYNAMIC}");
-        let (without, behind) = (format!("without: {INVALID}"), format!("behind: {INVALID}"));
+        let (without, after) = (format!("without: {INVALID}"), format!("after: {INVALID}"));
         let mut expected = vec![
             // A static method of a number and a string that returns a number; ldarg.0, dup, add, ret.
             "compiling TwiceAdded [0, 2, 8, 8, e, 0] [2, 25, 58, 2a], dynamic true, module true",
-            // The token of no method.
+            // A token without a method.
             "MethodDef(0x06000000) true",
             "compiled S_OK (0x00000000), found by its code true true",
             "gone TwiceAdded",
@@ -371,14 +371,14 @@ mod tests {
             &read,
             "defined Err(CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A))",
             "extended Err(CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A))",
-            // The request is taken; what is wrong with the method comes as a callback.
+            // The request is accepted; the problem with the method is reported by a callback.
             "rejit: CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A), function false",
             "requested Ok(())",
-            // Loaded from memory: without a path, the name stands for it.
+            // Loaded from memory: without a path, the name is used instead.
             "symbols announced, path \"Dynamic.dll\"",
             &without,
             "symbols 300, as given true, the end 2 Some([42, 43]), on disk false",
-            &behind,
+            &after,
             "without symbols true",
         ];
         for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! What is there can be enumerated, as by a profiler that came late.
+//! Loaded things can be enumerated, as by an attached profiler.
 
 use std::sync::Once;
 
@@ -56,7 +56,7 @@ fn enumerate(info: &ProfilerInfo, thread: ThreadId, name: &str) -> Result<()> {
             ));
         }
     }
-    // Leaving early is fine.
+    // Ending an enumeration early is fine.
     let first = info.jitted_functions2()?.next().is_some();
     log::line(format_args!("some function {first}"));
     Ok(())

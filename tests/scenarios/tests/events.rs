@@ -1,5 +1,5 @@
-//! The table of events, row by row: a callback comes with the events that its row names, and does
-//! not come without them.
+//! The table of events, row by row: a callback is called with the events that its row names, and
+//! not without them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use clr_profiler::EventMask;
 use clr_profiler::events::Callback;
 use clr_profiler_tests::{Finished, Runtime, Scenario};
 
-/// Why a callback is not brought about by the profiled program here; `None` where it is.
+/// Why the profiled program does not cause a callback here; `None` if it does.
 fn out_of_reach(callback: Callback, runtime: &Runtime) -> Option<&'static str> {
     use Callback::*;
     match callback {
@@ -48,7 +48,7 @@ fn out_of_reach(callback: Callback, runtime: &Runtime) -> Option<&'static str> {
     }
 }
 
-/// The events that come with a mask: detailed garbage collection includes its begin and end.
+/// The events that a mask enables: detailed garbage collection includes its begin and end.
 fn effective(mask: EventMask) -> EventMask {
     if mask.contains(EventMask::MONITOR_GC) {
         mask | EventMask::HIGH_BASIC_GC
@@ -64,7 +64,7 @@ fn counts(finished: &Finished) -> BTreeMap<&str, u64> {
         .collect()
 }
 
-/// What comes after the program has unloaded a module, with an event that is taken away then on .NET 8.
+/// Callbacks after the program has unloaded a module, of an event that .NET 8 removes then.
 fn is_lost(mask: EventMask, callback: Callback, runtime: &Runtime) -> bool {
     use Callback::*;
     let comes_late = matches!(
@@ -87,7 +87,7 @@ fn callbacks_come_with_their_events_and_not_without() {
             let counts = counts(profiled);
             assert_eq!(counts.get("shutdown"), Some(&1), "{}", profiled.log);
             for callback in Callback::ALL {
-                // What is out of reach must not come either: then its reason would be wrong.
+                // Unreachable callbacks must not occur either: then their reason would be wrong.
                 let expected = effective(mask).contains(callback.events())
                     && !is_lost(mask, *callback, runtime)
                     && out_of_reach(*callback, runtime).is_none();
@@ -105,7 +105,7 @@ fn callbacks_come_with_their_events_and_not_without() {
 #[test]
 fn flags_are_refused_as_the_runtime_would() {
     let scenario = Scenario::new("Basics").profiler("FlagRules");
-    // With concurrent collection MONITOR_GC has a rule of its own, which only the runtime can know.
+    // With concurrent collection MONITOR_GC has a rule of its own, which only the runtime can check.
     let scenario = scenario.env("COMPlus_gcConcurrent", "0");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
@@ -114,7 +114,7 @@ fn flags_are_refused_as_the_runtime_would() {
             panic!("{}", profiled.log);
         };
         assert_eq!(at_start, "at the start refused: ");
-        // Some are refused, so the comparison had something to compare.
+        // Some are refused, so the comparison was not empty.
         assert!(
             later.starts_with("later refused: MONITOR_REMOTING "),
             "{later}"

@@ -1,5 +1,5 @@
-//! Everything mode: all methods with IL are instrumented, those of the framework included, and the
-//! programs do what they do.
+//! Everything mode: all methods with IL are instrumented, including those of the framework, and the
+//! programs behave as before.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,10 +34,10 @@ fn in_core() {
     CORE.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What has become of the methods that were compiled.
+/// The outcomes of compiled methods.
 #[derive(Default)]
 struct Outcomes {
-    /// Those with IL, by the outcome.
+    /// Methods with IL, by the outcome.
     wrapped: u64,
     prologues: u64,
     refused: BTreeMap<String, u64>,
@@ -59,7 +59,7 @@ impl Everything {
 impl Profiler for Everything {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
-        // What is precompiled would never be compiled here.
+        // Precompiled methods would never be compiled here.
         setup.add_events(EventMask::DISABLE_ALL_NGEN_IMAGES);
         Ok(Self {
             outcomes: Mutex::default(),
@@ -106,7 +106,7 @@ impl Profiler for Everything {
             Err(error) => {
                 let reason = RewriteError::of(&error).and_then(RewriteError::reason);
                 let reason = match reason {
-                    // Not of those with IL.
+                    // Not for methods with IL.
                     Some(
                         NotInstrumentable::Abstract
                         | NotInstrumentable::PInvoke
@@ -157,7 +157,7 @@ mod tests {
 
     use super::Everything;
 
-    /// What the profiler has counted.
+    /// The counts of the profiler.
     struct Told {
         wrapped: u64,
         prologues: u64,
@@ -181,7 +181,7 @@ mod tests {
                 "{}",
                 finished.log
             );
-            // Some calls are under way when the program ends.
+            // Some calls are active when the program ends.
             assert!(number("returned") <= number("begun"), "{}", finished.log);
             Self {
                 wrapped: number("wrapped"),
@@ -217,7 +217,7 @@ mod tests {
         assert!(told.wrapped > 20 && told.prologues > 300, "{what}: {all}");
     }
 
-    /// Some of many, or with `SCENARIO_EVERYTHING` set all of them.
+    /// Some of many, or all of them if `SCENARIO_EVERYTHING` is set.
     fn chosen<T: Copy>(all: &[T], some: usize) -> &[T] {
         match std::env::var_os("SCENARIO_EVERYTHING") {
             Some(_) => all,

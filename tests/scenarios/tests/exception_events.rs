@@ -1,10 +1,10 @@
-//! What the runtime traces of exceptions, and what becomes of callbacks where it loses them.
+//! The runtime's trace events of exceptions, and the effect on callbacks where it loses them.
 
 use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Writes a line for each event that has to do with an exception.
+/// Writes a line for each event about an exception.
 pub(crate) struct TracesExceptions;
 
 #[profiler(clsid = clsid("TracesExceptions"))]
@@ -29,7 +29,7 @@ impl Profiler for TracesExceptions {
     }
 }
 
-/// Has a callback of exceptions, and does not ask for it by name.
+/// Has a callback of exceptions, and does not request it by name.
 pub(crate) struct HearsOfExceptions;
 
 #[profiler(clsid = clsid("HearsOfExceptions"))]
@@ -105,7 +105,7 @@ mod tests {
                 .partition(|line| line.contains("no callback of exceptions will come"));
             if runtime.major >= 9 {
                 assert_eq!(lines, ["shutdown"]);
-                // To the hook, and to whoever reads diagnostics.
+                // In the hook, and in the diagnostics.
                 assert_eq!(failures.len(), 2, "{failures:?}");
                 assert!(failures[0].contains("`ExceptionEvents`"), "{failures:?}");
             } else {

@@ -1,9 +1,9 @@
-//! What a profiler is told of exceptions, in order.
+//! The callbacks about exceptions, in order.
 
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Writes a line for each callback that has to do with an exception.
+/// Writes a line for each callback about an exception.
 pub(crate) struct Exceptions;
 
 fn line(
@@ -171,8 +171,8 @@ mod tests {
                 "unwind Throws.Program.Outer()",
                 "catch System.ArgumentException Throws.Program.Outer() Catch true true",
                 "catch leave",
-                // The processor throws this one; the `finally` of `Again` then runs unremarked, since
-                // nothing is thrown through it.
+                // The processor throws this one; the `finally` of `Again` then runs without callbacks, because
+                // no exception passes through it.
                 "thrown System.DivideByZeroException",
                 "search Throws.Program.Filtered(int)",
                 "filter Throws.Program.Filtered(int) Filter true true",

@@ -1,9 +1,9 @@
-//! Events follow from callbacks and setup; the runtime says what it is.
+//! Events follow from callbacks and setup; the runtime reports its version.
 
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Writes what the runtime says of itself, at the start and after the end.
+/// Logs the runtime's information about itself, at the start and after the end.
 pub(crate) struct WritesFacts;
 
 #[profiler(clsid = clsid("WritesFacts"))]
@@ -76,7 +76,7 @@ mod tests {
     fn events_follow_from_callbacks_and_setup() {
         let scenario = Scenario::new("Basics").profiled_by::<WritesFacts>();
         scenario.on_each_runtime(|runtime, profiled| {
-            // .NET Core 3.1 calls itself 4, and has ICorProfilerInfo11; 8 has 14 and 10 has 15.
+            // .NET Core 3.1 reports version 4, and has ICorProfilerInfo11; 8 has 14 and 10 has 15.
             let (major, info) = match runtime.major {
                 3 => (4, 11),
                 8 => (8, 14),

@@ -1,4 +1,4 @@
-//! The way through all layers: class factory, callbacks, questions to the runtime, a changed
+//! A path through all layers: class factory, callbacks, calls to the runtime, a changed
 //! method.
 
 use clr_profiler::prelude::*;
@@ -7,7 +7,7 @@ use scenario_support::{clsid, log};
 /// Makes `Basics.Program.Answer` return 42.
 pub(crate) struct ReplacesBody;
 
-/// `ldc.i4.s 42; ret` behind the header of a tiny method of three bytes.
+/// `ldc.i4.s 42; ret` after the header of a tiny method of three bytes.
 const BODY: &[u8] = &[0b1110, 0x1f, 42, 0x2a];
 
 #[profiler(clsid = clsid("ReplacesBody"))]
@@ -29,7 +29,7 @@ impl Profiler for ReplacesBody {
         if name == "Basics.Program.Answer()" {
             log::line(format_args!("was {:02x?}", method.il_body()?));
             match method.set_il_body(&BODY[..3]) {
-                Ok(()) => log::line("a body that is cut short was accepted"),
+                Ok(()) => log::line("a truncated body was accepted"),
                 Err(error) => log::line(error),
             }
             method.set_il_body(BODY)?;
@@ -57,7 +57,7 @@ mod tests {
             assert_eq!(profiled.status.code(), Some(7));
             assert!(profiled.logged("was [0e, 1f, 29, 2a]"), "{}", profiled.log);
             assert!(profiled.logged("is [0e, 1f, 2a, 2a]"), "{}", profiled.log);
-            // A body that is shorter than its header says never reaches the runtime.
+            // A body that is shorter than its header states never reaches the runtime.
             assert!(
                 profiled
                     .log
@@ -65,7 +65,7 @@ mod tests {
                 "{}",
                 profiled.log
             );
-            assert!(!profiled.logged("a body that is cut short was accepted"));
+            assert!(!profiled.logged("a truncated body was accepted"));
         });
     }
 
@@ -73,7 +73,7 @@ mod tests {
     fn names_are_those_of_the_source() {
         let scenario = Scenario::new("Basics").profiled_by::<ReplacesBody>();
         scenario.on_each_runtime(|runtime, profiled| {
-            // Code that several instantiations share does not know for which one it is compiled;
+            // Shared generic code does not know its instantiation;
             // before .NET 10 not even that its arguments are classes.
             let (t, u) = if runtime.major < 10 {
                 ("T", "U")

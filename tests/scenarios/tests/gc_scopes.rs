@@ -1,4 +1,4 @@
-//! Threads, static fields and objects that are never collected can be asked about during a collection.
+//! Calls about threads, static fields and objects that are never collected are legal during a collection.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,13 +7,13 @@ use clr_profiler::info::{NonGcHeapRange, StaticKind};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Asks in the callbacks of the collections of `GcScopes`, once in each.
+/// Makes calls in the callbacks of the collections of `GcScopes`, once in each.
 #[derive(Default)]
 pub(crate) struct GcScopes {
     known: Mutex<Option<Known>>,
 }
 
-/// What the collections are asked about, and the callbacks that have asked.
+/// The ids for the calls, and the callbacks that have made them.
 struct Known {
     class: ClassId,
     count: FieldDef,
@@ -74,7 +74,7 @@ fn number(address: usize) -> i32 {
     unsafe { field.read_unaligned() }
 }
 
-/// What is said of the objects that are never collected, or why nothing is.
+/// The result for objects that are never collected, or why there is none.
 fn never_collected(scope: &GcScope) -> String {
     let look = || {
         let ranges = scope.non_gc_heap_bounds()?;

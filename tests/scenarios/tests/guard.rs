@@ -1,4 +1,4 @@
-//! Whatever a profiler does wrong, the program does what it does without one.
+//! Whatever mistakes a profiler makes, the program behaves as without one.
 
 use clr_profiler_tests::{Scenario, clsid};
 
@@ -14,13 +14,13 @@ fn a_panic_in_every_callback_changes_nothing() {
             .filter_map(|line| line.split_once(" panicked: "))
             .map(|p| p.0)
             .collect();
-        // The hook learns of the callback, the message and the place.
+        // The hook gets the callback, the message and the location.
         assert!(
             profiled
                 .log
                 .contains("jit_compilation_started panicked: in jit_compilation_started (at ")
         );
-        // Callbacks of many kinds came, so many kinds were tried.
+        // There were callbacks of many kinds, so many kinds were tested.
         assert!(panics.len() > 40, "only {panics:?}");
     });
 }

@@ -1,4 +1,4 @@
-//! Handles keep objects, or do not.
+//! Handles keep objects alive, or do not.
 //!
 //! The profiler holds exceptions by handles of each kind.
 
@@ -8,7 +8,7 @@ use clr_profiler::info::{HandleKind, ObjectHandle, ObjectValue};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Makes handles, looks behind them and destroys them as exceptions of `Handles` come.
+/// Creates handles, reads their objects and destroys them as exceptions of `Handles` occur.
 #[derive(Default)]
 pub(crate) struct Handles {
     /// With the address at which the object was.
@@ -58,7 +58,7 @@ impl Handles {
         if message == "destroy" {
             let handles = std::mem::take(&mut *self.made());
             for (kind, handle, _) in handles {
-                // One way or the other.
+                // In either case.
                 if kind == HandleKind::Strong {
                     drop(handle);
                 } else {
@@ -95,7 +95,7 @@ mod tests {
     fn handles_keep_what_they_say() {
         let scenario = Scenario::new("Handles").profiled_by::<Handles>();
         scenario.on_each_runtime(|runtime, profiled| {
-            // After nobody holds the three any more, after the handles were looked at, and after they
+            // After the program has released the three, after the handles were read, and after they
             // were destroyed.
             if runtime.major < 7 {
                 let stdout = "collected 3\ncollected 3\ncollected 3\n";

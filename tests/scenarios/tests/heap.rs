@@ -1,4 +1,4 @@
-//! A suspended runtime shows stacks and heap, and events come back.
+//! The stacks and the heap of a suspended runtime can be walked, and events arrive.
 //!
 //! The profiler suspends the runtime, walks stacks and the heap, and raises events, on a thread of its own.
 
@@ -15,7 +15,7 @@ use clr_profiler::info::SnapshotOptions;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Does so when a thread gets its name.
+/// Does all this when a thread gets its name.
 pub(crate) struct WalksHeap {
     once: Once,
 }
@@ -116,7 +116,7 @@ fn work(info: &ProfilerInfo, namer: ThreadId) -> Result<()> {
     if let Err(error) = heap(info) {
         log::line(format_args!("heap: {error}"));
     }
-    // Last: it makes this thread a managed one, which is refused much outside of callbacks.
+    // Last: it makes this thread a managed one, which is refused many calls outside of callbacks.
     if info.version() >= 12 {
         events(info)?;
     }

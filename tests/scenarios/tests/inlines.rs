@@ -1,6 +1,6 @@
-//! A profiler decides what is inlined, and knows what was.
+//! A profiler decides about inlining, and learns about it.
 //!
-//! The profiler decides what is inlined, and asks what was when modules were precompiled.
+//! The profiler refuses inlining, and queries the inlining of precompiled modules.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use clr_profiler::events::CodegenFlags;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Refuses that `Kept` is inlined; later lets nothing be inlined into `CallsFree`.
+/// Refuses the inlining of `Kept`; later allows no inlining into `CallsFree`.
 #[derive(Default)]
 pub(crate) struct Inlines {
     methods: Mutex<BTreeMap<String, (ModuleId, MethodDef)>>,
@@ -87,7 +87,7 @@ impl Profiler for Inlines {
     }
 }
 
-/// Asks which methods of the core library have inlined `string.IsNullOrEmpty`.
+/// Queries the methods of the core library that have inlined `string.IsNullOrEmpty`.
 fn precompiled(info: &ProfilerInfo) -> Result<()> {
     let mut modules = Vec::new();
     for module in info.modules()? {
@@ -152,7 +152,7 @@ mod tests {
     fn what_a_profiler_refuses_is_not_inlined() {
         let scenario = Scenario::new("Inlines")
             .profiled_by::<Inlines>()
-            // Inlining is of optimised code.
+            // Only optimised code is inlined.
             .env("COMPlus_TieredCompilation", "0");
         scenario.compare(|plain, profiled| {
         let inlined = "CallsFree,! CallsKept,! CallsBoth,CallsBoth,!\n";

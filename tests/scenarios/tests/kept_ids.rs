@@ -1,6 +1,6 @@
-//! Ids that are kept are good while what they stand for is there, and refused afterwards.
+//! Kept ids are valid while their targets exist, and refused afterwards.
 //!
-//! The profiler keeps every id that it sees, and three threads ask about them without a pause, while the
+//! The profiler keeps every id that it sees, and three threads continuously make calls about them, while the
 //! program unloads modules and ends threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,7 +60,7 @@ struct Ids {
     failed: AtomicU64,
 }
 
-/// Keeps ids, and asks about them.
+/// Keeps ids, and makes calls about them.
 pub(crate) struct KeepsIds {
     ids: Arc<Ids>,
     callers: Mutex<Vec<JoinHandle<()>>>,
@@ -98,7 +98,7 @@ impl Profiler for KeepsIds {
     }
 
     fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        // Here it still answers.
+        // Here calls about it still succeed.
         log::line(format_args!(
             "unloads {}",
             info.module_info(module).is_ok() && info.module_metadata(module).is_ok()
@@ -123,7 +123,7 @@ impl Profiler for KeepsIds {
 
     fn class_unload_started(&self, info: &ProfilerInfo, class: ClassId) -> Result<()> {
         self.ids.classes.keep(class);
-        // Arrays are no classes with a definition.
+        // Arrays have no definition of their own.
         let answers = info
             .array_class_info(class)
             .is_ok_and(|array| array.is_some() || info.class_id_info2(class).is_ok());
@@ -192,7 +192,7 @@ impl Profiler for KeepsIds {
     }
 }
 
-/// Counts the objects of each collection, and says no more.
+/// Counts the objects of each collection, and logs only that.
 #[derive(Default)]
 pub(crate) struct WalksObjects(AtomicU64);
 
@@ -225,7 +225,7 @@ impl Profiler for WalksObjects {
     }
 }
 
-/// Says how many ids are good, and how many are refused.
+/// Logs how many ids are valid, and how many are refused.
 fn say<T>(what: &str, ids: Vec<T>, ask: impl Fn(T) -> Result<()>) {
     let (mut good, mut refused) = (0, 0);
     for id in ids {
@@ -249,7 +249,7 @@ fn name<T>(answer: Result<T>) -> &'static str {
     }
 }
 
-/// Asks about everything, in an order that differs from thread to thread.
+/// Makes all calls, in an order that differs from thread to thread.
 fn call_all_the_time(info: &ProfilerInfo, ids: &Ids, number: u64) {
     let mut random = number + 1;
     let _ = info.initialize_current_thread();
@@ -289,7 +289,7 @@ fn of_module(info: &ProfilerInfo, module: ModuleId, pick: u64) -> Result<()> {
         3 => info.function_from_token(module, method).map(drop),
         _ => {
             let metadata = info.module_metadata(module)?;
-            // While it is held, the module can go.
+            // While it is held, the module can be unloaded.
             std::thread::yield_now();
             metadata.type_defs().count();
             metadata.scope_props().map(drop)
@@ -321,7 +321,7 @@ fn of_thread(info: &ProfilerInfo, thread: ThreadId, pick: u64) -> Result<()> {
         0 => info.thread_info(thread).map(drop),
         1 => info.thread_app_domain(thread).map(drop),
         2 => info.handle_from_thread(thread).map(drop),
-        // The thread runs: there is an answer only by chance.
+        // The thread runs: a walk succeeds only by chance.
         _ => info.do_stack_snapshot(Some(thread), SnapshotOptions::default(), |_| {
             std::ops::ControlFlow::Continue(())
         }),
@@ -334,7 +334,7 @@ mod tests {
 
     use super::{KeepsIds, WalksObjects};
 
-    /// How many contexts and threads come and go; many more with `KEPT_IDS`.
+    /// How many contexts are unloaded and threads end; many more with `KEPT_IDS`.
     fn count() -> String {
         std::env::var("KEPT_IDS").unwrap_or_else(|_| "30".to_owned())
     }

@@ -1,4 +1,4 @@
-//! Callbacks within callbacks, and callbacks at the end of the process.
+//! Nested callbacks, and callbacks at the end of the process.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +55,7 @@ impl Profiler for Nests {
     }
 }
 
-/// Says what still comes after `shutdown`.
+/// Logs the callbacks after `shutdown`.
 pub(crate) struct SaysLate {
     ended: AtomicBool,
 }
@@ -104,7 +104,7 @@ impl Profiler for SaysLate {
     }
 
     fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
-        // From a thread of its own, which goes on after the end: the runtime must not be asked.
+        // On a thread of its own, which continues after the end: the runtime must not be called.
         let info = info.clone();
         let (ask, asked) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
@@ -115,7 +115,7 @@ impl Profiler for SaysLate {
         let _ = ask.send(());
         log::line(format_args!("asked during shutdown: {:?}", told.recv()));
         self.ended.store(true, Ordering::SeqCst);
-        // Others go on meanwhile; those that were in a callback already may finish it.
+        // Other callbacks continue meanwhile; those that have begun already may finish.
         std::thread::sleep(std::time::Duration::from_millis(50));
         log::line("ended");
         Ok(())
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn nothing_reaches_the_profiler_after_its_shutdown() {
         let scenario = Scenario::new("Exits").profiled_by::<SaysLate>();
-        // Each run ends at another moment.
+        // Each run ends at a different moment.
         for _ in 0..5 {
             scenario.compare(|plain, profiled| {
                 assert_eq!(profiled.output(), plain.output());
@@ -156,7 +156,7 @@ mod tests {
                     .lines()
                     .filter(|line| line.starts_with("late"))
                     .count();
-                // At most one on each of the four threads: those in a callback at that very moment.
+                // At most one on each of the four threads: those in a callback at that moment.
                 assert!(late <= 4, "{}", profiled.log);
                 assert!(
                     profiled

@@ -1,6 +1,6 @@
 //! Made-up tokens are refused.
 //!
-//! The profiler asks for what made-up tokens name: tokens are numbers, and runtimes check them.
+//! The profiler resolves made-up tokens: tokens are numbers, and runtimes check them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use clr_profiler::il::token::Token;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Calls with tokens that the module does not have, as `Main` is compiled.
+/// Makes calls with tokens that the module does not have, as `Main` is compiled.
 #[derive(Default)]
 pub(crate) struct MadeUpTokens {
     is_done: AtomicBool,
@@ -109,7 +109,7 @@ mod tests {
             assert_eq!(
                 lines,
                 [
-                    // The properties of no type and of no reference to one are nothing.
+                    // A token that is neither a type nor a reference to one has no properties.
                     "0x0 answered [10, 11]",
                     "0xfa0 answered []",
                     "0xffff answered []",

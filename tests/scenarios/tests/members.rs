@@ -7,7 +7,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{NativeLibrary, NewField, NewType, TypeBuilder};
 use scenario_support::{clsid, log};
 
-/// What the program calls in this library.
+/// The function of this library that the program calls.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn scenario_native_add(a: i32, b: i32) -> i32 {
     a + b
@@ -118,7 +118,7 @@ impl Profiler for AddsMembers {
     }
 }
 
-/// A counter and what counts it.
+/// A counter and the method that increments it.
 fn counter(class: &mut TypeBuilder<'_>) -> Result<MethodSymbol> {
     let hits = class.field("Hits", "int", NewField::Static)?;
     class.method("Hit", "void ()", |body, _| {
@@ -320,7 +320,7 @@ impl Profiler for OwnInstances {
                 let deep = code.label();
                 code.ldarg(1)
                     .brtrue(deep)
-                    // Calls itself in the same instance, and gives what that gives, by way of a list.
+                    // Calls itself in the same instance, and returns its result, through a list.
                     .newobj(&new)
                     .stloc(local)
                     .ldloc(local)
@@ -395,7 +395,7 @@ nested h 0
     #[test]
     fn a_program_calls_and_reads_what_was_added() {
         let scenario = Scenario::new("Members")
-            // The core library comes precompiled, and would not be rewritten.
+            // The core library is precompiled, and would not be rewritten.
             .env("COMPlus_ReadyToRun", "0")
             .env("DOTNET_ReadyToRun", "0")
             .profiled_by::<AddsMembers>();
@@ -408,7 +408,7 @@ nested h 0
             .replace("native 0", "native 23")
             .replace("plain 33 no field no field", "plain 33 Int64 22 no field")
             .replace("from here 0", "from here 1");
-        // The program makes one builder; how many its framework makes is not told.
+        // The program creates one builder; the number of its framework is not fixed.
         let core = profiled.stdout.lines().find(|line| line.starts_with("core "));
         let core = core.unwrap_or_default();
         let expected = expected.replace("core no type", core);

@@ -1,4 +1,4 @@
-//! The values of custom attributes are those of the source.
+//! The values of custom attributes agree with the source.
 
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::prelude::*;

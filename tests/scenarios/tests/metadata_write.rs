@@ -1,4 +1,4 @@
-//! What a profiler adds to the metadata of a module is what it reads there afterwards.
+//! Additions to the metadata of a module are read back afterwards.
 
 use clr_profiler::il::attributes::{
     FieldAttributes, GenericParamAttributes, MemberAccess, MethodAttributes, MethodImplAttributes,
@@ -187,7 +187,7 @@ mod tests {
                 "type Added.Thing 0x100001",
                 "field Text Some(String(\"fünf\")) true",
                 "method Say true true",
-                "cut true",
+                "truncated true",
                 "parameter times Some(I4(3))",
                 "property Said 0x200 true true",
                 "generic TAdded",

@@ -38,8 +38,8 @@ extern "C" fn counted(by: i32) {
     COUNT.fetch_add(i64::from(by), Ordering::Relaxed);
 }
 
-/// Replaces the results of the program's methods by what functions of this library return, and
-/// counts calls. `NATIVE_CALLS=quick`: without transition.
+/// Replaces the results of the program's methods by those of functions of this library, and
+/// counts calls. `NATIVE_CALLS=quick`: without GC transition.
 pub(crate) struct NativeCalls {
     quick: bool,
 }
@@ -136,7 +136,7 @@ mod tests {
                 "{}",
                 profiled.log
             );
-            // One panic, which the program did not notice but for the result of zero.
+            // One panic, whose only effect on the program is a result of zero.
             assert_eq!(profiled.log.lines().count(), 1, "{}", profiled.log);
             assert!(
                 profiled

@@ -1,6 +1,6 @@
-//! Native code is known by its function, and the other way round.
+//! Native code is found by its function, and vice versa.
 //!
-//! The profiler asks where native code is and what it came from, and collects garbage.
+//! The profiler queries the addresses of native code and their functions, and collects garbage.
 
 use std::sync::Once;
 
@@ -8,7 +8,7 @@ use clr_profiler::info::IlOrigin;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Asks when the first thread gets its name.
+/// Makes the calls when the first thread gets its name.
 pub(crate) struct NativeCode {
     once: Once,
 }
@@ -80,7 +80,7 @@ fn ask(info: &ProfilerInfo) -> Result<()> {
     let os_thread = std::fs::read_link("/proc/thread-self")?;
     let is_known = os_thread.ends_with(info.thread_info(thread)?.to_string());
     log::line(format_args!("thread {is_known}"));
-    // From a callback it cannot be.
+    // It is refused in a callback.
     match info.force_gc() {
         Ok(()) => log::line("collected in a callback"),
         Err(error) => log::line(error),
@@ -116,7 +116,7 @@ mod tests {
             ] {
                 assert!(profiled.logged(line), "{line} not in {}", profiled.log);
             }
-            // Not from a callback, and the error says so; from a thread of its own, and it happened.
+            // Refused in a callback, and the error says so; on a thread of its own it succeeds.
             let refused =
                 "ICorProfilerInfo::ForceGC failed with CORPROF_E_UNSUPPORTED_CALL_SEQUENCE";
             assert!(profiled.log.contains(refused), "{}", profiled.log);

@@ -1,6 +1,6 @@
-//! Several profilers in one process: a main one, and notification profilers beside it.
+//! Several profilers in one process: a main one, and notification profilers.
 //!
-//! All of them are of one library. .NET Core 3.1 knows no notification profilers.
+//! All of them are in one library. .NET Core 3.1 has no notification profilers.
 
 use clr_profiler::Hresult;
 use clr_profiler_launcher::Error;
@@ -11,10 +11,10 @@ const WATCHES: &str = "Watches";
 const FIRST: &str = "Notified";
 const SECOND: &str = "NotifiedToo";
 
-/// What a notification profiler says when it is not allowed to set IL.
+/// The result of a notification profiler that tries to set IL.
 const REFUSED: &str = "Err(Call { call: \"ICorProfilerInfo::SetILFunctionBody\", hresult: E_INVALIDARG (0x80070057) })";
 
-/// Runs the program on each runtime and hands over the log; what the program does is what it does
+/// Runs the program on each runtime and passes on the log; the program behaves as
 /// without a profiler.
 fn on_each_runtime(scenario: &Scenario, assert: impl Fn(&Runtime, &str)) {
     scenario.waiting_on_each_runtime(|runtime, mut program| {
@@ -31,7 +31,7 @@ fn lines_of<'log>(log: &'log str, who: &str) -> Vec<&'log str> {
         .collect()
 }
 
-/// All that a notification profiler says that was loaded as one.
+/// All lines of a notification profiler that was loaded as one.
 fn all_of_it() -> [String; 4] {
     [
         "loaded".to_owned(),
@@ -108,7 +108,7 @@ fn a_profiler_that_does_not_say_that_it_is_one() {
 fn a_notification_profiler_named_as_the_main_one() {
     let scenario = Scenario::new("Waits").profiler(FIRST);
     on_each_runtime(&scenario, |runtime, log| {
-        // It is one all the same, and has the rights of one: where the runtime knows of that.
+        // It nevertheless is one, with restricted rights: if the runtime implements that.
         let mut expected = all_of_it();
         if runtime.major == 3 {
             expected[2] = "replaces Ok(())".to_owned();
@@ -124,7 +124,7 @@ fn events_that_a_notification_profiler_cannot_have_are_named() {
         .profiler(WATCHES)
         .notification_profiler(FIRST);
     on_each_runtime(&scenario, |runtime, log| {
-        // The main one goes on.
+        // The main one continues.
         assert!(log.contains("\ncompiling Waits.Program.Work0()\n"), "{log}");
         if runtime.major > 3 {
             assert_eq!(lines_of(log, "first"), ["loaded"]);
@@ -141,7 +141,7 @@ fn every_flag_is_refused_as_the_runtime_would() {
         .env("COMPlus_gcConcurrent", "0")
         .notification_profiler(FIRST);
     on_each_runtime(&scenario, |runtime, log| {
-        // A line for each difference, and one for what was refused.
+        // A line for each difference, and one for the refusal.
         let lines = lines_of(log, "notified");
         match lines[..] {
             [] if runtime.major == 3 => {}

@@ -1,4 +1,4 @@
-//! What is in objects, static fields, stacks and the environment, against what the program made.
+//! The contents of objects, static fields, stacks and the environment, compared with the program's values.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use clr_profiler::info::{ClauseKind, HandleKind, Object, ObjectValue, SnapshotOp
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Reads what the exception of the program `Objects` carries.
+/// Reads the contents of the exception of the program `Objects`.
 pub(crate) struct ReadsObjects;
 
 #[profiler(clsid = clsid("ReadsObjects"))]
@@ -68,7 +68,7 @@ impl Profiler for ReadsObjects {
         }
         read_statics(info)?;
         walk(info)?;
-        // From here on the object may be elsewhere.
+        // This call may trigger a GC: the object id is invalid afterwards.
         let domain = info.thread_app_domain(info.current_thread_id()?)?;
         info.app_domain_info(domain)?;
         match (info.object(thrown), holder.field("Number")) {
@@ -96,7 +96,7 @@ impl Profiler for ReadsObjects {
     }
 }
 
-/// The text behind a reference to a string.
+/// The text of a reference to a string.
 fn text(info: &ProfilerInfo, value: Option<ObjectValue<'_>>) -> Result<String> {
     match value {
         Some(ObjectValue::Reference(Some(text))) => {

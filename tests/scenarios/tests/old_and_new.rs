@@ -1,11 +1,11 @@
-//! Calls agree with those that took their place, and enumerators go through the same items in
+//! Calls agree with those that replaced them, and enumerators return the same items in
 //! every way.
 
 use clr_profiler::info::{FunctionEnum, IlOrigin, ModuleEnum, ThreadEnum};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Does so when a thread of `Statics` gets the name "other".
+/// Does this when a thread of `Statics` gets the name "other".
 pub(crate) struct OldAndNew;
 
 #[profiler(clsid = clsid("OldAndNew"))]
@@ -120,7 +120,7 @@ fn code(info: &ProfilerInfo) -> Result<()> {
             old.module == new.module && old.module == Some(method.module()),
             old.token == new.token && old.token == method.props()?.class
         ));
-        // Nothing is compiled at the first address of the process.
+        // There is no code at the first address of the process.
         log::line(outcome(info.function_from_ip(1)));
         log::line(outcome(info.function_from_ip3(1)));
     }
@@ -165,7 +165,7 @@ fn layouts(info: &ProfilerInfo) -> Result<()> {
     Ok(())
 }
 
-/// The ways in which an enumerator goes through the same items. A macro, since each kind has its own
+/// The ways in which an enumerator returns the same items. A macro, because each kind has its own
 /// type.
 macro_rules! ways {
     ($info:expr, $name:literal, $enumerator:ty, $make:expr) => {{
@@ -205,7 +205,7 @@ fn enumerations(info: &ProfilerInfo) -> Result<()> {
     ways!(info, "functions2", FunctionEnum, |info: &ProfilerInfo| info
         .jitted_functions2());
     if info.version() >= 14 {
-        // Objects are not compared across calls: they stay where they are.
+        // Objects are not compared across calls: these are never moved.
         let places = |objects: clr_profiler::info::ObjectEnum<'_>| -> Result<Vec<usize>> {
             objects.map(|object| Ok(object?.address())).collect()
         };
@@ -247,7 +247,7 @@ mod tests {
                 profiled.log
             );
             let runtime_says = match runtime.major {
-                // As .NET Core 3.1 calls itself.
+                // The version that .NET Core 3.1 reports.
                 3 => "runtime Core 4".to_owned(),
                 major => format!("runtime Core {major}"),
             };
@@ -263,7 +263,7 @@ mod tests {
                 "class true true".to_owned(),
                 "ICorProfilerInfo::GetFunctionFromIP failed with E_FAIL (0x80004005)".to_owned(),
                 "ICorProfilerInfo8::GetFunctionFromIP3 failed with E_FAIL (0x80004005)".to_owned(),
-                // Behind the type: 32 bits of length, then the characters.
+                // After the type: 32 bits of length, then the characters.
                 "strings true 8 12".to_owned(),
                 "frozen true 0".to_owned(),
                 "domain \"clrhost\"".to_owned(),

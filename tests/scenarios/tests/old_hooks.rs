@@ -1,6 +1,6 @@
 //! Hooks of older generations see the same calls.
 //!
-//! The profiler has hooks of the first and second generation, and the mapper that has no place for data.
+//! The profiler sets hooks of the first and second generation, and the mapper without client data.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,14 +10,14 @@ use clr_profiler::prelude::*;
 use clr_profiler_sys as sys;
 use scenario_support::{clsid, log};
 
-/// Counts how often methods of `Calls` begin and end, with hooks of the generation that
+/// Counts how often methods of `Calls` are entered and left, with hooks of the generation that
 /// `SCENARIO_HOOKS` names.
 pub(crate) struct OldHooks;
 
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
-/// The functions that have hooks; the number that hooks get is a place in it, from 1 on.
+/// The functions with hooks; the number that hooks get is an index in it, from 1.
 static HOOKED: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
-/// By name: how often it began, ended, and ended with a tail call.
+/// By name: how often it was entered, left, and ended by a tail call.
 static COUNTS: Mutex<BTreeMap<String, [u32; 3]>> = Mutex::new(BTreeMap::new());
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -97,7 +97,7 @@ impl Profiler for OldHooks {
         INFO.get_or_init(|| info.clone());
         let generation = std::env::var("SCENARIO_HOOKS").unwrap_or_default();
         // SAFETY: the hooks do not unwind, and only count: that is sound in any function on any
-        // thread, for as long as the library is there, which is for ever.
+        // thread, for as long as the library is loaded, which is forever.
         let set = unsafe {
             match generation.as_str() {
                 "1" => {
@@ -153,7 +153,7 @@ mod tests {
                         "Calls.Program.Product [1, 1, 0]",
                         "Calls.Program.Show<System.__Canon> [1, 1, 0]",
                         "Calls.Program.Show<int> [1, 1, 0]",
-                        // It throws: it does not leave. `Half` has no hooks.
+                        // It throws: it is not left by a return. `Half` has no hooks.
                         "Calls.Program.Throws [1, 0, 0]",
                     ]
                 );

@@ -1,4 +1,4 @@
-//! Events of the program, of the runtime and of the profiler come back as they were raised.
+//! Events of the program, of the runtime and of the profiler are delivered unchanged.
 //!
 //! The profiler listens to events of the program, of the runtime and of its own.
 
@@ -32,7 +32,7 @@ impl Profiler for Pipes {
     }
 
     fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
-        // EventPipe makes a thread of its own a managed one: that is not left to be used again.
+        // EventPipe makes a thread of the profiler a managed one: such a thread is not reused.
         let info = info.clone();
         let session = self.session().take();
         let worker = match (name, session) {
@@ -119,7 +119,7 @@ impl Profiler for Pipes {
 const ACTIVITY: Uuid = Uuid::from_u128(0x1B7D_7C0E_55A5_4E0C_9E2F_0B5B_1F2C_6A11);
 const RELATED: Uuid = Uuid::from_u128(0x2B7D_7C0E_55A5_4E0C_9E2F_0B5B_1F2C_6A22);
 
-/// A provider of events that have keyword and level, in a session that asks for those.
+/// A provider of events with keyword and level, in a session that enables those.
 fn wanted(name: &str) -> EventPipeProviderConfig {
     let mut wanted = EventPipeProviderConfig::all(name);
     wanted.keywords = 2;
@@ -216,7 +216,7 @@ fn write(info: &ProfilerInfo, event: &DefinedEvent, number: i32) -> Result<()> {
     )
 }
 
-/// The values as they came back.
+/// The delivered values.
 fn all_kinds(payload: &mut EventPayloadReader<'_>) -> String {
     let mut values = vec![
         format!("{:?}", payload.i32()),
@@ -262,7 +262,7 @@ mod tests {
         let mut expected = vec![
             "created Scenario-Managed",
             "created Scenario-Native",
-            // What was written before is not there; neither is what has another keyword or a finer
+            // Earlier events are not delivered; neither are those with another keyword or a finer
             // level.
             "wanted true 3 2 0",
             "started",
@@ -272,11 +272,11 @@ mod tests {
              stack false",
             "ICorProfilerInfo12::EventPipeStartSession failed with E_INVALIDARG (0x80070057): an id \
              or a token that this runtime does not know, or flags that do not go together",
-            // The source itself puts bits beside its keyword 2: the sessions that it knows.
+            // The source itself adds bits to its keyword 2: the sessions that it knows.
             "event Scenario-Managed 5 3 (Some(2) Some(\"in tïme\") Some(1.5)) 0 left, described as \
              Some(5) Some(\"Happened\") Some(263882790666242) Some(3) Some(3), activity Some(false) \
              None, thread false, stack false",
-            // A provider that is there already is not turned on; the next of that name is.
+            // An existing provider is not enabled; the next of that name is.
             "created Scenario-Late",
             "added",
             "created Scenario-Late",
@@ -284,12 +284,12 @@ mod tests {
             "event Scenario-Late 1 0 (Some(1099511627776)) 0 left, described as Some(1) \
              Some(\"Came\") Some(263882790666240) Some(0) Some(4), activity Some(false) None, thread \
              false, stack false",
-            // Of all generations, asked for by the program.
+            // Of all generations, requested by the program.
             "collection true Some(2) Some(1)",
             "wanted false 3 2 0",
             "stopped",
         ];
-        // Older runtimes tell providers nothing.
+        // Older runtimes do not notify providers.
         expected.retain(|line| runtime.major >= 8 || !line.starts_with("wanted"));
         let lines: Vec<&str> = log.lines().collect();
         assert_eq!(lines, expected);

@@ -1,6 +1,6 @@
-//! Methods that run get other IL and back, and what has inlined them follows.
+//! Methods that run get new IL and back their original IL, and their inliners follow.
 //!
-//! The profiler changes constants of methods that run, and of what has inlined them, and looks at the code.
+//! The profiler changes constants of methods that run, and of their inliners, and inspects the code.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use clr_profiler::info::{CodeRange, IlMapEntry, IlOrigin, RejitFlags};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Does so step by step, each when a thread of `Rejit` gets the name of the step.
+/// Works step by step, each when a thread of `Rejit` gets the name of the step.
 #[derive(Default)]
 pub(crate) struct RejitSteps {
     methods: Mutex<BTreeMap<String, Known>>,
@@ -83,7 +83,7 @@ impl Profiler for RejitSteps {
     ) -> Result<bool> {
         let (into, method) = (info.method(caller)?, info.method(callee)?);
         if into.name()? == "CallsSmall" {
-            // What is inlined at once is never compiled.
+            // A method that is inlined at once is never compiled.
             let (module, token) = (method.module(), method.token());
             let known = Known {
                 function: callee,
@@ -187,7 +187,7 @@ fn step(info: &ProfilerInfo, name: &str, methods: &Methods) -> Result<()> {
     }
 }
 
-/// All ways to ask for the code of one IL of a function have to answer the same.
+/// All ways to query the code of one IL of a function have to agree.
 fn code(info: &ProfilerInfo, function: FunctionId, rejit: RejitId) -> Result<()> {
     let starts = info.native_code_start_addresses(function, rejit)?;
     let [start] = starts[..] else {
@@ -236,7 +236,7 @@ mod tests {
     fn methods_and_their_inliners_change_and_change_back() {
         let scenario = Scenario::new("Rejit")
             .profiled_by::<RejitSteps>()
-            // Inlining is of optimised code.
+            // Only optimised code is inlined.
             .env("COMPlus_TieredCompilation", "0");
         scenario.on_each_runtime(|_, profiled| {
             assert_eq!(
@@ -246,7 +246,7 @@ mod tests {
                 profiled.log
             );
             let same = |count| vec!["true"; count].join(", ");
-            // Steps and compilations come from several threads: only lines of one thread have an order.
+            // Steps and compilations are on several threads: only lines of one thread have an order.
             let lines = profiled.log.lines();
             let (code, mut others): (Vec<_>, Vec<_>) =
                 lines.partition(|line| line.starts_with("code"));
@@ -268,7 +268,7 @@ mod tests {
                     "ids 3",
                     "inlining Rejit.Program.Small()",
                     "map of Say Ok(())",
-                    // Not of what has inlined a changed method: that keeps its IL.
+                    // Not for inliners of a changed method: they keep their IL.
                     "parameters of Constant",
                     "parameters of Constant",
                     "parameters of Small",

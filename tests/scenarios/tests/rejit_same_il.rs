@@ -6,7 +6,7 @@ use std::thread;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Requests a ReJIT of `Basics.Program.Mix` once that was compiled.
+/// Requests a ReJIT of `Basics.Program.Mix` once it was compiled.
 pub(crate) struct Rejits {
     requested: Once,
 }
@@ -56,7 +56,7 @@ impl Profiler for Rejits {
             .set_il_function_body(&body[..body.len() - 1])
             .is_ok()
         {
-            log::line("a body that is cut short was accepted");
+            log::line("a truncated body was accepted");
         }
         control.set_il_function_body(&body)?;
         log::line("asked for parameters");
@@ -112,7 +112,7 @@ mod tests {
                 "{}",
                 profiled.log
             );
-            assert!(!profiled.logged("a body that is cut short was accepted"));
+            assert!(!profiled.logged("a truncated body was accepted"));
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The sampler on programs with deep stacks, and with many threads: it stops them for a bounded part of
+//! The sampler on programs with deep stacks, and with many threads: it suspends them for a bounded part of
 //! the time.
 
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::sampling::{Sampler, SamplerOptions};
 use scenario_support::{clsid, log};
 
-/// Says what its sampler has done. With `SCENARIO_THREADS` it samples threads that wait, too, and says
+/// Logs the totals of its sampler. With `SCENARIO_THREADS` it samples waiting threads, too, and logs
 /// when it has seen so many.
 pub(crate) struct SamplesDeep {
     sampler: Arc<Sampler>,
@@ -28,7 +28,7 @@ impl Profiler for SamplesDeep {
         let seen = Arc::new(Mutex::new(HashSet::new()));
         let sampler = setup.attach(Sampler::new(options, move |_, sample| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            // Threads that have not called so deep yet do not count.
+            // Threads that have not reached this depth yet do not count.
             if sample.frames.len() > 20 && seen.insert(sample.thread) && Some(seen.len()) == wanted
             {
                 log::line("all seen");
@@ -77,7 +77,7 @@ mod tests {
         numbers.collect()
     }
 
-    /// A fifth of the time, a tenth of a second, and the stop after which the program ended.
+    /// A fifth of the time, a tenth of a second, and the suspension during which the program ended.
     fn assert_bounded(finished: &Finished) -> HashMap<&str, u64> {
         let numbers = numbers(finished);
         println!("{numbers:?}");

@@ -26,7 +26,7 @@ impl Profiler for SessionRaces {
         if name != "plain" {
             return Ok(());
         }
-        // EventPipe makes a thread of its own a managed one: that is not left to be used again.
+        // EventPipe makes a thread of the profiler a managed one: such a thread is not reused.
         let info = info.clone();
         let race = thread::spawn(move || race(&info));
         race.join().map_err(|_| Error::other("the race panicked"))?
@@ -44,7 +44,7 @@ fn race(info: &ProfilerInfo) -> Result<()> {
                 let Some(session) = session() else {
                     continue;
                 };
-                // One name again and again: the session keeps each.
+                // The same name again and again: the session keeps each.
                 let provider = EventPipeProviderConfig::all("Scenario-Added");
                 if info
                     .event_pipe_add_provider_to_session(session, &provider)

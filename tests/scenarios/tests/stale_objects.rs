@@ -1,7 +1,7 @@
-//! Objects are refused once the collector may have moved them.
+//! Object ids are refused once the collector may have moved the objects.
 //!
-//! The profiler uses objects after calls during which the collector may have moved them, wherever such a call can
-//! hide.
+//! The profiler uses objects after calls that may trigger a GC, wherever such a call can
+//! be.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use clr_profiler::info::{HandleKind, ObjectHandle, ObjectValue, SnapshotOptions}
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Keeps objects too long as the exception of `Objects` comes, and says what became of it.
+/// Keeps objects too long as the exception of `Objects` occurs, and logs the result.
 #[derive(Default)]
 pub(crate) struct KeepsObjects {
     handle: OnceLock<ObjectHandle>,
@@ -74,7 +74,7 @@ impl Profiler for KeepsObjects {
     }
 }
 
-/// Writes whether it was refused, and by whom.
+/// Logs whether it was refused, and by which side.
 fn say<T>(what: &str, asked: Result<T>) {
     match asked {
         Ok(_) => log::line(format_args!("{what}: answered")),
@@ -82,7 +82,7 @@ fn say<T>(what: &str, asked: Result<T>) {
     }
 }
 
-/// A call during which a collection can take place.
+/// A call that may trigger a GC.
 fn let_objects_move(info: &ProfilerInfo) -> Result<()> {
     let domain = info.thread_app_domain(info.current_thread_id()?)?;
     info.app_domain_info(domain).map(drop)
@@ -145,7 +145,7 @@ fn in_handle(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
     );
     say("after a handle", info.class_from_object(thrown));
     say("its fields", object.field("Held"));
-    // What was delivered before is no fresher inside.
+    // Earlier object ids do not become valid inside.
     info.with_object_of_handle(&handle, |fresh| {
         if let Some(fresh) = fresh {
             say("of the handle", info.class_from_object(fresh));

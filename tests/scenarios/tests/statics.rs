@@ -1,7 +1,7 @@
-//! Static fields, threads and types are where and what the program made them.
+//! Static fields, threads and types have the addresses and contents that the program gave them.
 //!
-//! The profiler finds static fields of all kinds, and what threads, modules, assemblies and domains
-//! there are.
+//! The profiler finds static fields of all kinds, and enumerates threads, modules, assemblies and
+//! domains.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use clr_profiler::info::ModuleFlags;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Asks when the threads of `Statics` get their names.
+/// Makes the calls when the threads of `Statics` get their names.
 #[derive(Default)]
 pub(crate) struct Statics {
     main: Mutex<Option<ThreadId>>,
@@ -69,7 +69,7 @@ fn number(address: usize) -> i32 {
     unsafe { field.read_unaligned() }
 }
 
-/// The error's first words: which call failed, and how.
+/// The error's first words: the failed call, and the code.
 fn outcome<T: std::fmt::Debug>(asked: Result<T>) -> String {
     match asked {
         Ok(answer) => format!("{answer:?}"),
@@ -204,7 +204,7 @@ mod tests {
 
     use super::Statics;
 
-    /// How calls end that ask for a field of another kind.
+    /// The results of calls for a field of another kind.
     const OTHER_KIND: &str = "failed with E_INVALIDARG (0x80070057): an id or a token that this runtime \
      does not know, or flags that do not go together";
 

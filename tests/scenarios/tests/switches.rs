@@ -10,13 +10,13 @@ use clr_profiler::prelude::*;
 use clr_profiler::rejit::{Inliners, MethodName, Precompiled, Rejit, RejitOptions};
 use scenario_support::{clsid, log};
 
-/// Methods of `Switched`, and what is added to their results.
+/// Methods of `Switched`, and the changes of their results.
 const METHODS: [(&str, i32); 5] = [
     ("[Switched]Switched.Program.Own()", 1000),
     ("[Switched]Switched.Program.Small", 1000),
     ("[Switched]Switched.Holder<T>.Get", 1000),
     ("[System.Private.CoreLib]System.Version.GetHashCode()", 1000),
-    // Of the four parts of a version, one is not written any more.
+    // One of the four parts of a version is no longer written.
     ("System.Version.get_DefaultFormatFieldCount", -1),
 ];
 
@@ -37,7 +37,7 @@ fn names() -> Result<Vec<MethodName>> {
     METHODS.iter().map(|(name, _)| name.parse()).collect()
 }
 
-/// What is added to the result of a method.
+/// The change of a method's result.
 fn change(name: &str) -> i32 {
     match name.contains("get_DefaultFormatFieldCount") {
         true => -1,
@@ -64,7 +64,7 @@ impl Profiler for Switches {
                 let mut code = Fragment::new();
                 match cx.props().name.as_str() {
                     "Own" if fails => return Err(Error::other("not this one")),
-                    // Takes more from the stack than there is.
+                    // Pops more from the stack than there is.
                     "Small" if fails => code.add(),
                     _ => code.ldc_i4(add).add(),
                 };
@@ -79,7 +79,7 @@ impl Profiler for Switches {
 
     fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
         let (rejit, info, name) = (Arc::clone(&self.rejit), info.clone(), name.to_owned());
-        // The thread that was named waits here for what is done.
+        // The named thread waits here for the end of the step.
         let step = thread::spawn(move || step(&rejit, &info, &name));
         step.join().map_err(|_| Error::other("a step panicked"))?
     }
@@ -177,10 +177,10 @@ mod tests {
             .env("COMPlus_TieredCompilation", tiered)
     }
 
-    /// What the program's methods return when nothing is on.
+    /// The results of the program's methods when nothing is on.
     const OFF: &str = "41 51 5 6 270544900 7";
 
-    /// What the program wrote: its lines, without the last, which is of times and printed.
+    /// The program's lines, without the last, which has the times and is printed.
     fn lines<'a>(runtime: &Runtime, profiled: &'a Finished) -> Vec<&'a str> {
         let (lines, log) = (&profiled.stdout, &profiled.log);
         assert_eq!(profiled.status.code(), Some(9), "{lines}{log}");
@@ -196,7 +196,7 @@ mod tests {
         lines
     }
 
-    /// All that the program writes, where everything that is wanted is on.
+    /// The program's whole output, if everything requested is on.
     fn expected(on: &str, is_seen_on: impl Fn(usize) -> bool) -> Vec<String> {
         let (_, but_first) = on.split_once(' ').unwrap();
         let kinds = (0..6).map(|kind| {
@@ -292,7 +292,7 @@ mod tests {
     fn what_has_inlined_a_method_keeps_it_if_so_wanted() {
         switched("keep", "0").on_each_runtime(|runtime, profiled| {
             let lines = lines(runtime, profiled);
-            // What is precompiled may have been inlined or not.
+            // Precompiled methods may have been inlined or not.
             assert!(lines[1].starts_with("on: 1041 51 1005 1006 "), "{lines:?}");
             assert_eq!(lines[2], format!("off: {OFF}"));
             assert_eq!(lines[4], "kind 1 True False");

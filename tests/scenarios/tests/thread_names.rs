@@ -1,9 +1,9 @@
-//! Names of threads arrive as the program gave them.
+//! Names of threads arrive as the program set them.
 
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Writes the names that the program gives its threads.
+/// Logs the names that the program gives its threads.
 pub(crate) struct ThreadNames;
 
 #[profiler(clsid = clsid("ThreadNames"))]

@@ -1,6 +1,6 @@
 //! Calls of native code, and its calls back.
 //!
-//! The profiler writes where the program's methods go to native code and come back.
+//! The profiler logs where the program's methods enter native code and return.
 
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};

@@ -1,4 +1,4 @@
-//! The answers of a resolver, to be given again without asking.
+//! Recorded results of a resolver, replayed without resolving.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ enum Answer {
     Constructor(bool),
 }
 
-/// Asks, and remembers the answers in their order.
+/// Resolves, and records the results in their order.
 pub(super) struct Recorder<'a> {
     resolver: &'a (dyn Resolver + 'a),
     answers: RefCell<Vec<Answer>>,
@@ -34,7 +34,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Gives the answers that were recorded to the same questions in the same order.
+/// Replays the recorded results for the same calls in the same order.
 pub(super) struct Replay(RefCell<std::vec::IntoIter<Answer>>);
 
 impl Replay {

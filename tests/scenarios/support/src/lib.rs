@@ -1,5 +1,5 @@
-//! What the profilers of the scenarios share with the tests that have them loaded: how they are named,
-//! and where they write.
+//! Shared by the profilers of the scenarios and the tests that have them loaded: their class ids,
+//! and the log.
 
 pub mod log;
 

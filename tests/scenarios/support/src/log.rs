@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// Writes one line. Errors show as missing lines.
+/// Writes one line. Errors are visible as missing lines.
 pub fn line(text: impl Display) {
     static LOG: OnceLock<Option<File>> = OnceLock::new();
     let log = LOG.get_or_init(|| {

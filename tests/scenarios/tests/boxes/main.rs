@@ -1,4 +1,4 @@
-//! Arguments and results as objects: what the program is given, for every kind of value.
+//! Arguments and results as objects: the objects that the program receives, for every kind of value.
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::{MethodSig, TypeSig};
@@ -7,8 +7,8 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{Boxing, RewriteContext};
 use scenario_support::{clsid, log};
 
-/// Gives the arguments and results of the program's methods to the program as objects; with
-/// `BOX=everything`, makes objects of those of the framework, too, and drops them.
+/// Passes the arguments and results of the program's methods to the program as objects; with
+/// `BOX=everything`, boxes those of the framework, too, and drops the objects.
 pub(crate) struct Boxes {
     everything: bool,
 }
@@ -32,7 +32,7 @@ impl Profiler for Boxes {
         let method = info.method(function)?;
         let name = method.full_name()?;
         if self.everything {
-            // What casts and stores objects must not need itself.
+            // The code that casts and stores objects must not need boxing itself.
             if name.starts_with("System.Runtime.") {
                 return Ok(());
             }
@@ -104,7 +104,7 @@ fn show(body: &mut clr_profiler::il::body::MethodBody, cx: &mut RewriteContext<'
     Ok(())
 }
 
-/// Lets the program give another object for each argument.
+/// Lets the program return another object for each argument.
 fn replace(
     body: &mut clr_profiler::il::body::MethodBody,
     cx: &mut RewriteContext<'_>,
@@ -140,7 +140,7 @@ fn replace(
     Ok(())
 }
 
-/// Makes objects of everything and back, for nothing.
+/// Boxes and unboxes everything, without using the objects.
 fn drop_all(
     body: &mut clr_profiler::il::body::MethodBody,
     cx: &mut RewriteContext<'_>,
@@ -151,7 +151,7 @@ fn drop_all(
     } = cx.signature().clone();
     let mut before = Fragment::new();
     if !is_core {
-        // Storing into arrays is code of the core library itself.
+        // Storing into arrays is itself code of the core library.
         let arguments = cx.arguments_array()?;
         before.append(&arguments.code).pop();
     }
@@ -191,7 +191,7 @@ mod tests {
     fn arguments_and_results_of_every_kind_are_objects() {
         let scenario = Scenario::new("Boxes").profiled_by::<Boxes>();
         scenario.compare(|plain, profiled| {
-        // By itself, the program says only what its last methods give.
+        // By itself, the program prints only the results of its last methods.
         assert!(
             plain
                 .stdout
@@ -227,7 +227,7 @@ mod tests {
     fn a_framework_whose_values_are_all_boxed_does_what_it_did() {
         let scenario = Scenario::new("Boxes")
             .env("BOX", "everything")
-            // Nothing comes precompiled.
+            // No precompiled code is used.
             .env("COMPlus_ReadyToRun", "0")
             .env("DOTNET_ReadyToRun", "0")
             .profiled_by::<Boxes>();

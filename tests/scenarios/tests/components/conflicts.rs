@@ -1,4 +1,4 @@
-//! Components that cannot be attached, and what is said of it.
+//! Components that cannot be attached, and the messages about it.
 
 use clr_profiler::heap::AllocationTicks;
 use clr_profiler::hooks::{CallHooks, HookedFunction};
@@ -30,7 +30,7 @@ impl Component for Hooking {
     }
 }
 
-/// Hears of what only a profiler hears of that is there from the start.
+/// Requests an event that is reserved for profilers loaded at startup.
 struct Allocations;
 
 #[component]
@@ -58,7 +58,7 @@ fn say(what: &str, outcome: Result<()>) -> Result<()> {
     outcome
 }
 
-/// Attaches what `CONFLICT` names, and fails as that does.
+/// Attaches the component that `CONFLICT` names, and returns its error.
 pub(crate) struct Conflicts;
 
 #[profiler(clsid = clsid("Conflicts"))]
@@ -90,7 +90,7 @@ impl Profiler for Conflicts {
     }
 }
 
-/// Has ReJIT parameters of its own, and wants `Rejit` as well.
+/// Sets ReJIT parameters itself, and also attaches `Rejit`.
 pub(crate) struct OwnsRejit;
 
 #[profiler(clsid = clsid("OwnsRejit"))]

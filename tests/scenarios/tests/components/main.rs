@@ -1,4 +1,4 @@
-//! What is attached to a profiler gets what it needs, in its order, and stays out of the others' way.
+//! Components attached to a profiler get their callbacks, in their order, and do not affect each other.
 
 mod conflicts;
 mod pairs;
@@ -19,7 +19,7 @@ pub(crate) use pairs::Pairs;
 /// How a part changes the result of a method.
 type Change = fn(&mut Fragment);
 
-/// A component that says what it gets, and edits the methods `Work*`.
+/// A component that logs its callbacks, and edits the methods `Work*`.
 struct Part {
     name: &'static str,
     order: i32,
@@ -117,7 +117,7 @@ impl Component for Panics {
     }
 }
 
-/// Refuses that `Kept` is inlined, and one precompiled function.
+/// Refuses the inlining of `Kept`, and one precompiled function.
 #[derive(Default)]
 struct Refuses(AtomicUsize);
 
@@ -139,7 +139,7 @@ impl Component for Refuses {
     }
 }
 
-/// Has components that edit the methods `Work*`, each once, and by ReJIT `Work2` when it was compiled.
+/// Has components that edit the methods `Work*`, each once, and `Work2` by ReJIT after its compilation.
 pub(crate) struct Composed {
     rejit: Arc<Rejit>,
     refuses: Arc<Refuses>,
@@ -158,7 +158,7 @@ impl Profiler for Composed {
         };
         setup.attach(second)?;
         setup.attach(Panics)?;
-        // It says that it comes before.
+        // Its log line says that it is the first.
         let first = Part {
             name: "first",
             order: -1,
@@ -180,7 +180,7 @@ impl Profiler for Composed {
         })
     }
 
-    // Others are asked as well: nobody may refuse.
+    // The others are called as well: each may refuse.
     fn jit_inlining(&self, _: &ProfilerInfo, _: FunctionId, _: FunctionId) -> Result<bool> {
         Ok(true)
     }
@@ -196,7 +196,7 @@ impl Profiler for Composed {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         if self.refuses.0.load(Ordering::Acquire) == function.raw() {
-            log::line("compiled what was refused");
+            log::line("compiled a refused function");
         }
         started("profiler", info, function, |code| {
             code.ldc_i4(2).mul();

@@ -13,14 +13,14 @@ use clr_profiler::rejit::{Rejit, RejitOptions};
 use clr_profiler::sampling::{Sampler, SamplerOptions};
 use scenario_support::{clsid, log};
 
-/// Attaches what `PAIR` names, separated by commas, and says at the end what each has given.
+/// Attaches the components that `PAIR` names, separated by commas, and logs the results of each at the end.
 #[derive(Default)]
 pub(crate) struct Pairs {
     rejit: Option<Arc<Rejit>>,
     heap: Option<Arc<HeapRecorder>>,
     sampler: Option<Arc<Sampler>>,
     counts: Arc<Counts>,
-    /// The program's type is on its heap.
+    /// Whether the program's type is on its heap.
     recorded: OnceLock<bool>,
 }
 
@@ -114,7 +114,7 @@ impl Profiler for Pairs {
         Ok(pairs)
     }
 
-    // The last thing that the program is asked for.
+    // The last command to the program.
     fn jit_compilation_started(
         &self,
         info: &ProfilerInfo,

@@ -14,7 +14,7 @@ fn each_gets_callbacks_and_il_in_its_order_and_panics_alone() {
         .waiting_on_each_runtime(|_, mut program| {
             // 100 * n + 10 * n, and of the method: (n * 10 + 3) * 2.
             assert_eq!(program.ask("work 1"), "worked 136");
-            // ReJIT adds 100 to what the others have made of it, as soon as that was compiled.
+            // ReJIT adds 100 to the result of the others, as soon as their code was compiled.
             let mut answer = program.ask("work 2");
             for _ in 0..1000 {
                 if answer == "worked 366" {
@@ -72,20 +72,20 @@ fn each_gets_callbacks_and_il_in_its_order_and_panics_alone() {
 fn one_refusal_counts() {
     let scenario = Scenario::new("Inlines")
         .profiled_by::<Composed>()
-        // Inlining is of optimised code.
+        // Only optimised code is inlined.
         .env("COMPlus_TieredCompilation", "0");
     scenario.compare(|_, profiled| {
         let kept = "CallsFree,! Kept,! CallsBoth,Kept,!\n";
         assert_eq!(profiled.stdout, kept.repeat(2), "{}", profiled.log);
         assert!(
-            profiled.logged("compiled what was refused"),
+            profiled.logged("compiled a refused function"),
             "{}",
             profiled.log
         );
     });
 }
 
-/// What is said of a conflict; the program runs as if there were no profiler.
+/// Checks the message about a conflict; the program runs as if there were no profiler.
 fn conflict(conflict: &str, expected: impl Fn(&Runtime, &str) -> bool) {
     let scenario = Scenario::new("Hello")
         .profiled_by::<Conflicts>()
@@ -170,7 +170,7 @@ fn an_attached_component_has_what_can_be_had_then() {
     });
 }
 
-/// What each gives to a program that does its work `*` times.
+/// The result of each for a program that does its work `*` times.
 const GIVES: [(&str, &str); 7] = [
     ("rejit", "rejit Compiled"),
     ("heap", "heap Some(true)"),
@@ -196,7 +196,7 @@ fn each_pair_gives_what_each_gives_alone() {
             let mut program = scenario.start(runtime);
             assert_eq!(program.line(), "ready");
             let mut times = 1;
-            // Until it is seen to have other IL, if it is to have that.
+            // Until its rejitted IL is effective, if it gets any.
             loop {
                 times += 1;
                 match (&*program.ask("work 1"), names.contains(&"rejit")) {

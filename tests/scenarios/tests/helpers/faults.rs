@@ -1,5 +1,5 @@
-//! A helper that cannot be called is not called: the program does what it does without a profiler, and
-//! the profiler is told.
+//! A helper that cannot be called is not called: the program behaves as without a profiler, and
+//! the profiler gets an error.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use clr_profiler_tests::{Finished, Folder, Scenario, profilee};
 
 use super::HelpsAll;
 
-/// Has all methods of the program call the helper.
+/// Makes all methods of the program call the helper.
 fn all_methods(helper: &str, mode: &str) -> Scenario {
     Scenario::new("Helped")
         .profiled_by::<HelpsAll>()
@@ -19,7 +19,7 @@ fn helper() -> String {
     profilee("helper/Helper").to_str().unwrap().to_owned()
 }
 
-/// Methods that were refused for a reason, and those that have called the helper.
+/// The number of methods that were refused for a reason, and of those that have called the helper.
 fn counts(profiled: &Finished, reason: &str) -> (usize, usize) {
     let refused = profiled.log.lines().filter(|line| {
         line.starts_with("jit_compilation_started failed: ")
@@ -31,7 +31,7 @@ fn counts(profiled: &Finished, reason: &str) -> (usize, usize) {
     (refused.count(), called.count())
 }
 
-/// The program's output is its own, no method calls the helper, and the reason is told of each.
+/// The program's output is its own, no method calls the helper, and the reason is reported for each.
 fn assert_left_alone(scenario: &Scenario, reason: &str) {
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
@@ -66,7 +66,7 @@ fn a_truncated_helper_is_not_called() {
     let folder = Folder::new();
     let whole = fs::read(helper()).unwrap();
     let cut = folder.path("Helper.dll");
-    // Its metadata is there.
+    // Its metadata is complete.
     fs::write(&cut, &whole[..whole.len() - 0x300]).unwrap();
     let reason = "the runtime has not loaded the helper assembly Helper";
     assert_left_alone(&all_methods(cut.to_str().unwrap(), ""), reason);

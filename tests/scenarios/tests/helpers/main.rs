@@ -14,7 +14,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{HelperAssembly, ReentrancyGuard};
 use scenario_support::{clsid, log};
 
-/// Has all methods of the program call the helper, as the guide shows it; `HELPED` may spoil that.
+/// Makes all methods of the program call the helper, as the guide shows it; `HELPED` may break that.
 pub(crate) struct HelpsAll {
     helper: HelperAssembly,
 }
@@ -55,16 +55,16 @@ impl Profiler for HelpsAll {
     }
 }
 
-/// What `HELPED` asks for.
+/// The mode that `HELPED` selects.
 #[derive(Clone, Copy, PartialEq)]
 enum Watch {
     /// Calls of `Outer` and `Inner`.
     Calls,
-    /// Arguments of `Take`, which the helper prints by a method of the program that is watched, too.
+    /// Arguments of `Take`, which the helper prints by a method of the program that is instrumented, too.
     Arguments,
 }
 
-/// Finds the helper in the way that `HELPER_WAY` names, and has the program's methods call it.
+/// Finds the helper in the way that `HELPER_WAY` names, and makes the program's methods call it.
 pub(crate) struct Helped {
     watch: Watch,
     helper: OnceLock<HelperAssembly>,
@@ -108,7 +108,7 @@ impl Profiler for Helped {
         let helper = match variable("HELPER_WAY").as_str() {
             "load" => {
                 let helper = HelperAssembly::open(variable("HELPER"))?;
-                // The second time, the module has an initialiser.
+                // The second time, the module has an initialiser already.
                 helper.load_into(info, module)?;
                 helper
             }

@@ -18,7 +18,7 @@ fn helper() -> PathBuf {
     profilee("helper/Helper")
 }
 
-/// What calls of `Outer` and `Inner` leave in the helper's log.
+/// The lines in the helper's log for calls of `Outer` and `Inner`.
 const CALLS: [&str; 8] = [
     "> Outer", " > Inner", " < Inner", "< Outer", "> Outer", " > Inner", " < Inner", "< Outer",
 ];
@@ -105,8 +105,8 @@ fn what_a_helper_calls_does_not_call_it_again() {
             .env("HELPER_WAY", "load")
             .env("HELPER", helper().to_str().unwrap());
         scenario.on_each_runtime(|_, profiled| {
-            // The helper asks the 13th item for its text, which throws: that the second item is
-            // seen says that the guard was left by the exception.
+            // The helper calls ToString of the 13th item, which throws: that the second item is
+            // seen shows that the exception left the guard.
             assert_eq!(
                 profiled.output(),
                 (
@@ -145,7 +145,7 @@ fn a_file_that_is_no_assembly_is_refused_wherever_it_breaks() {
     let mut other = whole.clone();
     for at in (0..whole.len()).step_by(3) {
         other[at] = 0xff;
-        // It may mean something else now, but it is read to an end.
+        // Its meaning may have changed, but it is read to the end.
         let _ = read(&other);
         other[at] = whole[at];
     }

@@ -1,4 +1,4 @@
-//! Beginnings and ends of calls that pair, whatever exceptions do.
+//! Calls that are balanced, despite exceptions.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use scenario_support::{clsid, log};
 
 use super::make_tail_calls;
 
-/// A function, with how often it began, and how often hooks and exceptions ended it.
+/// A function, with how often it was entered, and how often hooks and exceptions ended it.
 #[derive(Default)]
 pub(crate) struct Function {
     name: String,
@@ -19,9 +19,9 @@ pub(crate) struct Function {
     unwound: AtomicU64,
 }
 
-/// How often something else than one call ended at once.
+/// How often something other than one call ended at once.
 static UNPAIRED: AtomicU64 = AtomicU64::new(0);
-/// How many calls there were at most in one thread.
+/// The largest number of active calls of one thread.
 static DEEPEST: AtomicU64 = AtomicU64::new(0);
 
 type Stack = CallStack<&'static HookedFunction<Function>>;

@@ -1,4 +1,4 @@
-//! The fast hooks: they count, and leave no register as it was that they need not.
+//! The fast hooks: they count, and overwrite all registers that they may.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use scenario_support::{clsid, log};
 
 use super::make_tail_calls;
 
-/// How often a function began and ended.
+/// How often a function was entered and left.
 #[derive(Default)]
 pub(crate) struct Calls {
     name: String,
@@ -18,9 +18,9 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// For the methods of `Hooked` that are counted.
+    /// For the counted methods of `Hooked`.
     fn of(info: &ProfilerInfo, function: FunctionId) -> Result<Option<Self>> {
-        // Methods that are made while the program runs have no names.
+        // Methods that are created while the program runs have no names.
         let Ok(name) = info.method(function).and_then(|method| method.full_name()) else {
             return Ok(None);
         };
@@ -53,7 +53,7 @@ fn write_down(functions: &HookedFunctions<Calls>) {
     lines.iter().for_each(log::line);
 }
 
-/// Overwrites every register that a C function may change: what a hook must keep, its stub keeps.
+/// Overwrites every register that a C function may change: the stub has to preserve the others.
 #[inline(always)]
 fn spoil_registers() {
     #[cfg(target_arch = "x86_64")]
@@ -91,7 +91,7 @@ fn spoil_registers() {
     }
 }
 
-/// Whether the stack was ever not aligned as functions expect it.
+/// Whether the stack was ever misaligned.
 static IS_CROOKED: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
@@ -99,14 +99,14 @@ fn look_at_the_stack() {
     #[repr(align(16))]
     struct Aligned(u8);
     let local = Aligned(0);
-    // What the compiler knows of the address must not answer.
+    // The compiler must not derive the result from its knowledge about the address.
     let address = std::hint::black_box((&raw const local.0).expose_provenance());
     if !address.is_multiple_of(16) {
         IS_CROOKED.store(true, Ordering::Relaxed);
     }
 }
 
-/// Counts calls, and spoils registers meanwhile.
+/// Counts calls, and overwrites registers meanwhile.
 struct Counts;
 
 // SAFETY: the hooks touch atomics and registers only.
@@ -219,7 +219,7 @@ impl Profiler for HooksPanic {
     }
 }
 
-/// Tries what cannot be, and says what came of it.
+/// Makes impossible requests, and logs the results.
 pub(crate) struct WrongHooks;
 
 #[profiler(clsid = clsid("WrongHooks"))]

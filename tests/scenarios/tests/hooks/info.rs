@@ -1,4 +1,4 @@
-//! Hooks that see arguments and returned values, by their types.
+//! Hooks that inspect arguments and returned values, by their types.
 
 use std::sync::Mutex;
 
@@ -7,10 +7,10 @@ use clr_profiler::info::ObjectValue;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Writes down what `Calls` is called with and returns.
+/// Records the arguments and results of the calls of `Calls`.
 struct Sees;
 
-/// What the hooks saw, in order.
+/// The records of the hooks, in order.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Sees {
@@ -21,7 +21,7 @@ impl Sees {
     }
 }
 
-/// The values as text; of objects that are no strings, that there is one.
+/// The values as text; for objects other than strings only their presence.
 fn show(info: &ProfilerInfo, value: Result<ObjectValue<'_>>) -> Result<String> {
     Ok(match value? {
         ObjectValue::Reference(None) => "null".to_owned(),
@@ -39,7 +39,7 @@ impl CallHooksWithInfo for Sees {
 
     fn enter(&self, call: &EnterCall<'_, String>) -> Result<()> {
         let name = call.function().data();
-        // What a hook may not ask is refused.
+        // Illegal calls in a hook are refused.
         if name == "Main" {
             let refused = [
                 call.info().force_gc().is_err(),
@@ -82,7 +82,7 @@ impl CallHooksWithInfo for Sees {
     }
 }
 
-/// Has hooks in the methods of `Calls` but the one that is called a thousand times.
+/// Sets hooks for the methods of `Calls` except the one that is called a thousand times.
 pub(crate) struct SeesValues;
 
 #[profiler(clsid = clsid("SeesValues"))]

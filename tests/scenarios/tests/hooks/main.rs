@@ -1,6 +1,6 @@
-//! Hooks count each call, see its values, and disturb none.
+//! Hooks count each call, inspect its values, and affect none.
 //!
-//! `fast` has the hooks that count, `info` and `values` those that see arguments and results, `native` those
+//! `fast` has the hooks that count, `info` and `values` those that inspect arguments and results, `native` those
 //! of the native interface.
 
 mod balance;
@@ -21,7 +21,7 @@ pub(crate) use native::SeesCalls;
 pub(crate) use owner::OwnsHooks;
 pub(crate) use values::LooksAtValues;
 
-/// Makes the call at the end of a method whose name begins so a tail call, which compilers of C# do not.
+/// Makes the call at the end of a method with this name prefix a tail call, which C# compilers do not.
 fn make_tail_calls(info: &ProfilerInfo, function: FunctionId, name: &str) -> Result<()> {
     let method = info.method(function)?;
     if !method.full_name()?.starts_with(name) {

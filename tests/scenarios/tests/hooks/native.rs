@@ -1,4 +1,4 @@
-//! Enter, leave and tailcall hooks that look at frames, arguments and returned values.
+//! Enter, leave and tailcall hooks that inspect frames, arguments and returned values.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,16 +9,16 @@ use clr_profiler::hooks::{
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Has hooks in the methods of `Calls`, and writes at the end what these saw.
+/// Sets hooks for the methods of `Calls`, and logs their records at the end.
 pub(crate) struct SeesCalls;
 
-/// What the hooks need to know, since they get nothing but numbers.
+/// The state of the hooks, since they receive only numbers.
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
-/// The functions that have hooks; the number that a hook gets is a place in it, from 1 on.
+/// The functions with hooks; the number that a hook gets is an index in it, from 1.
 static HOOKED: Mutex<Vec<(FunctionId, String)>> = Mutex::new(Vec::new());
-/// What the hooks saw, in order.
+/// The records of the hooks, in order.
 static TRACE: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// How often `Add` began and ended, and the sums of its first argument and of what it returned.
+/// How often `Add` was entered and left, and the sums of its first argument and of its result.
 static ADD: Mutex<(u32, i64, u32, i64)> = Mutex::new((0, 0, 0, 0));
 
 thread_local! {
@@ -36,10 +36,10 @@ impl Profiler for SeesCalls {
                 | EventMask::ENABLE_FRAME_INFO,
         );
         INFO.get_or_init(|| info.clone());
-        // Those hooks are refused while the runtime does not know that they get more than an id.
+        // Those hooks are refused before the runtime knows that they get more than an id.
         info.set_event_mask2(setup.events())?;
-        // SAFETY: the hooks do not unwind: nothing in them panics on what a runtime hands in. They
-        // look at their own call only, and are sound in any function on any thread.
+        // SAFETY: the hooks do not unwind: nothing in them panics on arguments of a runtime. They
+        // inspect only their own call, and are sound in any function on any thread.
         unsafe {
             info.set_enter_leave_function_hooks3_with_info(
                 Some(enter),
@@ -62,7 +62,7 @@ impl Profiler for SeesCalls {
         Ok(Self)
     }
 
-    /// Makes the call at the end of `Last` a tail call: compilers of C# do not.
+    /// Makes the call at the end of `Last` a tail call, which C# compilers do not.
     fn jit_compilation_started(
         &self,
         info: &ProfilerInfo,
@@ -88,7 +88,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The function that a hook is called for, with its name without namespace and parameters.
+/// The function of a hook's call, with its name without namespace and parameters.
 fn function_of(id: FunctionIDOrClientID) -> Option<(FunctionId, String)> {
     // SAFETY: both halves of the union are the same plain number.
     let client = unsafe { id.clientID };
@@ -121,7 +121,7 @@ fn bytes<'hook>(range: &MemoryRange<'hook>) -> &'hook [u8] {
     }
 }
 
-/// A value as text: of references only that there is one.
+/// A value as text: for references only their presence.
 fn show(name: &str, index: usize, range: &MemoryRange<'_>) -> String {
     match (name, index) {
         ("Mixed", 3)
@@ -139,7 +139,7 @@ fn show(name: &str, index: usize, range: &MemoryRange<'_>) -> String {
                 .map(|chunk| match *chunk {
                     // A structure of 32 and 64 bits has a gap in between.
                     [a, b, c, d, ..] => i32::from_le_bytes([a, b, c, d]).to_string(),
-                    _ => "cut".to_owned(),
+                    _ => "truncated".to_owned(),
                 })
                 .collect();
             format!("({})", parts.join(", "))
@@ -148,7 +148,7 @@ fn show(name: &str, index: usize, range: &MemoryRange<'_>) -> String {
     }
 }
 
-/// The generic arguments that the frame tells.
+/// The generic arguments that the frame reveals.
 fn frame(info: &ProfilerInfo, function: FunctionId, frame: Option<FrameInfo<'_>>) -> String {
     let Some(frame) = frame else {
         return " without a frame".to_owned();
@@ -182,7 +182,7 @@ unsafe extern "system" fn enter(id: FunctionIDOrClientID, elt: usize) {
         return;
     };
     BUFFER.with_borrow_mut(|buffer| {
-        // SAFETY: this is the enter hook, with its own function and what it got.
+        // SAFETY: this is the enter hook, with its own function and its argument.
         let asked = unsafe { info.function_enter3_info(function, EltInfo::from_raw(elt), buffer) };
         match asked {
             Ok(call) if name == "Add" => {
@@ -209,7 +209,7 @@ unsafe extern "system" fn leave(id: FunctionIDOrClientID, elt: usize) {
     let (Some(info), Some((function, name))) = (INFO.get(), function_of(id)) else {
         return;
     };
-    // SAFETY: this is the leave hook, with its own function and what it got.
+    // SAFETY: this is the leave hook, with its own function and its argument.
     let asked = unsafe { info.function_leave3_info(function, EltInfo::from_raw(elt)) };
     match asked {
         Ok(call) if name == "Add" => {
@@ -232,7 +232,7 @@ unsafe extern "system" fn tailcall(id: FunctionIDOrClientID, elt: usize) {
     let (Some(info), Some((function, name))) = (INFO.get(), function_of(id)) else {
         return;
     };
-    // SAFETY: this is the tailcall hook, with its own function and what it got.
+    // SAFETY: this is the tailcall hook, with its own function and its argument.
     let asked = unsafe { info.function_tailcall3_info(function, EltInfo::from_raw(elt)) };
     match asked {
         Ok(asked) => {

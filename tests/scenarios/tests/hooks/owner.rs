@@ -8,7 +8,7 @@ use clr_profiler::hooks::{
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Counts calls by what is kept for each function.
+/// Counts calls by the data that is kept for each function.
 struct Counts;
 
 // SAFETY: `enter` touches nothing but an atomic.

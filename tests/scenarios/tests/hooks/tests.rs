@@ -15,7 +15,7 @@ fn number_of(variable: &str, otherwise: u64) -> u64 {
     }
 }
 
-/// How often each method began, ended and ended in a tail call, by its name without parameters.
+/// How often each method was entered, left and ended by a tail call, by its name without parameters.
 fn calls(finished: &Finished) -> BTreeMap<String, [u64; 3]> {
     let mut calls = BTreeMap::new();
     for line in finished.log.lines() {
@@ -42,7 +42,7 @@ fn profiled(mode: &str, number: u64) -> Scenario {
         .arg(mode)
         .arg(&number.to_string())
         .profiled_by::<CountsCalls>()
-        // Small enough that collections of garbage come all the time.
+        // Small enough for continuous garbage collections.
         .env("COMPlus_GCgen0size", "40000")
 }
 
@@ -73,7 +73,7 @@ fn a_million_calls_of_all_shapes_give_what_they_gave() {
     }
 }
 
-/// What the program prints and what is counted, by the number of calls.
+/// The program's output and the counts, by the number of calls.
 fn assert_counts(runtime: &Runtime, with: &Finished, number: u64) {
     let seen = calls(with);
     let of = |name: &str| seen.get(name).copied().unwrap_or_default();
@@ -87,7 +87,7 @@ fn assert_counts(runtime: &Runtime, with: &Finished, number: u64) {
     assert_eq!(of("CountCatches"), [300, 300, 0]);
     assert_eq!(of("CountPasses"), [300, 160, 0]);
     assert_eq!(of("TailFew"), [1000, 0, 1000]);
-    // Where the other function's arguments do not fit, a helper of the runtime makes the jump: the
+    // If the other function's arguments do not fit, a helper of the runtime makes the jump: the
     // function returns.
     assert_eq!(of("TailMany"), [1000, 1000, 0]);
     assert_eq!(of("CountFew"), [1000, 1000, 0]);
@@ -155,7 +155,7 @@ fn hooks_of_setup_keep_their_mapper() {
                 profiled.log
             );
             let lines: Vec<&str> = profiled.log.lines().collect();
-            let (calls, refused) = lines.split_last().expect("it says what it saw");
+            let (calls, refused) = lines.split_last().expect("it logs its records");
             assert_eq!(refused.len(), 7, "{lines:?}");
             for line in refused {
                 assert!(line.contains("`Setup` has set the hooks"), "{hooks} {line}");
@@ -198,7 +198,7 @@ fn beginnings_and_ends_pair() {
     scenario.compare(|without, with| {
         assert_eq!(without.output(), with.output());
         let seen = calls(with);
-        // Nothing that ended was not the innermost call; `Main` calls `Counts`, that `CountDeep` a
+        // Only innermost calls ended; `Main` calls `Counts`, which calls `CountDeep` a
         // thousand deep.
         assert_eq!(seen["unpaired"][1..], [0, 1002]);
         for (name, expected) in [
@@ -225,7 +225,7 @@ fn arguments_and_returned_values_have_their_types() {
     scenario.on_each_runtime(|runtime, profiled| {
         assert_eq!(profiled.output().0, Some(5));
         let lines: Vec<String> = profiled.log.lines().map(without_padding).collect();
-        // Before .NET 5 runtimes show other bytes than those of a returned structure.
+        // Before .NET 5 runtimes show bytes other than those of a returned structure.
         let is_refused = runtime.major < 5;
         let made = lines.iter().find(|line| line.starts_with("leave Made"));
         let made = made.expect("it returns").clone();
@@ -261,7 +261,7 @@ fn arguments_and_returned_values_have_their_types() {
                 "leave Show<System.__Canon> \"Stringa\"",
                 "enter Show<int>(I4(1))",
                 "leave Show<int> \"Int321\"",
-                // It throws: it does not leave.
+                // It throws: it is not left by a return.
                 "enter Throws(I4(9))",
                 "enter Last(I4(10))",
                 "tailcall Last",
@@ -298,8 +298,7 @@ fn values_of_all_shapes_come_back() {
     });
 }
 
-/// Some calls of `Values`, in which more than one structure, address and floating-point number is
-/// passed.
+/// Some calls of `Values` that pass more than one structure, address and floating-point number.
 const ARGUMENTS: [&str; 5] = [
     "enter Program.Pass(I4(3), [7, 0, 0, 0, 0, 0, 192, 63], R4(1.5), [7, 0, 0, 0, 0, 0, 192, 63], R8(-2.5), I8(8589934592), [7, 0, 0, 0, 0, 0, 192, 63])",
     "enter Instance.Float(object, R4(1.5), I4(2), R8(3.25))",
@@ -308,7 +307,7 @@ const ARGUMENTS: [&str; 5] = [
     "enter Program.Floats(R4(1.0), R8(2.0), R4(3.0), R8(4.0), R4(5.0), R8(6.0), R4(7.0), R8(8.0), R4(9.5), R8(10.5))",
 ];
 
-/// A line without the values of the four bytes that nothing is in, of a structure of 32 and 64 bits.
+/// A line without the four padding bytes of a structure of 32 and 64 bits.
 fn without_padding(line: &str) -> String {
     let Some((start, rest)) = line
         .split_once('[')
@@ -369,12 +368,12 @@ fn hooks_see_calls_arguments_and_returned_values() {
                 &format!("leave Made {made}"),
                 "enter Half [5]",
                 "leave Half 2.5",
-                // Only the enter hook knows what shared code is called for.
+                // Only the enter hook knows the instantiation of shared code.
                 "enter Show<System.__Canon> of System.String [reference true]",
                 "leave Show<System.__Canon> of System.__Canon reference true",
                 "enter Show<int> of System.Int32 [4:1]",
                 "leave Show<int> of System.Int32 reference true",
-                // It throws: it does not leave.
+                // It throws: it is not left by a return.
                 "enter Throws [4:9]",
                 "enter Last [4:10]",
                 "tailcall Last",

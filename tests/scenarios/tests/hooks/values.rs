@@ -7,10 +7,10 @@ use clr_profiler::info::ObjectValue;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// What the hooks saw, in order.
+/// The records of the hooks, in order.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Whether the hooks look at the values.
+/// Whether the hooks inspect the values.
 struct Looks(bool);
 
 fn note(line: String) {
@@ -27,7 +27,7 @@ fn show(info: &ProfilerInfo, value: ObjectValue<'_>) -> Result<String> {
             Err(_) => "object".to_owned(),
         },
         ObjectValue::Struct(value) => format!("{:?}", value.bytes()?),
-        // Where it points to is another place in each run.
+        // Its target differs in each run.
         ObjectValue::Pointer(_) => "pointer".to_owned(),
         value => format!("{value:?}"),
     })
@@ -72,7 +72,7 @@ impl CallHooksWithInfo for Looks {
     }
 }
 
-/// Has hooks in all methods of `Values`, which look at the values where `SCENARIO_LOOKS` is set.
+/// Sets hooks for all methods of `Values`, which inspect the values if `SCENARIO_LOOKS` is set.
 pub(crate) struct LooksAtValues;
 
 #[profiler(clsid = clsid("LooksAtValues"))]

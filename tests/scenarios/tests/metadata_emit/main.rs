@@ -1,6 +1,6 @@
-//! What is defined in metadata, of each kind, is read back from it, and from what it was saved to.
+//! Definitions of each kind are read back from metadata, and from its saved form.
 //!
-//! The profiler defines something of each kind, in new metadata and in that of a loaded module, and
+//! The profiler defines an item of each kind, in new metadata and in that of a loaded module, and
 //! reads it back.
 
 mod assembly;
@@ -20,7 +20,7 @@ use clr_profiler::il::token::TypeRef;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Writes one fact, in front of it where it was seen.
+/// Writes one fact, prefixed by the metadata in which it was found.
 macro_rules! say {
     ($on:expr, $($text:tt)*) => {
         scenario_support::log::line(format_args!("{}: {}", $on, format_args!($($text)*)))
@@ -56,7 +56,7 @@ impl Profiler for EmitsMetadata {
             assembly::define("new", &scope)?;
             // Not in the module: the runtime refuses assemblies of several files.
             assembly::parts("new", &scope)?;
-            // Nor addresses that the image does not have, and fields in front of those of types.
+            // Nor addresses that the image does not have, and fields before those of types.
             members::foreign_fields("new", &scope)?;
             define("new", &scope, &program);
             saving::everywhere(&dispenser, &scope)?;
@@ -72,7 +72,7 @@ impl Profiler for EmitsMetadata {
     }
 }
 
-/// A topic: what is defined and read back.
+/// A topic: definitions that are read back.
 type Topic = fn(&str, &MetadataWriter<'_>, &Metadata<'_>) -> Result<()>;
 
 const TOPICS: &[(&str, Topic)] = &[

@@ -123,7 +123,7 @@ pub(super) fn parameters(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>
     let class = class(writer, "Emitted.Takes")?;
     let signature = MethodSig::new(TypeSig::Void, vec![TypeSig::I4, TypeSig::String]);
     let method = writer.define_method(Some(class), "Take", PUBLIC_STATIC, &signature, 0, IL)?;
-    // Out of order: they are found by their numbers all the same.
+    // Out of order: they are nevertheless found by their numbers.
     let none = ParamAttributes::empty();
     let second = writer.define_param(method, 2, "text", none, None)?;
     let first = writer.define_param(method, 1, "count", none, None)?;

@@ -1,4 +1,4 @@
-//! References to what other metadata defines.
+//! References to definitions in other metadata.
 
 use clr_profiler::il::signature::{FieldSig, MemberRefSig, TypeSig};
 use clr_profiler::il::token::{AssemblyRef, Token, TypeRef};
@@ -7,7 +7,7 @@ use clr_profiler::prelude::*;
 
 use super::{class, framework_type, say};
 
-/// Name of a referred type and of its assembly.
+/// Name of a referenced type and of its assembly.
 fn full_name(writer: &MetadataWriter<'_>, class: TypeRef) -> Result<String> {
     let props = writer.type_ref_props(class)?;
     Ok(match AssemblyRef::try_from(props.resolution_scope) {
@@ -95,7 +95,7 @@ pub(super) fn parents(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -
 }
 
 pub(super) fn own_types(on: &str, writer: &MetadataWriter<'_>, _: &Metadata<'_>) -> Result<()> {
-    // The runtime looks for it in all metadata that is open: there is one of this name.
+    // The runtime searches all metadata that is open: only one type has this name.
     let name = format!("Emitted.OwnOf_{on}");
     let class = class(writer, &name)?;
     let module = writer.module_from_scope()?;

@@ -1,4 +1,4 @@
-//! Saving to everything that can be saved to, edit and continue, and merging.
+//! Saving to all targets, edit and continue, and merging.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn summary(metadata: &Metadata<'_>) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Counts what it is told.
+/// Counts its calls.
 #[derive(Clone, Default)]
 struct Told(Arc<[AtomicU32; 2]>);
 
@@ -66,7 +66,7 @@ const EDIT_AND_CONTINUE: u32 = 1;
 const FULL: u32 = 2;
 const INCREMENTAL: u32 = 4;
 
-/// A file of this process alone.
+/// A file of this process only.
 struct File(std::path::PathBuf);
 
 impl File {
@@ -119,7 +119,7 @@ pub(super) fn everywhere(dispenser: &Dispenser, writer: &MetadataWriter<'_>) -> 
     Ok(())
 }
 
-/// Changes of a file that are saved apart, and applied to another copy.
+/// Changes of a file that are saved separately, and applied to another copy.
 pub(super) fn changes(dispenser: &Dispenser, name: &str) -> Result<()> {
     let on = "changes";
     dispenser.set_option(DispenserOption::SetUpdate, EDIT_AND_CONTINUE)?;
@@ -147,7 +147,7 @@ fn delta(on: &str, dispenser: &Dispenser, edited: &MetadataWriter<'_>, name: &st
     let file = File::new("changes");
     edited.save_delta(&file.0)?;
     let written = std::fs::read(&file.0)?;
-    // Each has a new identifier of its own.
+    // Each has a new identifier.
     say!(
         on,
         "saved: {} {} {}",
@@ -158,7 +158,7 @@ fn delta(on: &str, dispenser: &Dispenser, edited: &MetadataWriter<'_>, name: &st
     for bytes in [&memory, &streamed, &written] {
         let changes = dispenser.open_scope_on_memory(bytes)?;
         let added = changes.find_type_def_by_name("Added.Thing", None);
-        say!(on, "has what was added: {}", added.is_ok());
+        say!(on, "has the additions: {}", added.is_ok());
         let copy = dispenser.open_scope_for_writing(Path::new(name))?;
         copy.apply_edit_and_continue(&changes)?;
     }

@@ -1,4 +1,4 @@
-//! Small interfaces beside the large ones: marks, checks, the mapping, the image's sections.
+//! Small interfaces in addition to the large ones: marks, checks, the mapping, the image's sections.
 
 use std::path::Path;
 

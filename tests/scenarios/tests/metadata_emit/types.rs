@@ -1,4 +1,4 @@
-//! Types with their layout, what they nest, events, properties and generic parameters.
+//! Types with their layout, nested types, events, properties and generic parameters.
 
 use clr_profiler::il::attributes::{
     EventAttributes, FieldAttributes, GenericParamAttributes, MemberAccess, MethodAttributes,

@@ -1,5 +1,5 @@
-//! The metadata of a program that has something of each kind in it: what is read is what its source
-//! says.
+//! The metadata of a program that contains each kind of item: the values read agree with the
+//! source.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use clr_profiler::metadata::{AnySignature, MetadataEvents, MetadataHandler};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
-/// Reads the module `Metadata`, and says what is in it.
+/// Reads the module `Metadata`, and logs its contents.
 pub(crate) struct ReadsMetadata;
 
 /// Writes one fact; an error in place of the value.
@@ -66,7 +66,7 @@ fn program(metadata: &Metadata<'_>) -> Result<TypeDef> {
     metadata.find_type_def_by_name("Shop.Program", None)
 }
 
-/// The full name of a type of any kind that is no composed one.
+/// The full name of a named type of any kind.
 fn type_name(metadata: &Metadata<'_>, token: Token) -> Result<String> {
     match TypeToken::try_from(token).map_err(Error::other)? {
         TypeToken::Def(class) => Ok(metadata.type_def_props(class)?.name),
@@ -82,7 +82,7 @@ fn types(metadata: &Metadata<'_>) -> Result<()> {
     let all = metadata.type_defs().collect::<Result<Vec<_>>>()?;
     fact!("types", all.len());
     let mut counted = metadata.type_defs();
-    // More than one batch is there, and part of it is taken.
+    // There is more than one batch, of which only a part is read.
     fact!(
         "first type",
         counted.next().transpose()? == all.first().copied()
@@ -129,7 +129,10 @@ fn types(metadata: &Metadata<'_>) -> Result<()> {
         "no such type",
         metadata.find_type_def_by_name("No.Such", None)?
     );
-    fact!("cut name", metadata.find_type_def_by_name("Shop\0", None)?);
+    fact!(
+        "truncated name",
+        metadata.find_type_def_by_name("Shop\0", None)?
+    );
     fact!(
         "bad type",
         metadata
@@ -393,7 +396,7 @@ fn assembly(metadata: &Metadata<'_>) -> Result<()> {
     let runtime = references
         .next()
         .ok_or_else(|| Error::other("no references"))??;
-    // The rest of them is not taken.
+    // The remaining ones are not read.
     drop(references);
     let props = metadata.assembly_ref_props(runtime)?;
     log::line(format_args!(

@@ -85,7 +85,7 @@ const FACTS: &[&str] = &[
 
 const REFUSED: &[&str] = &[
     "no such type: IMetaDataImport::FindTypeDefByName failed with CLDB_E_RECORD_NOTFOUND",
-    "cut name: IMetaDataImport::FindTypeDefByName: the name \"Shop\\0\" has a zero",
+    "truncated name: IMetaDataImport::FindTypeDefByName: the name \"Shop\\0\" has a zero",
     "Rate is an int: IMetaDataImport::FindField failed with CLDB_E_RECORD_NOTFOUND",
     "Add by wrong bytes: IMetaDataImport::FindMethod: signature, offset 1",
     "no table: IMetaDataTables::GetTableInfo: there is no table 64",
@@ -94,7 +94,7 @@ const REFUSED: &[&str] = &[
     "marks of a module: IMetaDataFilter::MarkToken was not called",
 ];
 
-/// What the dispenser says, which the runtime's own library exports.
+/// The results of the dispenser, which the runtime's own library exports.
 const DISPENSED: &[&str] = &[
     "opened: \"Shop.Cart`2\"",
     "magic: Some([66, 83, 74, 66])",

@@ -1,4 +1,4 @@
-//! Rewrites a method that runs already, takes that back, and does something else.
+//! Rewrites a running method, reverts it, and rewrites it differently.
 
 use std::sync::Mutex;
 use std::thread;

@@ -1,4 +1,4 @@
-//! IL of living methods, rewritten: what the program then does, and what never reaches the runtime.
+//! Rewritten IL of a running program: the program's behaviour, and the refusals.
 
 mod again;
 #[cfg(test)]
@@ -13,7 +13,7 @@ use scenario_support::{clsid, log};
 
 pub(crate) use again::RewritesAgain;
 
-/// Puts code before `Rewrites.Program.Answer` that writes fields and calls methods, of the program
+/// Inserts code into `Rewrites.Program.Answer` that writes fields and calls methods, of the program
 /// and of the framework.
 pub(crate) struct Announces;
 
@@ -42,7 +42,7 @@ impl Profiler for Announces {
             "WriteLine",
             "void (string)",
         );
-        // Neither the type nor the members are anything that the program refers to.
+        // The program refers neither to the type nor to its members.
         let builder = "[corelib]System.Text.StringBuilder";
         let new = MethodSymbol::new(builder, ".ctor", "instance void (string)");
         let append = MethodSymbol::new(
@@ -107,7 +107,7 @@ impl Profiler for Announces {
     }
 }
 
-/// Wraps all methods of the program in code that changes nothing; with `WRAP=everything`, those of
+/// Wraps all methods of the program in code without effect; with `WRAP=everything`, those of
 /// the framework, too.
 pub(crate) struct WrapsAll {
     everything: bool,
@@ -175,7 +175,7 @@ impl Profiler for WrapsAll {
     }
 }
 
-/// Changes what `Rewrites.Program.Answer` returns.
+/// Changes the result of `Rewrites.Program.Answer`.
 pub(crate) struct Changes;
 
 #[profiler(clsid = clsid("Changes"))]
@@ -231,7 +231,7 @@ impl Profiler for ChangesEach {
             "void (string)",
         );
         method.rewrite(|body, cx| {
-            // The handle says of how many modules something is remembered.
+            // The handle shows for how many modules something is remembered.
             log::line(format_args!("{:?}", cx.info()));
             let local = body.add_local(clr_profiler::il::signature::TypeSig::I8)?;
             body.prologue(
@@ -248,7 +248,7 @@ impl Profiler for ChangesEach {
     }
 }
 
-/// Tries what must be refused.
+/// Tries edits that must be refused.
 pub(crate) struct Breaks;
 
 #[profiler(clsid = clsid("Breaks"))]
@@ -275,7 +275,7 @@ impl Profiler for Breaks {
         }
         let edit = match name.as_str() {
             "Answer" => {
-                // Takes a value from an empty stack.
+                // Pops a value from an empty stack.
                 |body: &mut clr_profiler::il::body::MethodBody| {
                     body.prologue(Fragment::new().pop()).map_err(Error::from)
                 }
@@ -329,7 +329,7 @@ impl Profiler for Breaks {
     }
 }
 
-/// Tries to rewrite what has no IL.
+/// Tries to rewrite methods without IL.
 fn without_il(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
     let metadata = info.module_metadata(module)?;
     for row in 1.. {
@@ -344,7 +344,7 @@ fn without_il(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         }
         let function = info.function_from_token(module, token)?;
         let rewritten = info.method(function)?.rewrite(|_, _| {
-            log::line("edited what is not there");
+            log::line("edited a missing body");
             Ok(())
         });
         match rewritten {

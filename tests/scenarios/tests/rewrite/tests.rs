@@ -10,7 +10,7 @@ fn count(finished: &Finished, line: &str) -> usize {
         .count()
 }
 
-/// What a log holds between a line and the next line of another kind.
+/// The lines of a log between a line and the next line of another kind.
 fn listing<'a>(finished: &'a Finished, title: &str) -> Vec<&'a str> {
     let lines = finished.log.lines().skip_while(|line| *line != title);
     let starts = [".", "IL_"];
@@ -106,7 +106,7 @@ fn a_program_that_is_wrapped_all_over_does_what_it_did() {
 fn a_framework_that_is_wrapped_all_over_does_what_it_did() {
     let scenario = Scenario::new("Rewrites")
         .env("WRAP", "everything")
-        // Nothing comes precompiled.
+        // No precompiled code is used.
         .env("COMPlus_ReadyToRun", "0")
         .env("DOTNET_ReadyToRun", "0")
         .profiled_by::<WrapsAll>();
@@ -121,7 +121,7 @@ fn a_framework_that_is_wrapped_all_over_does_what_it_did() {
         let wrapped = wrapped.filter(|line| line.starts_with("wrapped "));
         let wrapped = wrapped.count();
         assert!(wrapped > 1000, "{wrapped}");
-        // What is known to have nothing to wrap, and nothing else.
+        // Only methods that are known to be impossible to wrap.
         for line in failed {
             let known = line.contains(" System.Object..ctor() was not rewritten: ")
                 || line.ends_with("not instrumentable: the method has no code of its own");
@@ -202,7 +202,7 @@ fn a_running_method_is_changed_reverted_and_changed_again() {
             profiled.log
         );
         assert_eq!(count(profiled, "refused true"), 2, "{}", profiled.log);
-        // Both times from the method's own body.
+        // Both times from the original IL.
         assert_eq!(
             count(profiled, "from [0e, 1f, 29, 2a]"),
             2,
@@ -224,7 +224,7 @@ fn a_module_that_is_loaded_once_more_is_rewritten_once_more() {
             "{}",
             profiled.log
         );
-        // What belonged to a module goes when it is unloaded, if not always before the next one.
+        // The data of a module is removed when it is unloaded, if not always before the next one.
         let remembered: Vec<usize> = profiled
             .log
             .lines()

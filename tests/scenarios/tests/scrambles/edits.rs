@@ -1,4 +1,4 @@
-//! Edits that change nothing of what a method does.
+//! Edits without an effect on a method's behaviour.
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::edit::{InsertionPoint, Labels, Side};
@@ -33,8 +33,8 @@ pub(super) struct Edits<'e, 'b, 'c> {
     cx: &'e mut RewriteContext<'c>,
     /// Instructions before which the stack is empty in the original body.
     empty: Vec<InstructionId>,
-    /// Whether each call is to keep its line. The runtime's compiler knows lines of statements: where
-    /// one is cut in the middle, it may not know that of the rest of it.
+    /// Whether each call has to keep its line. The runtime's compiler knows lines of statements: if
+    /// one is split in the middle, it may not know the line of its second part.
     keeps_lines: bool,
     pub(super) done: usize,
     pub(super) handlers: usize,
@@ -88,7 +88,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         id.ok_or_else(|| Error::other("a body without instructions"))
     }
 
-    /// Code that does nothing, on a stack that may hold anything.
+    /// Code without effect, on a stack with any contents.
     fn nothing(&mut self) -> Result<Fragment> {
         let mut code = Fragment::new();
         for _ in 0..=self.random.below(3) {
@@ -113,7 +113,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
 
     fn insert(&mut self) -> Result<()> {
         let (id, code) = (self.any()?, self.nothing()?);
-        // Behind what goes elsewhere nothing would reach the code, and its stack would be empty.
+        // After an unconditional branch the code would be unreachable, and its stack would be empty.
         let is_reached = self.falls_into(id);
         let labels = match self.random.below(2) {
             0 if is_reached => Labels::Stay,
@@ -123,14 +123,14 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         Ok(())
     }
 
-    /// Whether control goes on to this instruction from the one before it.
+    /// Whether control falls through to this instruction from the previous one.
     fn falls_into(&self, id: InstructionId) -> bool {
         let mut before = self.body.instructions().take_while(|one| one.id() != id);
         let last = before.by_ref().last();
         last.is_some_and(|last| !last.opcode().ends_block())
     }
 
-    /// `dup; pop` behind what leaves a value.
+    /// `dup; pop` after an instruction that leaves a value.
     fn copy(&mut self) -> Result<()> {
         let id = self.any()?;
         if self.keeps_lines {
@@ -157,7 +157,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         Ok(())
     }
 
-    /// A branch goes by a place behind everything.
+    /// A branch takes a detour to the end of the method.
     fn detour(&mut self) -> Result<()> {
         let id = self.any()?;
         // No branch leaves a region.
@@ -171,7 +171,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         else {
             return Ok(());
         };
-        // What only branches from behind reach has an empty stack (III.1.7.5).
+        // Code that is reached only by backward branches has an empty stack (III.1.7.5).
         let is_empty = |at| matches!(at, Position::Before(id) if self.empty.contains(&id));
         if !self.body.position(target).is_some_and(is_empty) {
             return Ok(());
@@ -191,7 +191,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         Ok(())
     }
 
-    /// Branches over this place become long.
+    /// Branches across this position become long.
     fn stretch(&mut self) -> Result<()> {
         let id = self.any()?;
         let mut code = Fragment::new();
@@ -202,7 +202,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         Ok(())
     }
 
-    /// A handler for what is never thrown, around code that begins and ends with an empty stack and
+    /// A handler for an exception that is never thrown, around code that begins and ends with an empty stack and
     /// is entered and left only there.
     fn protect(&mut self) -> Result<()> {
         let Some((first, last)) = self.straight() else {
@@ -236,7 +236,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
         for clause in self.body.clauses() {
             let (protected, handler) = (clause.try_region, clause.handler);
             marked.extend([protected.start, protected.end, handler.start, handler.end]);
-            // Filters hold no protected code, and what they begin with is not told apart here.
+            // Filters contain no protected code, and their beginnings are not recognised here.
             if matches!(
                 clause.kind,
                 clr_profiler::il::body::HandlerKind::Filter { .. }
@@ -260,7 +260,7 @@ impl<'e, 'b, 'c> Edits<'e, 'b, 'c> {
             if !goes_on || is_entered || here.opcode() == Opcode::Localloc {
                 break;
             }
-            // Behind the code the stack is empty, too.
+            // After the code the stack is empty, too.
             if self.empty.contains(&all[at + 1].id()) {
                 end = Some(at);
                 if self.random.below(3) == 0 {

@@ -1,4 +1,4 @@
-//! Whole programs, rewritten at random in ways that change nothing: they do what they did.
+//! Whole programs, rewritten at random without an effect on their behaviour.
 
 mod edits;
 #[cfg(test)]
@@ -40,7 +40,7 @@ impl Profiler for Scrambles {
         function: FunctionId,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        // What has no token is no method of the program.
+        // A function without a token is not a method of the program.
         let Ok(method) = info.method(function) else {
             return Ok(());
         };

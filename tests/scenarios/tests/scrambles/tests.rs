@@ -2,7 +2,7 @@ use clr_profiler_tests::Scenario;
 
 use super::Scrambles;
 
-/// What chooses the edits. `SCRAMBLE_SEEDS` says how many other ones to try.
+/// The seeds of the edits. `SCRAMBLE_SEEDS` is the number of additional ones.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
 fn seeds() -> Vec<u64> {
@@ -11,8 +11,8 @@ fn seeds() -> Vec<u64> {
     SEEDS.into_iter().chain(others).collect()
 }
 
-/// Runs a program with each seed and both with and without tiers, and wants so many methods to be
-/// rewritten at least.
+/// Runs a program with each seed and both with and without tiers, and asserts that at least so many
+/// methods are rewritten.
 fn scrambled(program: &str, arguments: &[&str], least: usize) {
     let mut refusals = std::collections::BTreeSet::new();
     let (mut runs, mut all, mut edits, mut handlers) = (0, 0, 0, 0);
@@ -65,7 +65,7 @@ fn scrambled(program: &str, arguments: &[&str], least: usize) {
         }
     }
     println!("{program}: {runs} runs, {all} methods, {edits} edits, {handlers} handlers");
-    // Every method that has code can be rewritten in such a way.
+    // Every method with code can be rewritten in such a way.
     assert!(refusals.is_empty(), "{refusals:#?}");
 }
 

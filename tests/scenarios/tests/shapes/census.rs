@@ -1,4 +1,4 @@
-//! What became of each method that has IL.
+//! The outcome for each method with IL.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,16 +14,16 @@ use scenario_support::log;
 #[derive(Default)]
 pub(super) struct Census {
     methods: Mutex<BTreeMap<(ModuleId, MethodDef), Found>>,
-    /// The names of the assemblies that make up the program.
+    /// The names of the assemblies of the program.
     assemblies: Vec<String>,
-    /// Whether methods may be inlined, and are then seen without their new code.
+    /// Whether methods may be inlined, and are then not seen with their new IL.
     inlines: bool,
 }
 
-/// A method that has IL.
+/// A method with IL.
 struct Found {
     name: String,
-    /// `None` until it was to be rewritten.
+    /// `None` before the method is compiled.
     outcome: Option<Outcome>,
 }
 
@@ -45,7 +45,7 @@ impl Census {
         }
     }
 
-    /// Takes down the methods of a module, if it is one of the program.
+    /// Records the methods of a module, if it is one of the program.
     pub(super) fn take(&self, info: &ProfilerInfo, module: ModuleId) -> Result<bool> {
         let Some(assembly) = info.module_info(module)?.assembly else {
             return Ok(false);
@@ -57,7 +57,7 @@ impl Census {
             return Ok(false);
         }
         let metadata = info.module_metadata(module)?;
-        // Who asks meanwhile gets all of them or none.
+        // Concurrent readers get all of them or none.
         let mut methods = BTreeMap::new();
         for row in 1.. {
             let Some(token) = MethodDef::from_row(row) else {
@@ -67,7 +67,7 @@ impl Census {
                 break;
             };
             let (flags, code) = (props.attributes, props.implementation);
-            // The module's initialiser, which is in no type, is what loads the helper.
+            // The module's initialiser, which is in no type, loads the helper.
             if props.name == ".cctor" && props.class.row() <= 1 {
                 continue;
             }
@@ -83,12 +83,12 @@ impl Census {
         Ok(true)
     }
 
-    /// All methods that have IL.
+    /// All methods with IL.
     pub(super) fn all(&self) -> Vec<(ModuleId, MethodDef)> {
         self.lock().keys().copied().collect()
     }
 
-    /// How many methods have been rewritten.
+    /// The number of rewritten methods.
     pub(super) fn rewritten(&self) -> usize {
         let methods = self.lock();
         let outcomes = methods.values().map(|found| &found.outcome);
@@ -142,7 +142,7 @@ impl Census {
         }
     }
 
-    /// Writes how many methods there are, how many were rewritten, and which were not.
+    /// Logs the number of methods, the number of rewritten ones, and the others.
     pub(super) fn report(&self) {
         let methods = self.lock();
         let rewritten = methods

@@ -1,4 +1,4 @@
-//! What the rewritten methods tell: that they begin, return, throw, end, and what they return.
+//! The events of rewritten methods: they begin, return, throw, end, with their results.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use clr_profiler::rewrite::NativeCall;
 
 use scenario_support::log;
 
-/// What can be told of a method.
+/// An event of a method.
 #[derive(Clone, Copy)]
 enum Event {
     Begun,
@@ -19,10 +19,10 @@ enum Event {
     Ended,
 }
 
-/// How often what was told of a method, in the order of [`Event`].
+/// The counts of a method's events, in the order of [`Event`].
 type Counts = [AtomicU64; 4];
 
-/// More than there are methods: a compiler has some 40,000.
+/// More than the number of methods: a compiler has some 40,000.
 const METHODS: usize = 1 << 16;
 
 static COUNTS: [Counts; METHODS] = [const { [const { AtomicU64::new(0) }; 4] }; METHODS];
@@ -30,13 +30,13 @@ static COUNTS: [Counts; METHODS] = [const { [const { AtomicU64::new(0) }; 4] }; 
 /// The numbers of the methods by their full names.
 static NUMBERS: Mutex<BTreeMap<String, i32>> = Mutex::new(BTreeMap::new());
 
-/// Results by what they were: null, values, references.
+/// Results by kind: null, values, references.
 static LOOKED: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
-/// Numbers that are none, from code that is wrong.
+/// Invalid numbers, from wrong code.
 static WRONG: AtomicU64 = AtomicU64::new(0);
 
-/// The number by which a method tells of itself.
+/// The number by which a method reports its events.
 pub(super) fn number(name: &str) -> i32 {
     let mut numbers = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
     let next = numbers.len() as i32;
@@ -65,7 +65,7 @@ pub(super) fn ended() -> NativeCall {
     NativeCall::new(|number: i32| count(number, Event::Ended))
 }
 
-/// Takes what the helper said of a result, and the method's number.
+/// Records the helper's description of a result, and the method's number.
 pub(super) fn looked() -> NativeCall {
     NativeCall::new(|kind: i32, number: i32| {
         let counter = usize::try_from(kind).ok().and_then(|at| LOOKED.get(at));
@@ -78,10 +78,10 @@ fn read(counts: &Counts) -> [u64; 4] {
     std::array::from_fn(|at| counts[at].load(Ordering::Relaxed))
 }
 
-/// Writes the sums, and what does not add up.
+/// Logs the sums, and inconsistent counts.
 pub(super) fn report(are_balanced: impl Fn([u64; 4]) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(2);
-    // Threads of the pool may still be on their way out of a method.
+    // Threads of the pool may still be about to leave a method.
     while COUNTS.iter().any(|counts| !are_balanced(read(counts))) && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(5));
     }

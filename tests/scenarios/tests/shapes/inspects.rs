@@ -7,7 +7,7 @@ use scenario_support::clsid;
 use super::{counts, logger};
 
 rewrites_shapes! {
-    /// Makes an object of every result and gives it to the helper; what that says of it goes to the
+    /// Boxes every result and passes it to the helper, which describes it to the
     /// profiler.
     #[profiler(clsid = clsid("InspectsShapes"))]
     impl Profiler for InspectsShapes, helper: true, inspect,

@@ -8,7 +8,7 @@ use scenario_support::clsid;
 use super::{counts, logger};
 
 rewrites_shapes! {
-    /// As a logger does: a prologue, an epilogue at every exit, a local, calls of a helper assembly and
+    /// Edits as of a logger: a prologue, an epilogue at every exit, a local, calls of a helper assembly and
     /// of the profiler.
     #[profiler(clsid = clsid("LogsShapes"))]
     impl Profiler for LogsShapes, helper: true, log_calls,

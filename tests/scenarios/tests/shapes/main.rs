@@ -1,4 +1,4 @@
-//! A program of methods of every shape, all of them rewritten as tools do it: it does what it did.
+//! A program of methods of every shape, all of them rewritten as tools do it: it behaves as before.
 //!
 //! The runtime's settings of compilation are combined in pairs; with `SHAPES_FULL` set, in all ways,
 //! and with and without inlining.
@@ -6,9 +6,9 @@
 //! The profilers rewrite every method of `Shapes` and `ShapesIL`, or of the assemblies that
 //! `SHAPES_ASSEMBLIES` names, each in the way of a kind of tool.
 
-/// A profiler that rewrites every method of the program when it is compiled, in the way that `edit`
-/// does; `helper` is whether the code calls the helper assembly. What the methods have told has to be
-/// as `adds_up` says.
+/// A profiler that rewrites every method of the program when it is compiled, by `edit`;
+/// `helper` is whether the code calls the helper assembly. The counts of the methods have to be
+/// as `adds_up` requires.
 macro_rules! rewrites_shapes {
     (
         $(#[doc = $doc:literal])*

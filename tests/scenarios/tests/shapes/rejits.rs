@@ -10,14 +10,14 @@ use scenario_support::{clsid, log};
 use super::census::Census;
 use super::{counts, wraps};
 
-/// Wraps all methods and unwraps them again and again, by ReJIT, while the program runs.
+/// Wraps and unwraps all methods again and again, by ReJIT, while the program runs.
 pub(crate) struct RejitsShapes {
     switching: Arc<Switching>,
     rejit: Arc<Rejit>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the thread that switches has.
+/// The state of the thread that switches.
 struct Switching {
     census: Census,
     is_over: AtomicBool,
@@ -28,7 +28,7 @@ struct Switching {
     compiled: AtomicU32,
 }
 
-/// How long methods keep what they have, at least.
+/// How long methods keep their IL, at least.
 const PAUSE: Duration = Duration::from_millis(25);
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -55,7 +55,7 @@ impl Switching {
             if !rejit.wait(PATIENCE) {
                 return;
             }
-            // How far the program has come by then is not left to chance.
+            // The program's progress by then is not left to chance.
             while is_on && !self.is_over() && self.census.rewritten() < self.least {
                 thread::sleep(PAUSE / 25);
             }
@@ -83,7 +83,7 @@ impl Profiler for RejitsShapes {
             move |info, module, method, control| {
                 switching.asked.fetch_add(1, Ordering::Relaxed);
                 let rewritten = control.rewrite(info, module, method, wraps::wrap);
-                // What is refused is counted there, and is no failure.
+                // Refusals are counted there, and are not failures.
                 switching
                     .census
                     .became((module, method), rewritten.map(drop));

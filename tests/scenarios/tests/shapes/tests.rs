@@ -4,7 +4,7 @@ use clr_profiler_tests::{Runtime, Scenario, name_of, profilee, runtimes};
 
 use super::{InspectsShapes, LogsShapes, RejitsShapes, WrapsShapes};
 
-/// Which settings of compilation are on.
+/// The settings of compilation.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     tiers: bool,
@@ -36,7 +36,7 @@ impl Settings {
         ];
         for (name, is_on) in variables {
             let value = if is_on { "1" } else { "0" };
-            // .NET Core 3.1 knows the first name only.
+            // .NET Core 3.1 knows only the first name.
             scenario = scenario.env(&format!("COMPlus_{name}"), value);
             scenario = scenario.env(&format!("DOTNET_{name}"), value);
         }
@@ -48,7 +48,7 @@ impl Settings {
 }
 
 /// All settings, or two for each of four profilers, so that any two settings, and each with each
-/// profiler, meet in all ways.
+/// profiler, are combined in all ways.
 fn settings(profiler: usize) -> Vec<Settings> {
     if std::env::var_os("SHAPES_FULL").is_some() {
         return (0..32).map(Settings::of).collect();
@@ -69,7 +69,7 @@ const PROFILERS: [fn() -> &'static str; 4] = [
 /// The profiler that uses ReJIT.
 const REJITS: usize = 3;
 
-/// What a profiler has written: numbers by name, and the other lines.
+/// The log of a profiler: numbers by name, and the other lines.
 struct Told {
     numbers: BTreeMap<String, u64>,
     others: Vec<String>,
@@ -98,8 +98,8 @@ impl Told {
     }
 }
 
-/// Runs the program under a profiler with each choice of settings on each runtime, and sees that it
-/// did not notice.
+/// Runs the program under a profiler with each choice of settings on each runtime, and checks that
+/// its behaviour is unchanged.
 fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(&Runtime, Settings, &Told)) {
     let helper = profilee("helper/Helper");
     let profiled = program
@@ -110,8 +110,8 @@ fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(&Runtime, Sett
         let plain = program.start(runtime).finish();
         assert!(plain.status.success(), "{} {plain:?}", runtime.name);
         for settings in settings(profiler) {
-            // Where a method is inlined at the moment in which it is asked to be compiled again,
-            // .NET Core 3.1 hangs, having taken its locks in two orders, and 8 crashes.
+            // If a method is inlined at the moment of its ReJIT request,
+            // .NET Core 3.1 deadlocks by lock order inversion, and 8 crashes.
             if profiler == REJITS && runtime.major < 9 && settings.inlining {
                 continue;
             }
@@ -134,15 +134,15 @@ fn unnoticed(profiler: usize, program: &Scenario, assert: impl Fn(&Runtime, Sett
     }
 }
 
-/// Every method but these was rewritten, and nothing else was said.
+/// Every method but these was rewritten, and nothing else was logged.
 fn all_but(runtime: &Runtime, settings: Settings, told: &Told, refused: &[&str]) {
     let (missing, others): (Vec<_>, Vec<_>) = told
         .others
         .iter()
         .partition(|line| line.starts_with("missing "));
     assert_eq!(others, refused);
-    // What is inlined everywhere may never be compiled; .NET 9 and 10 do not compile all that the
-    // program does not call but only wants to be prepared.
+    // A method that is inlined everywhere may never be compiled; .NET 9 and 10 do not compile methods that the
+    // program does not call but only prepares.
     if !settings.inlining && runtime.major < 9 {
         assert_eq!(missing, [""; 0]);
     }
@@ -159,7 +159,7 @@ const TAIL_CALLS: [&str; 3] = [
     "refused TailCall ShapesIL.Ways.TailSum(int, int)",
     "refused TailCall ShapesIL.Ways.TailVirtual(object)",
 ];
-/// The runtime cannot compile them either, but asks.
+/// The runtime cannot compile them either, but calls back.
 const VARIABLE_ARGUMENTS: [&str; 2] = [
     "refused VarArg Shapes.Pointers.Arguments(int)",
     "refused VarArg ShapesIL.Ways.VarArgs(int)",
@@ -178,7 +178,7 @@ fn inspected() {
     unnoticed(1, &Scenario::new("Shapes"), |runtime, settings, told| {
         let [a, b] = VARIABLE_ARGUMENTS;
         all_but(runtime, settings, told, &[CONDITIONAL, JUMP, a, b]);
-        // Nothing else was given to the helper, and all kinds were.
+        // Nothing else was passed to the helper, and all kinds were.
         let looked = ["null", "values", "references"].map(|kind| told.number(kind));
         assert_eq!(looked.iter().sum::<u64>(), told.number("returned"));
         assert!(looked.iter().all(|number| *number > 1000), "{looked:?}");
@@ -194,7 +194,7 @@ fn wrapped() {
     });
 }
 
-/// What began returned or threw, and ended.
+/// Each call that began returned or threw, and ended.
 fn assert_balanced(told: &Told) {
     let [begun, returned, threw, ended] =
         ["begun", "returned", "threw", "ended"].map(|event| told.number(event));

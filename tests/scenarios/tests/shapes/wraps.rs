@@ -8,12 +8,12 @@ use scenario_support::clsid;
 use super::counts;
 
 rewrites_shapes! {
-    /// Puts code around whole methods: before, on return, on exceptions, in a finally.
+    /// Wraps whole methods: before, on return, on exceptions, in a finally.
     #[profiler(clsid = clsid("WrapsShapes"))]
     impl Profiler for WrapsShapes, helper: false, wrap, adds_up: is_balanced
 }
 
-/// Wraps one body, which then tells of everything that happens to it.
+/// Wraps one body, which then reports all its events.
 pub(super) fn wrap(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
     let number = counts::number(cx.full_name());
     let [begun, returned, threw, ended] = [
@@ -39,7 +39,7 @@ pub(super) fn wrap(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result
                 code.ldloc(wrapped.local(0)).append(&threw);
             },
         )
-        // A module that does not say otherwise sees what is no `System.Exception` as it is.
+        // A module without a setting sees thrown objects other than `System.Exception` unwrapped.
         .on_exception(
             "[corelib]System.Object",
             Caught::Rethrow,
@@ -57,7 +57,7 @@ pub(super) fn wrap(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result
     Ok(())
 }
 
-/// Whether what a wrapped method told adds up: it returned or threw as often as it began.
+/// Whether the counts of a wrapped method are consistent: it returned or threw as often as it began.
 pub(super) fn is_balanced([begun, returned, threw, ended]: [u64; 4]) -> bool {
     begun == returned + threw && begun == ended
 }

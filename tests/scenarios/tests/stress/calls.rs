@@ -1,4 +1,4 @@
-//! What the threads call: a table, and how a call's answer is judged.
+//! The calls of the threads: a table, and the check of a call's result.
 
 use clr_profiler::prelude::*;
 
@@ -8,9 +8,9 @@ use super::{functions, metadata, modules};
 /// A call of the table.
 pub(super) struct Call {
     pub(super) name: &'static str,
-    /// Makes the call, where there is something to make it with, and says whether it is right.
+    /// Makes the call, if there are ids for it, and returns whether its result is right.
     pub(super) run: Run,
-    /// The failures that are an answer, too.
+    /// The failures that are legal results, too.
     pub(super) legal: &'static [Hresult],
     /// Whether it takes long.
     pub(super) rarely: bool,

@@ -7,7 +7,7 @@ use super::world::{Class, Function, State};
 
 type Outcome = Option<Result<bool>>;
 
-/// With any function that is known.
+/// With any known function.
 fn with(
     state: &State,
     random: &mut Random,
@@ -15,7 +15,7 @@ fn with(
 ) -> Outcome {
     let function = random.pick(&state.functions)?;
     match ask(function) {
-        // Of code that several instantiations share it is not sure after an unload that it is there.
+        // After an unload, shared generic code may no longer exist.
         Err(error) if function.class.is_none() && error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => {
             None
         }
@@ -183,7 +183,7 @@ pub(super) fn function_from_no_ip(info: &ProfilerInfo, _: &State, _: &mut Random
     Some(info.function_from_ip(0x10).map(|_| false))
 }
 
-/// Whether the functions that were compiled first are among those that the runtime tells of.
+/// Whether the functions that were compiled first are among those that the runtime enumerates.
 pub(super) fn has_all_functions(info: &ProfilerInfo, state: &State) -> Result<bool> {
     let functions = info.jitted_functions2()?.collect::<Result<Vec<_>>>()?;
     let mut first = state.functions.iter().take(3);

@@ -1,7 +1,7 @@
 //! Calls of many threads while a program does everything at once.
 //!
-//! Many threads of the profiler's own call whatever may be called from there, while callbacks come
-//! on all threads of the program; each answer is compared with what was known before.
+//! Many threads of the profiler make every legal call, while callbacks occur
+//! on all threads of the program; each result is compared with recorded facts.
 //! `SCENARIO_STRESS_SECONDS` makes it a longer run, on .NET 8 alone.
 
 mod calls;
@@ -28,7 +28,7 @@ use references::References;
 use tally::Tally;
 use world::World;
 
-/// How many threads call.
+/// The number of calling threads.
 const THREADS: u64 = 32;
 
 /// Begins when a thread is named `begin`, and has ended when one is named `end`.
@@ -114,7 +114,7 @@ impl Profiler for Stress {
         _: bool,
     ) -> Result<()> {
         self.count("made");
-        // As good as long as the callback lasts.
+        // As valid as the callback lasts.
         if !info.is_function_dynamic(function)? {
             return Err(Error::other("a dynamic method is none"));
         }
@@ -164,7 +164,7 @@ impl Profiler for Stress {
         let class = info.class_from_object(thrown)?;
         let facts = info.class_id_info2(class)?;
         if facts.module.is_none() || info.object_size2(thrown)? < 3 * size_of::<usize>() {
-            return Err(Error::other("what was thrown is no object of a class"));
+            return Err(Error::other("the exception is not an object of a class"));
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl Profiler for Stress {
     }
 }
 
-/// How often each kind of callback came.
+/// How often each kind of callback occurred.
 #[derive(Default)]
 struct Callbacks([AtomicU64; KINDS.len()]);
 
@@ -239,7 +239,7 @@ fn work(info: &ProfilerInfo, world: &World, number: u64) -> Tally {
     let mut tally = Tally::new();
     while !world.is_over() {
         world.take_in();
-        // What is known stays loaded while it is looked at.
+        // Recorded modules stay loaded during a check.
         let state = world.state();
         for _ in 0..16 {
             let index = random.below(CALLS.len());

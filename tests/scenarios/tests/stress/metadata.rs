@@ -8,7 +8,7 @@ use super::world::{Module, State, Type};
 
 type Outcome = Option<Result<bool>>;
 
-/// With the metadata of any module that is known.
+/// With the metadata of any known module.
 fn with(
     info: &ProfilerInfo,
     state: &State,
@@ -42,7 +42,7 @@ macro_rules! asks {
     )*};
 }
 
-/// How many items there are, which must all arrive.
+/// The number of items, each of which must succeed.
 fn count<T>(items: impl Iterator<Item = Result<T>>) -> Result<usize> {
     items.map(|item| item.map(|_| 1)).sum()
 }
@@ -56,7 +56,7 @@ asks! {
     with_type type_def_props = |it, known| it.type_def_props(known.token)?.name == known.name;
     with_type find_type_def_by_name = |it, known| {
         let found = it.find_type_def_by_name(&known.name, known.outer)?;
-        // `<Module>` is not looked for by its name.
+        // `<Module>` cannot be found by its name.
         found == known.token
     };
     with find_no_type = |it, _known| it.find_type_def_by_name("No.Such", None).map(|_| false)?;

@@ -7,7 +7,7 @@ use super::world::{Module, Runtime, State};
 
 type Outcome = Option<Result<bool>>;
 
-/// With any module that is known.
+/// With any known module.
 fn with(state: &State, random: &mut Random, ask: impl FnOnce(&Module) -> Result<bool>) -> Outcome {
     random.pick(&state.modules).map(ask)
 }
@@ -58,7 +58,7 @@ pub(super) fn app_domains_containing_module(
 }
 
 pub(super) fn modules(info: &ProfilerInfo, state: &State, _: &mut Random) -> Outcome {
-    // One that nothing uses any more is left out some time before it is unloaded.
+    // An unused module is no longer enumerated some time before it is unloaded.
     with_runtime(state, |runtime| {
         let all = info.modules()?.collect::<Result<Vec<_>>>()?;
         Ok(runtime.modules.iter().all(|module| all.contains(module)))
@@ -66,7 +66,7 @@ pub(super) fn modules(info: &ProfilerInfo, state: &State, _: &mut Random) -> Out
 }
 
 pub(super) fn threads(info: &ProfilerInfo, _: &State, _: &mut Random) -> Outcome {
-    // Their ids are only good while they live.
+    // Their ids are only valid while they live.
     let threads = || Ok(info.threads()?.collect::<Result<Vec<_>>>()?.len() > 1);
     Some(threads())
 }
@@ -88,7 +88,7 @@ pub(super) fn string_layout2(info: &ProfilerInfo, state: &State, _: &mut Random)
 }
 
 pub(super) fn current_thread_id(info: &ProfilerInfo, _: &State, _: &mut Random) -> Outcome {
-    // A thread of the profiler's own has none, unless it has collected: the runtime knows it then.
+    // A thread of the profiler has none, unless it has collected: the runtime knows it then.
     Some(info.current_thread_id().map(|thread| thread.raw() != 0))
 }
 

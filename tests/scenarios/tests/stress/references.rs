@@ -1,4 +1,4 @@
-//! How many references there are to what the runtime gave.
+//! The reference counts of the runtime's objects.
 
 use std::ffi::c_void;
 use std::thread;
@@ -9,7 +9,7 @@ use clr_profiler_sys::{IUnknown, IUnknown_Vtbl, Interface};
 
 use scenario_support::log;
 
-/// The counts of the runtime's info object, and of the metadata of modules that stay.
+/// The counts of the runtime's info object, and of the metadata of modules that stay loaded.
 pub(super) struct References {
     info: u32,
     metadata: Vec<(ModuleId, u32)>,
@@ -27,7 +27,7 @@ impl References {
         })
     }
 
-    /// Writes whether there are as many as there were.
+    /// Logs whether there are as many as before.
     pub(super) fn compare(&self, info: &ProfilerInfo) -> Result<()> {
         let now = of(info.as_raw());
         log::line(format_args!(
@@ -37,7 +37,7 @@ impl References {
         let mut balanced = 0;
         for (module, before) in &self.metadata {
             let mut now = of_metadata(info, *module)?;
-            // A callback on a thread of the runtime's may still hold one for a moment.
+            // A callback on a thread of the runtime may still hold one for a moment.
             for _ in 0..100 {
                 if now == *before {
                     break;
@@ -63,7 +63,7 @@ fn of_metadata(info: &ProfilerInfo, module: ModuleId) -> Result<u32> {
     Ok(of(info.module_metadata(module)?.as_raw()))
 }
 
-/// How many references there are to a COM object, which is alive.
+/// The reference count of a COM object, which is alive.
 fn of(object: *mut c_void) -> u32 {
     // SAFETY: the object is alive; the reference that is taken is given back.
     unsafe {

@@ -1,4 +1,4 @@
-//! What came of the calls.
+//! The results of the calls.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use clr_profiler::prelude::*;
 use super::calls::CALLS;
 use scenario_support::log;
 
-/// How often each call of the table was right, or failed as it may, and what else there was.
+/// How often each call of the table was right, or failed legally, and other results.
 pub(super) struct Tally {
     right: Vec<u64>,
     failed: BTreeMap<(usize, Hresult), u64>,
-    /// What was neither.
+    /// Results that were neither.
     wrong: BTreeMap<String, u64>,
 }
 
@@ -36,7 +36,7 @@ impl Tally {
                 *self.failed.entry((index, error.hresult())).or_default() += 1;
                 return;
             }
-            Ok(false) => format!("{}: not what was known", call.name),
+            Ok(false) => format!("{}: contradicts the recorded facts", call.name),
             Err(error) => format!("{}: {error}", call.name),
         };
         *self.wrong.entry(wrong).or_default() += 1;
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Writes all of it.
+    /// Logs all of it.
     pub(super) fn log(&self, elapsed: Duration) {
         for (call, right) in CALLS.iter().zip(&self.right) {
             log::line(format_args!("right {right} {}", call.name));

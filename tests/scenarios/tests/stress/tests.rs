@@ -4,7 +4,7 @@ use clr_profiler_tests::{Finished, STRESS, Scenario};
 
 use super::Stress;
 
-/// How long it takes on each runtime.
+/// The duration on each runtime.
 const SECONDS: u32 = 5;
 
 #[test]
@@ -35,7 +35,7 @@ fn threads_call_while_everything_happens() {
     );
 }
 
-/// Every call was right, or failed as it may, and every kind of callback came meanwhile.
+/// Every call was right, or failed legally, and every kind of callback occurred meanwhile.
 fn assert_calls(profiled: &Finished) {
     let log = &profiled.log;
     let mut calls = 0;
@@ -44,7 +44,7 @@ fn assert_calls(profiled: &Finished) {
         match kind {
             "right" => {
                 let (count, call) = rest.split_once(' ').unwrap_or_default();
-                // Those of nothing are there to fail; only some of the threads are known.
+                // Calls about nothing have to fail; only some of the threads are known.
                 let fails = call.ends_with(" of none");
                 let is_either = call == "current_thread_id";
                 assert!(is_either || (count == "0") == fails, "{line} in {log}");

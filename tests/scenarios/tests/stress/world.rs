@@ -1,7 +1,7 @@
-//! What is known of the program: written down by callbacks, compared with by the threads.
+//! The known facts about the program: recorded by callbacks, compared by the threads.
 //!
 //! A thread reads with a lock held, and while a module is about to be unloaded its callback waits
-//! for that lock: ids are good until it returns. All other callbacks only leave a note, since the
+//! for that lock: ids are valid until it returns. All other callbacks only leave a note, because the
 //! runtime may hold locks around them that the calls of the threads need.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use clr_profiler::prelude::*;
 
 use super::functions::has_all_functions;
 
-/// What is known, and what was found out since.
+/// The known facts, and new notes.
 #[derive(Default)]
 pub(super) struct World {
     state: RwLock<State>,
@@ -21,7 +21,7 @@ pub(super) struct World {
     over: AtomicBool,
 }
 
-/// What is known.
+/// The known facts.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) functions: Vec<Function>,
@@ -50,7 +50,7 @@ pub(super) struct Class {
     pub(super) is_generic: bool,
 }
 
-/// A module of a file.
+/// A module with a file.
 pub(super) struct Module {
     pub(super) id: ModuleId,
     pub(super) assembly: AssemblyId,
@@ -84,7 +84,7 @@ pub(super) struct Runtime {
     pub(super) app_domain: AppDomainId,
     pub(super) app_domain_name: String,
     pub(super) large: u32,
-    /// The modules that were there before anything was unloaded.
+    /// The modules that were loaded before anything was unloaded.
     pub(super) modules: Vec<ModuleId>,
 }
 
@@ -106,7 +106,7 @@ impl World {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes what was noted known. No lock may be held.
+    /// Turns notes into known facts. No lock may be held.
     pub(super) fn take_in(&self) {
         if self.has_notes.swap(false, Ordering::AcqRel) {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,7 @@ impl World {
             state.modules.append(&mut notes.modules);
             state.functions.append(&mut notes.functions);
             state.classes.append(&mut notes.classes);
-            // Of a program that never ends, the first and the latest.
+            // For a program that never ends, the first and the latest.
             if state.functions.len() > ENOUGH {
                 state.functions.drain(ENOUGH / 2..ENOUGH);
             }
@@ -124,7 +124,7 @@ impl World {
         }
     }
 
-    /// Finds out about the runtime, before the threads begin.
+    /// Queries the runtime itself, before the threads begin.
     pub(super) fn settle(&self, info: &ProfilerInfo) -> Result<()> {
         self.take_in();
         let app_domain = info.thread_app_domain(info.current_thread_id()?)?;
@@ -139,7 +139,7 @@ impl World {
         };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.runtime = Some(runtime);
-        // Only now: while methods are freed, the runtimes crash when they are asked for it.
+        // Only now: while methods are freed, the runtimes crash when they are enumerated.
         if has_all_functions(info, &state)? {
             Ok(())
         } else {
@@ -147,7 +147,7 @@ impl World {
         }
     }
 
-    /// The modules that are there before anything is unloaded.
+    /// The modules that are loaded before anything is unloaded.
     pub(super) fn lasting(&self) -> Vec<ModuleId> {
         self.state()
             .modules
@@ -168,7 +168,7 @@ impl World {
         let facts = info.function_info(id)?;
         let method = info.method(id)?;
         let body = match method.il_body() {
-            // The runtime compiles methods of its own making, too.
+            // The runtime compiles methods that it generates, too.
             Err(error) if error.is(Hresult::CORPROF_E_FUNCTION_NOT_IL) => return Ok(()),
             body => body?,
         };
@@ -187,7 +187,7 @@ impl World {
     }
 
     pub(super) fn class_loaded(&self, info: &ProfilerInfo, id: ClassId) {
-        // Arrays have no module; and of some classes not everything is loaded yet.
+        // Arrays have no module; and some classes are not completely loaded yet.
         if let Ok(facts) = info.class_id_info2(id)
             && let Some(module) = facts.module
         {
@@ -208,7 +208,7 @@ impl World {
         assembly: AssemblyId,
     ) -> Result<()> {
         let facts = info.module_info(id)?;
-        // What is made at run time changes.
+        // Modules that are built at run time change.
         if facts.base_address.is_some() {
             let module = Module::look_at(info, id, assembly, facts.name)?;
             self.note(|notes| notes.modules.push(module));
@@ -216,7 +216,7 @@ impl World {
         Ok(())
     }
 
-    /// Waits until nobody looks at a module any more, and forgets it.
+    /// Waits until no thread uses a module any longer, and removes it.
     pub(super) fn module_unloads(&self, module: ModuleId) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let mut notes = self.notes();

@@ -1,4 +1,4 @@
-//! Suspensions of the runtime, detaches and starts that happen at the same time.
+//! Concurrent suspensions of the runtime, detaches and starts.
 
 mod rejits_at_attach;
 #[cfg(all(test, target_os = "linux"))]
@@ -17,7 +17,7 @@ use scenario_support::{clsid, log};
 
 pub(crate) use rejits_at_attach::RejitsAtAttach;
 
-/// Does what it is attached with: `held`, `forgotten`, `fail`, `sampler`, `delivered`, `thrown`.
+/// Runs the task that its client data names: `held`, `forgotten`, `fail`, `sampler`, `delivered`, `thrown`.
 pub(crate) struct Suspends {
     task: Vec<u8>,
     sampler: Option<Arc<Sampler>>,
@@ -25,7 +25,7 @@ pub(crate) struct Suspends {
     once: Once,
 }
 
-/// What a step of a task waits for.
+/// The event that a step of a task waits for.
 #[derive(Clone, Default)]
 struct Signal(Arc<AtomicBool>);
 
@@ -198,7 +198,7 @@ fn ends_itself(setup: &mut Setup) -> Result<()> {
     Ok(())
 }
 
-/// One thread has the runtime suspended while another requests the detach.
+/// One thread keeps the runtime suspended while another requests the detach.
 fn hold(info: &ProfilerInfo) {
     let (suspended, requests) = (Signal::default(), Signal::default());
     thread::spawn({
@@ -234,7 +234,7 @@ fn hold(info: &ProfilerInfo) {
     });
 }
 
-/// What code without `unsafe` can do so that a destructor does not run.
+/// The ways of safe code to keep a destructor from running.
 fn forget(info: &ProfilerInfo) {
     let forgotten = known(info).and_then(|()| {
         info.with_suspended_runtime(|suspended| {

@@ -1,4 +1,4 @@
-//! Has a method compiled again as soon as it is attached.
+//! Requests a ReJIT of a method as soon as it is attached.
 
 use std::sync::Arc;
 use std::thread;
@@ -39,7 +39,7 @@ impl Profiler for RejitsAtAttach {
     ) -> Result<Self> {
         let profiler = Self::initialize(info, setup)?;
         match client_data {
-            // Its thread has not begun, and is waited for.
+            // Its thread has not begun, and is awaited.
             b"fail" => Err(Error::other("too bad")),
             _ => Ok(profiler),
         }

@@ -3,7 +3,7 @@ use clr_profiler_tests::{Scenario, has_line, name_of};
 
 use super::{RejitsAtAttach, Suspends};
 
-/// A runtime that twice finds a thread in a callback looks again after ten minutes; here sooner (hex).
+/// A runtime that twice finds a thread in a callback retries after ten minutes; here sooner (hex).
 fn waits() -> Scenario {
     Scenario::new("Waits").env("COMPlus_ProfAPI_DetachMaxSleepMs", "12c")
 }
