@@ -31,6 +31,7 @@ mod process;
 mod recorder;
 mod running;
 mod runtimes;
+mod sample;
 mod scenario;
 mod waits;
 
@@ -38,4 +39,5 @@ pub use example::{Example, Folder};
 pub use process::{Finished, STRESS, has_line};
 pub use running::Running;
 pub use runtimes::{Runtime, matrix, runtimes, runtimes_where};
+pub use sample::Sample;
 pub use scenario::{Scenario, Started, clsid, name_of, profilee};

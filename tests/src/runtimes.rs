@@ -1,12 +1,13 @@
 //! The runtimes that every scenario runs on.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::{env, thread};
 
 use clr_profiler_launcher::{DotnetHost, Launch, RuntimeVersion};
 use examples_support::{Pinned, runtime};
 
+use crate::sample::seed;
 use crate::scenario::profilee;
 
 /// A runtime of the matrix.
@@ -102,7 +103,7 @@ pub fn runtimes_where(is_wanted: impl Fn(&Runtime) -> bool) -> Vec<&'static Runt
         .filter(|runtime| is_wanted(runtime))
         .collect();
     if named().is_none() && !wanted.is_empty() {
-        wanted = vec![wanted[sample() % wanted.len()]];
+        wanted = vec![wanted[seed() % wanted.len()]];
     }
     wanted
 }
@@ -111,21 +112,6 @@ pub fn runtimes_where(is_wanted: impl Fn(&Runtime) -> bool) -> Vec<&'static Runt
 fn named() -> Option<String> {
     let named = env::var("SCENARIO_RUNTIMES").ok();
     named.filter(|named| !named.is_empty())
-}
-
-/// A number for the calling test: another one for each test and each `SCENARIO_SEED`.
-fn sample() -> usize {
-    let seed = env::var("SCENARIO_SEED").unwrap_or_default();
-    let thread = thread::current();
-    let test = thread.name().unwrap_or_default();
-    // FNV-1a: the sample is the same with each compiler.
-    let hash = seed
-        .bytes()
-        .chain(test.bytes())
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-    (hash >> 32) as usize
 }
 
 /// .NET Core 3.1 and .NET 8, 9 and 10, fetched if need be, and an installed one that is newer.

@@ -14,6 +14,7 @@ use clr_profiler_il::stack::{StackError, StackErrorKind};
 use clr_profiler_il::symbol::{MethodSymbol, Reference, Resolver};
 use clr_profiler_il::verify::MethodContext;
 use clr_profiler_il::wrap::{Caught, MethodShape, Wrap};
+use clr_profiler_tests::Sample;
 use examples_support::Pinned;
 
 /// The counts for the bodies of a runtime.
@@ -252,6 +253,7 @@ fn check(pinned: &Pinned, expected: &Figures) {
     });
     let framework = Framework::new(assemblies.collect());
     let wrap = wrap();
+    let sample = Sample::one_of(8);
     let mut figures = Figures::default();
     let mut failures = Vec::new();
     for (index, (name, _)) in files.iter().enumerate() {
@@ -263,8 +265,10 @@ fn check(pinned: &Pinned, expected: &Figures) {
             figures,
             failures,
         };
-        for method in checked.assembly.methods() {
-            checked.method(&method.expect("a method"));
+        for (number, method) in checked.assembly.methods().enumerate() {
+            if sample.has(number) {
+                checked.method(&method.expect("a method"));
+            }
         }
         Checked {
             figures,
@@ -279,7 +283,11 @@ fn check(pinned: &Pinned, expected: &Figures) {
         failures.len(),
         failures[0]
     );
-    assert_eq!(figures, *expected);
+    if sample.is_whole() {
+        assert_eq!(figures, *expected);
+    } else {
+        assert!(figures.noticed == figures.spoiled && figures.spoiled > expected.spoiled / 12);
+    }
 }
 
 #[test]

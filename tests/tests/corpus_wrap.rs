@@ -18,6 +18,7 @@ use clr_profiler_il::symbol::{
 };
 use clr_profiler_il::token::Token;
 use clr_profiler_il::wrap::{Caught, MethodShape, Wrap};
+use clr_profiler_tests::Sample;
 use examples_support::Pinned;
 
 /// The counts for the methods of a runtime.
@@ -288,6 +289,7 @@ fn check(pinned: &Pinned, expected: Figures) {
     let mut figures = Figures::default();
     let mut failures = Vec::new();
     let wrap = wrap();
+    let sample = Sample::one_of(8);
     let visited = corpus::each_assembly(pinned, |file, assembly| {
         let tokens = Tokens {
             assembly,
@@ -299,7 +301,10 @@ fn check(pinned: &Pinned, expected: Figures) {
             figures: &mut figures,
             owners: owners(assembly),
         };
-        for method in assembly.methods() {
+        for (number, method) in assembly.methods().enumerate() {
+            if !sample.has(number) {
+                continue;
+            }
             let method = method.unwrap_or_else(|error| panic!("{file}: {error}"));
             if let Err(problem) = check.method(&method) {
                 failures.push(format!(
@@ -316,8 +321,10 @@ fn check(pinned: &Pinned, expected: Figures) {
         failures.len(),
         &failures[..failures.len().min(10)]
     );
-    if visited.is_some() {
-        assert_eq!(figures, expected);
+    match visited {
+        Some(_) if sample.is_whole() => assert_eq!(figures, expected),
+        Some(_) => assert!(figures.wrapped > expected.wrapped / 12),
+        None => {}
     }
 }
 
