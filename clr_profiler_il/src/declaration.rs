@@ -51,6 +51,7 @@ impl NewType {
 
 /// Where the value of a field is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NewField {
     /// In the type.
     Static,

@@ -27,6 +27,7 @@ impl RangeLengths<'_> {
 
 /// Objects that lay together before a collection and lie together after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MovedRange {
     /// The address at which the first of them was.
     pub old_start: usize,
@@ -145,6 +146,7 @@ native_flags! {
 
 /// A root of the managed heap.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Root<'a> {
     /// The object; a root may point to nothing.
     pub object: Option<ObjectId<'a>>,
@@ -228,6 +230,7 @@ pub struct WeakTableElements<'a> {
 
 /// An element of a conditional weak table.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct WeakTableElement<'a> {
     /// The object that keeps the value alive.
     pub key: Option<ObjectId<'a>>,

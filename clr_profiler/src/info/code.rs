@@ -7,6 +7,7 @@ use clr_profiler_sys as sys;
 
 /// Native code of a function that lies together; a function can have several such pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct CodeRange {
     /// The address of its first byte.
     pub start: usize,
@@ -24,6 +25,7 @@ impl CodeRange {
 
 /// Instructions of native code and the IL that they came from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct IlToNative {
     /// The IL.
     pub il: IlOrigin,
@@ -34,6 +36,7 @@ pub struct IlToNative {
 /// What IL native code came from.
 #[doc(alias = "CorDebugIlToNativeMappingTypes")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum IlOrigin {
     /// The instruction at this offset.
     Offset(u32),

@@ -13,6 +13,7 @@ use clr_profiler_sys as sys;
 #[doc(alias = "COR_PRF_HANDLE_TYPE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
+#[non_exhaustive]
 pub enum HandleKind {
     /// It follows the object, and lets it be collected.
     Weak = sys::COR_PRF_HANDLE_TYPE_WEAK,

@@ -29,6 +29,7 @@ use clr_profiler_il::token::{MethodDef, TypeDef};
 
 /// A library with native functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NativeLibrary<'a> {
     /// The profiler's own one. What is called there must be exported: `#[unsafe(no_mangle)] pub
     /// extern "C" fn`.

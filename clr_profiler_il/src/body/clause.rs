@@ -30,6 +30,7 @@ pub enum HandlerKind<'a> {
 
 /// A try region and its handler (ECMA-335 II.25.4.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExceptionClause<'a> {
     /// The kind of the handler.
     pub kind: HandlerKind<'a>,

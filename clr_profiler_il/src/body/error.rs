@@ -6,6 +6,7 @@ use crate::opcode::Opcode;
 
 /// A rule that the bytes of a method body break, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BodyError {
     /// The offset from the start of the body.
     pub offset: usize,

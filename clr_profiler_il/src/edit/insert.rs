@@ -7,6 +7,7 @@ use crate::opcode::OperandKind;
 
 /// The effect of an insertion on branches to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Labels {
     /// They target the new code.
     Move,
@@ -16,6 +17,7 @@ pub enum Labels {
 
 /// The regions of inserted code at a position where regions begin or end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Side {
     /// The regions of the next instruction: inside of those that begin here.
     WithNext,

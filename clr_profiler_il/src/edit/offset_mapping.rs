@@ -5,6 +5,7 @@ use super::OffsetPair;
 /// The offsets of a method's original instructions in a body that was made of it by one or several
 /// edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OffsetMapping {
     /// The offsets are unchanged.
     #[default]

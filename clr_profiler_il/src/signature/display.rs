@@ -94,6 +94,7 @@ impl TypeNames for TokenNames {
 
 /// The names of primitive types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum NameStyle {
     /// C# keywords: `int`, `string`, `nint`.
     #[default]

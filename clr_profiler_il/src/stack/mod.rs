@@ -28,6 +28,7 @@ use crate::symbol::Resolver;
 
 /// A violation of a rule about the depth of the stack, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StackError {
     /// The instruction.
     pub instruction: InstructionId,

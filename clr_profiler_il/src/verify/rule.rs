@@ -142,6 +142,7 @@ const fn operand_name(kind: OperandKind) -> &'static str {
 ///
 /// Its own `Display` is one line; [`display`](Self::display) includes the code around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The instruction, or the first one of the region; `None` if there is none.
     pub instruction: Option<InstructionId>,

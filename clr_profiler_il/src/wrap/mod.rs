@@ -138,6 +138,7 @@ type LocalCode = Arc<dyn Fn(&mut Fragment, &WrappedMethod<'_>, u16) + Send + Syn
 
 /// The continuation of an exception after the code of [`Wrap::on_exception`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Caught {
     /// It propagates to the caller (`rethrow`).
     Rethrow,
@@ -148,6 +149,7 @@ pub enum Caught {
 
 /// The treatment of methods that return by a `tail.` call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TailCalls {
     /// Refuse such a method: [`NotInstrumentable::TailCall`].
     ///
@@ -161,6 +163,7 @@ pub enum TailCalls {
 
 /// The part of a constructor that is wrapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Constructors {
     /// The code after the call of the base constructor, or of another one of the type, so that
     /// `this` is an object wherever the new code runs. The call itself and the code before it

@@ -126,6 +126,7 @@ impl fmt::Debug for MethodShape<'_> {
 
 /// A wrapped method: its shape, and the locals of its values.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WrappedMethod<'a> {
     /// The properties of the method.
     pub shape: &'a MethodShape<'a>,

@@ -77,7 +77,7 @@ fn every_kind_of_method_has_its_spans() {
             trace
                 .reason("arguments", unnoted)
                 .unwrap()
-                .contains("stack alone")
+                .contains("restricted to the stack")
         );
         assert_eq!(trace.other["lost"], 0);
         assert_eq!(

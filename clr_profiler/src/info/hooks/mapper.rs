@@ -11,6 +11,7 @@ use sys::BOOL;
 
 /// Whether a function has hooks, and what they get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Hooked {
     /// It has none.
     No,

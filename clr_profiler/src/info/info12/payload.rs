@@ -16,6 +16,7 @@ macro_rules! event_types {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u32)]
         #[allow(missing_docs, reason = "they are those of .NET")]
+        #[non_exhaustive]
         pub enum EventType {
             $($name = $number,)*
             String = 0x12,
@@ -23,6 +24,7 @@ macro_rules! event_types {
 
         /// A value of an event's parameter.
         #[derive(Clone, Copy, Debug, PartialEq)]
+        #[non_exhaustive]
         pub enum EventValue<'a> {
             $($(#[$doc])* $name($type),)*
             /// A text. What follows a zero in it is lost.

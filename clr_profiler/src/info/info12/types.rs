@@ -54,6 +54,7 @@ impl EventPipeSessionId {
 #[doc(alias = "COR_PRF_EVENTPIPE_LEVEL")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u32)]
+#[non_exhaustive]
 pub enum EventLevel {
     /// Always delivered.
     LogAlways = 0,
@@ -72,6 +73,7 @@ pub enum EventLevel {
 /// Which events of a provider a session gets.
 #[doc(alias = "COR_PRF_EVENTPIPE_PROVIDER_CONFIG")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventPipeProviderConfig {
     /// The name of the provider, such as `Microsoft-Windows-DotNETRuntime`.
     pub name: String,
@@ -171,6 +173,7 @@ impl Configs {
 /// A parameter of an event.
 #[doc(alias = "COR_PRF_EVENTPIPE_PARAM_DESC")]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventParameter {
     /// Its name.
     pub name: String,
@@ -204,6 +207,7 @@ impl EventParameter {
 
 /// An event that a provider can raise.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventDefinition {
     /// Its name.
     pub name: String,

@@ -69,6 +69,7 @@ pub struct ArrayObjectInfo {
 
 /// A dimension of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArrayDimension {
     /// How many elements it has.
     pub size: u32,
