@@ -6,7 +6,7 @@
 //! use clr_profiler_il::attributes::MemberAccess;
 //!
 //! let of_field = |access| Accessibility::of_member("count", access);
-//! assert_eq!(of_field(MemberAccess::Private), Some(Accessibility::Type));
+//! assert_eq!(of_field(MemberAccess::Private), Some(Accessibility::Private));
 //! assert_eq!(of_field(MemberAccess::Public), None);
 //! ```
 
@@ -18,19 +18,19 @@ messages! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Accessibility {
         /// No code: a type initialiser, which only the runtime calls.
-        Nobody => "is a type initialiser, which only the runtime calls";
+        RuntimeOnly => "is a type initialiser, which only the runtime calls";
         /// Code of the same module (`privatescope`).
-        Module => "is accessible only in its module";
+        PrivateScope => "is accessible only in its module";
         /// Code of the declaring type and of types nested in it.
-        Type => "is private";
+        Private => "is private";
         /// Code of derived types in the same assembly.
-        FamilyInAssembly => "is private protected";
+        FamAndAssem => "is private protected";
         /// Code of the same assembly.
         Assembly => "is internal";
         /// Code of derived types.
         Family => "is protected";
         /// Code of derived types, and code of the same assembly.
-        FamilyOrAssembly => "is protected internal";
+        FamOrAssem => "is protected internal";
     }
 }
 
@@ -60,13 +60,13 @@ impl Accessibility {
     #[must_use]
     pub fn of_member(name: &str, access: MemberAccess) -> Option<Self> {
         Some(match access {
-            _ if name == ".cctor" => Self::Nobody,
-            MemberAccess::PrivateScope => Self::Module,
-            MemberAccess::Private => Self::Type,
-            MemberAccess::FamAndAssem => Self::FamilyInAssembly,
+            _ if name == ".cctor" => Self::RuntimeOnly,
+            MemberAccess::PrivateScope => Self::PrivateScope,
+            MemberAccess::Private => Self::Private,
+            MemberAccess::FamAndAssem => Self::FamAndAssem,
             MemberAccess::Assembly => Self::Assembly,
             MemberAccess::Family => Self::Family,
-            MemberAccess::FamOrAssem => Self::FamilyOrAssembly,
+            MemberAccess::FamOrAssem => Self::FamOrAssem,
             MemberAccess::Public | MemberAccess::Unknown(_) => return None,
         })
     }
@@ -77,10 +77,10 @@ impl Accessibility {
     pub const fn of_type(visibility: TypeVisibility) -> Option<Self> {
         Some(match visibility {
             TypeVisibility::NotPublic | TypeVisibility::NestedAssembly => Self::Assembly,
-            TypeVisibility::NestedPrivate => Self::Type,
+            TypeVisibility::NestedPrivate => Self::Private,
             TypeVisibility::NestedFamily => Self::Family,
-            TypeVisibility::NestedFamAndAssem => Self::FamilyInAssembly,
-            TypeVisibility::NestedFamOrAssem => Self::FamilyOrAssembly,
+            TypeVisibility::NestedFamAndAssem => Self::FamAndAssem,
+            TypeVisibility::NestedFamOrAssem => Self::FamOrAssem,
             TypeVisibility::Public | TypeVisibility::NestedPublic => return None,
         })
     }
@@ -89,23 +89,23 @@ impl Accessibility {
     #[must_use]
     pub fn permits(self, code: &impl AccessContext) -> bool {
         let is_family = || code.is_in_type() || code.is_derived();
-        let is_admitted = match self {
-            Self::Nobody => return false,
-            Self::Module => code.is_in_module(),
-            Self::Type => code.is_in_type(),
-            Self::FamilyInAssembly => code.is_in_assembly() && is_family(),
+        let is_permitted = match self {
+            Self::RuntimeOnly => return false,
+            Self::PrivateScope => code.is_in_module(),
+            Self::Private => code.is_in_type(),
+            Self::FamAndAssem => code.is_in_assembly() && is_family(),
             Self::Assembly => code.is_in_assembly(),
             Self::Family => is_family(),
-            Self::FamilyOrAssembly => code.is_in_assembly() || is_family(),
+            Self::FamOrAssem => code.is_in_assembly() || is_family(),
         };
-        is_admitted || code.ignores_checks()
+        is_permitted || code.ignores_checks()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Accessibility::{
-        Assembly, Family, FamilyInAssembly, FamilyOrAssembly, Module, Nobody, Type,
+        Assembly, FamAndAssem, FamOrAssem, Family, Private, PrivateScope, RuntimeOnly,
     };
     use super::*;
     use crate::attributes::{MethodAttributes, TypeAttributes};
@@ -138,27 +138,27 @@ mod tests {
     #[test]
     fn what_is_limited_admits_those_whom_it_names() {
         const ALL: [Accessibility; 7] = [
-            Nobody,
-            Module,
-            Type,
-            FamilyInAssembly,
+            RuntimeOnly,
+            PrivateScope,
+            Private,
+            FamAndAssem,
             Assembly,
             Family,
-            FamilyOrAssembly,
+            FamOrAssem,
         ];
         let (yes, no) = (true, false);
         for (at, admitted) in [
             (At([yes, yes, yes, no, no]), &ALL[1..]),
             (
                 At([yes, no, yes, no, no]),
-                &[Module, Assembly, FamilyOrAssembly],
+                &[PrivateScope, Assembly, FamOrAssem],
             ),
             (
                 At([yes, no, yes, yes, no]),
-                &[Module, FamilyInAssembly, Assembly, Family, FamilyOrAssembly],
+                &[PrivateScope, FamAndAssem, Assembly, Family, FamOrAssem],
             ),
-            (At([no, no, yes, no, no]), &[Assembly, FamilyOrAssembly]),
-            (At([no, no, no, yes, no]), &[Family, FamilyOrAssembly]),
+            (At([no, no, yes, no, no]), &[Assembly, FamOrAssem]),
+            (At([no, no, no, yes, no]), &[Family, FamOrAssem]),
             (At([no, no, no, no, no]), &[]),
             (At([no, no, no, no, yes]), &ALL[1..]),
         ] {
@@ -178,12 +178,12 @@ mod tests {
             Accessibility::of_type(attributes.visibility())
         });
         let limits = [
-            Module,
-            Type,
-            FamilyInAssembly,
+            PrivateScope,
+            Private,
+            FamAndAssem,
             Assembly,
             Family,
-            FamilyOrAssembly,
+            FamOrAssem,
         ];
         let expected = limits.into_iter().map(Some).chain([None, None]);
         assert!(members.eq(expected));
@@ -191,16 +191,16 @@ mod tests {
             Some(Assembly),
             None,
             None,
-            Some(Type),
+            Some(Private),
             Some(Family),
             Some(Assembly),
-            Some(FamilyInAssembly),
-            Some(FamilyOrAssembly),
+            Some(FamAndAssem),
+            Some(FamOrAssem),
         ];
         assert!(of_types.eq(expected));
         assert_eq!(
             Accessibility::of_member(".cctor", MemberAccess::Public),
-            Some(Nobody)
+            Some(RuntimeOnly)
         );
     }
 }
