@@ -1,5 +1,5 @@
-//! The attributes against the native definitions, in both directions: all that these have is here, and
-//! nothing else is.
+//! Compares the attributes with the native definitions, in both directions: every native member has a
+//! counterpart, and nothing else has.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,14 @@ use bitflags::Flags;
 use clr_profiler_il::attributes::*;
 use clr_profiler_sys::facts;
 
-/// A native enumeration, and those of its members that are not accounted for yet.
+/// A native enumeration, and its members that are not accounted for yet.
 struct Native {
     prefix: &'static str,
     members: &'static [(&'static str, i64)],
     left: BTreeSet<&'static str>,
 }
 
-/// Names are compared without underscores and capitals; `mdAssem` is to methods what `fdAssembly` is
-/// to fields.
+/// Normalises a name: without underscores and capitals, and `mdAssem` equal to `fdAssembly`.
 fn plain(name: &str) -> String {
     name.replace('_', "")
         .to_lowercase()
@@ -63,9 +62,9 @@ impl Native {
         self
     }
 
-    /// A field of several bits: the mask is the member `mask`, and each number that the bits can be has
-    /// the name of the member with this number, or is `Unknown` where there is none. `start` and `end`
-    /// are what the names of members have around those of values.
+    /// Checks a field of several bits: the member `mask` is its mask, and each of its numbers has the
+    /// name of the member with this number, or is `Unknown` if there is none. `start` and `end` are the
+    /// prefix and suffix of the members' names.
     fn field<T: std::fmt::Debug>(
         mut self,
         bits: u32,
@@ -101,7 +100,7 @@ impl Native {
         member.expect("a member").1
     }
 
-    /// Nothing is left but these members, which are no attributes.
+    /// Checks that only these members are left, which are not attributes.
     fn leaves(self, rest: &[&str]) {
         assert_eq!(self.left, rest.iter().copied().collect());
     }
@@ -174,7 +173,7 @@ fn methods() {
 
 #[test]
 fn implementations() {
-    // Newer than the headers that the definitions are made of.
+    // Newer than the headers of the definitions.
     const ASYNC: u32 = 0x2000;
     assert_eq!(MethodImplAttributes::ASYNC.bits(), ASYNC);
     let mut native = Native::of("CorMethodImpl", "mi");

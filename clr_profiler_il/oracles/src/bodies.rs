@@ -164,7 +164,7 @@ fn there_and_back(body: &MethodBody, length: Option<usize>) -> Vec<u8> {
     let mut buffers = EncodeBuffers::new();
     again
         .encode_with(&mut buffers, &mut NoTokens, &mut same)
-        .expect("what was encoded");
+        .expect("an encoded body");
     assert_eq!(same[1..], out);
     let map: Vec<_> = body.offset_map().iter().map(|pair| pair.new).collect();
     let offsets: Vec<_> = again

@@ -58,7 +58,7 @@ fn checked<T: PartialEq + Debug>(
     assert!(out.len() <= bytes.len(), "{out:x?}");
     assert_eq!(parse(&out).as_ref(), Ok(&read), "{out:x?}");
     let mut same = Vec::new();
-    write(&read, &mut same).expect("what was written");
+    write(&read, &mut same).expect("a written signature");
     assert_eq!(same, out);
     Some(read)
 }

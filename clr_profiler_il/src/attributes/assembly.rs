@@ -3,37 +3,37 @@
 use super::{attributes, values};
 
 values! {
-    /// For which processors an assembly is.
+    /// The processors of an assembly.
     ProcessorArchitecture {
         /// Not specified.
         None = 0,
-        /// For all (`MSIL`).
+        /// All processors (`MSIL`).
         Msil = 1,
-        /// For x86.
+        /// x86.
         X86 = 2,
-        /// For IA-64.
+        /// IA-64.
         IA64 = 3,
-        /// For x86-64.
+        /// x86-64.
         Amd64 = 4,
-        /// For 32-bit ARM.
+        /// 32-bit ARM.
         Arm = 5,
-        /// For 64-bit ARM.
+        /// 64-bit ARM.
         Arm64 = 6,
         ;
-        /// For none: a reference assembly.
+        /// No processor: a reference assembly.
         NoPlatform = 7,
     }
 
-    /// Which types an assembly holds.
+    /// The kind of types in an assembly.
     AssemblyContentType {
-        /// Those of .NET.
+        /// .NET types.
         Default = 0,
-        /// Those of the Windows Runtime.
+        /// Windows Runtime types.
         WindowsRuntime = 1,
         ..
     }
 
-    /// Which code may use a resource.
+    /// The accessibility of a resource.
     ResourceVisibility {
         /// All code.
         Public = 1,
@@ -63,7 +63,7 @@ values! {
         ..
     }
 
-    /// What a security declaration does (ECMA-335 II.22.11). .NET (Core) checks none.
+    /// The action of a security declaration (ECMA-335 II.22.11). .NET (Core) checks none.
     SecurityAction {
         /// Nothing.
         Nil = 0,
@@ -104,21 +104,21 @@ values! {
 attributes! {
     /// The flags of an assembly or of a reference to one (ECMA-335 II.23.1.2).
     AssemblyFlags = "CorAssemblyFlags" {
-        /// For which processors it is.
+        /// The processor architecture.
         processor_architecture, with_processor_architecture: ProcessorArchitecture
             in PA_MASK = 0x0070;
-        /// Which types it holds.
+        /// The kind of types.
         content_type, with_content_type: AssemblyContentType in CONTENT_TYPE_MASK = 0x0e00;
     } {
-        /// The reference holds the whole public key instead of its token.
+        /// The reference contains the whole public key instead of its token.
         PUBLIC_KEY = 0x0001;
-        /// The processor architecture of a reference is to be respected.
+        /// The processor architecture of a reference is significant.
         PA_SPECIFIED = 0x0080;
-        /// The implementation at run time may be that of another publisher.
+        /// The implementation at run time may be from another publisher.
         RETARGETABLE = 0x0100;
         /// The JIT does not optimize.
         DISABLE_JIT_COMPILE_OPTIMIZER = 0x4000;
-        /// The JIT keeps what debuggers need.
+        /// The JIT keeps information for debuggers.
         ENABLE_JIT_COMPILE_TRACKING = 0x8000;
     }
 
@@ -130,7 +130,7 @@ attributes! {
 
     /// The attributes of a resource (ECMA-335 II.23.1.9).
     ManifestResourceAttributes = "CorManifestResourceFlags" {
-        /// Which code may use it.
+        /// Its accessibility.
         visibility, with_visibility: ResourceVisibility in VISIBILITY_MASK = 0x0007;
     } {}
 }

@@ -3,7 +3,7 @@
 use super::{attributes, values};
 
 values! {
-    /// Which code may use a method or field.
+    /// The accessibility of a method or field.
     #[doc(alias = "CompilerControlled")]
     MemberAccess {
         /// Code of the same module, by the token (`privatescope`).
@@ -23,7 +23,7 @@ values! {
         ..
     }
 
-    /// Which kind of code a method has.
+    /// The kind of code of a method.
     CodeType {
         /// IL.
         IL = 0,
@@ -32,20 +32,20 @@ values! {
         /// Optimized IL, which no runtime has.
         OptIL = 2,
         ;
-        /// The runtime makes the code.
+        /// Code that the runtime generates.
         Runtime = 3,
     }
 
-    /// How strings are passed to a native function.
+    /// The encoding of strings for a native function.
     CharSet {
         /// Not specified.
         NotSpec = 0,
-        /// In an encoding of 8-bit units.
+        /// An encoding of 8-bit units.
         Ansi = 1,
-        /// As UTF-16.
+        /// UTF-16.
         Unicode = 2,
         ;
-        /// As the platform does it.
+        /// The encoding of the platform.
         Auto = 3,
     }
 
@@ -79,7 +79,7 @@ values! {
 attributes! {
     /// The attributes of a method (ECMA-335 II.23.1.10).
     MethodAttributes = "CorMethodAttr" {
-        /// Which code may use it.
+        /// Its accessibility.
         access, with_access: MemberAccess in MEMBER_ACCESS_MASK = 0x0007;
     } {
         /// It is exported to native code.
@@ -90,11 +90,11 @@ attributes! {
         FINAL = 0x0020;
         /// It is virtual.
         VIRTUAL = 0x0040;
-        /// It hides methods by name and signature; otherwise by name alone.
+        /// It hides methods by name and signature; without the flag, only by name.
         HIDE_BY_SIG = 0x0080;
         /// It always gets a new slot in the vtable, and overrides nothing.
         NEW_SLOT = 0x0100;
-        /// It can be overridden only where it can be used.
+        /// Only code that may use it may override it.
         #[doc(alias = "Strict")]
         CHECK_ACCESS_ON_OVERRIDE = 0x0200;
         /// It has no implementation.
@@ -113,7 +113,7 @@ attributes! {
 
     /// The attributes of the implementation of a method (ECMA-335 II.23.1.11).
     MethodImplAttributes = "CorMethodImpl" {
-        /// Which kind of code it has.
+        /// The kind of its code.
         code_type, with_code_type: CodeType in CODE_TYPE_MASK = 0x0003;
     } {
         /// Its code is not managed.
@@ -122,7 +122,7 @@ attributes! {
         NO_INLINING = 0x0008;
         /// It is declared, and implemented elsewhere.
         FORWARD_REF = 0x0010;
-        /// A call of it holds a lock on the object, or on the type where it is static.
+        /// A call of it holds a lock on the object, or on the type if it is static.
         SYNCHRONIZED = 0x0020;
         /// It is compiled without optimization.
         NO_OPTIMIZATION = 0x0040;
@@ -132,15 +132,15 @@ attributes! {
         AGGRESSIVE_INLINING = 0x0100;
         /// It is compiled with all optimizations at once.
         AGGRESSIVE_OPTIMIZATION = 0x0200;
-        /// The runtime has the code.
+        /// The runtime implements it in native code.
         INTERNAL_CALL = 0x1000;
-        /// The runtime makes the `await` of it (.NET 10).
+        /// The runtime suspends and resumes it (.NET 10).
         ASYNC = 0x2000;
     }
 
     /// The attributes of a field (ECMA-335 II.23.1.5).
     FieldAttributes = "CorFieldAttr" {
-        /// Which code may use it.
+        /// Its accessibility.
         access, with_access: MemberAccess in FIELD_ACCESS_MASK = 0x0007;
     } {
         /// It belongs to the type, not to an instance.
@@ -157,7 +157,7 @@ attributes! {
         SPECIAL_NAME = 0x0200;
         /// Its name has a meaning to the runtime.
         RT_SPECIAL_NAME = 0x0400;
-        /// It says how it is marshalled.
+        /// It has marshalling information.
         HAS_FIELD_MARSHAL = 0x1000;
         /// It is implemented by a native library.
         PINVOKE_IMPL = 0x2000;
@@ -165,9 +165,9 @@ attributes! {
         HAS_DEFAULT = 0x8000;
     }
 
-    /// The attributes that methods and fields have in common, where a member can be either.
+    /// The common attributes of methods and fields, for a member that can be either.
     MemberAttributes = "CorMethodAttr" {
-        /// Which code may use it.
+        /// Its accessibility.
         access, with_access: MemberAccess in MEMBER_ACCESS_MASK = 0x0007;
     } {
         /// It belongs to the type, not to an instance.
@@ -182,11 +182,11 @@ attributes! {
         IN = 0x0001;
         /// It is passed back by the method.
         OUT = 0x0002;
-        /// It can be left out in a call.
+        /// It can be omitted in a call.
         OPTIONAL = 0x0010;
-        /// It has a default.
+        /// It has a default value.
         HAS_DEFAULT = 0x1000;
-        /// It says how it is marshalled.
+        /// It has marshalling information.
         HAS_FIELD_MARSHAL = 0x2000;
     }
 
@@ -196,7 +196,7 @@ attributes! {
         SPECIAL_NAME = 0x0200;
         /// Its name has a meaning to the runtime.
         RT_SPECIAL_NAME = 0x0400;
-        /// It has a default.
+        /// It has a default value.
         HAS_DEFAULT = 0x1000;
     }
 
@@ -208,13 +208,13 @@ attributes! {
         RT_SPECIAL_NAME = 0x0400;
     }
 
-    /// How a method belongs to a property or event (ECMA-335 II.23.1.12).
+    /// The role of a method in a property or event (ECMA-335 II.23.1.12).
     MethodSemanticsAttributes = "CorMethodSemanticsAttr" {} {
         /// It sets the property.
         SETTER = 0x0001;
         /// It reads the property.
         GETTER = 0x0002;
-        /// It belongs to the property or event in another way.
+        /// It has another role.
         OTHER = 0x0004;
         /// It adds a handler to the event.
         ADD_ON = 0x0008;
@@ -224,21 +224,21 @@ attributes! {
         FIRE = 0x0020;
     }
 
-    /// How a native function is called (ECMA-335 II.23.1.8).
+    /// The properties of a native function (ECMA-335 II.23.1.8).
     PInvokeAttributes = "CorPinvokeMap" {
-        /// How strings are passed.
+        /// The encoding of strings.
         char_set, with_char_set: CharSet in CHAR_SET_MASK = 0x0006;
-        /// Whether characters without an equivalent become similar ones.
+        /// Whether characters without an equivalent are replaced by similar ones.
         best_fit, with_best_fit: PInvokeOption in BEST_FIT_MASK = 0x0030;
         /// The calling convention.
         call_conv, with_call_conv: CallConv in CALL_CONV_MASK = 0x0700;
-        /// Whether characters without an equivalent are an exception.
+        /// Whether characters without an equivalent cause an exception.
         throw_on_unmappable_char, with_throw_on_unmappable_char: PInvokeOption
             in THROW_ON_UNMAPPABLE_CHAR_MASK = 0x3000;
     } {
-        /// The name is that of the function, without suffixes such as `A` and `W`.
+        /// The name is the exact name of the function, without suffixes such as `A` and `W`.
         NO_MANGLE = 0x0001;
-        /// The last error of the platform is kept after the call.
+        /// The last error of the platform is saved after the call.
         SUPPORTS_LAST_ERROR = 0x0040;
     }
 }

@@ -1,5 +1,5 @@
-//! The attributes of types, members, parameters and assemblies (ECMA-335 II.23.1), with the names of
-//! ECMA-335.
+//! The attributes of types, members, parameters and assemblies (ECMA-335 II.23.1), under their names
+//! in ECMA-335.
 //!
 //! Single bits are [flags](bitflags). A field of several bits, such as the accessibility of a method, is
 //! an enumeration with a getter and a `with_..` function. Bits that this crate does not know are kept.
@@ -7,7 +7,7 @@
 //! ```
 //! use clr_profiler_il::attributes::{MemberAccess, MethodAttributes};
 //!
-//! // `public static`, as the metadata has it.
+//! // `public static` in metadata.
 //! let attributes = MethodAttributes::from_bits_retain(0x0016);
 //! assert!(attributes.contains(MethodAttributes::STATIC));
 //! assert_eq!(attributes.access(), MemberAccess::Public);
@@ -37,11 +37,11 @@ pub use types::{
     GenericParamAttributes, StringFormat, TypeAttributes, TypeLayout, TypeVisibility, Variance,
 };
 
-/// Declares a type for the values of a field of several bits. With `, ..` at the end there are numbers
-/// that no value has: they are `Unknown`.
+/// Declares a type for the values of a field of several bits. With `, ..` at the end, numbers
+/// without a value are `Unknown`.
 ///
 /// ```text
-/// /// How the fields of a type are laid out.
+/// /// The layout of the fields of a type.
 /// TypeLayout {
 ///     /// The runtime chooses the layout.
 ///     Auto = 0,
@@ -101,7 +101,7 @@ macro_rules! values {
         }
 
         impl $name {
-            /// Each number that the field can hold has a value.
+            /// Every number of the field has a value.
             const fn from_number(number: u32) -> Self {
                 match number {
                     $($number => Self::$value,)*
@@ -130,7 +130,7 @@ use values;
 /// ```text
 /// /// The attributes of a field (II.23.1.5).
 /// FieldAttributes = "CorFieldAttr" {
-///     /// Which code may use it.
+///     /// Its accessibility.
 ///     access, with_access: MemberAccess in FIELD_ACCESS_MASK = 0x0007;
 /// } {
 ///     /// The field is in the type, not in its instances.
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(attributes.with_access(attributes.access()), attributes);
         assert_eq!((!attributes).bits(), 0);
         assert_eq!((attributes & !MethodAttributes::STATIC).bits(), 0xffff_ffef);
-        // A number with more bits than the field has leaves the others alone.
+        // A number with too many bits does not change other fields.
         let access = MemberAccess::Unknown(0xff);
         assert_eq!(MethodAttributes::empty().with_access(access).bits(), 7);
     }

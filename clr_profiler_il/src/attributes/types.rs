@@ -3,7 +3,7 @@
 use super::{attributes, values};
 
 values! {
-    /// Which code may use a type.
+    /// The accessibility of a type.
     TypeVisibility {
         /// Code of the same assembly: the type is not nested.
         NotPublic = 0,
@@ -24,18 +24,18 @@ values! {
         NestedFamOrAssem = 7,
     }
 
-    /// How the fields of a type are laid out.
+    /// The layout of the fields of a type.
     TypeLayout {
         /// The runtime chooses the layout.
         Auto = 0,
-        /// In the order of the declaration.
+        /// Fields are in the order of the declaration.
         Sequential = 1,
-        /// At the declared offsets.
+        /// Fields are at the declared offsets.
         Explicit = 2,
         ..
     }
 
-    /// How native code sees strings of a type.
+    /// The encoding of the strings of a type in native code.
     StringFormat {
         /// `LPSTR` is ANSI.
         Ansi = 0,
@@ -49,9 +49,9 @@ values! {
         CustomFormat = 3,
     }
 
-    /// How a generic parameter of an interface or delegate relates instantiations to each other.
+    /// The variance of a generic parameter of an interface or delegate.
     Variance {
-        /// Not at all.
+        /// No variance.
         NonVariant = 0,
         /// `out T`.
         Covariant = 1,
@@ -64,11 +64,11 @@ values! {
 attributes! {
     /// The attributes of a type (ECMA-335 II.23.1.15).
     TypeAttributes = "CorTypeAttr" {
-        /// Which code may use it.
+        /// Its accessibility.
         visibility, with_visibility: TypeVisibility in VISIBILITY_MASK = 0x0000_0007;
-        /// How its fields are laid out.
+        /// The layout of its fields.
         layout, with_layout: TypeLayout in LAYOUT_MASK = 0x0000_0018;
-        /// How native code sees its strings.
+        /// The encoding of its strings in native code.
         string_format, with_string_format: StringFormat in STRING_FORMAT_MASK = 0x0003_0000;
     } {
         /// It is an interface. Other types are classes and value types.
@@ -97,7 +97,7 @@ attributes! {
 
     /// The attributes of a generic parameter (ECMA-335 II.23.1.7).
     GenericParamAttributes = "CorGenericParamAttr" {
-        /// How it relates instantiations to each other.
+        /// Its variance.
         variance, with_variance: Variance in VARIANCE_MASK = 0x0003;
     } {
         /// `where T : class`.
@@ -112,7 +112,7 @@ attributes! {
 }
 
 impl TypeAttributes {
-    /// The bits that tell which encoding [`StringFormat::CustomFormat`] is.
+    /// The bits that select the encoding [`StringFormat::CustomFormat`] is.
     pub const CUSTOM_FORMAT_MASK: Self = Self::from_bits_retain(0x00c0_0000);
 
     /// Whether the type is an interface.

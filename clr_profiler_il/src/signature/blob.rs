@@ -15,7 +15,7 @@ macro_rules! blobs {
             /// # Errors
             ///
             /// The first broken rule and its offset. The [module's
-            /// documentation](crate::signature#accepted-input) lists what is accepted beyond
+            /// documentation](crate::signature#accepted-input) lists the input that is accepted beyond
             /// ECMA-335.
             pub fn parse(blob: &[u8]) -> Result<Self, SignatureError> {
                 Reader::whole(blob, $read)

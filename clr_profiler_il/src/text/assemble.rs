@@ -12,7 +12,7 @@ use crate::lexer::{Cursor, TextError, TextErrorKind};
 use crate::opcode::Opcode;
 use crate::signature::{LocalsSig, MAX_LOCALS, TokenNames, TypeParser, TypeSig, TypeTokens};
 
-/// Additional names of instructions, besides those of the opcode table.
+/// Names of instructions in addition to those of the opcode table.
 const ALIASES: &[(&str, Opcode)] = &[
     ("brinst", Opcode::Brtrue),
     ("brinst.s", Opcode::BrtrueS),

@@ -201,7 +201,7 @@ fn constructors_that_cannot_be_wrapped() {
             |body| conditional(body, 3),
         ),
         (
-            "behind a return",
+            "after a return",
             |f| {
                 let other = f.label();
                 f.ldarg(1).brtrue(other).ret().mark(other).ldarg(0);

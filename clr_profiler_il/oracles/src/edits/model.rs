@@ -124,7 +124,7 @@ impl Model {
         }
         let mut entries = Vec::new();
         for (one, &id) in code.fragment.instructions().zip(&ids) {
-            let copy = body.instruction(id).expect("what was inserted");
+            let copy = body.instruction(id).expect("an inserted instruction");
             assert_eq!(Line::of(&one), Line::of(&copy), "{body}");
             let targets: Vec<_> = copy.targets().collect();
             for (own, &label) in one.targets().zip(&targets) {

@@ -26,7 +26,7 @@ fn name(reference: Reference<'_>) -> String {
 
 /// A decoded method.
 pub(crate) fn method(bytes: &[u8]) -> Method {
-    let body = MethodBody::decode(bytes).expect("what ilasm wrote");
+    let body = MethodBody::decode(bytes).expect("a body of ilasm");
     let size = code_size(bytes);
     let offsets: HashMap<_, _> = body
         .instructions()
