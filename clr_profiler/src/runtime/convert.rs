@@ -24,13 +24,18 @@ pub(crate) unsafe fn slice<'a, T>(start: *const T, length: u32) -> &'a [T] {
 ///
 /// # Safety
 ///
-/// Unless it is null, `start` points to UTF-16 that ends with a zero.
+/// Unless it is null, `start` points to UTF-16 that ends with a zero and stays there unchanged during the call.
 pub(crate) unsafe fn utf16_string(start: *const u16) -> String {
     if start.is_null() {
         return String::new();
     }
-    // SAFETY: the caller promises that the text ends with a zero.
-    unsafe { widestring::U16CStr::from_ptr_str(start) }.to_string_lossy()
+    let mut length = 0;
+    // SAFETY: no unit before the zero was skipped, so that this one is within the text, which the caller promises.
+    while unsafe { *start.add(length) } != 0 {
+        length += 1;
+    }
+    // SAFETY: these units were just read, and the caller promises that they stay during the call.
+    String::from_utf16_lossy(unsafe { std::slice::from_raw_parts(start, length) })
 }
 
 /// The GUID that a callback passes by pointer, which may be null.
