@@ -111,6 +111,11 @@
 //! None of these checks runs by itself: an edit that leaves a region by a branch, or leaves the
 //! stack unbalanced, is encoded as it is.
 //!
+//! # Features
+//!
+//! `bodies`, on by default, has method bodies and everything that serves to edit them. Without it there are
+//! [`token`], [`signature`], [`attribute`] and [`attributes`].
+//!
 //! # Conventions
 //!
 //! - Bytes from outside are hostile: reading them returns a value or an error with an offset, never
@@ -119,6 +124,7 @@
 //! - A value that a newer runtime may add (a token table, for example) survives as a number.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(test),
     deny(
@@ -131,30 +137,49 @@
     )
 )]
 
+#[cfg(feature = "bodies")]
 pub mod access;
+#[cfg(feature = "bodies")]
 pub mod assembly;
 pub mod attribute;
 pub mod attributes;
+#[cfg(feature = "bodies")]
 pub mod body;
+#[cfg(feature = "bodies")]
 pub mod boxing;
+#[cfg(feature = "bodies")]
 mod code;
+#[cfg(feature = "bodies")]
 pub mod completion;
+#[cfg(feature = "bodies")]
 pub mod declaration;
+#[cfg(feature = "bodies")]
 pub mod edit;
+#[cfg(feature = "bodies")]
 mod flow;
+#[cfg(feature = "bodies")]
 pub mod fragment;
+#[cfg(feature = "bodies")]
 pub mod instruction;
 mod lexer;
 mod messages;
+#[cfg(feature = "bodies")]
 pub mod metadata;
+#[cfg(feature = "bodies")]
 pub mod opcode;
 pub mod signature;
+#[cfg(feature = "bodies")]
 pub mod stack;
+#[cfg(feature = "bodies")]
 pub mod symbol;
+#[cfg(feature = "bodies")]
 pub mod text;
 pub mod token;
+#[cfg(feature = "bodies")]
 pub mod usage;
+#[cfg(feature = "bodies")]
 pub mod verify;
+#[cfg(feature = "bodies")]
 pub mod wrap;
 
 /// Compiles and runs the example of the README.

@@ -61,6 +61,7 @@ mod method;
 mod reader;
 mod spec;
 mod stand_alone;
+#[cfg(feature = "bodies")]
 mod text;
 mod type_sig;
 mod writer;
@@ -71,9 +72,11 @@ pub use member::{FieldSig, MemberRefSig, PropertySig};
 pub use method::{CallingConvention, MethodSig};
 pub use spec::{MethodSpecSig, TypeSpecSig};
 pub use stand_alone::{LocalsSig, MAX_LOCALS, StandAloneSig};
+#[cfg(feature = "bodies")]
 pub use text::{TypeKeyword, TypeTokens};
 pub use type_sig::{ArrayShape, TypeSig};
 
+#[cfg(feature = "bodies")]
 pub(crate) use text::TypeParser;
 
 /// The maximum nesting of types: `int[][]` is 3 deep.

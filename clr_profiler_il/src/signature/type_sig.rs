@@ -210,6 +210,7 @@ macro_rules! primitives {
             }
 
             /// The primitive with this C# keyword or `ilasm` name, if that is a single word.
+            #[cfg(feature = "bodies")]
             pub(crate) fn from_primitive_name(name: &str) -> Option<Self> {
                 match name {
                     $($keyword $(| $assembler)? => Some(Self::$variant),)*
