@@ -15,10 +15,10 @@ mod unwinding;
 mod with_info;
 
 pub use crate::info::hooks::{
-    ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FrameInfo, FunctionEnter,
-    FunctionEnter2, FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave,
-    FunctionLeave2, FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall, FunctionTailcall2,
-    FunctionTailcall3, FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
+    ArgumentBuffer, CorProfilerInfoHooks, EltInfo, EnterInfo, FunctionEnter, FunctionEnter2,
+    FunctionEnter3, FunctionEnter3WithInfo, FunctionIDOrClientID, FunctionLeave, FunctionLeave2,
+    FunctionLeave3, FunctionLeave3WithInfo, FunctionTailcall, FunctionTailcall2, FunctionTailcall3,
+    FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
 };
 pub use fast::{CallHooks, HookKinds};
 pub use functions::{HookedFunction, HookedFunctions};

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use clr_profiler::ContextId;
 use clr_profiler::events::{EventPipeProviderConfig, EventPipeSessionId};
-use clr_profiler::hooks::FrameInfo;
 use clr_profiler::il::attributes::*;
 use clr_profiler::il::token::*;
-use clr_profiler::info::{IlMapEntry, RejitFlags, SuspendedRuntime};
+use clr_profiler::info::{FrameInfo, IlMapEntry, RejitFlags, SuspendedRuntime};
 use clr_profiler::metadata::SaveSize;
 use clr_profiler::metadata::{
     AssemblyProps, AssemblyRefProps, AssemblySearch, ConstantValue, EventMethods, FieldOffset,

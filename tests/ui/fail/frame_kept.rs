@@ -2,8 +2,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use clr_profiler::prelude::*;
-use clr_profiler::hooks::FrameInfo;
-use clr_profiler::info::SnapshotOptions;
+use clr_profiler::info::{FrameInfo, SnapshotOptions};
 
 thread_local! {
     static KEPT: Cell<Option<FrameInfo<'static>>> = const { Cell::new(None) };

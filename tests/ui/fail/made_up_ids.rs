@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use clr_profiler::prelude::*;
 use clr_profiler::events::EventPipeSessionId;
-use clr_profiler::hooks::FrameInfo;
+use clr_profiler::info::FrameInfo;
 use clr_profiler::info::SnapshotOptions;
 
 fn made_up(info: &ProfilerInfo) -> Result<()> {

@@ -1,8 +1,8 @@
 use clr_profiler::prelude::*;
 use clr_profiler::info::{Object, ObjectValue};
 use clr_profiler::events::{ObjectIds, Root, WeakTableElement};
-use clr_profiler::hooks::{EnterCall, EnterInfo, FrameInfo, LeaveCall, LeaveInfo};
-use clr_profiler::info::{ArrayObject, ObjectEnum, ObjectReference, StackFrame, StructValue};
+use clr_profiler::hooks::{EnterCall, EnterInfo, LeaveCall, LeaveInfo};
+use clr_profiler::info::{ArrayObject, FrameInfo, ObjectEnum, ObjectReference, StackFrame, StructValue};
 
 fn sent<T: Send>() {}
 fn shared<T: Sync>() {}

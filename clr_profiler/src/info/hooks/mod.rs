@@ -4,13 +4,13 @@ mod frame;
 mod mapper;
 mod owner;
 
-use super::ProfilerInfo;
 use super::handle::Sealed;
+use super::{FrameInfo, ProfilerInfo};
 use crate::error::Result;
 use crate::ids::FunctionId;
 use clr_profiler_sys as sys;
 
-pub use frame::{ArgumentBuffer, EltInfo, EnterInfo, FrameInfo, LeaveInfo, MemoryRange};
+pub use frame::{ArgumentBuffer, EltInfo, EnterInfo, LeaveInfo, MemoryRange};
 pub use mapper::Hooked;
 pub(crate) use owner::claim_hooks;
 pub use sys::{

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use super::code::CodeRange;
 use super::enumerate::ObjectEnum;
+use super::frame::FrameInfo;
 use super::handle::Sealed;
-use super::hooks::FrameInfo;
 use super::type_loading::may_load_types;
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Result};

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::error::{Error, ErrorKind, Hresult, Result};
 use crate::ids::{FunctionId, ThreadId};
-use crate::info::hooks::FrameInfo;
+use crate::info::FrameInfo;
 use crate::info::visit::Visit;
 use crate::native::{Argument, Asked};
 use crate::runtime::{ProfilerInfo, without_waiting};

@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use clr_profiler::hooks::{
-    ArgumentBuffer, EltInfo, FrameInfo, FunctionIDOrClientID, Hooked, MemoryRange,
-};
+use clr_profiler::hooks::{ArgumentBuffer, EltInfo, FunctionIDOrClientID, Hooked, MemoryRange};
+use clr_profiler::info::FrameInfo;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
 
