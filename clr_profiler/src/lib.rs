@@ -52,6 +52,20 @@
 //!
 //! The [`prelude`] has the types that signatures of callbacks name, and all traits over the runtime's interfaces.
 //!
+//! # Features
+//!
+//! All are on by default. Without them, a small profiler and its dependencies compile in 60 % of the time.
+//!
+//! | Feature | Adds |
+//! |---|---|
+//! | `rewrite` | [`rewrite`], [`rejit`], the calls that set method bodies, and all of [`il`] but tokens, attributes and signatures |
+//! | `hooks` | [`hooks`]; turns on `exceptions` |
+//! | `exceptions` | [`exceptions`] |
+//! | `heap` | [`heap`] |
+//! | `sampling` | [`sampling`] |
+//!
+//! # The guide
+//!
 //! The guide, in the repository's folder `docs/src`, goes through all of this chapter by chapter, from
 //! a first profiler to deploying and troubleshooting.
 //!
@@ -67,8 +81,20 @@
 //! Libraries built with `panic = "abort"` cannot keep that promise: [`register!`] refuses to
 //! compile in them.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![deny(unsafe_code)]
+// The lower floors serve all components. Which of their private items are needed is seen with all features.
+#![cfg_attr(
+    not(all(
+        feature = "exceptions",
+        feature = "heap",
+        feature = "hooks",
+        feature = "rewrite",
+        feature = "sampling"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 // `#[wraps(..)]`, which documents wrappers in all modules that have some.
 #[macro_use(wraps)]
@@ -105,16 +131,24 @@ pub mod metadata;
 // A profiler.
 pub mod events;
 mod profiler;
+#[cfg(any(feature = "exceptions", feature = "heap"))]
 mod runtime_events;
+#[cfg(any(feature = "rewrite", feature = "sampling"))]
 mod worker;
 
 // Components.
+#[cfg(feature = "exceptions")]
 pub mod exceptions;
+#[cfg(feature = "heap")]
 pub mod heap;
+#[cfg(feature = "hooks")]
 #[allow(unsafe_code, reason = "code that compiled methods call")]
 pub mod hooks;
+#[cfg(feature = "rewrite")]
 pub mod rejit;
+#[cfg(feature = "rewrite")]
 pub mod rewrite;
+#[cfg(feature = "sampling")]
 pub mod sampling;
 
 // Where the runtime calls in.
@@ -155,6 +189,7 @@ pub mod prelude {
     pub use crate::info::GcScope;
     pub use crate::metadata::{Metadata, MetadataWriter};
 
+    #[cfg(feature = "hooks")]
     pub use crate::hooks::CorProfilerInfoHooks;
     pub use crate::info::{
         CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo5,

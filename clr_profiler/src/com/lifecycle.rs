@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::event_mask::Loaded;
 use crate::events::Callback;
 use crate::profiler::{self, Ends, Failure, FailureCause, Profiler, Setup};
+#[cfg(feature = "rewrite")]
 use crate::rewrite::Unloads;
 use crate::runtime::{ProfilerInfo, catch, slice};
 use clr_profiler_sys as sys;
@@ -123,7 +124,11 @@ fn try_start(
         return Err(twice());
     }
     let profiler = make(info, setup)?;
-    let components = setup.take_components(vec![Arc::new(Ends), Arc::new(Unloads)])?;
+    let components = setup.take_components(vec![
+        Arc::new(Ends),
+        #[cfg(feature = "rewrite")]
+        Arc::new(Unloads),
+    ])?;
     let left_out = setup.leave_out_dangers(info);
     let live = Live {
         profiler,

@@ -2,6 +2,7 @@
 
 use super::code::IlMapEntry;
 use super::handed::handed;
+#[cfg(feature = "rewrite")]
 use super::info1::check_body;
 use crate::error::Result;
 use crate::native::native_flags;
@@ -35,7 +36,8 @@ table! { ($) __function_control:
 }
 
 impl FunctionControl<'_> {
-    /// Sets the new method body; the runtime copies it.
+    /// Sets the new method body; the runtime copies it. Needs the feature `rewrite`.
+    #[cfg(feature = "rewrite")]
     #[wraps(ICorProfilerFunctionControl::SetILFunctionBody at REJIT_PARAMETERS
         fails "An error of its own where the bytes are not one whole method body, and what the \
                runtime answers.")]

@@ -131,6 +131,7 @@ impl<'info> Method<'info> {
     /// # Errors
     ///
     /// What [`CorProfilerInfo::set_il_function_body`] returns.
+    #[cfg(feature = "rewrite")]
     pub fn set_il_body(&self, body: &[u8]) -> Result<()> {
         self.info
             .set_il_function_body(self.module(), self.token(), body)

@@ -18,6 +18,7 @@ mod frame;
 pub(crate) mod function_control;
 mod gc_scope;
 mod handed;
+#[cfg(feature = "hooks")]
 pub(crate) mod hooks;
 mod info1;
 mod info10;
@@ -54,7 +55,9 @@ pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum
 pub use frame::FrameInfo;
 pub use gc_scope::GcScope;
 pub(crate) use handle::Sealed;
+#[cfg(feature = "hooks")]
 pub(crate) use hooks::{claim_hooks, set_hooks3, set_hooks3_with_info, set_mapper2};
+#[cfg(feature = "rewrite")]
 pub(crate) use info1::BodyMemory;
 pub use info1::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, CorProfilerInfo, FunctionInfo,
@@ -79,6 +82,8 @@ pub use info13::{CorProfilerInfo13, HandleKind, ObjectHandle};
 pub use info14::{CorProfilerInfo14, NonGcHeapRange};
 pub use info15::CorProfilerInfo15;
 pub use legacy::CorProfilerInfoLegacy;
+#[cfg(feature = "hooks")]
+pub(crate) use object::Shape;
+pub(crate) use object::reference_fields;
 pub use object::{ArrayObject, Object, ObjectValue, StructValue};
-pub(crate) use object::{Shape, reference_fields};
 pub use statics::{CorProfilerInfoStatics, StaticKind};

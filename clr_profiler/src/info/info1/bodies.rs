@@ -7,6 +7,7 @@ use crate::info::Sealed;
 use crate::metadata::Metadata;
 use crate::native::Asked;
 use crate::runtime::ProfilerInfo;
+#[cfg(feature = "rewrite")]
 use clr_profiler_il::body::encoded_length;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys::Interface;
@@ -33,11 +34,13 @@ pub(super) fn whole_body(body: Vec<u8>, asked: &Asked<'_>) -> Result<Vec<u8>> {
 }
 
 /// A method body in memory of its module: all that can fail for want of memory is behind it.
+#[cfg(feature = "rewrite")]
 pub(crate) struct BodyMemory {
     module: ModuleId,
     start: *const u8,
 }
 
+#[cfg(feature = "rewrite")]
 impl BodyMemory {
     pub(crate) fn of(info: &ProfilerInfo, module: ModuleId, body: &[u8]) -> Result<Self> {
         check_body("ICorProfilerInfo::SetILFunctionBody", body)?;
@@ -62,6 +65,7 @@ impl BodyMemory {
 }
 
 /// Refuses bytes that are not one whole method body.
+#[cfg(feature = "rewrite")]
 pub(in crate::info) fn check_body(call: &'static str, body: &[u8]) -> Result<()> {
     match encoded_length(body) {
         Ok(length) if length == body.len() => Ok(()),

@@ -4,6 +4,7 @@ mod bodies;
 mod malloc;
 mod types;
 
+#[cfg(feature = "rewrite")]
 pub(crate) use bodies::BodyMemory;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -24,6 +25,7 @@ use crate::metadata::{Metadata, MetadataWriter};
 use crate::native::{Argument, Asked, pointer};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
+#[cfg(feature = "rewrite")]
 pub(super) use bodies::check_body;
 use bodies::whole_body;
 pub use malloc::MethodMalloc;
@@ -232,7 +234,8 @@ pub trait CorProfilerInfo: Sealed {
     /// Replaces the method body: header, IL and exception clauses, in the form of ECMA-335 II.25.4.
     ///
     /// It counts from the next compilation of the method on. The bytes are copied into memory from
-    /// the module's [allocator](Self::il_function_body_allocator).
+    /// the module's [allocator](Self::il_function_body_allocator). Needs the feature `rewrite`.
+    #[cfg(feature = "rewrite")]
     #[wraps(ICorProfilerInfo::SetILFunctionBody
         at "in `jit_compilation_started` of the method, or before; not during a collection. A \
             profiler that has done so cannot be detached."

@@ -2,6 +2,7 @@
 
 mod fields;
 mod region;
+#[cfg(feature = "hooks")]
 mod shape;
 mod value;
 
@@ -20,6 +21,7 @@ use fields::{instance_fields, static_field};
 use region::Region;
 use value::Kind;
 
+#[cfg(feature = "hooks")]
 pub(crate) use shape::Shape;
 pub use value::{ObjectValue, StructValue};
 
