@@ -1,4 +1,4 @@
-//! Where calls are made, and which arguments they get there.
+//! Where calls are made, and with which arguments.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -18,7 +18,7 @@ use clr_profiler::prelude::*;
 use crate::plan::{Ids, Plan, journal};
 use crate::pool::{Known, pool};
 
-/// What a callback hands in.
+/// The arguments of a callback.
 #[derive(Clone, Copy, Default)]
 pub struct Own<'a> {
     pub app_domain: Option<AppDomainId>,
@@ -32,7 +32,7 @@ pub struct Own<'a> {
     pub method: Option<MethodDef>,
 }
 
-/// The kinds of ids, of which each alone can be that of something gone.
+/// The kinds of ids, each of which alone can be stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Module,
@@ -72,13 +72,13 @@ pub struct At<'a> {
     pub setup: RefCell<Option<&'a mut Setup>>,
     pub own: Own<'a>,
     pub ids: Ids,
-    /// How often the moment has come: other ids have their turn.
+    /// How often the moment has occurred: other ids have their turn.
     pub turn: usize,
-    /// Of `Ids::Stale`: of which kind alone ids are of what is gone.
+    /// For `Ids::Stale`: the only kind whose ids are stale.
     pub only: Cell<Option<Kind>>,
-    /// The call that is made.
+    /// The current call.
     pub current: RefCell<String>,
-    /// The kinds of which ids of what is gone were picked.
+    /// The kinds of which stale ids were picked.
     pub(crate) picked: Cell<u32>,
     pub(crate) live: Known,
     pub(crate) dead: Known,
@@ -109,7 +109,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Whether there is anything for ids of this kind.
+    /// Whether there are any ids of this kind.
     pub fn is_worthwhile(&self) -> bool {
         match self.ids {
             Ids::Stale => !self.dead.modules.is_empty(),
@@ -118,7 +118,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Of how many kinds ids of what is gone were picked since the last call; which ones.
+    /// The kinds of which stale ids were picked since the last call.
     pub fn take_picked(&self) -> Vec<Kind> {
         let picked = self.picked.take();
         Kind::ALL
@@ -127,7 +127,7 @@ impl<'a> At<'a> {
             .collect()
     }
 
-    /// Whether an id of what is gone was picked. Addresses are none, and handles hold what they are of.
+    /// Whether a stale id was picked. Addresses are never stale, and handles hold their targets.
     pub fn has_picked(&self) -> bool {
         self.picked.get() & !(Kind::Code.bit() | Kind::Opened.bit()) != 0
     }
@@ -188,7 +188,7 @@ impl<'a> At<'a> {
         T::try_from(Token::new(table << 24 | row)).ok()
     }
 
-    /// Metadata for a call of it.
+    /// Metadata for a call on it.
     pub fn with_metadata(
         &self,
         with: impl FnOnce(&Metadata<'_>) -> Option<Result<()>>,
@@ -203,7 +203,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The same to write to.
+    /// The same for writing.
     pub fn with_writer(
         &self,
         with: impl FnOnce(&MetadataWriter<'_>) -> Option<Result<()>>,
@@ -218,7 +218,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Opens the metadata of a module, as a call of its own: where it ends the program, the one that needs it
+    /// Opens the metadata of a module, as a call of its own: if it ends the program, the call that needs it
     /// did not begin.
     fn open<T>(&self, call: &str, open: impl FnOnce(ModuleId) -> Result<T>) -> Option<Result<T>> {
         let module = ModuleId::pick(self)?;

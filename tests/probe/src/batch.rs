@@ -1,4 +1,4 @@
-//! One batch of calls, at a place where it is its turn.
+//! One batch of calls, at a place whose turn it is.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -11,10 +11,10 @@ use crate::calls::{self, Call, Effect, outcome};
 use crate::moments::PHASE;
 use crate::plan::{Ids, Plan, journal};
 
-/// Calls are being made; one place at a time makes them.
+/// Whether calls are being made; one place at a time makes them.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// Whether it is the turn of a moment, which can come very often; how often it had its turn.
+/// Whether it is the turn of a moment, which can be very frequent; with the number of its turns.
 pub fn turn() -> Option<usize> {
     static COUNT: Mutex<(usize, usize, usize)> = Mutex::new((0, 0, 0));
     let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,14 +52,14 @@ pub fn batch(at: Option<At<'_>>) {
     }
     journal(&format!("@ {} {}", PHASE.load(SeqCst), at.turn));
     for call in calls::all() {
-        // The metadata of large modules takes long to be saved.
+        // Saving the metadata of large modules takes long.
         if call.effect == Effect::Writes && at.turn > 3 {
             continue;
         }
         make(call, &at, None);
         let picked = at.take_picked();
         if at.ids == Ids::Stale {
-            // What is gone beside what is there, too.
+            // Stale ids in addition to valid ones, too.
             let was_made = Plan::get().calls.contains(call.name);
             let alone = match picked.len() {
                 0 | 1 if was_made => Vec::new(),
@@ -76,7 +76,7 @@ pub fn batch(at: Option<At<'_>>) {
     BUSY.store(false, SeqCst);
 }
 
-/// Makes a call; of `Ids::Stale` with ids of one kind alone that are of what is gone.
+/// Makes a call; for `Ids::Stale` with stale ids of only one kind.
 fn make(call: &Call, at: &At<'_>, only: Option<Kind>) {
     let Some(name) = Plan::get().name(call.name, only) else {
         return;

@@ -1,4 +1,4 @@
-//! When calls are made: in callbacks, in closures that the library calls, on threads of the profiler's own.
+//! When calls are made: in callbacks, in closures that the library calls, on threads of the profiler.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use crate::plan::{Ids, Plan, journal};
 use crate::pool::{self, keep, pool};
 use crate::profiler::{Handed, events_of, info};
 
-/// Moments that are no callbacks. Those of the second list come while the program waits in its middle.
+/// Moments that are not callbacks. Those of the second list occur while the program waits in its middle.
 pub const IN_CALLBACKS: &[&str] = &[
     "initialize",
     "initialize_for_attach",
@@ -51,7 +51,7 @@ pub const AT_THE_GATE: &[&str] = &[
     "drop",
 ];
 
-/// In such a moment components are attached, and their functions called.
+/// At such a moment components are attached, and their functions called.
 pub const WITH_PARTS: &str = "parts/";
 
 /// Before the program's own module is loaded, after that, after a first module was unloaded.
@@ -82,7 +82,7 @@ pub fn walks_heap(moment: &str) -> bool {
     is_asked_for || moment.starts_with("initialize") || moment.starts_with(WITH_PARTS)
 }
 
-/// The moment, without what stands before it.
+/// The moment, without its prefix.
 fn moment() -> &'static str {
     let moment = &Plan::get().moment;
     moment.strip_prefix(WITH_PARTS).unwrap_or(moment)
@@ -92,7 +92,7 @@ fn is(name: &str) -> bool {
     moment() == name
 }
 
-/// What `initialize` does.
+/// The work of `initialize`.
 pub fn initialize(info: &ProfilerInfo, setup: &mut Setup, name: &str) -> Result<()> {
     let plan = Plan::get();
     let mut events = EventMask::MONITOR_MODULE_LOADS
@@ -117,7 +117,7 @@ pub fn initialize(info: &ProfilerInfo, setup: &mut Setup, name: &str) -> Result<
             .calls
             .contains("CorProfilerInfo3::request_profiler_detach");
     if detaches {
-        // A profiler that has this stays to the end.
+        // A profiler with this event cannot detach.
         events -= EventMask::ENABLE_REJIT;
     }
     setup.remove_events(EventMask::all()).add_events(events);
@@ -160,7 +160,7 @@ pub fn initialize(info: &ProfilerInfo, setup: &mut Setup, name: &str) -> Result<
     Ok(())
 }
 
-/// Callbacks that come after the profiler has asked for something.
+/// Callbacks that occur only after a request of the profiler.
 fn needs_a_push() -> bool {
     moment().contains("rejit") || is("event_pipe_event_delivered")
 }
@@ -187,7 +187,7 @@ fn give_worker(job: impl FnOnce(&'static ProfilerInfo) + Send + 'static) {
     }
 }
 
-/// A callback came.
+/// A callback occurred.
 pub fn came(name: &str, handed: Handed<'_>) {
     let Some(info) = info() else { return };
     let own = handed.own;
@@ -195,7 +195,7 @@ pub fn came(name: &str, handed: Handed<'_>) {
     if is(name) {
         if Plan::get().ids == Ids::Elsewhere {
             if let Some(turn) = turn() {
-                // A provider is good on this thread alone.
+                // A provider is valid only on this thread.
                 let own = Own {
                     provider: None,
                     ..own
@@ -222,7 +222,7 @@ pub fn came(name: &str, handed: Handed<'_>) {
     }
 }
 
-/// Keeps the ids that a callback tells of.
+/// Keeps the ids that a callback passes.
 fn learn(info: &ProfilerInfo, name: &str, own: &Own<'_>) {
     match (name, own) {
         (
@@ -358,7 +358,7 @@ fn within(info: &ProfilerInfo, name: &str, handed: &Handed<'_>) {
     }
 }
 
-/// A function is about to be compiled: two methods of the program say where it is.
+/// A function is about to be compiled: two methods of the program mark its progress.
 fn compiling(info: &ProfilerInfo, own: &Own<'_>) {
     let Some(function) = own.function.filter(|_| PHASE.load(SeqCst) > 0) else {
         return;
@@ -401,14 +401,14 @@ fn compiling(info: &ProfilerInfo, own: &Own<'_>) {
     }
 }
 
-/// What rewritten code calls.
+/// The function that rewritten code calls.
 fn called() {
     if let Some(info) = info() {
         batch(here(info));
     }
 }
 
-/// What is done while the program waits in its middle.
+/// The work while the program waits in its middle.
 fn at_the_gate(info: &'static ProfilerInfo) {
     let done = match moment() {
         "thread" | "thread_initialized" => {
@@ -483,7 +483,7 @@ fn at_the_gate(info: &'static ProfilerInfo) {
     Plan::get().open_gate();
 }
 
-/// Asks for ReJIT of the method that the program calls again and again, or of another one.
+/// Requests ReJIT of the method that the program calls repeatedly, or of another one.
 fn request(info: &ProfilerInfo, which: impl Fn(MethodDef) -> Option<MethodDef>) -> Result<()> {
     let (Some(program), Some(hot)) = (PROGRAM.get(), HOT.get()) else {
         return Ok(());
@@ -492,7 +492,7 @@ fn request(info: &ProfilerInfo, which: impl Fn(MethodDef) -> Option<MethodDef>) 
     info.request_rejit(methods.as_slice())
 }
 
-/// Waits, but not for ever.
+/// Waits, with a time limit.
 fn until(is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() && begun.elapsed() < Duration::from_secs(3) {
@@ -500,7 +500,7 @@ fn until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// The error of a callback, where the moment is the hook of failures.
+/// The error of a callback, if the moment is the hook of failures.
 pub fn fails(name: &str) -> Result<()> {
     if is("failure") && name == "jit_compilation_started" && PHASE.load(SeqCst) > 0 {
         return Err(Error::other("as it was told to"));

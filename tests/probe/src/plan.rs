@@ -1,4 +1,4 @@
-//! What a process does, and what it tells of that: the environment and the journal.
+//! The plan of a process, and its report: the environment and the journal.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use crate::at::Kind;
 
-/// The variables by which the driver tells the profiler what to do.
+/// The variables by which the driver configures the profiler.
 pub const MOMENT: &str = "PROBE_MOMENT";
 pub const IDS: &str = "PROBE_IDS";
-/// The file of the calls that are made, one a line.
+/// The file with the calls to make, one a line.
 pub const CALLS: &str = "PROBE_CALLS";
 pub const JOURNAL: &str = "PROBE_JOURNAL";
 /// The first line of each journal.
@@ -24,16 +24,16 @@ pub const LISTS: &str = "PROBE_LISTS";
 /// The class id of the profiler.
 pub const CLSID: &str = "0B7E8C1D-5C39-4C55-9F39-5E0D6A1C9A10";
 
-/// Which ids calls are made with.
+/// The ids that calls are made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ids {
-    /// Those that the callback hands in, and where it hands in none, kept ones of what is there.
+    /// Those that the callback passes, and if it passes none, kept valid ones.
     Own,
-    /// The same, on a thread of the profiler's own, at once.
+    /// The same, on a thread of the profiler, at once.
     Elsewhere,
-    /// Kept ones of what is there.
+    /// Kept valid ones.
     Kept,
-    /// Kept ones of what is gone.
+    /// Kept stale ones.
     Stale,
     /// Those of another kind of thing that the types let through, and tokens of other modules.
     Foreign,
@@ -67,7 +67,7 @@ impl Ids {
     }
 }
 
-/// What this process is to do.
+/// The plan of this process.
 pub struct Plan {
     pub moment: String,
     pub ids: Ids,
@@ -96,8 +96,8 @@ impl Plan {
         })
     }
 
-    /// The name of a call that is to be made. With one kind of ids alone that are of what is gone, a call is made
-    /// where it is asked for, or where that with all kinds is and this one is not left out.
+    /// The name of a call, if it is to be made. With stale ids of only one kind, a call is made
+    /// if it is listed as such, or if the call with all kinds is listed and this one is not left out.
     pub fn name(&self, call: &str, only: Option<Kind>) -> Option<String> {
         let name = only.map_or(call.to_owned(), |kind| format!("{call} [{kind:?}]"));
         let is_one_of_all = self.calls.contains(call) && !self.is_left_out(&name);
@@ -109,7 +109,7 @@ impl Plan {
         self.calls.contains(&format!("-{call}"))
     }
 
-    /// Lets the program go on from its middle.
+    /// Lets the program continue from its middle.
     pub fn open_gate(&self) {
         if let Some(gate) = &self.gate {
             let _ = File::create(gate);
@@ -117,7 +117,7 @@ impl Plan {
     }
 }
 
-/// Writes a line that is in the file before this returns, whatever becomes of the process.
+/// Writes a line that is in the file before this returns, even if the process then ends.
 pub fn journal(line: &str) {
     static JOURNAL_FILE: OnceLock<Option<File>> = OnceLock::new();
     let file = JOURNAL_FILE.get_or_init(|| {

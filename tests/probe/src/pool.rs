@@ -1,4 +1,4 @@
-//! The ids that the profiler has seen: what is there, what is gone, what is odd.
+//! The ids that the profiler has seen: valid, stale and odd ones.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,14 +21,14 @@ pub struct Known {
     pub app_domains: Vec<AppDomainId>,
     pub threads: Vec<ThreadId>,
     pub contexts: Vec<ContextId>,
-    /// Those that the profiler has made: others cannot be kept.
+    /// Those that the profiler has created: others cannot be kept.
     pub providers: Vec<EventPipeProviderId<'static>>,
     pub rejits: Vec<RejitId>,
-    /// Where code begins.
+    /// The start addresses of code.
     pub code: Vec<usize>,
 }
 
-/// What the ids of a module that can be unloaded are.
+/// The ids that depend on a module that can be unloaded.
 struct Collectible {
     module: ModuleId,
     known: Known,
@@ -45,11 +45,11 @@ pub struct Pool {
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 
 thread_local! {
-    /// What was opened on this thread while its module was there. It stays on the thread.
+    /// Metadata that was opened on this thread while its module was loaded. It stays on the thread.
     static OPENED: RefCell<Vec<Opened>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What can be kept of a module but its id.
+/// The objects of a module that can be kept, apart from its id.
 pub struct Opened {
     pub module: ModuleId,
     pub metadata: Option<Metadata<'static>>,
@@ -60,7 +60,7 @@ pub struct Opened {
     pub threads: Option<ThreadEnum>,
 }
 
-/// The pool; nothing of the runtime is called while it is held.
+/// The pool; the runtime must not be called while it is held.
 pub fn pool() -> PoolGuard {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     pool.get_or_insert_with(Pool::default);
@@ -93,7 +93,7 @@ pub fn keep<T: PartialEq>(ids: &mut Vec<T>, id: T) {
     }
 }
 
-/// Moves ids of what is gone.
+/// Moves ids that have become stale.
 fn bury<T: PartialEq + Copy>(live: &mut Vec<T>, dead: &mut Vec<T>, gone: &[T]) {
     live.retain(|id| !gone.contains(id));
     for id in gone {
@@ -101,7 +101,7 @@ fn bury<T: PartialEq + Copy>(live: &mut Vec<T>, dead: &mut Vec<T>, gone: &[T]) {
     }
 }
 
-/// Runs `with` on what was opened on this thread for a module that is gone.
+/// Runs `with` on the metadata that was opened on this thread for an unloaded module.
 pub fn with_opened<R>(with: impl FnOnce(&mut Opened) -> R) -> Option<R> {
     let dead = pool().dead.modules.clone();
     OPENED.with_borrow_mut(|opened| {
@@ -130,7 +130,7 @@ fn modules_of(info: &ProfilerInfo, class: ClassId, depth: u32, found: &mut Vec<M
     }
 }
 
-/// Enters an id with the modules on which it depends.
+/// Adds an id with the modules on which it depends.
 fn enter(modules: &[ModuleId], keep_in: impl Fn(&mut Known)) {
     let mut pool = pool();
     keep_in(&mut pool.live);
@@ -163,7 +163,7 @@ pub fn see_module(info: &ProfilerInfo, module: ModuleId, keeps_open: bool) {
             open(info, module);
         }
     } else if of.name.ends_with("Probe.dll") {
-        // The program's own comes first.
+        // The program's own is first.
         pool().live.modules.insert(0, module);
         return;
     }
@@ -228,7 +228,7 @@ pub fn see_function(info: &ProfilerInfo, function: FunctionId) {
 }
 
 pub fn see_dynamic(function: FunctionId) {
-    // The numbers of dynamic methods that have gone are given to others.
+    // The numbers of unloaded dynamic methods are reused.
     pool().dead.functions.retain(|dead| *dead != function);
     keep(&mut pool().odd.functions, function);
 }

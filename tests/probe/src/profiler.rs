@@ -1,4 +1,4 @@
-//! The profiler: every callback, and what it hands in.
+//! The profiler: every callback, and its arguments.
 
 use std::sync::OnceLock;
 
@@ -11,12 +11,12 @@ use crate::plan::{LOADED, journal};
 
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
 
-/// The runtime, for those who are given less.
+/// The runtime, for callers without a handle.
 pub fn info() -> Option<&'static ProfilerInfo> {
     INFO.get()
 }
 
-/// What a callback hands in.
+/// The arguments of a callback.
 #[derive(Default)]
 pub struct Handed<'a> {
     pub own: Own<'a>,
@@ -64,7 +64,7 @@ handed_in! {
     &'a GcScope: |it, handed| handed.gc = Some(it);
 }
 
-/// What tells of no id.
+/// Callbacks without ids.
 macro_rules! without_ids {
     ($($type:ty,)*) => {$(
         impl HandIn<'_> for $type {
@@ -241,7 +241,7 @@ every_callback! {
     event_pipe_provider_created(it: &ProfilerInfo, a: EventPipeProviderId<'_>);
 }
 
-/// The events that bring a moment, beside those by which ids are learnt.
+/// The events that cause a moment, in addition to those by which ids are learnt.
 pub fn events_of(moment: &str) -> EventMask {
     Callback::ALL
         .iter()

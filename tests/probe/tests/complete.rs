@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use clr_profiler_tests::coverage::wrappers;
 
-/// Types of which every public method that is not `unsafe` is called.
+/// Types whose public methods are all called, unless they are `unsafe`.
 const TYPES: &[&str] = &[
     "ProfilerInfo",
     "GcScope",
@@ -24,7 +24,7 @@ const TYPES: &[&str] = &[
     "HeapRecorder",
 ];
 
-/// Methods of these that ask nothing of the runtime.
+/// Methods of these that do not call the runtime.
 const PLAIN: &[&str] = &[
     "Method::function",
     "Method::module",
@@ -32,7 +32,7 @@ const PLAIN: &[&str] = &[
     "Object::class",
     "Object::id",
     "Metadata::as_raw",
-    // They make what `Setup::attach` takes.
+    // They create arguments of `Setup::attach`.
     "HeapRecorder::new",
     "Rejit::new",
     "Sampler::new",
@@ -60,7 +60,7 @@ fn every_wrapper_is_called_or_left_out_for_a_reason() {
         .filter(|name| !name.starts_with("Profiler::"))
         .collect();
     let is_called = |name: &str| {
-        // Of an enumerator the type alone is named.
+        // Of an enumerator only the type is named.
         let of_type = format!("{name}::");
         called.contains(name) || called.iter().any(|call| call.starts_with(&of_type))
     };

@@ -1,4 +1,4 @@
-//! A few groups of calls, chosen by chance: nothing safe ends the program.
+//! A few random groups of calls: safe code does not end the program.
 //!
 //! `PROBE_SEED` chooses others. `cargo run -p probe` tries all of them.
 

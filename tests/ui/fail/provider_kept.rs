@@ -16,7 +16,7 @@ impl Profiler for Mine {
         info: &ProfilerInfo,
         provider: EventPipeProviderId<'_>,
     ) -> Result<()> {
-        // An event lives longer than the provider of somebody else.
+        // An event lives longer than a provider that the profiler does not own.
         info.event_pipe_define_event(provider, EventDefinition::new("Mine", 1))?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! All calls: those of the rows of the library's table, and those that are written by hand.
+//! All calls: those of the rows of the library's table, and handwritten ones.
 
 pub mod rest;
 mod rows;
@@ -13,20 +13,20 @@ use clr_profiler::prelude::*;
 
 use crate::at::At;
 
-/// What a call does to the program.
+/// The effect of a call on the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// It asks.
+    /// It only reads.
     Asks,
-    /// It changes something: events, sessions, what is compiled.
+    /// It changes something: events, sessions, compilations.
     Changes,
-    /// It writes metadata or IL. The arguments are as good as any, so that the program may well be another one.
+    /// It writes metadata or IL. The arguments are arbitrary, so that the program's behaviour may change.
     Writes,
-    /// It changes what other calls can do, so that it is alone in its process.
+    /// It affects other calls, so that it is alone in its process.
     Alone,
 }
 
-/// A call, with arguments of the place where it is made; `None` where there are none for it.
+/// A call, with arguments from the place where it is made; `None` if there are none for it.
 pub type Run = for<'a> fn(&At<'a>) -> Option<Result<()>>;
 
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ pub fn left_out() -> impl Iterator<Item = (&'static str, &'static str)> {
     wrappers::LEFT_OUT.iter().copied()
 }
 
-/// Declares calls that are written by hand.
+/// Declares handwritten calls.
 macro_rules! calls {
     ($($effect:ident $owner:ident::$name:ident = |$at:ident| $run:expr;)*) => {
         vec![$($crate::calls::Call {
@@ -80,14 +80,14 @@ pub fn outcome(answer: &Option<Result<()>>) -> String {
     }
 }
 
-/// What a call gave: an enumeration is walked, all else is shown.
+/// The result of a call: an enumeration is walked, any other value is shown.
 pub struct Given<T>(pub Option<T>);
 
 pub trait Walked {
     fn used(&mut self) -> Option<Result<()>>;
 }
 
-/// Every item of the first ones.
+/// Reads the first items.
 fn walk<T>(items: impl Iterator<Item = Result<T>>) -> Result<()> {
     items.take(40).try_for_each(|item| item.map(drop))
 }

@@ -1,4 +1,4 @@
-//! What the library offers over native calls: names, objects, rewriting, components, what `initialize` sets up.
+//! The functions of the library beyond native calls: names, objects, rewriting, components, `Setup`.
 
 use std::fmt::Debug;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ use clr_profiler::sampling::{Sampler, SamplerOptions};
 use super::{Call, calls};
 use crate::at::{At, Pick};
 
-/// What `initialize` has attached.
+/// The components that `initialize` has attached.
 #[derive(Default)]
 pub struct Parts {
     pub rejit: OnceLock<std::sync::Arc<Rejit>>,
@@ -36,7 +36,7 @@ fn used<T: Debug>(given: Result<T>) -> Option<Result<()>> {
     Some(given.map(|given| drop(format!("{given:?}"))))
 }
 
-/// What is asked of the method of a function.
+/// A call on the method of a function.
 fn method<T: Debug>(at: &At<'_>, ask: impl FnOnce(&Method<'_>) -> Result<T>) -> Option<Result<()>> {
     used(
         at.info
@@ -45,7 +45,7 @@ fn method<T: Debug>(at: &At<'_>, ask: impl FnOnce(&Method<'_>) -> Result<T>) -> 
     )
 }
 
-/// What is asked of an object.
+/// A call on an object.
 fn object<T: Debug>(at: &At<'_>, ask: impl FnOnce(&Object<'_>) -> Result<T>) -> Option<Result<()>> {
     let object = at.object?;
     if at.ids == crate::plan::Ids::Moved {
@@ -54,7 +54,7 @@ fn object<T: Debug>(at: &At<'_>, ask: impl FnOnce(&Object<'_>) -> Result<T>) -> 
     used(at.info.object(object).and_then(|object| ask(&object)))
 }
 
-/// What rewritten code could call.
+/// A function that rewritten code could call.
 fn nothing() {}
 
 fn helper() -> Result<HelperAssembly> {
@@ -141,7 +141,7 @@ pub fn calls() -> Vec<Call> {
     calls
 }
 
-/// Components that `initialize` has attached, where the moment says so.
+/// Calls on components that `initialize` has attached, at the moments for that.
 fn components() -> Vec<Call> {
     calls! {
         Changes Rejit::request = |at| {
@@ -179,7 +179,7 @@ fn components() -> Vec<Call> {
     }
 }
 
-/// What only `initialize` has.
+/// Calls that only `initialize` can make.
 fn setup() -> Vec<Call> {
     calls! {
         Asks Setup::events = |at| used(Ok(at.setup.borrow().as_ref()?.events()));

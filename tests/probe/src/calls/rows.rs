@@ -17,7 +17,7 @@ use clr_profiler::prelude::*;
 use super::{Call, Effect, Given, Shown as _, Walked as _};
 use crate::at::Pick;
 
-/// Calls of `ProfilerInfo` that change something; those that write metadata are told by their traits.
+/// Calls of `ProfilerInfo` that change something; those that write metadata are recognised by their traits.
 const CHANGES: &[&str] = &[
     "force_gc",
     "set_il_instrumented_code_map",
@@ -35,7 +35,7 @@ const ALONE: &[&str] = &[
     "initialize_current_thread",
 ];
 
-/// A call on what the source of the interface says.
+/// A call on the source of the interface.
 macro_rules! on {
     (info, $at:ident, |$it:ident| $call:expr) => {{
         let $it = $at.info;
@@ -89,7 +89,7 @@ macro_rules! argument {
     };
 }
 
-/// A signature of the kind that a call takes.
+/// A signature of the kind that a call requires.
 fn signature(native: &str) -> &'static [u8] {
     match native {
         "DefineField" => &[6, 8],
@@ -115,7 +115,7 @@ fn effect(owner: &str, name: &str) -> Effect {
 pub fn rows() -> Vec<Call> {
     let mut calls = Vec::new();
     macro_rules! row {
-        // Written by hand: they need an object, a session, or what the caller implements.
+        // Handwritten: they need an object, a session, or an interface that the caller implements.
         (CorProfilerInfo class_from_object $($rest:tt)*) => {};
         (CorProfilerInfo object_size $($rest:tt)*) => {};
         (CorProfilerInfo2 object_generation $($rest:tt)*) => {};
@@ -130,9 +130,9 @@ pub fn rows() -> Vec<Call> {
         (MetadataEmit define_import_member $($rest:tt)*) => {};
         (MetadataValidate validator_init $($rest:tt)*) => {};
         (MetadataDispenserEx open_scope_on_type_info $($rest:tt)*) => {};
-        // Made by calls that are written by hand, or not public.
+        // Made by handwritten calls, or not public.
         (ProfilerInfo $($rest:tt)*) => {};
-        // Called on something else that a call or a callback gives.
+        // Called on another object, which a call or a callback returns.
         ($owner:ident $name:ident native $($rest:tt)*) => {};
         (
             $owner:ident $name:ident $source:ident

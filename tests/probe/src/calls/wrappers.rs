@@ -1,4 +1,4 @@
-//! Calls of native methods that are no rows of the library's table, or need more than arguments by type.
+//! Calls of native methods that are not rows of the library's table, or need more than arguments by type.
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use crate::at::{At, Kind, Pick, provider};
 use crate::plan::Ids;
 use crate::pool::with_opened;
 
-/// Wrappers that nobody calls without `unsafe`, or that are names of what others give.
+/// Wrappers that cannot be called without `unsafe`, or that are names of other calls' results.
 pub const LEFT_OUT: &[(&str, &str)] = &[
     ("CorProfilerInfo2::do_stack_snapshot_with_seed", "unsafe"),
     ("CorProfilerInfoHooks::function_enter3_info", "unsafe"),
@@ -58,12 +58,12 @@ fn used<T: Debug>(given: Result<T>) -> Option<Result<()>> {
     Some(given.map(|given| drop(format!("{given:?}"))))
 }
 
-/// All of the first items.
+/// The first items.
 fn items<T: Debug>(given: Result<impl Iterator<Item = Result<T>>>) -> Option<Result<()>> {
     used(given.and_then(|items| items.take(40).collect::<Result<Vec<_>>>()))
 }
 
-/// Asks of each item of an enumerator, from its beginning on.
+/// A call on each item of an enumerator, from its beginning.
 fn asked_of<T>(
     items: Result<impl Iterator<Item = Result<T>>>,
     ask: impl Fn(T) -> Result<()>,
@@ -161,7 +161,7 @@ fn info() -> Vec<Call> {
             |at| used(at.info.token_and_metadata_from_function(FunctionId::pick(at)?));
         Writes CorProfilerInfo::set_il_function_body = |at| {
             let (module, method) = (ModuleId::pick(at)?, MethodDef::pick(at)?);
-            // Its own body, so that the program goes on as it was.
+            // Its original body, so that the program behaves as before.
             let body = at.info.il_function_body(module, method);
             let body = body.unwrap_or_else(|_| BODY.to_vec());
             used(at.info.set_il_function_body(module, method, &body))
@@ -251,7 +251,7 @@ fn objects() -> Vec<Call> {
     }
 }
 
-/// The calls of an enumerator, which is got anew or was kept while modules were unloaded.
+/// The calls of an enumerator, which is new or was kept while modules were unloaded.
 macro_rules! enumerator {
     ($name:ident, $at:ident, $kept:ident, $get:expr) => {
         calls! {
@@ -299,7 +299,7 @@ fn enumerators() -> Vec<Call> {
         at.info.jitted_functions2()
     ));
     calls.extend(calls! {
-        // Ids of what is gone that a kept enumerator gives.
+        // Stale ids that a kept enumerator returns.
         Asks ModuleEnum::items = |at| with_opened(|opened| {
             let kept = opened.modules.as_ref()?.try_clone();
             asked_of(kept, |module| at.info.module_info(module).map(drop))

@@ -1,4 +1,4 @@
-//! Which calls of a group endanger the program: those during which it ended, and those after which it did.
+//! Finds the calls of a group that endanger the program: those during which it ended, and those after which it did.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,31 +8,31 @@ use probe::plan::Ids;
 
 use crate::process::{End, Job, run};
 
-/// What became of a call, the best of its turns.
+/// The outcome of a call, the best of its turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Answer {
     /// There was no id for it.
     None,
     /// The library refused it.
     Refused,
-    /// The runtime answered with an error.
+    /// The runtime returned an error.
     Error,
     Ok,
 }
 
-/// What one group of calls came to.
+/// The outcome of one group of calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
-    /// How often the moment came to make calls.
+    /// How often calls were made at the moment.
     pub(crate) batches: usize,
     pub(crate) answers: BTreeMap<String, Answer>,
     /// Calls that ended the program, and how.
     pub(crate) crashes: BTreeMap<String, String>,
-    /// Calls that answered with success for what was gone.
+    /// Calls that succeeded for unloaded things.
     pub(crate) gone: BTreeSet<String>,
-    /// The program ends otherwise under the profiler without a call.
+    /// The program ends differently under the profiler without a call.
     pub(crate) without: Option<String>,
-    /// What was written made another program of it.
+    /// Whether writes changed the program's behaviour.
     pub(crate) is_changed: bool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn group(moment: &str, effect: Effect) -> BTreeSet<String> {
     chosen.map(|call| call.name.to_owned()).collect()
 }
 
-/// How an end that is not the plain one is called.
+/// The description of an end that differs from the plain one.
 fn told(end: &End, plain: &End) -> Option<String> {
     match end {
         end if end == plain => None,
@@ -67,7 +67,7 @@ fn told(end: &End, plain: &End) -> Option<String> {
     }
 }
 
-/// The call that had begun and not ended, and the kinds of its ids that were of what is gone.
+/// The call that had begun and not ended, and the kinds of its stale ids.
 fn pending(journal: &str) -> Option<(String, Vec<&str>)> {
     let mut kinds = Vec::new();
     for line in journal.lines().rev() {
@@ -83,7 +83,7 @@ fn pending(journal: &str) -> Option<(String, Vec<&str>)> {
 }
 
 impl Found {
-    /// Takes in what other calls of the same group came to.
+    /// Adds the outcome of other calls of the same group.
     pub(crate) fn add(&mut self, other: Self) {
         self.batches = self.batches.max(other.batches);
         self.answers.extend(other.answers);
@@ -93,7 +93,7 @@ impl Found {
         self.is_changed |= other.is_changed;
     }
 
-    /// Enters what the journal of a process says.
+    /// Reads the journal of a process.
     fn enter(&mut self, journal: &str) {
         let mut call = None;
         for line in journal.lines() {
@@ -126,7 +126,7 @@ impl Found {
     }
 }
 
-/// Makes the calls in one process, and again without those that end it, until it ends as it does without.
+/// Makes the calls in one process, and again without those that end it, until it ends as without the profiler.
 pub(crate) fn find(
     job: Job<'_>,
     effect: Effect,
@@ -151,11 +151,11 @@ pub(crate) fn find(
             if kinds.len() > 1 {
                 calls.extend(kinds.iter().map(|kind| format!("{call} [{kind}]")));
             }
-            // Others run at the same time there: whether it does so by itself.
+            // Other threads run at the same time there: checks whether this call alone does it.
             let is_sure = job.ids != Ids::Elsewhere && left.end == End::Signal(11);
             let is_alone = is_sure || is_bad(job, std::slice::from_ref(&call), plain);
             if effect == Effect::Writes && !is_alone {
-                // Another thread ran into what was written before.
+                // Another thread ran into earlier writes.
                 found.is_changed = true;
                 continue;
             }
@@ -194,7 +194,7 @@ fn is_bad(job: Job<'_>, calls: &[String], plain: &End) -> bool {
     told(&run(job, &calls.iter().cloned().collect()).end, plain).is_some()
 }
 
-/// Those that may be made, and those that are left out.
+/// The calls to make, and those that are left out.
 fn parted(calls: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
     calls
         .iter()
@@ -202,7 +202,7 @@ fn parted(calls: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
         .partition(|call| !call.starts_with('-'))
 }
 
-/// The call among these that alone makes the program end otherwise.
+/// The one of these calls that alone changes the program's end.
 fn halve(job: Job<'_>, calls: &BTreeSet<String>, plain: &End) -> Vec<String> {
     let (mut calls, left_out) = parted(calls);
     let is_bad = |calls: &[String]| is_bad(job, &[calls, &left_out].concat(), plain);
@@ -217,7 +217,7 @@ fn halve(job: Job<'_>, calls: &BTreeSet<String>, plain: &End) -> Vec<String> {
     calls
 }
 
-/// The calls among these that alone make the program end otherwise.
+/// Those of these calls that each alone change the program's end.
 fn one_by_one(job: Job<'_>, calls: &BTreeSet<String>, plain: &End) -> Vec<String> {
     let (mut calls, left_out) = parted(calls);
     calls.retain(|call| {

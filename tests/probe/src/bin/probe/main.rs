@@ -1,13 +1,13 @@
-//! Starts the processes of the probes, and writes what came of them.
+//! Starts the processes of the probes, and writes their outcomes.
 //!
 //! ```text
 //! cargo run -p probe -- [--jobs 2] [--moments a,b] [--ids own,stale] [--each] [--sample SEED]
 //!                       [--out FILE] [--list FILE]
 //! ```
 //!
-//! Without `--each`, the calls of a moment that ask share a process, and so do those that change something.
-//! `--sample` takes a few groups of calls by chance, `--list` and `--out` say where the list of what went wrong and
-//! the document are written. The exit code is 1 where something did.
+//! Without `--each`, the reading calls of a moment share a process, and so do those that change something.
+//! `--sample` takes a few random groups of calls, `--list` and `--out` are the paths of the list of failures and
+//! of the document. The exit code is 1 if there is a failure.
 
 mod find;
 mod plans;
@@ -67,7 +67,7 @@ impl Options {
                 "--sample" => options.seed = Some(value().parse().expect("a number")),
                 "--out" => options.out = Some(value()),
                 "--list" => options.list = Some(value()),
-                _ => panic!("what is {argument}?"),
+                _ => panic!("unknown argument {argument}"),
             }
         }
         options
@@ -146,7 +146,7 @@ fn main() {
     std::process::exit(i32::from(table.has_crashes()));
 }
 
-/// What comes of the calls of a plan, in one process or each in its own.
+/// The outcome of the calls of a plan, in one process or each in its own.
 fn probe(runtime: &Runtime, plan: &Plan, is_each: bool, plain: &End) -> Found {
     let job = Job {
         runtime,

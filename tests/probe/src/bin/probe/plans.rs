@@ -1,4 +1,4 @@
-//! All that is to be tried: moments, ids, kinds of calls.
+//! All plans: moments, ids, kinds of calls.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use probe::calls::Effect;
 use probe::moments::{AT_THE_GATE, IN_CALLBACKS, WITH_PARTS};
 use probe::plan::Ids;
 
-/// What one process does, or some.
+/// The plan of one process, or of several.
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) moment: String,
@@ -41,7 +41,7 @@ pub(crate) fn all() -> Vec<Vec<Plan>> {
     moments.extend(IN_CALLBACKS.iter().map(|it| (*it).to_owned()));
     for callback in Callback::ALL {
         let name = callback.name();
-        // Those of .NET Framework or Windows alone, and one that is asked before all else.
+        // Callbacks only of .NET Framework or Windows, and the one that precedes all others.
         let is_foreign = ["remoting", "com_classic", "load_as"]
             .iter()
             .any(|it| name.contains(it));
@@ -57,7 +57,7 @@ pub(crate) fn all() -> Vec<Vec<Plan>> {
     moments.iter().map(|moment| of(moment)).collect()
 }
 
-/// The plans of a moment. The first tells whether it comes.
+/// The plans of a moment. The first tells whether it occurs.
 fn of(moment: &str) -> Vec<Plan> {
     use Effect::{Alone, Asks, Changes, Writes};
     use Ids::{Elsewhere, Foreign, Kept, Moved, Own, Stale};
@@ -103,7 +103,7 @@ fn of(moment: &str) -> Vec<Plan> {
     plans.into_iter().map(plan).collect()
 }
 
-/// How many processes a sample is, for each runtime; more where something goes wrong.
+/// The number of processes of a sample, for each runtime; more if something fails.
 const SAMPLE: usize = 2;
 
 /// Some plans of each runtime.

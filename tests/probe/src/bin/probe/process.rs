@@ -14,7 +14,7 @@ use clr_profiler_tests::{Runtime, profilee};
 use probe::moments::walks_heap;
 use probe::plan::{self, Ids};
 
-/// How long a process may take before it counts as hanging. It takes less than a second where nobody else computes.
+/// The time after which a process counts as hanging. It takes less than a second on an idle machine.
 fn limit() -> Duration {
     let seconds = env::var("PROBE_LIMIT")
         .ok()
@@ -22,7 +22,7 @@ fn limit() -> Duration {
     Duration::from_secs(seconds.unwrap_or(60))
 }
 
-/// What a process does.
+/// The job of a process.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub(crate) runtime: &'a Runtime,
@@ -38,7 +38,7 @@ pub(crate) enum End {
     Hang,
 }
 
-/// What a process left behind.
+/// The results of a process.
 pub(crate) struct Left {
     pub(crate) end: End,
     pub(crate) journal: String,
@@ -109,7 +109,7 @@ pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
     let attaches = job.moment == "initialize_for_attach";
     let mut command = launch.command().expect("a runtime");
     if !attaches {
-        // `launch.profiler` would check the library again for each process, which takes longer than that.
+        // `launch.profiler` would check the library again for each process, which takes longer than the process.
         command
             .env("CORECLR_ENABLE_PROFILING", "1")
             .env("CORECLR_PROFILER", format!("{{{}}}", plan::CLSID))
@@ -146,7 +146,7 @@ fn start(mut command: Command) -> Child {
         .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"))
 }
 
-/// Waits for the end; `look` is shown what was written so far, now and then.
+/// Waits for the end; `look` gets the output so far from time to time.
 fn wait(mut child: Child, mut look: impl FnMut(&dyn Fn() -> String)) -> End {
     let output = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let reader = child.stdout.take().map(|mut pipe| {

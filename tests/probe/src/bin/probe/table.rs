@@ -1,4 +1,4 @@
-//! What came of all processes, as a document and as a list.
+//! The outcomes of all processes, as a document and as a list.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use probe::plan::Ids;
 use crate::find::{Answer, Found};
 use crate::plans::Plan;
 
-/// What came of one group of calls.
+/// The outcome of one group of calls.
 pub(crate) struct Entry {
     pub(crate) runtime: u32,
     pub(crate) plan: Plan,
@@ -51,7 +51,7 @@ impl Table {
         crashes
     }
 
-    /// Calls that answered for what was gone, with the runtimes.
+    /// Calls that succeeded for unloaded things, with the runtimes.
     fn gone(&self) -> BTreeMap<&str, BTreeSet<u32>> {
         let mut gone: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         for entry in &self.entries {
@@ -62,7 +62,7 @@ impl Table {
         gone
     }
 
-    /// One line for each thing that went wrong.
+    /// One line for each failure.
     pub(crate) fn list(&self) -> String {
         let mut list = String::new();
         for ((call, moment, ids, how), runtimes) in self.crashes() {
@@ -90,7 +90,7 @@ impl Table {
         for (call, runtimes) in self.gone() {
             let _ = writeln!(
                 list,
-                "{call} | answers Ok for what is gone | {}",
+                "{call} | answers Ok for a stale id | {}",
                 joined(&runtimes)
             );
         }
@@ -133,7 +133,7 @@ impl Table {
         section(&mut text, "Crashes", crashes);
         let gone = self.gone().into_iter();
         let gone = gone.map(|(call, runtimes)| format!("`{call}` on {}", joined(&runtimes)));
-        section(&mut text, "Answers for what is gone", gone);
+        section(&mut text, "Answers for stale ids", gone);
         let without = self.entries.iter().filter_map(|entry| {
             let how = entry.found.without.as_ref()?;
             Some(format!(
@@ -166,7 +166,7 @@ fn joined(runtimes: &BTreeSet<u32>) -> String {
     runtimes.join(", ")
 }
 
-/// How many calls had which answer.
+/// The number of calls for each outcome.
 #[derive(Default)]
 struct Counts {
     batches: usize,
@@ -205,22 +205,22 @@ impl Counts {
 }
 
 const INTRODUCTION: &str = "\
-# What every safe call answers, everywhere
+# The result of every safe call, everywhere
 
 `.ci/full probes` writes this file. `tests/probe` is a profiler without `unsafe` that makes every safe call in every
 callback and moment, with these ids:
 
-- *own*: those that the callback hands in, and where it hands in none, kept ones of what is there;
-- *elsewhere*: the same, at once on a thread of the profiler's own;
-- *kept*: those of what is there, from before;
-- *stale*: those of what is gone: unloaded modules and their types, functions and assemblies, threads that have
-  ended, providers that were disposed of; all of them at once, and each kind beside others of what is there;
+- *own*: those that the callback passes, and if it passes none, kept valid ones;
+- *elsewhere*: the same, at once on a thread of the profiler;
+- *kept*: valid ones from before;
+- *stale*: those of unloaded modules and their types, functions and assemblies, of threads that have
+  ended, and of deleted providers; all of them at once, and each kind with valid ones of the other kinds;
 - *foreign*: dynamic methods, arrays, modules without a file, tokens of another module;
-- *moved*: objects after a call that lets objects move.
+- *moved*: objects after a call that may trigger a GC.
 
-In a cell: how many calls were answered with success, with an error of the runtime, and were refused by the
-library; in bold how many ended the program, hung it or changed its output. Calls that write metadata or IL write
-what the program then runs, so that only what ends it while they are made counts. Moments that begin with `parts/`
-have components attached, whose functions are called.
+In a cell: how many calls succeeded, returned an error of the runtime, and were refused by the
+library; in bold how many ended the program, hung it or changed its output. Calls that write metadata or IL change
+the program, so only an end of the program during them counts. At moments that begin with `parts/`
+components are attached, and their functions called.
 
 ";
