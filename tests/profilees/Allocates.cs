@@ -28,7 +28,7 @@ namespace Allocates
 
         private static int Main()
         {
-            // No collections but those that are asked for.
+            // Only the requested collections.
             Garbage(100);
             Tracked tracked = Make();
             for (int i = 0; i < 5; i++)
@@ -44,7 +44,7 @@ namespace Allocates
             Say("at", tracked);
             GC.Collect(2, GCCollectionMode.Forced, true, true);
             Say("at", tracked);
-            // A profiler collects when it is told of this name.
+            // A profiler collects at this name.
             Tell("force");
             Say("at", tracked);
             GCHandle handle = GCHandle.Alloc(tracked, GCHandleType.Weak);

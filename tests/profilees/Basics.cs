@@ -1,4 +1,4 @@
-// A little of everything that a profiler is called for; what it prints is always the same.
+// A little of everything that causes callbacks; the output is always the same.
 using System;
 using System.Collections.Generic;
 using System.Linq;
@@ -123,7 +123,7 @@ namespace Basics
                 yield return n;
         }
 
-        // Hot enough to be compiled again in a better tier.
+        // Hot enough to be compiled again at a higher tier.
         private static long Hot()
         {
             long sum = 0;

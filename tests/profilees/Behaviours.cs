@@ -1,4 +1,4 @@
-// Programs that behave in ways which a logger must survive; the first argument chooses one.
+// Programs whose behaviour a logger must survive; the first argument selects one.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -19,7 +19,7 @@ namespace Behaviours
                 case "echo":
                     return Echo(arguments);
                 case "wait":
-                    // Until the end of stdin, or of the test's patience.
+                    // Until the end of stdin, or until the test gives up.
                     Console.WriteLine("waiting");
                     Console.In.ReadToEnd();
                     return 0;
@@ -50,7 +50,7 @@ namespace Behaviours
             return 5;
         }
 
-        // A second long, with methods of its own and of the framework that become hot.
+        // A second long, with hot methods of its own and of the framework.
         private static int Hot()
         {
             var watch = Stopwatch.StartNew();
@@ -102,7 +102,7 @@ namespace Behaviours
             return 0;
         }
 
-        // Runs "echo child" in a process of its own, on the same runtime.
+        // Runs "echo child" in a child process, on the same runtime.
         private static int Child()
         {
             string host = Process.GetCurrentProcess().MainModule.FileName;
@@ -128,7 +128,7 @@ namespace Behaviours
             Console.WriteLine("child ended with " + exitCode);
         }
 
-        // Types and methods with long names, and many parameters, made at run time.
+        // Types and methods with long names, and many parameters, created at run time.
         private static int Huge()
         {
             ModuleBuilder module = AssemblyBuilder

@@ -1,5 +1,5 @@
-// Arguments and results of every kind, which a profiler makes objects of. Prints nothing of its own
-// but what the methods of `Kinds` give; `Program` has what the profiler calls.
+// Arguments and results of every kind, which a profiler boxes. Prints only the results of the methods of
+// `Kinds`; `Program` has the methods that the profiler calls.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -167,7 +167,7 @@ namespace Boxes
             return b;
         }
 
-        // The profiler lets the program give other arguments: see `Program.Replace`.
+        // The profiler lets the program return other arguments: see `Program.Replace`.
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static unsafe string Replaced<T>(int a, string b, Color c, T d, ref Small e, ref string f, int* g, int[] h, Pair<int, T> i, int? j)
         {

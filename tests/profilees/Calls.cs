@@ -1,4 +1,4 @@
-// Calls whose number, arguments and results a profiler is to see.
+// Calls whose number, arguments and results a profiler records.
 using System;
 using System.Runtime.CompilerServices;
 
@@ -94,7 +94,7 @@ namespace Calls
                 throw new InvalidOperationException();
         }
 
-        // Where code is optimised, the call at its end becomes a jump.
+        // In optimised code, the call at its end becomes a jump.
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static int Last(int value)
         {

@@ -1,4 +1,4 @@
-// Computes checksums by code of many shapes; what it prints is always the same, and its exit code too.
+// Computes checksums by code of many shapes; its output is always the same, and its exit code too.
 using System;
 using System.Collections.Generic;
 using System.Linq;

@@ -42,7 +42,7 @@ namespace Compiler
             object compilation = Call(compiler, null, "Create", "Compiled", trees, references, Options());
             var made = new MemoryStream();
             object result = Call(compiler, compilation, "Emit", made);
-            // The compiler works on several threads, and orders its messages as they come.
+            // The compiler works on several threads, and reports messages in varying order.
             var messages = ((System.Collections.IEnumerable)Get(result, "Diagnostics")).Cast<object>();
             foreach (string line in messages.Select(m => m.ToString()).OrderBy(m => m, StringComparer.Ordinal))
             {
@@ -71,7 +71,7 @@ namespace Compiler
             return of.GetType().GetProperty(property).GetValue(of);
         }
 
-        // A method of which everything else that it takes is optional, and is then as declared.
+        // A method whose other parameters are optional, with their declared defaults.
         private static object Call(Type type, object on, string name, params object[] arguments)
         {
             MethodInfo method = type.GetMethods().First(m => m.Name == name && Takes(m.GetParameters(), arguments));

@@ -1,4 +1,4 @@
-// Has the runtime compile so many methods of its core library, those of the types that come first by
+// Makes the runtime compile so many methods of its core library, those of the first types by
 // name: Compiles COUNT.
 using System;
 using System.Linq;
@@ -27,7 +27,7 @@ static class Program
                 }
                 catch (Exception)
                 {
-                    // Code for another processor, for one.
+                    // For example, code for another processor.
                 }
             }
         }

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 using System.Threading;
 
 // Works at the bottom of deep stacks, or on many threads: `Deep.dll FRAMES THREADS ROUNDS`. Each
-// thread calls so many frames deep. When all are there and a line was read, each makes so many
+// thread calls so many frames deep. When all are there and a line was read, each executes so many
 // rounds of a hundred thousand calls.
 namespace Deep
 {

@@ -1,4 +1,4 @@
-// Makes methods, assemblies and load contexts that no file holds, and lets them go again.
+// Creates methods, assemblies and load contexts without files, and unloads them again.
 using System;
 using System.IO;
 using System.Reflection;
@@ -34,7 +34,7 @@ namespace Dynamic
 
         private static void Step(string name)
         {
-            // A profiler is told of the name.
+            // A profiler reacts to the name.
             var thread = new Thread(() => { }) { Name = name };
             thread.Start();
             thread.Join();
@@ -79,7 +79,7 @@ namespace Dynamic
                 }
                 if (!context.IsAlive)
                     unloaded++;
-                // What the context held goes in steps, each after the one before.
+                // The objects of the context are collected in steps, each after the previous one.
                 for (int n = 0; n < 10; n++)
                 {
                     GC.Collect();

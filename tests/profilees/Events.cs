@@ -1,4 +1,4 @@
-// Makes happen what a profiler can be told of, as far as a program can.
+// Causes the events of profilers, as far as a program can.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics.Tracing;
@@ -30,7 +30,7 @@ namespace Events
             var source = new EventSource("ClrProfilerEvents");
             source.Write("Hello");
             Dynamic();
-            // The runtime announces the symbols of a module in memory, whatever they are.
+            // The runtime announces the symbols of a module in memory, whatever they contain.
             Collectible(new byte[64]);
             Collectible(null);
             Collections();
@@ -91,7 +91,7 @@ namespace Events
             }
         }
 
-        // A load context of its own for this very assembly, which is then unloaded.
+        // A load context for a copy of this assembly, which is then unloaded.
         private sealed class Context : AssemblyLoadContext
         {
             public Context() : base(true)
@@ -129,7 +129,7 @@ namespace Events
                 GC.Collect();
                 GC.WaitForPendingFinalizers();
             }
-            // What the context held goes in steps, each after the one before.
+            // The objects of the context are collected in steps, each after the previous one.
             for (int i = 0; i < 10; i++)
             {
                 GC.Collect();

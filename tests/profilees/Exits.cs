@@ -1,4 +1,4 @@
-// Ends while its threads are in the middle of everything that a profiler is called for.
+// Ends while its threads are in the middle of everything that causes callbacks.
 using System;
 using System.Reflection.Emit;
 using System.Threading;

@@ -1,10 +1,10 @@
-// Forks itself by the system's own call: what the child does is named by the argument, and the parent tells how it ended.
-// Then the parent works on, and ends with the exit code 5.
+// Forks itself by the system call: the argument selects the child's behaviour, and the parent prints how it ended.
+// Then the parent continues, and ends with the exit code 5.
 //
 // The child compiles nothing and allocates nothing: it shares the memory of compiled code with its parent.
 //
 //   leave    the child calls _exit(7)
-//   exit     the child calls exit(7), which runs what libraries have registered for that
+//   exit     the child calls exit(7), which runs the exit handlers of libraries
 //   exec     the child becomes /bin/true
 //   term     the child waits for signals; the parent sends SIGTERM
 //   abort    the child aborts

@@ -1,4 +1,4 @@
-// Static fields of all kinds, and collections while they stay as they are.
+// Static fields of all kinds, and collections during which they do not change.
 using System;
 using System.Runtime.CompilerServices;
 using System.Threading;
@@ -15,7 +15,7 @@ namespace GcScopes
             count = 17;
             perThread = 7;
             int[] numbers = { 11, 22, 33, 44, 55, 66, 77 };
-            // What holds the numbers of the array is a type that nothing else initialises.
+            // The type with the array's numbers is initialised by nothing else.
             Type holder = typeof(Program).Module.GetType("<PrivateImplementationDetails>");
             RuntimeHelpers.RunClassConstructor(holder.TypeHandle);
             Thread.CurrentThread.Name = "ready";

@@ -4,8 +4,8 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Threading;
 
-// A heap of which everything is known: `Graph.dll ENDING [COUNT]`. What is in the comments below is
-// what a snapshot of it finds. With a COUNT there are so many pairs of a Link and a small array besides.
+// A fully known heap: `Graph.dll ENDING [COUNT]`. A snapshot of it finds the objects in the
+// comments below. With a COUNT there are in addition so many pairs of a Link and a small array.
 namespace Graph
 {
     // 1000 of them, each the only one that keeps a B and, through the array of an A, four C.
@@ -17,7 +17,7 @@ namespace Graph
         public A Next;
     }
 
-    // Derives from what has a field of the same kind.
+    // Derives from a class with a field of the same kind.
     public class Base
     {
         public C Inherited;
@@ -34,7 +34,7 @@ namespace Graph
         public byte Small;
     }
 
-    // Two that keep each other, which only the static field of Program keeps.
+    // Two that refer to each other, kept alive only by the static field of Program.
     public class Cycle
     {
         public Cycle Other;
@@ -108,11 +108,11 @@ namespace Graph
             Forget();
             Clear(64);
             GC.Collect();
-            // The other one waits for its turn behind this one.
+            // The other one waits for its turn after this one.
             Finalizing.WaitOne();
             GC.Collect();
             var local = new OnStack { Number = 1 };
-            // Made before anything is said: meanwhile the stack holds what else static fields hold.
+            // Created before any output: meanwhile the stack refers to the contents of other static fields.
             var input = args[0] == "wait" ? Console.In : null;
             Console.WriteLine("built");
             string line = input != null ? input.ReadLine() : "";
@@ -167,7 +167,7 @@ namespace Graph
             new Finalized { Kept = new HeldByFinalizer() };
         }
 
-        // What is left of the calls before.
+        // Overwrites the remains of earlier calls.
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static int Clear(int depth)
         {

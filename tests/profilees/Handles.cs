@@ -1,4 +1,4 @@
-// Throws objects away, and says when they are collected.
+// Drops objects, and reports when they are collected.
 using System;
 using System.Runtime.CompilerServices;
 using System.Threading;
@@ -61,7 +61,7 @@ namespace Handles
             return 12;
         }
 
-        // On a thread of its own, whose stack holds nothing afterwards.
+        // On a thread of its own, whose stack refers to nothing afterwards.
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static void Throw(Action thrower)
         {

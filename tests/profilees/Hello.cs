@@ -1,4 +1,4 @@
-// The smallest program: what the start of the runtime costs.
+// The smallest program: the cost of the runtime's start.
 using System;
 
 internal static class Hello

@@ -1,4 +1,4 @@
-// Does a little, so that code of a helper assembly can be seen between.
+// Does a little, so that the calls of a helper assembly can be seen in between.
 using System;
 using System.Runtime.CompilerServices;
 

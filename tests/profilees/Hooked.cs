@@ -1,5 +1,5 @@
 // Methods of all shapes whose results and numbers of calls are known: hooks in them must not change
-// the ones, and have to count the others.
+// the results, and have to count the calls.
 using System;
 using System.Globalization;
 using System.Numerics;
@@ -286,14 +286,14 @@ namespace Hooked
             return 0;
         }
 
-        // The profiler makes the calls at the end of these two tail calls: compilers of C# do not.
+        // The profiler makes the calls at the end of these two tail calls: C# compilers do not.
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static long TailFew(int value) { return CountFew(value, value + 1); }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static long CountFew(int a, int b) { return a * b; }
 
-        // Its arguments need more stack than there is.
+        // Its arguments need more stack than its caller has.
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static long TailMany(int value) { return CountMany(value, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12); }
 
@@ -303,7 +303,7 @@ namespace Hooked
             return a + b + c + d + e + f + g + h + i + j + k + l;
         }
 
-        // Nothing but calls.
+        // Only calls.
         private static int Bench(int calls)
         {
             int value = 0;

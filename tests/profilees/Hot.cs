@@ -1,4 +1,4 @@
-// Does the same work for each line that it reads, `run`, and says how long it took; ends at `end`.
+// Does the same work for each line `run`, and prints its duration; ends at `end`.
 using System;
 using System.Diagnostics;
 using System.Globalization;

@@ -1,5 +1,5 @@
-// Small methods that say into which method they were inlined. None ends with a call: what is
-// called last takes the place of its caller.
+// Small methods that print into which method they were inlined. None ends with a call: a tail
+// call would replace its caller.
 using System;
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
@@ -12,7 +12,7 @@ namespace Inlines
         private static int Main()
         {
             Say();
-            // A profiler is told of the name.
+            // A profiler reacts to the name.
             var thread = new Thread(new Nothing().Run) { Name = "again" };
             thread.Start();
             thread.Join();

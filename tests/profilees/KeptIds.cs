@@ -1,5 +1,5 @@
-// Loads itself into contexts that it unloads again, and starts threads that end: as many of each as it
-// is told.
+// Loads itself into contexts that it unloads again, and starts threads that end: as many of each as the
+// argument says.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -95,7 +95,7 @@ namespace KeptIds
             return new WeakReference(context);
         }
 
-        // Its types in generics of the core library, as structures and as classes.
+        // Its types as arguments of generics of the core library, as structures and as classes.
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static int Work()
         {

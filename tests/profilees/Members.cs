@@ -1,5 +1,5 @@
-// Code that profilers give new types, members and calls of its own generic instances; what they have
-// done is read by reflection.
+// Code to which profilers add types, members and calls of its own generic instances; the program reads
+// the additions by reflection.
 using System;
 using System.Linq;
 using System.Reflection;

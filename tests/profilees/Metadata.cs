@@ -1,4 +1,4 @@
-// Something of each kind that metadata can hold. The program itself prints one line.
+// One item of each kind of metadata. The program itself prints one line.
 using System;
 using System.Collections.Generic;
 using System.Runtime.InteropServices;

@@ -1,4 +1,4 @@
-// Methods whose results come from the profiler's own functions, and methods to be timed.
+// Methods whose results come from the profiler's functions, and methods to be timed.
 using System;
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
@@ -51,7 +51,7 @@ namespace NativeCalls
             Console.WriteLine(Small(-2));
             Console.WriteLine(Panics(3));
             Console.WriteLine(Panics(4));
-            // Collections come while threads are in native code, and the other way round.
+            // Collections occur while threads are in native code, and vice versa.
             Thread[] threads = new Thread[4];
             for (int i = 0; i < threads.Length; i++)
             {
@@ -74,7 +74,7 @@ namespace NativeCalls
         }
     }
 
-    // Methods that are alike but for what is put into them.
+    // Methods that are alike except for the code inserted into them.
     internal static class Timed
     {
         [MethodImpl(MethodImplOptions.NoInlining)]

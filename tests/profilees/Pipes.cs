@@ -8,7 +8,7 @@ namespace Pipes
     [EventSource(Name = "Scenario-Managed")]
     internal sealed class Source : EventSource
     {
-        // Those without a name are refused.
+        // Keywords without a name are refused.
         public static class Keywords
         {
             public const EventKeywords Asked = (EventKeywords)2;
@@ -58,7 +58,7 @@ namespace Pipes
                 source.TooFine(4);
                 using (var first = new Late())
                 {
-                    // A profiler that asks for it now hears of it when it is made once more.
+                    // A profiler that enabled it now gets it when it is created once more.
                     Console.WriteLine("late " + first.IsEnabled());
                     first.Came(1);
                 }
@@ -78,7 +78,7 @@ namespace Pipes
 
         private static void Step(string name)
         {
-            // A profiler is told of the name.
+            // A profiler reacts to the name.
             var thread = new Thread(() => { }) { Name = name };
             thread.Start();
             thread.Join();

@@ -1,4 +1,4 @@
-// Uses a library that was compiled in advance and of which it knows the path alone.
+// Uses a precompiled library of which it knows only the path.
 using System;
 using System.Reflection;
 

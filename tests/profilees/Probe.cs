@@ -1,7 +1,7 @@
-// Does everything that a runtime tells profilers of, once, and loads and unloads itself meanwhile, so that ids of
-// what is gone can be kept. In its middle it waits for the file that PROBE_GATE names, if that is set. With
-// PROBE_LISTS=0 it leaves out what .NET 8.0 cannot walk the heap after: lists of types that are unloaded, whose empty
-// arrays stay behind.
+// Causes every event of a runtime once, and loads and unloads itself meanwhile, so that profilers can keep
+// stale ids. In its middle it waits for the file that PROBE_GATE names, if that is set. With
+// PROBE_LISTS=0 it leaves out code after which .NET 8.0 cannot walk the heap: lists of types that are unloaded,
+// whose empty arrays remain.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics.Tracing;
@@ -133,7 +133,7 @@ namespace Probe
             return new WeakReference(context);
         }
 
-        // What the contexts that are unloaded do: their types in types of the core library.
+        // The work of the contexts that are unloaded: their types in types of the core library.
         public static string Plug(int number)
         {
             var map = new Dictionary<Pair, Node> { [new Pair()] = new Node() };

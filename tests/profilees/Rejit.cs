@@ -1,4 +1,4 @@
-// Says what its methods return, before and after each step of a profiler.
+// Prints the results of its methods, before and after each step of a profiler.
 using System;
 using System.Runtime.CompilerServices;
 using System.Threading;
@@ -10,7 +10,7 @@ namespace Rejit
         private static int Main()
         {
             Say();
-            // A profiler is told of the name.
+            // A profiler reacts to the name.
             Step("change");
             Say();
             Step("revert");

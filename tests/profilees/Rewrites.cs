@@ -1,4 +1,4 @@
-// Code of many shapes that profilers of the tests rewrite; what it prints is always the same.
+// Code of many shapes that profilers of the tests rewrite; its output is always the same.
 using System;
 using System.Collections.Generic;
 using System.Linq;
@@ -144,7 +144,7 @@ namespace Rewrites
             Calls++;
         }
 
-        // Each method that is compiled here for the first time tells a profiler to go on.
+        // Each first compilation of a method here makes a profiler continue.
         private static int Rejit()
         {
             Console.WriteLine("at first " + Answer());

@@ -1,4 +1,4 @@
-// Calls many small methods, some of which every compiler inlines, and says how often each of them.
+// Calls many small methods, some of which every compiler inlines, and prints the number of calls of each.
 using System;
 using System.Runtime.CompilerServices;
 

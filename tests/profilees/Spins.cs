@@ -4,12 +4,12 @@ using System.Threading;
 
 // Uses processors for a while, in known shares: 70 % in `Hot<int>.Seventy`, 20 % below thirty calls
 // of `Deep`, 10 % in `Ten`. `Spins.dll THREADS ROUNDS`: all threads together
-// make so many rounds of a million steps. A thread more waits.
+// execute so many rounds of a million steps. One more thread waits.
 namespace Spins
 {
     public static class Program
     {
-        // What the optimizer cannot know.
+        // Unknown to the optimizer.
         private static int sink;
 
         public static int Main(string[] args)

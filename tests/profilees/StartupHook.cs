@@ -1,4 +1,4 @@
-// Runs another program inside of a host that has none of its own for it: a self-contained,
+// Runs another program inside of a host that cannot run other programs: a self-contained,
 // single-file application. Named by DOTNET_STARTUP_HOOKS, it is called before that application's
 // Main, and ends the process with the exit code of the program that it ran.
 //

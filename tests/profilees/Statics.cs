@@ -31,14 +31,14 @@ namespace Statics
             kept = "kept";
             int[] numbers = { 11, 22, 33, 44, 55, 66, 77 };
             Console.WriteLine(Use() + " " + numbers[Literal]);
-            // What holds the numbers of the array is a type that nothing else initialises.
+            // The type with the array's numbers is initialised by nothing else.
             Type holder = typeof(Program).Module.GetType("<PrivateImplementationDetails>");
             RuntimeHelpers.RunClassConstructor(holder.TypeHandle);
             Thread.CurrentThread.Name = "main";
             var thread = new Thread(() =>
             {
                 perThread = 8;
-                // A profiler asks now, on this thread.
+                // A profiler makes its calls now, on this thread.
                 Thread.CurrentThread.Name = "other";
                 perThread++;
             });

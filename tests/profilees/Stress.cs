@@ -1,5 +1,5 @@
-// Does everything at once for as many seconds as it is told: compiles, allocates, throws, starts
-// threads, loads and unloads, collects. It checks its own results, and says nothing that depends on
+// Does everything at once for as many seconds as the argument says: compiles, allocates, throws, starts
+// threads, loads and unloads, collects. It checks its own results, and prints nothing that depends on
 // time.
 using System;
 using System.Collections.Generic;
@@ -66,7 +66,7 @@ namespace Stress
             return 11;
         }
 
-        // The name of a thread tells the profiler.
+        // The name of a thread notifies the profiler.
         private static void Announce(string what)
         {
             var thread = new Thread(() => Thread.CurrentThread.Name = what);

@@ -1,5 +1,5 @@
-// Methods that a profiler switches on and off, under load: `Switched.dll [WORKERS]`. What is on
-// returns something else, and the program says what it sees.
+// Methods that a profiler switches on and off, under load: `Switched.dll [WORKERS]`. Methods that are on
+// return something else, and the program prints the results.
 using System;
 using System.Diagnostics;
 using System.IO;
@@ -22,7 +22,7 @@ namespace Switched
     {
         private const int Kinds = 6;
 
-        // What the kinds of `Result` are when they are off, and on.
+        // The results of the kinds of `Result` when they are off, and on.
         private static readonly int[] Off = { 41, 51, 5, 6, 270544900, 7 };
         private static readonly int[] On = { 1041, 1051, 1005, 1006, 270545900, 5 };
 
@@ -66,7 +66,7 @@ namespace Switched
             return 9;
         }
 
-        // Threads call everything while it is switched.
+        // Threads call everything during the switching.
         private static void Work(int count)
         {
             var threads = new Thread[count];
@@ -177,7 +177,7 @@ namespace Switched
             return best;
         }
 
-        // A profiler is told of the name, and does something before the thread goes on.
+        // A profiler reacts to the name before the thread continues.
         private static void Step(string name)
         {
             var thread = new Thread(() => { }) { Name = name };

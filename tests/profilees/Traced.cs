@@ -1,4 +1,4 @@
-// What the tracer is about, each in a method of its own: `Traced work`. It checks its own results, so
+// The subjects of the tracer, each in a method of its own: `Traced work`. It checks its own results, so
 // that tracing must not change them. `Traced calls N` measures calls.
 using System;
 using System.Collections.Generic;
@@ -59,7 +59,7 @@ namespace Traced
                 Program.Check(failure.Message == "never asked for: now", "the message");
                 Program.Check(failure.StackTrace.Contains("Throws"), "the stack");
             }
-            // Filters of callers run before what is `finally` within.
+            // Filters of callers run before inner `finally` blocks.
             try
             {
                 Unwinds();
@@ -75,7 +75,7 @@ namespace Traced
             }
             catch (Failure)
             {
-                // Where the first exception would go, it never comes.
+                // Execution never reaches the target of the first exception.
                 Program.Check(false, "a replaced exception");
             }
             int changed = 5;
@@ -119,7 +119,7 @@ namespace Traced
             return true;
         }
 
-        // The first exception is on its way out when another one takes its place.
+        // The first exception propagates when another one replaces it.
         private static int Replaces()
         {
             try
@@ -240,13 +240,13 @@ namespace Traced
         }
     }
 
-    // An awaitable of its own.
+    // A custom awaitable.
     public struct Soon
     {
         public TaskAwaiter<int> GetAwaiter() { return Task.FromResult(4).GetAwaiter(); }
     }
 
-    // A ValueTask<int> that is no task behind.
+    // A ValueTask<int> that is not backed by a task.
     public class Manual : IValueTaskSource<int>
     {
         private ManualResetValueTaskSourceCore<int> core;
@@ -312,7 +312,7 @@ namespace Traced
 
         private static async Task<int> OfTaskOf(End end) { await Wait(end); return 5; }
 
-        // This compiler makes no `async ValueTask`; the tracer goes by what is returned.
+        // This compiler generates no `async ValueTask`; the tracer follows the returned type.
         private static ValueTask OfValueTask(End end) { return new ValueTask(Wait(end)); }
 
         private static async ValueTask<int> OfValueTaskOf(End end) { await Wait(end); return 5; }
@@ -375,7 +375,7 @@ namespace Traced
             }
         }
 
-        // Tracing is not someone who has seen an exception.
+        // Tracing does not count as observing an exception.
         private static void Unobserved()
         {
             int seen = 0;
@@ -420,7 +420,7 @@ namespace Traced
             }
         }
 
-        // How often the context is asked depends on chance by some: the least of a few times does not.
+        // The number of calls of the context depends on chance: the least of a few runs does not.
         private static void Context()
         {
             int least = int.MaxValue;
@@ -452,7 +452,7 @@ namespace Traced
         }
     }
 
-    // Who has called whom, over threads and awaits.
+    // The callers, across threads and awaits.
     public static class Flow
     {
         private static readonly AsyncLocal<int> Own = new AsyncLocal<int>();
@@ -460,7 +460,7 @@ namespace Traced
         public static void Run()
         {
             Top().Wait();
-            Program.Check(Sets() == 3 && Own.Value == 3, "what a method sets stays set");
+            Program.Check(Sets() == 3 && Own.Value == 3, "a value that a method sets stays set");
         }
 
         private static int Sets() { Own.Value = 3; return 3; }
@@ -487,7 +487,7 @@ namespace Traced
         private static void Leaf(string where) { }
     }
 
-    // The same work as it is, and with a tracer written by hand around it.
+    // The same work unchanged, and with a handwritten tracer around it.
     public static class Calls
     {
         private static readonly AsyncLocal<object> Current = new AsyncLocal<object>();

@@ -1,4 +1,4 @@
-// Loads itself again and again, and unloads what it has loaded.
+// Loads itself again and again, and unloads the copies.
 using System;
 using System.Reflection;
 using System.Runtime.CompilerServices;

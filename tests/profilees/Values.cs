@@ -1,4 +1,4 @@
-// Passes and returns values of all shapes, by value and by reference, and says what arrived.
+// Passes and returns values of all shapes, by value and by reference, and prints the received ones.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -11,7 +11,7 @@ namespace Values
     internal enum Number { A, B = -5 }
     internal enum Big : long { A, B = 1L << 50 }
 
-    // Named after what is in them and how many bytes that is.
+    // Named after their contents and their size in bytes.
     internal struct B1 { public byte A; }
     internal struct S2 { public short A; }
     internal struct C3 { public byte A; public byte B; public byte C; }

@@ -1,4 +1,4 @@
-// Runs until it is told to end, and does what it is told to do: a line of input, a line of output.
+// Runs until it is told to end, and executes commands: a line of input, a line of output.
 //
 //   work N   compiles the method WorkN (N from 0 to 7) and a dynamic one, allocates, throws
 //   busy     two threads do such things without pause until ...

@@ -6,7 +6,7 @@ using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
 using System.Threading;
 
-// What the watching tools are tried on: `Watched.dll WORK ENDING`. What each work does is known.
+// The program for the watching tools: `Watched.dll WORK ENDING`. The effect of each work is known.
 namespace Watched
 {
     public static class Program
@@ -53,7 +53,7 @@ namespace Watched
                     Wait();
                     return Overflow(1);
                 case "cancel":
-                    // Ctrl-C is the program's own.
+                    // The program handles Ctrl-C itself.
                     var cancelled = new ManualResetEvent(false);
                     Console.CancelKeyPress += (sender, e) => { e.Cancel = true; cancelled.Set(); };
                     Console.WriteLine("waiting");
@@ -61,7 +61,7 @@ namespace Watched
                     Console.WriteLine("cancelled");
                     return 5;
                 case "child":
-                    // Which signals a child blocks and ignores.
+                    // The signals that a child blocks and ignores.
                     var grep = new ProcessStartInfo("grep", "-E \"SigBlk|SigIgn\" /proc/self/status");
                     using (Process child = Process.Start(grep))
                     {
@@ -84,7 +84,7 @@ namespace Watched
         private static int Overflow(int depth) { return depth == 0 ? 0 : Overflow(depth + 1) + depth; }
     }
 
-    // 20 MB that live, and collections: generation 0 three times, 1 twice, 2 once.
+    // 20 MB that survive, and collections: generation 0 three times, 1 twice, 2 once.
     public static class Collections
     {
         private static readonly List<byte[]> Kept = new List<byte[]>();
@@ -350,7 +350,7 @@ namespace Watched
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static void MakePair() { last = new Pair<string>(); }
 
-        // 1000 objects of 24 bytes that live on.
+        // 1000 objects of 24 bytes that survive.
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static void Keep()
         {
@@ -364,7 +364,7 @@ namespace Watched
     // each with an object.
     public static class Many
     {
-        // Optimised code does without objects that nobody uses.
+        // Optimised code eliminates objects that nothing uses.
         private static object last;
 
         public static void Run(int number)
@@ -396,7 +396,7 @@ namespace Watched
         }
     }
 
-    // What happens in an hour at a steady rate, as fast as it goes: 3600 times `rate` events.
+    // The events of an hour at a steady rate, without pauses: 3600 times `rate` events.
     public static class Hour
     {
         private static object last;
@@ -434,7 +434,7 @@ namespace Watched
             }
         }
 
-        // The program's memory, in kilobytes; 0 where nobody tells.
+        // The program's memory, in kilobytes; 0 if it is unknown.
         private static long Rss()
         {
             GC.Collect();
@@ -449,7 +449,7 @@ namespace Watched
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static int Call(int value) { return value ^ 1; }
 
-        // A text that is built, taken apart, and looked at.
+        // A text that is built, split, and searched.
         private static int Words(int second, int number)
         {
             string line = "second " + second + ", number " + number;

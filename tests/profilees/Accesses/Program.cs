@@ -1,4 +1,4 @@
-// Methods into which a profiler puts uses of what is public, and of what is not.
+// Methods into which a profiler inserts uses of public members, and of others.
 using System;
 using System.Runtime.CompilerServices;
 
@@ -57,7 +57,7 @@ namespace Accesses
         public static T InGeneric() { return kept; }
     }
 
-    // Derives from a class of an assembly that does not know this one.
+    // Derives from a class of an assembly that has no access to this one.
     internal class Guest : Stranger.Open
     {
         [MethodImpl(MethodImplOptions.NoInlining)]

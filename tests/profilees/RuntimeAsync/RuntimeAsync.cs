@@ -1,5 +1,5 @@
 // Calls methods that the runtime itself makes asynchronous (RuntimeAsyncIL.il), with tasks that are
-// done already and with some that are not yet, and prints what they give. With an argument it does so
+// already complete and with some that are not, and prints their results. With an argument it does so
 // for each line that it reads, and prints one line then.
 using System;
 using System.IO;

@@ -7,7 +7,7 @@ using System.Threading.Tasks;
 
 namespace Shapes
 {
-    // Methods that the compiler cuts up: iterators, async methods, lambdas, expressions.
+    // Methods that the compiler splits: iterators, async methods, lambdas, expressions.
     internal static class Deferred
     {
         private static IEnumerable<int> Count(int from, int to)

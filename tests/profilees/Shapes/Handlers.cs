@@ -14,7 +14,7 @@ namespace Shapes
         }
     }
 
-    // Protected regions of C#: catch, filter, finally, in each other, left in all ways.
+    // Protected regions of C#: catch, filter, finally, nested, left in all ways.
     internal static class Handlers
     {
         private static int Catch(int value)
@@ -125,7 +125,7 @@ namespace Shapes
             return odd.Value == value;
         }
 
-        // An exception in a filter is a no.
+        // An exception in a filter makes it false.
         private static string FilterThrows()
         {
             try

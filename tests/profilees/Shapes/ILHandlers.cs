@@ -3,7 +3,7 @@ using ShapesIL;
 
 namespace Shapes
 {
-    // Calls of ShapesIL.Regions. What a method notes are the digits of a number.
+    // Calls of ShapesIL.Regions. The notes of a method are the digits of a number.
     internal static class ILHandlers
     {
         private static string Noted(Func<int[], object> call)
@@ -32,7 +32,7 @@ namespace Shapes
             Check.Same("Fault", "5 0", Noted(log => Regions.Fault(log, 0)));
             Check.Same("Fault", "operation 1", Noted(log => Regions.Fault(log, 1)));
             Check.Same("AllKinds", "1 16", Noted(log => Regions.AllKinds(log, 0)));
-            // The filter is asked first.
+            // The filter runs first.
             Check.Same("AllKinds", "5 4356", Noted(log => Regions.AllKinds(log, 1)));
             Check.Same("AllKinds", "2 26", Noted(log => Regions.AllKinds(log, 2)));
             Check.Same("AllKinds", "other 436", Noted(log => Regions.AllKinds(log, 3)));

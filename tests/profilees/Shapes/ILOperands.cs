@@ -71,7 +71,7 @@ namespace Shapes
             Check.Same("References", "5 7 1 3", IlReferences());
         }
 
-        // What C# cannot name is called by IL.
+        // References that C# cannot express are called by IL.
         private static string IlReferences()
         {
             return ReferencesIn(new[] { 5, 6 }) + " " + Caller.Modified(7) + " " + Caller.Pair() + " " + Caller.RefReadonly(3);

@@ -1,5 +1,5 @@
-// A program of methods of every shape, each called and its result compared with what is known of it
-// by other means. It says what was wrong and ends with 1, or how many checks were right and with 0.
+// A program of methods of every shape, each called and its result compared with an independent
+// computation. It prints the mistakes and ends with 1, or the number of correct checks and ends with 0.
 //
 //   Shapes [rounds [threads]]
 using System;
@@ -14,7 +14,7 @@ namespace Shapes
         private static int total;
         private static readonly List<string> Failures = new List<string>();
 
-        // Since the thread asked last.
+        // Since the last call on this thread.
         public static int Taken()
         {
             int taken = count;
@@ -82,7 +82,7 @@ namespace Shapes
                 Fail(name, true, false);
         }
 
-        // That the code throws exactly this, and with this message if one is named.
+        // Asserts that the code throws exactly this, and with this message if one is given.
         public static void Throws<E>(string name, Action code, string message = null) where E : Exception
         {
             count++;

@@ -5,10 +5,10 @@ using System.Runtime.CompilerServices;
 
 namespace Shapes
 {
-    // Has every method compiled, those too that nothing calls.
+    // Has every method compiled, including those without callers.
     internal static class Rest
     {
-        // What type parameters are tried with.
+        // The candidates for type arguments.
         private static readonly Type[] Candidates =
         {
             typeof(string), typeof(int), typeof(Counter), typeof(Odd), typeof(Stepper)
@@ -59,7 +59,7 @@ namespace Shapes
             {
                 try
                 {
-                    // It says whether the arguments may be.
+                    // Preparing it shows whether the arguments are allowed.
                     if (ofType > 0)
                         method.DeclaringType.MakeGenericType(new List<Type>(chosen).GetRange(0, ofType).ToArray());
                     if (ofType == 0 && own > 0)
@@ -69,7 +69,7 @@ namespace Shapes
                 }
                 catch (Exception exception)
                 {
-                    // Other ones, then.
+                    // Then others are tried.
                     outcome = exception.GetType().Name;
                 }
             }
@@ -96,7 +96,7 @@ namespace Shapes
             }
         }
 
-        // Those that could not be, and why.
+        // The methods that could not be compiled, and why.
         public static string Prepared()
         {
             List<string> failed = new List<string>();

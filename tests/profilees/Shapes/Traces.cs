@@ -5,7 +5,7 @@ using System.Text;
 
 namespace Shapes
 {
-    // Exceptions that go through many frames, and what their traces say of these.
+    // Exceptions that pass through many frames, and their stack traces.
     internal static class Traces
     {
         [MethodImpl(MethodImplOptions.NoInlining)]
@@ -92,7 +92,7 @@ namespace Shapes
             return 0;
         }
 
-        // The names of the methods in a trace, which may go on with where the code stands.
+        // The names of the methods in a trace, in which source locations may follow.
         private static string Frames(string trace)
         {
             StringBuilder frames = new StringBuilder();

@@ -49,7 +49,7 @@ namespace Shapes
         All = ulong.MaxValue
     }
 
-    // Every type comes in and out.
+    // Every type is passed and returned.
     internal static class Values
     {
         private static bool Bool(bool value) { return !value; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes what is too long to be kept: Large.cs, and Sizes.il, which ShapesIL.il includes.
+# Writes files that are too large to be committed: Large.cs, and Sizes.il, which ShapesIL.il includes.
 #
 #   generate.sh FOLDER
 set -eu

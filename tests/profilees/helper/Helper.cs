@@ -1,4 +1,4 @@
-// What rewritten code of the scenarios calls: the program knows nothing of it. It writes to the
+// The methods that rewritten code of the scenarios calls, unknown to the program. They write to the
 // scenario's log. Its public key is there to be matched; nothing is signed with it.
 using System;
 using System.IO;

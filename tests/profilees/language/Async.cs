@@ -100,7 +100,7 @@ namespace Language
         }
 #pragma warning restore CS1998
 
-        // What an `async void` throws goes to the context in which it began.
+        // Exceptions of an `async void` are posted to the context in which it began.
         private static async Task<Exception> Void()
         {
             var context = new Catching();

@@ -54,7 +54,7 @@ namespace Language
             }
         }
 
-        // Checks its argument at once, not when the first item is wanted.
+        // Checks its argument at once, not when the first item is requested.
         private static IEnumerable<int> Fibonacci(int n)
         {
             if (n < 0)

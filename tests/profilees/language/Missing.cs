@@ -1,4 +1,4 @@
-// What the compiler wants and older frameworks do not define: any assembly may.
+// Types that the compiler requires and older frameworks do not define: any assembly may.
 using System;
 
 namespace System.Runtime.CompilerServices

@@ -1,6 +1,6 @@
-// Everything that C# has, in sections. Each prints what it computes and the exceptions that it catches,
-// with the lines of their stack traces. An argument says how often all of it runs; what is printed is the
-// last time.
+// All features of C#, in sections. Each prints its results and the exceptions that it catches,
+// with the lines of their stack traces. An argument is the number of repetitions; the output is that of the
+// last one.
 using System;
 using System.IO;
 using System.Threading.Tasks;
