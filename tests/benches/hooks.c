@@ -1,4 +1,4 @@
-/* Fast hooks as they are written in C: what the benchmark compares the component's hooks with. */
+/* Fast hooks written in C, with which the benchmark compares the component's hooks. */
 #include <stdint.h>
 
 struct calls {

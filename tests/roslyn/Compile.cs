@@ -18,7 +18,7 @@ using Microsoft.CodeAnalysis.Text;
 // paths of the sources in the working folder. Relative paths, without blanks: no path of the machine gets
 // into the results. The options:
 //
-//   KIND             core31, net8, ns20 or net472: the folder of REFERENCES, and what it is made for
+//   KIND             core31, net8, ns20 or net472: the folder of REFERENCES, and the target
 //   -library         instead of a program
 //   -debug           not optimised
 //   -pdb:HOW         embedded, portable (a file next to the result) or none, as it is by default
@@ -98,7 +98,7 @@ internal static class Program
         using (var image = new MemoryStream())
         using (var separate = pdb == "portable" ? new MemoryStream() : null)
         {
-            // The name of the PDB alone: the runtime looks for it next to the assembly.
+            // Only the name of the PDB: the runtime searches it next to the assembly.
             EmitResult emitted = compilation.Emit(image, separate, options: new EmitOptions(
                 debugInformationFormat: pdb == "embedded"
                     ? DebugInformationFormat.Embedded

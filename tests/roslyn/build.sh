@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds all C# here again: the profiled programs of the tests, the sample of the examples, and what the
-# examples' profilers let rewritten code call.
+# Builds all C# here again: the profiled programs of the tests, the sample of the examples, and the helpers
+# that rewritten code of the examples calls.
 #
 #   tests/roslyn/build.sh [--output FOLDER] [NAME...]
 #
 # NAMEs are those of programs or libraries, such as `Statics`; without one, all are built. FOLDER gets the
-# folders that the results have in the repository, which is the default. Whoever builds gets the same bytes.
+# same folders as in the repository, which is the default. Builds are deterministic.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -17,7 +17,7 @@ fi
 names=("$@")
 compiler=$("$here/setup")
 
-# The working folder of the compiler: what is in it is named by relative paths.
+# The working folder of the compiler: its contents are named by relative paths.
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 ln -s -- "$root/tests" "$root/examples" "$work/"
@@ -170,8 +170,8 @@ for name in NetDebug NetRelease NetBare; do
 done
 
 compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
-# What is brought into programs refers to the core library alone: to nothing that a program may not have
-# loaded, which would cost it two descriptors for each assembly.
+# The examples load these into programs. They reference only the core library: any other assembly might not
+# be loaded in the program, and would cost it two descriptors.
 for helper in method_logger/helper/Logger method_tracer/helper/MethodTracer return_inspector/helper/Inspector; do
     compile "examples/$helper.dll" corelib -library "examples/${helper%/*}"/*.cs
 done

@@ -5,7 +5,7 @@ using Mono.Cecil;
 
 namespace References
 {
-    // Something is left out, since its signature has a type that programs cannot name.
+    // A member is left out because its signature has a type that programs cannot name.
     internal sealed class HiddenException : Exception
     {
     }
@@ -15,7 +15,7 @@ namespace References
     {
         private readonly Home home;
         private readonly ModuleDefinition module;
-        // Whose generic parameters are meant.
+        // The owner of the generic parameters.
         private IGenericParameterProvider type;
         private IGenericParameterProvider method;
 
@@ -351,7 +351,7 @@ namespace References
             {
                 return home.Declared(definition);
             }
-            // The core library refers to nothing: by that compilers tell it from others.
+            // The core library references nothing: by that compilers recognise it.
             if (found == null || home.IsCore)
             {
                 throw new HiddenException();

@@ -4,7 +4,7 @@ using Mono.Cecil;
 
 namespace References
 {
-    // A reference assembly while it is made.
+    // A reference assembly under construction.
     internal sealed class Home
     {
         private readonly List<KeyValuePair<TypeDefinition, TypeDefinition>> declared =
@@ -55,7 +55,7 @@ namespace References
                 new ExportedType(type.Namespace, type.Name, Module, Refer(home)) { IsForwarder = true });
         }
 
-        // The copy of a type whose home this is.
+        // The copy of a type that is declared here.
         internal TypeDefinition Declared(TypeDefinition type)
         {
             return Module.GetType(type.FullName);
@@ -78,7 +78,7 @@ namespace References
             {
                 filler.Fill(pair.Key, pair.Value);
             }
-            // Rules of the language that the assembly was compiled by.
+            // Rules of the language that the assembly was compiled with.
             ModuleDefinition origin = declared.Select(pair => pair.Key.Module).FirstOrDefault();
             filler.Attributes(origin ?? Source.MainModule, Module);
             if (IsCore)

@@ -4,8 +4,8 @@ using Mono.Cecil;
 
 namespace References
 {
-    // Which reference assembly declares a type: the core library, if it declares or forwards it, or
-    // else the assembly that defines it, or else the first that forwards it.
+    // The reference assembly that declares a type: the core library, if it declares or forwards it,
+    // otherwise the assembly that defines it, or the first that forwards it.
     internal sealed class Homes
     {
         private readonly IAssemblyResolver resolver;
@@ -82,7 +82,7 @@ namespace References
                 .Where(type => type != null);
         }
 
-        // Some forwarders lead round in circles, or to what is not there.
+        // Some forwarders lead round in circles, or to missing types.
         private TypeDefinition Follow(ExportedType type)
         {
             for (int step = 0; step < 8 && type != null; step++)

@@ -20,7 +20,7 @@ namespace References
     // name is the core library.
     internal static class Program
     {
-        // They exist for programs that were compiled for something older, and forward types only.
+        // They exist for programs that were compiled for something older, and only forward types.
         private static readonly HashSet<string> Compatible = new HashSet<string>((
             "mscorlib netstandard System System.Core WindowsBase System.Xml System.Data System.Net "
             + "System.Numerics System.Drawing System.Configuration System.Security System.Xml.Linq "
@@ -72,7 +72,7 @@ namespace References
                 {
                     continue;
                 }
-                // Both are written into the PDBs of what is compiled, which are to be the same each time.
+                // Both are written into the PDBs of the compiled programs, which have to be the same each time.
                 using (var md5 = MD5.Create())
                 {
                     home.Module.Mvid = new Guid(md5.ComputeHash(Encoding.UTF8.GetBytes(home.Source.FullName)));

@@ -30,7 +30,7 @@ impl Text {
 pub enum Language {
     /// `.rs`
     Rust,
-    /// `.cs`
+    /// `.cs`; also `.c` and `.il`, with the same comments.
     CSharp,
     /// `.md`
     Markdown,

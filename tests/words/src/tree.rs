@@ -119,7 +119,7 @@ fn language(path: &Path) -> Option<Language> {
     let extension = path.extension().map(|it| it.to_str().unwrap_or_default());
     match extension {
         Some("rs") => Some(Language::Rust),
-        Some("cs") => Some(Language::CSharp),
+        Some("cs" | "c" | "il") => Some(Language::CSharp),
         Some("md") => Some(Language::Markdown),
         Some("toml" | "sh" | "py") => Some(Language::Hash),
         None => fs::read(path)

@@ -157,6 +157,7 @@ opaque! { ArgumentBuffer }
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     /// A call with that many arguments, written as the runtime does.
     fn runtime(

@@ -74,7 +74,7 @@ fn a_helper_is_found_beside_the_program() {
     copied(&folder, &helper());
     let scenario = Scenario::at(program)
         .profiled_by::<Helped>()
-        .env("HELPER_WAY", "beside");
+        .env("HELPER_WAY", "folder");
     scenario.compare(|plain, profiled| assert_called(plain, profiled, &[FOUND]));
 }
 
@@ -83,7 +83,7 @@ fn a_helper_that_is_missing_is_noticed_before_anything_needs_it() {
     for (way, problem) in [
         ("load", "the helper assembly  cannot be used: "),
         ("hook", "no startup hook is called Helper: "),
-        ("beside", "/Helper.dll cannot be used: "),
+        ("folder", "/Helper.dll cannot be used: "),
     ] {
         let scenario = Scenario::new("Helped")
             .profiled_by::<Helped>()
