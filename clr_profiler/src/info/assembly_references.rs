@@ -1,4 +1,4 @@
-//! [`AssemblyReferenceProvider`]: adding references to an assembly while it is being loaded.
+//! [`AssemblyReferenceProvider`], which adds references to an assembly while it is loaded.
 
 use super::handed::handed;
 use crate::error::Result;
@@ -6,17 +6,17 @@ use crate::native::utf16;
 use clr_profiler_sys as sys;
 
 handed! {
-    /// Takes further references of an assembly in
+    /// Adds references to an assembly in
     /// [`get_assembly_references`](crate::Profiler::get_assembly_references).
     AssemblyReferenceProvider = ICorProfilerAssemblyReferenceProvider
         of "ICorProfilerCallback6::GetAssemblyReferences";
 }
 
 impl AssemblyReferenceProvider<'_> {
-    /// Says that the assembly will get a reference to another one, by simple name and version.
+    /// Announces that the assembly will get a reference to another one, given by simple name and version.
     ///
-    /// The runtime takes it into account when it decides which code the two may share. The culture
-    /// is neutral and there is no public key.
+    /// The runtime considers it when it decides which code the two assemblies may share. The reference has
+    /// a neutral culture and no public key.
     #[wraps(ICorProfilerAssemblyReferenceProvider::AddAssemblyReference
         at "`get_assembly_references`.")]
     pub fn add(&self, name: &str, version: [u16; 4]) -> Result<()> {

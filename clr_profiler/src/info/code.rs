@@ -1,46 +1,46 @@
-//! Native code: where it is, and which IL it came from.
+//! The ranges of native code, and its mapping to IL.
 
 use std::ops::Range;
 
 use crate::native::{List, answers, arguments};
 use clr_profiler_sys as sys;
 
-/// Native code of a function that lies together; a function can have several such pieces.
+/// A contiguous range of a function's native code; a function can have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CodeRange {
-    /// The address of its first byte.
+    /// The address of the first byte.
     pub start: usize,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub size: usize,
 }
 
 impl CodeRange {
-    /// Whether an instruction pointer is in it.
+    /// Whether an instruction pointer is in this range.
     #[must_use]
     pub fn contains(&self, address: usize) -> bool {
         address >= self.start && address - self.start < self.size
     }
 }
 
-/// Instructions of native code and the IL that they came from.
+/// A range of native code and the IL that it was compiled from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct IlToNative {
     /// The IL.
     pub il: IlOrigin,
-    /// The offsets from the beginning of the native code, in bytes.
+    /// The range of offsets from the start of the native code, in bytes.
     pub native: Range<u32>,
 }
 
-/// What IL native code came from.
+/// The IL that native code was compiled from.
 #[doc(alias = "CorDebugIlToNativeMappingTypes")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum IlOrigin {
     /// The instruction at this offset.
     Offset(u32),
-    /// None in particular.
+    /// No particular instruction.
     NoMapping,
     /// The code before the first instruction.
     Prolog,
@@ -48,7 +48,7 @@ pub enum IlOrigin {
     Epilog,
 }
 
-/// An offset in a replaced method body, and the one in the original that it stands for.
+/// An offset in a replaced method body, and the corresponding offset in the original.
 #[doc(alias = "COR_IL_MAP")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IlMapEntry {
@@ -56,7 +56,7 @@ pub struct IlMapEntry {
     pub old_offset: u32,
     /// The offset in the new body.
     pub new_offset: u32,
-    /// Whether they stand for each other exactly.
+    /// Whether the two correspond exactly.
     pub is_accurate: bool,
 }
 

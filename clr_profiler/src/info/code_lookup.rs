@@ -1,4 +1,4 @@
-//! [`find_code`]: what has to be done on .NET Core 3.1 before it is asked for a map of native code.
+//! [`find_code`], which .NET Core 3.1 needs before a query for a map of native code.
 
 use std::thread;
 
@@ -10,12 +10,12 @@ use clr_profiler_sys as sys;
 /// The newest interface of .NET Core 3.1.
 const NEWEST: u8 = 11;
 
-/// Has the runtime find code before this thread asks which IL it came from.
+/// Makes the runtime find code on another thread before this thread queries its IL mapping.
 ///
-/// When it is first asked, .NET Core 3.1 finds code with a lock held, and for precompiled code a thread
-/// that it knows then waits for a collection that is about to begin. That in turn waits for the threads
-/// of the program, and one of them may wait for the lock: for ever. A thread that the runtime does not
-/// know waits for no collection, so such a one asks first, with no room for an answer.
+/// On the first query, .NET Core 3.1 finds code while it holds a lock. For precompiled code, a thread that
+/// the runtime knows then waits for a collection that is about to begin. The collection waits for the
+/// threads of the program, and one of them may wait for the lock: a deadlock. A thread that the runtime
+/// does not know waits for no collection, so such a thread makes a first query, with a buffer of length 0.
 pub(super) fn find_code(
     info: &ProfilerInfo,
     call: &'static str,
@@ -24,16 +24,16 @@ pub(super) fn find_code(
     if info.version() > NEWEST {
         return Ok(());
     }
-    // Refused as the call itself would be, before anything is waited for.
+    // Refused under the same conditions as the call itself, before anything waits.
     drop(info.native::<sys::ICorProfilerInfo>(call, Reach::Collection)?);
-    // Where a thread may not wait for others, it does not wait for a collection either.
+    // A thread that may not wait for others does not wait for a collection either.
     if !may_wait() || info.current_thread_id().is_err() {
         return Ok(());
     }
     thread::scope(|scope| {
         let asking = thread::Builder::new().spawn_scoped(scope, ask)?;
         match asking.join() {
-            // What goes wrong there goes wrong here, too.
+            // An error there recurs in the call of this thread.
             Ok(_) => Ok(()),
             Err(_) => Err(Error::other("a thread of the library panicked")),
         }

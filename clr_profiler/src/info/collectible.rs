@@ -1,4 +1,4 @@
-//! Modules that can be unloaded: which they are, and what is not done with them.
+//! Collectible modules, and the calls that are refused for them.
 
 use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags, ProfilerInfo};
 use crate::error::{Error, Hresult, Result};
@@ -11,13 +11,13 @@ use clr_profiler_il::token::MethodDef;
 /// The newest interface of .NET Core 3.1.
 const NEWEST_OF_3_1: u8 = 11;
 
-/// Whether a module can be unloaded.
+/// Whether a module is collectible.
 pub(crate) fn is_collectible(info: &ProfilerInfo, module: ModuleId) -> bool {
     let known = seen::is_collectible(module.raw());
     known.unwrap_or_else(|| note_module(info, module))
 }
 
-/// Notes whether a module can be unloaded, once it is loaded.
+/// Records whether a loaded module is collectible, and returns it.
 pub(crate) fn note_module(info: &ProfilerInfo, module: ModuleId) -> bool {
     match info.module_info2(module) {
         Ok((_, flags)) => {
@@ -25,7 +25,7 @@ pub(crate) fn note_module(info: &ProfilerInfo, module: ModuleId) -> bool {
             seen::module_has_loaded(module.raw(), is_collectible);
             is_collectible
         }
-        // What cannot be told here and now is taken for what needs more care.
+        // A module whose flags are not available here is treated as collectible, which is safe.
         Err(_) => {
             seen::may_be_collectible();
             true
@@ -33,10 +33,10 @@ pub(crate) fn note_module(info: &ProfilerInfo, module: ModuleId) -> bool {
     }
 }
 
-/// Refuses methods that cannot be compiled again.
+/// Refuses methods that cannot be rejitted.
 ///
-/// For those of a collectible module .NET Core 3.1 takes the request, and the thread that calls the method
-/// next never returns; newer runtimes take it and do nothing.
+/// For methods of a collectible module, .NET Core 3.1 accepts the request, and the next thread that calls
+/// the method never returns; newer runtimes accept it and do nothing.
 pub(super) fn last(
     info: &(impl Sealed + ?Sized),
     call: &'static str,
@@ -53,17 +53,17 @@ pub(super) fn last(
         Some(module) => Err(Error::rule(
             call,
             format!(
-                "{module:?} can be unloaded, and runtimes do not compile methods of such modules again: \
-                 set other bodies in `jit_compilation_started`"
+                "{module:?} can be unloaded, and runtimes do not rejit methods of such modules: \
+                 set their bodies in `jit_compilation_started`"
             ),
         )),
     }
 }
 
-/// The same, where the methods that have inlined them are compiled again, too.
+/// Like [`last`], for requests that also rejit the methods that have inlined these.
 ///
-/// .NET Core 3.1 follows a null pointer for a method whose type is not loaded, and pointers to methods that
-/// were unloaded and had inlined something.
+/// .NET Core 3.1 follows a null pointer for a method whose type is not loaded, and dangling pointers to
+/// unloaded methods that had inlined something.
 pub(super) fn last_with_inliners(
     info: &(impl Sealed + ?Sized),
     call: &'static str,
@@ -77,7 +77,7 @@ pub(super) fn last_with_inliners(
     if seen::has_unloaded() {
         return Err(Error::rule(
             call,
-            "modules of this program were unloaded: .NET Core 3.1 remembers inliners that are gone, and \
+            "this program has unloaded modules: .NET Core 3.1 still lists their methods as inliners, and \
              crashes",
         ));
     }
@@ -92,38 +92,38 @@ pub(super) fn last_with_inliners(
         Some((module, method)) => Err(Error::rule(
             call,
             format!(
-                "the type of {method} in {module:?} is not loaded yet, where .NET Core 3.1 crashes"
+                "the type of {method} in {module:?} is not loaded yet, and .NET Core 3.1 would crash"
             ),
         )),
     }
 }
 
-/// Whether modules were unloaded; what was before it was attached a profiler does not know.
+/// Whether modules may have been unloaded; an attached profiler does not know what happened before.
 pub(super) fn may_have_unloaded(info: &ProfilerInfo) -> bool {
     seen::has_unloaded() || info.loaded().by_attach
 }
 
-/// Refuses to go through all code once some of it may be about to be freed: the runtimes read it then.
+/// Refuses enumerations of all code once modules were unloaded: the runtimes read code that is being freed.
 pub(super) fn all_code(_info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
     if !seen::has_unloaded() {
-        // A call that is under way is waited for before anything is unloaded.
+        // A module is unloaded only after calls in flight have returned.
         return Ok(());
     }
     Err(Error::rule(
         call,
-        "modules of this program were unloaded, and runtimes crash here where their code is just being \
+        "this program has unloaded modules, and runtimes crash here when they read code that is being \
          freed",
     ))
 }
 
-/// Refuses a function that an address is of, where its module is gone and its memory about to be freed.
+/// Refuses a function that was found by its address if its module is gone and its memory about to be freed.
 pub(super) fn of_living(asked: &Asked<'_>, function: FunctionId) -> Result<()> {
     let Some(info) = asked.info.filter(|_| seen::has_unloaded()) else {
         return Ok(());
     };
     match info.function_info(function) {
         Ok(facts) if facts.module.state() != State::Gone => Ok(()),
-        // Dynamic methods are of no module.
+        // Dynamic methods belong to no module.
         Err(error) if !error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => Ok(()),
         _ => {
             seen::goes(function.raw());

@@ -1,4 +1,4 @@
-//! [`ComObject`]: an object of which no interface is known.
+//! [`ComObject`], an object whose interfaces are not known.
 
 use std::ffi::c_void;
 
@@ -10,25 +10,25 @@ opaque! { ComObject }
 
 /// A reference to a COM object through `IUnknown`, for calls whose interfaces this crate does not declare.
 ///
-/// A clone is another reference; dropping it releases the reference.
+/// Cloning adds a reference; dropping releases it.
 #[doc(alias = "IUnknown")]
 #[derive(Clone)]
 pub struct ComObject(IUnknown);
 
 impl ComObject {
-    /// Takes over a reference to an object; `None` for a null pointer.
+    /// Takes ownership of a reference to an object; `None` for a null pointer.
     ///
     /// # Safety
     ///
-    /// `raw` is null or points to a live COM object, and the caller owns a reference to it and gives it away.
+    /// `raw` is null or points to a live COM object, and the caller transfers a reference that it owns.
     #[must_use]
     pub unsafe fn from_raw(raw: *mut c_void) -> Option<Self> {
-        // SAFETY: the caller gives a reference of its own to a live object, whose vtable begins with the
+        // SAFETY: the caller transfers its own reference to a live object, whose vtable begins with the
         // methods of `IUnknown`.
         (!raw.is_null()).then(|| Self(unsafe { IUnknown::from_raw(raw) }))
     }
 
-    /// The `IUnknown`, which is borrowed: the pointer is valid as long as this reference.
+    /// The borrowed `IUnknown` pointer, which is valid as long as this reference.
     #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
         self.0.as_raw()

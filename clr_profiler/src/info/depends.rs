@@ -1,4 +1,4 @@
-//! What functions and types depend on: the modules that can be unloaded, and they with them.
+//! The collectible modules that functions and types depend on, and with which they are unloaded.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::metadata::MetadataImport2;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
-/// The deepest that types can be within types.
+/// The maximum depth of nested element types and type arguments.
 const DEEPEST: u32 = 64;
 
-/// The collectible modules, by their numbers, that a function depends on; none where that cannot be told.
+/// The ids of the collectible modules that a function depends on; `None` if they cannot be determined.
 pub(crate) fn modules_of_function(
     info: &ProfilerInfo,
     function: FunctionId,
@@ -23,13 +23,13 @@ pub(crate) fn modules_of_function(
     for class in facts.class.into_iter().chain(facts.type_arguments) {
         of_class(info, class, &mut modules, 0)?;
     }
-    // The arguments of code that several instantiations share are not told: where there is one, it
-    // stands for all classes; another one can be a structure of any module.
+    // The runtime does not report the type arguments of code that several instantiations share. One such
+    // argument represents all classes; another one can be a value type of any module.
     let is_sure = facts.class.is_some() || type_parameters(info, facts.module, facts.token)? < 2;
     is_sure.then_some(modules)
 }
 
-/// How many generic parameters a method has, with those of its type.
+/// The number of generic parameters of a method and its type.
 fn type_parameters(info: &ProfilerInfo, module: ModuleId, method: MethodDef) -> Option<usize> {
     let metadata = info.module_metadata(module).ok()?;
     let (class, _, _) = metadata.method_parts(method).ok()?;
@@ -38,7 +38,7 @@ fn type_parameters(info: &ProfilerInfo, module: ModuleId, method: MethodDef) -> 
     Some(of_class + of_method)
 }
 
-/// Whether a kind of element (`CorElementType`) is a type of the core library by itself.
+/// Whether an element type (`CorElementType`) denotes a type of the core library.
 fn is_of_core_library(element_type: u32) -> bool {
     const PRIMITIVE: std::ops::RangeInclusive<u32> =
         sys::ELEMENT_TYPE_VOID..=sys::ELEMENT_TYPE_STRING;
@@ -50,7 +50,7 @@ fn is_of_core_library(element_type: u32) -> bool {
     PRIMITIVE.contains(&element_type) || OTHERS.contains(&element_type)
 }
 
-/// The same of a type.
+/// The ids of the collectible modules that a type depends on; `None` if they cannot be determined.
 pub(crate) fn modules_of_class(info: &ProfilerInfo, class: ClassId) -> Option<BTreeSet<usize>> {
     let mut modules = BTreeSet::new();
     of_class(info, class, &mut modules, 0)?;

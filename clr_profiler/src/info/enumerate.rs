@@ -13,39 +13,39 @@ use crate::native::{Answer, Asked};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
-/// How many items are asked for at once.
+/// The number of items of one native call.
 const BATCH: usize = 32;
 
-/// An enumerator of the runtime: its items as they come, and its methods.
+/// A native enumerator: its raw items and its methods.
 pub(super) trait NativeEnumerator: Sized {
     /// An item as the runtime gives it.
     type Raw: Copy + Default;
 
-    /// Fills `batch` with the next items, and says how many there were.
+    /// Fills `batch` with the next items, and returns their number.
     fn next(&self, batch: &mut [Self::Raw]) -> Result<usize>;
 
-    /// How many items there are in all.
+    /// The total number of items.
     fn count(&self) -> Result<u32>;
 
-    /// Leaves out the next items.
+    /// Skips the next items.
     fn skip(&self, items: u32) -> Result<()>;
 
     /// Goes back to the start.
     fn reset(&self) -> Result<()>;
 
-    /// A second enumerator of the same items; where it stands is for the runtime to decide.
+    /// A second enumerator of the same items; the runtime decides its position.
     fn duplicate(&self) -> Result<Option<Self>>;
 }
 
-/// What is left of an enumerator; nothing where the runtime gave none.
+/// The remaining items of an enumerator; none if the runtime returned no enumerator.
 pub(super) struct Items<E: NativeEnumerator> {
     source: Option<E>,
-    /// Items that were asked for already: those in `left`.
+    /// Items that were fetched; those in `left` are still to be returned.
     batch: [E::Raw; BATCH],
     left: Range<usize>,
-    /// How many items the source has given or left out since it stood at its start.
+    /// The number of items that the source has returned or skipped since its start.
     passed: u32,
-    /// Whether the end was reached, or an error.
+    /// Whether the end or an error was reached.
     ended: bool,
 }
 
@@ -108,8 +108,8 @@ impl<E: NativeEnumerator> Items<E> {
     fn duplicate(&self) -> Result<Self> {
         let source = self.source.as_ref();
         let source = source.map_or(Ok(None), E::duplicate)?;
-        // The copies that runtimes give stand at the start, and not, as documented, where the
-        // original does.
+        // Runtimes return copies at the start; the documentation says that they have the position of the
+        // original.
         if let Some(source) = source.as_ref().filter(|_| self.passed > 0) {
             source.reset()?;
             source.skip(self.passed)?;
@@ -124,7 +124,7 @@ impl<E: NativeEnumerator> Items<E> {
     }
 }
 
-/// The enumerators, one a row: the native interface, its items, and what becomes of them.
+/// Defines the enumerators. A row has the native interface and its raw and converted items.
 macro_rules! enumerators {
     ($(
         $(#[$doc:meta])*
@@ -135,7 +135,7 @@ macro_rules! enumerators {
 
             fn next(&self, batch: &mut [$raw]) -> Result<usize> {
                 let mut given = 0;
-                // Fewer than asked for is S_FALSE, at the end or before it.
+                // S_FALSE means fewer items than requested, at the end or before it.
                 native_call!(self, $native::Next(batch.len() as u32, batch.as_mut_ptr(), &mut given))?;
                 Ok(batch.len().min(given as usize))
             }
@@ -172,7 +172,7 @@ macro_rules! enumerators {
         #[clr_profiler_macros::native($native)]
         pub struct $name $(<$life>)? {
             items: Items<sys::$native>,
-            /// When the runtime made it: it knows nothing of what goes afterwards.
+            /// When the runtime created it. It does not learn of later unloads.
             made: Epoch,
             $(info: PhantomData<&$life ProfilerInfo>,)?
         }
@@ -186,21 +186,21 @@ macro_rules! enumerators {
                 }
             }
 
-            /// How many items there are in all, those included that were given or left out already.
+            /// The total number of items, including those already returned or skipped.
             ///
             /// # Errors
             ///
-            /// What the runtime answers.
+            /// The error of the native call.
             #[doc(alias = "GetCount")]
             pub fn total(&self) -> Result<usize> {
                 self.items.count()
             }
 
-            /// Leaves out the next items; all that are left where there are fewer.
+            /// Skips the next items, or all remaining ones if there are fewer.
             ///
             /// # Errors
             ///
-            /// What the runtime answers.
+            /// The error of the native call.
             #[doc(alias = "Skip")]
             pub fn leave_out(&mut self, items: usize) -> Result<()> {
                 self.items.skip(items)
@@ -210,17 +210,17 @@ macro_rules! enumerators {
             ///
             /// # Errors
             ///
-            /// What the runtime answers.
+            /// The error of the native call.
             #[doc(alias = "Reset")]
             pub fn reset(&mut self) -> Result<()> {
                 self.items.reset()
             }
 
-            /// A second enumerator that stands at the same place.
+            /// Returns a second enumerator at the same position.
             ///
             /// # Errors
             ///
-            /// What the runtime answers.
+            /// The error of the native call.
             #[doc(alias = "Clone")]
             pub fn try_clone(&self) -> Result<Self> {
                 Ok(Self {
@@ -243,7 +243,7 @@ macro_rules! enumerators {
             fn next(&mut self) -> Option<Result<$item>> {
                 let asked = Asked::of(concat!(stringify!($native), "::Next"));
                 let item = self.items.next()?;
-                // What goes from here on waits.
+                // From here on, unloads wait.
                 let _in_flight = InFlight::begin();
                 let made = (seen::now() != self.made).then_some(self.made);
                 Some(item.and_then(|item| <$item>::enumerated(item, made, &asked)))
@@ -281,7 +281,8 @@ enumerators! {
     ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>;
 }
 
-/// What an enumerator gives as `Raw`, where it may be of another epoch than this.
+/// An item that an enumerator returns as `Raw`. `made` is the epoch of the enumerator if that is not the
+/// current one.
 trait Enumerated<Raw>: Sized {
     fn enumerated(raw: Raw, made: Option<Epoch>, asked: &Asked<'_>) -> Result<Self>;
 }
@@ -321,14 +322,14 @@ impl Enumerated<sys::COR_PRF_METHOD> for (ModuleId, MethodDef) {
 }
 
 impl Enumerated<usize> for ThreadId {
-    /// A number that another thread has got meanwhile stands for that.
+    /// An id that was reused meanwhile denotes the new thread.
     fn enumerated(raw: usize, _: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
         Ok(Self::from_runtime(raw))
     }
 }
 
 impl Enumerated<usize> for ObjectId<'_> {
-    /// It lasts as long as the callback, and is never collected.
+    /// Valid during the callback; the object is never collected.
     fn enumerated(raw: usize, _: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
         Ok(Self::from_callback(raw))
     }
@@ -340,7 +341,7 @@ mod tests {
     use crate::error::{Error, Hresult};
     use std::cell::Cell;
 
-    /// Gives the numbers up to `end`, `batch` at a time, and then an error if there is one.
+    /// Returns the numbers up to `end`, `batch` at a time, and then an error if `fails`.
     #[derive(Clone)]
     struct Numbers {
         next: Cell<u32>,
@@ -464,7 +465,7 @@ mod tests {
             let expected: Vec<_> = (1 + left_out as u32..100).map(Ok).collect();
             assert_eq!(rest(&mut items), expected, "{left_out}");
             assert_eq!(items.count().unwrap(), 100);
-            // The one that was made before stands where this one stood.
+            // The copy keeps its position.
             assert_eq!(rest(&mut { before }).len(), 99);
         }
     }

@@ -1,4 +1,4 @@
-//! [`FunctionControl`]: the answer to the runtime's question for the IL of a ReJIT.
+//! [`FunctionControl`], which takes the IL of a ReJIT.
 
 use super::code::IlMapEntry;
 use super::handed::handed;
@@ -30,7 +30,7 @@ table! { ($) __function_control:
     pub fn set_codegen_flags(flags: CodegenFlags) -> () = SetCodegenFlags(flags)
         at REJIT_PARAMETERS;
 
-    /// Says which offsets of the new method body stand for which of the original, for debuggers.
+    /// Maps offsets of the original method body to offsets of the new one, for debuggers.
     pub fn set_il_instrumented_code_map(map: &[IlMapEntry]) -> ()
         = SetILInstrumentedCodeMap(map.len(), map.as_ptr()) at REJIT_PARAMETERS;
 }
@@ -39,8 +39,7 @@ impl FunctionControl<'_> {
     /// Sets the new method body; the runtime copies it. Needs the feature `rewrite`.
     #[cfg(feature = "rewrite")]
     #[wraps(ICorProfilerFunctionControl::SetILFunctionBody at REJIT_PARAMETERS
-        fails "An error of its own where the bytes are not one whole method body, and what the \
-               runtime answers.")]
+        fails "The bytes are not exactly one method body; the error of the native call.")]
     pub fn set_il_function_body(&self, body: &[u8]) -> Result<()> {
         check_body("ICorProfilerFunctionControl::SetILFunctionBody", body)?;
         native_call!(

@@ -1,4 +1,4 @@
-//! [`GcScope`]: what can be asked while the runtime is suspended.
+//! [`GcScope`], the calls that are legal while the runtime is suspended.
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
@@ -13,17 +13,17 @@ use crate::error::Result;
 use crate::ids::{AppDomainId, ClassId, ContextId, FunctionId, ObjectId, ThreadId};
 use clr_profiler_il::token::FieldDef;
 
-/// What a callback may ask while the runtime is suspended for a garbage collection.
+/// The calls that a callback may make while the runtime is suspended for a garbage collection.
 ///
-/// Other calls would wait for the collection to end, and it waits for the callback: they are not
-/// here, and around it they are refused. It stays on the thread of the callback.
+/// All other calls would wait for the collection to end, which waits for the callback. They are missing
+/// here, and calls that bypass the scope are refused. The scope stays on the thread of the callback.
 #[repr(transparent)]
 pub struct GcScope {
     info: ProfilerInfo,
     stays_here: PhantomData<*const ()>,
 }
 
-/// One call a row: its documentation, its name here, and where it comes from.
+/// Defines the calls. A row has the documentation, the name here, and the method that it calls.
 macro_rules! legal_in_gc {
     ($(
         $(#[$doc:meta])*
@@ -33,7 +33,7 @@ macro_rules! legal_in_gc {
         ///
         /// # Errors
         ///
-        #[doc = concat!("What [`", stringify!($origin), "::", stringify!($method), "`] returns.")]
+        #[doc = concat!("The errors of [`", stringify!($origin), "::", stringify!($method), "`].")]
         pub fn $name(&self, $($argument: $type),*) -> Result<$answer> {
             self.info.$method($($argument),*)
         }
@@ -42,7 +42,7 @@ macro_rules! legal_in_gc {
 
 impl GcScope {
     pub(crate) fn from_callback(info: &ProfilerInfo) -> &Self {
-        // SAFETY: a transparent wrapper has the layout of what it wraps.
+        // SAFETY: a transparent wrapper has the layout of its field, apart from types of size zero.
         unsafe { &*std::ptr::from_ref(info).cast::<Self>() }
     }
 
@@ -60,50 +60,50 @@ impl GcScope {
         /// The size of an object in bytes. Wraps `ICorProfilerInfo4::GetObjectSize2`.
         object_size(object: ObjectId<'_>) -> usize = CorProfilerInfo4::object_size2;
 
-        /// Elements and dimensions of an array type. Wraps `ICorProfilerInfo::IsArrayClass`.
+        /// The element type and rank of an array type. Wraps `ICorProfilerInfo::IsArrayClass`.
         array_class_info(class: ClassId) -> Option<ArrayClassInfo> = CorProfilerInfo::array_class_info;
 
-        /// Where a type is defined, what it derives from, and its generic arguments. Wraps
+        /// The definition, base type and generic arguments of a type. Wraps
         /// `ICorProfilerInfo2::GetClassIDInfo2`.
         class_id_info2(class: ClassId) -> ClassIdInfo2 = CorProfilerInfo2::class_id_info2;
 
         /// The method that a function is an instance of. Wraps `ICorProfilerInfo::GetFunctionInfo`.
         function_info(function: FunctionId) -> FunctionInfo = CorProfilerInfo::function_info;
 
-        /// The function whose native code an instruction pointer is in. Wraps
+        /// The function whose native code contains an instruction pointer. Wraps
         /// `ICorProfilerInfo::GetFunctionFromIP`.
         function_from_ip(address: usize) -> FunctionId = CorProfilerInfo::function_from_ip;
 
-        /// Size of a type, and where its fields are. Wraps `ICorProfilerInfo2::GetClassLayout`.
+        /// The size of a type and the offsets of its fields. Wraps `ICorProfilerInfo2::GetClassLayout`.
         class_layout(class: ClassId) -> ClassLayout = CorProfilerInfo2::class_layout;
 
-        /// Where the value is in a boxed value of this type. Wraps
+        /// The offset of the value in a boxed value of this type. Wraps
         /// `ICorProfilerInfo2::GetBoxClassLayout`.
         box_class_layout(class: ClassId) -> u32 = CorProfilerInfo2::box_class_layout;
 
-        /// Where length and characters are in a string object. Wraps
+        /// The offsets of length and characters in a string object. Wraps
         /// `ICorProfilerInfo3::GetStringLayout2`.
         string_layout() -> StringLayout = CorProfilerInfo3::string_layout2;
 
-        /// Dimensions of an array object, and where its elements are. Wraps
+        /// The dimensions of an array object and the address of its elements. Wraps
         /// `ICorProfilerInfo2::GetArrayObjectInfo`.
         array_object_info(object: ObjectId<'_>) -> ArrayObjectInfo = CorProfilerInfo2::array_object_info;
 
         /// The address ranges of the generations. Wraps `ICorProfilerInfo2::GetGenerationBounds`.
         generation_bounds() -> Vec<GenerationRange> = CorProfilerInfo2::generation_bounds;
 
-        /// The address range of the managed heap that an object is in. Wraps
+        /// The address range of the managed heap that contains an object. Wraps
         /// `ICorProfilerInfo2::GetObjectGeneration`.
         object_generation(object: ObjectId<'_>) -> GenerationRange = CorProfilerInfo2::object_generation;
 
         /// Whether an object is never collected. Wraps `ICorProfilerInfo10::IsFrozenObject`.
         is_frozen_object(object: ObjectId<'_>) -> bool = CorProfilerInfo10::is_frozen_object;
 
-        /// From which size on objects go to the large-object heap. Wraps
+        /// The size from which objects are allocated on the large object heap. Wraps
         /// `ICorProfilerInfo10::GetLOHObjectSizeThreshold`.
         loh_object_size_threshold() -> u32 = CorProfilerInfo10::loh_object_size_threshold;
 
-        /// The managed thread that this thread is. Wraps `ICorProfilerInfo::GetCurrentThreadID`.
+        /// The id of the current managed thread. Wraps `ICorProfilerInfo::GetCurrentThreadID`.
         current_thread_id() -> ThreadId = CorProfilerInfo::current_thread_id;
 
         /// The operating system's id of a thread. Wraps `ICorProfilerInfo::GetThreadInfo`.
@@ -115,7 +115,7 @@ impl GcScope {
         /// The context of a thread. Wraps `ICorProfilerInfo::GetThreadContext`.
         thread_context(thread: ThreadId) -> ContextId = CorProfilerInfo::thread_context;
 
-        /// What a static field belongs to. Wraps `ICorProfilerInfo2::GetStaticFieldInfo`.
+        /// The scope of a static field. Wraps `ICorProfilerInfo2::GetStaticFieldInfo`.
         static_field_info(class: ClassId, field: FieldDef) -> StaticKind = CorProfilerInfoStatics::static_field_info;
 
         /// The address of a static field that is part of the module's image. Wraps
@@ -127,7 +127,7 @@ impl GcScope {
         app_domain_static_address(class: ClassId, field: FieldDef, app_domain: AppDomainId) -> usize
             = CorProfilerInfoStatics::app_domain_static_address;
 
-        /// The address of a static field that there is one of for each thread, of any thread. Wraps
+        /// The address of a thread-static field of any thread. Wraps
         /// `ICorProfilerInfo3::GetThreadStaticAddress2`.
         thread_static_address2(
             class: ClassId, field: FieldDef, app_domain: AppDomainId, thread: ThreadId
@@ -140,16 +140,16 @@ impl GcScope {
         /// `ICorProfilerInfo14::GetNonGCHeapBounds`.
         non_gc_heap_bounds() -> Vec<NonGcHeapRange> = CorProfilerInfo14::non_gc_heap_bounds;
 
-        /// Kind and version of the runtime. Wraps `ICorProfilerInfo3::GetRuntimeInformation`.
+        /// The kind and version of the runtime. Wraps `ICorProfilerInfo3::GetRuntimeInformation`.
         runtime_information() -> RuntimeInformation = CorProfilerInfo3::runtime_information;
     }
 
-    /// Calls `visit` for each reference that an object holds, until it says to stop. Wraps
+    /// Calls `visit` for each reference that an object holds, until it returns `Break`. Wraps
     /// `ICorProfilerInfo10::EnumerateObjectReferences`.
     ///
     /// # Errors
     ///
-    /// What [`CorProfilerInfo10::enumerate_object_references`] returns.
+    /// The errors of [`CorProfilerInfo10::enumerate_object_references`].
     pub fn enumerate_object_references(
         &self,
         object: ObjectId<'_>,
@@ -158,11 +158,11 @@ impl GcScope {
         self.info.enumerate_object_references(object, visit)
     }
 
-    /// What is in an object: characters, elements, fields. Names of fields cannot be told here.
+    /// A reader of an object's characters, elements and fields. Names of fields are not available here.
     ///
     /// # Errors
     ///
-    /// What [`ProfilerInfo::object`] returns.
+    /// The errors of [`ProfilerInfo::object`].
     pub fn object<'a>(&'a self, object: ObjectId<'a>) -> Result<Object<'a>> {
         self.info.object(object)
     }

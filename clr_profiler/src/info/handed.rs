@@ -1,6 +1,6 @@
-//! What the runtime hands into a callback, to be called during that.
+//! The interfaces that the runtime passes to a callback, valid during that callback.
 
-/// Declares one a row: its interface, and the callback that it comes with.
+/// Declares such an interface, with the callback that receives it.
 ///
 /// ```text
 /// /// Takes the new IL of a method.
@@ -20,13 +20,13 @@ macro_rules! handed {
         impl $name<'_> {
             /// # Safety
             ///
-            /// `native` is null or such an interface, which lives during the callback.
+            /// `native` is null or points to such an interface, which lives during the callback.
             pub(crate) unsafe fn from_callback(
                 native: *mut std::ffi::c_void,
             ) -> $crate::Result<Self> {
                 use clr_profiler_sys::Interface;
 
-                // SAFETY: as the caller promises.
+                // SAFETY: guaranteed by the caller.
                 match unsafe { clr_profiler_sys::$native::from_raw_borrowed(&native) } {
                     Some(native) => Ok(Self {
                         native: native.clone(),

@@ -8,24 +8,23 @@ use crate::native::{Argument, Asked, Text, utf16};
 table! { ($) __cor_profiler_info11:
     CorProfilerInfo11 = ICorProfilerInfo11 from info;
 
-    /// The value of an environment variable as the program sees it; `None` where it is not set.
+    /// The value of an environment variable as the program sees it; `None` if it is not set.
     ///
-    /// That is not what [`std::env::var`] says: outside of Windows the runtime has a copy of its own
-    /// of the environment that the process was started with.
+    /// It can differ from [`std::env::var`]: outside Windows, the runtime has its own copy of the
+    /// environment that the process was started with.
     fn environment_variable(name: &str as variable) -> String
         = [steady] GetEnvironmentVariable(name.as_ptr(), @{value}) none on ENVVAR_NOT_FOUND;
 
     /// Sets an environment variable as the program sees it; `None` removes it.
     ///
-    /// Programs take the environment over when they first ask for it: set variables for them in
-    /// `initialize`. The runtime's own settings were read before.
+    /// A program copies the environment when it first reads a variable, so set variables for it in
+    /// `initialize`. The runtime has read its own settings before.
     fn set_environment_variable(name: &str as variable, value: Option<&str> as value_of_variable) -> ()
         = [steady] SetEnvironmentVariable(name.as_ptr(), value.as_ptr())
-        fails "An error of its own for names and values that no variable can have, and what the \
-               runtime answers.";
+        fails "A name or value that no variable can have; the error of the native call.";
 }
 
-/// What `ICorProfilerInfo11` offers: environment variables as the program sees them (.NET Core 3.1).
+/// The calls of `ICorProfilerInfo11`: environment variables as the program sees them (.NET Core 3.1).
 #[doc(alias = "ICorProfilerInfo11")]
 pub trait CorProfilerInfo11: Sealed {
     __cor_profiler_info11! { calls }
@@ -37,7 +36,7 @@ fn variable(name: &str, asked: &Asked<'_>) -> Result<Vec<u16>> {
     if name.is_empty() || name.contains(['\0', '=']) {
         return Err(Error::invalid(
             asked.call,
-            format_args!("`{}` is no name of a variable", name.escape_debug()),
+            format_args!("`{}` is not the name of a variable", name.escape_debug()),
         ));
     }
     Ok(utf16(name))
@@ -47,7 +46,7 @@ fn value_of_variable(value: Option<&str>, asked: &Asked<'_>) -> Result<Text> {
     if value.is_some_and(|value| value.contains('\0')) {
         return Err(Error::invalid(
             asked.call,
-            "the value has a zero character in it",
+            "the value contains a zero character",
         ));
     }
     value.to_native(asked)

@@ -9,39 +9,39 @@ use crate::ids::ObjectId;
 use crate::runtime::objects_stay;
 use clr_profiler_sys as sys;
 
-/// What a handle does to its object.
+/// The effect of a handle on its object.
 #[doc(alias = "COR_PRF_HANDLE_TYPE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 #[non_exhaustive]
 pub enum HandleKind {
-    /// It follows the object, and lets it be collected.
+    /// Tracks the object, and lets it be collected.
     Weak = sys::COR_PRF_HANDLE_TYPE_WEAK,
-    /// It keeps the object alive.
+    /// Keeps the object alive.
     Strong = sys::COR_PRF_HANDLE_TYPE_STRONG,
-    /// It keeps the object alive, and where it is.
+    /// Keeps the object alive and at its address.
     Pinned = sys::COR_PRF_HANDLE_TYPE_PINNED,
 }
 
-/// A handle to an object, which the profiler has made; it is destroyed when it is dropped.
+/// A handle to an object, created by the profiler and destroyed when dropped.
 ///
-/// Destroying it is not possible during a collection, while the references of an object are
-/// enumerated, or after the runtime's shutdown: dropped then, it is leaked. A leaked handle that is
-/// not weak keeps its object alive until the program ends.
+/// A handle cannot be destroyed during a collection, while the references of an object are enumerated, or
+/// after the runtime's shutdown: if it is dropped then, it is leaked. A leaked handle that is not weak
+/// keeps its object alive until the program ends.
 #[doc(alias = "ObjectHandleID")]
 pub struct ObjectHandle {
     info: ProfilerInfo,
     raw: sys::ObjectHandleID,
 }
 
-// SAFETY: the handle is an entry of a table of the runtime's; any thread may use it, and the
-// runtime synchronises that with the collector.
+// SAFETY: the handle is an entry of a table of the runtime; any thread may use it, and the runtime
+// synchronises its use with the collector.
 unsafe impl Send for ObjectHandle {}
-// SAFETY: as above; what is behind it is changed by the runtime alone.
+// SAFETY: as above; only the runtime changes the entry that it refers to.
 unsafe impl Sync for ObjectHandle {}
 
 impl ObjectHandle {
-    /// The pointer by which native code knows it.
+    /// The native handle.
     #[must_use]
     pub fn as_raw(&self) -> sys::ObjectHandleID {
         self.raw
@@ -55,7 +55,7 @@ impl ObjectHandle {
 
 impl Drop for ObjectHandle {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // A destructor cannot report the error.
         let _ = self.destroy();
     }
 }
@@ -66,16 +66,16 @@ impl fmt::Debug for ObjectHandle {
     }
 }
 
-/// What `ICorProfilerInfo13` offers: handles to objects (.NET 7).
+/// The calls of `ICorProfilerInfo13`: handles to objects (.NET 7).
 #[doc(alias = "ICorProfilerInfo13")]
 pub trait CorProfilerInfo13: Sealed {
-    /// Makes a handle to an object, to find it again in later callbacks.
+    /// Creates a handle to an object, to find it again in later callbacks.
     #[wraps(ICorProfilerInfo13::CreateHandle
         at "a callback that delivers objects, not during a collection.")]
     fn create_handle(&self, object: ObjectId<'_>, kind: HandleKind) -> Result<ObjectHandle> {
         let mut raw = std::ptr::null_mut();
         let info = self.handle();
-        // What is no object any more would corrupt the heap.
+        // An id that is no longer an object's would corrupt the heap.
         info.class_from_object(object)?;
         ask!(
             steady info,
@@ -87,9 +87,9 @@ pub trait CorProfilerInfo13: Sealed {
         })
     }
 
-    /// Gives a handle up, as dropping it does, and says whether that went well.
+    /// Destroys a handle, as dropping it does, and reports a failure.
     #[wraps(ICorProfilerInfo13::DestroyHandle
-        fails "What the runtime answers; the handle is leaked then.")]
+        fails "The error of the native call; the handle is then leaked.")]
     fn destroy_handle(&self, handle: ObjectHandle) -> Result<()> {
         let destroyed = handle.destroy();
         let mut handle = std::mem::ManuallyDrop::new(handle);
@@ -98,14 +98,14 @@ pub trait CorProfilerInfo13: Sealed {
         destroyed
     }
 
-    /// Calls `read` with the object of a handle; with `None` where it was collected.
+    /// Calls `read` with the object of a handle, or with `None` if the object was collected.
     ///
-    /// The object can move as soon as `read` has returned. Objects that were delivered before are no
-    /// safer in `read` than outside.
+    /// The object can move as soon as `read` has returned. Object ids from before the call are no safer in
+    /// `read` than outside.
     #[wraps(ICorProfilerInfo13::GetObjectIDFromHandle
         at "`exception_thrown`, `exception_catcher_enter` and `object_allocated`: elsewhere a \
             collection does not wait for the thread."
-        fails "In other callbacks and on threads of the profiler's own.")]
+        fails "The call is made in another callback or on a thread of the profiler.")]
     fn with_object_of_handle<R>(
         &self,
         handle: &ObjectHandle,
@@ -115,7 +115,7 @@ pub trait CorProfilerInfo13: Sealed {
         let mut object = 0;
         let info = self.handle();
         info.check_version(CALL, 13)?;
-        // The runtime answers in preemptive mode, too.
+        // The native call succeeds in preemptive mode, too.
         if !objects_stay() {
             return Err(Error::rule(CALL, OBJECTS_MOVE));
         }

@@ -16,16 +16,16 @@ use crate::native::{answers, arguments, as_it_is};
 use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
 
-/// A range of addresses that hold objects which are never collected.
+/// An address range of objects that are never collected.
 #[doc(alias = "COR_PRF_NONGC_HEAP_RANGE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NonGcHeapRange {
-    /// The address at which it begins.
+    /// The start address.
     pub start: usize,
-    /// How many bytes are in use.
+    /// The number of bytes in use.
     pub size: usize,
-    /// How many bytes it has, those in use included.
+    /// The size of the range in bytes, including those in use.
     pub reserved: usize,
 }
 
@@ -37,21 +37,21 @@ answers! {
     });
 }
 
-/// What sessions want of a provider, all of them together.
+/// The combined settings of all sessions for a provider.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct EventPipeProviderState<'a> {
-    /// Who asks; as far as it is said.
+    /// The session's source id, if it has one.
     pub source: Option<Uuid>,
-    /// Whether any session wants events of it.
+    /// Whether any session has enabled the provider.
     pub is_enabled: bool,
-    /// The level of the events that are wanted: one of [`EventLevel`](crate::events::EventLevel).
+    /// The level of the enabled events: one of [`EventLevel`](crate::events::EventLevel).
     pub level: u8,
-    /// Events are wanted that have one of these keywords,
+    /// Enables events that have at least one of these keywords.
     pub match_any_keywords: u64,
-    /// and all of these.
+    /// Enables only events that have all of these keywords.
     pub match_all_keywords: u64,
-    /// What the session says besides: texts that end with zeros.
+    /// The session's filter data: zero-terminated texts.
     pub filter: &'a [u8],
 }
 
@@ -61,23 +61,23 @@ table! { ($) __cor_profiler_info14:
     /// The objects that are never collected: string literals, static objects, type objects.
     fn non_gc_objects() -> ObjectEnum<'_> = [in gc] EnumerateNonGCObjects(@enumerator)
         given _whole = whole_heap()
-        fails "What the runtime answers, at once or as an item.";
+        fails "The error of the native call, at once or as an item.";
 
     /// The address ranges of objects that are never collected.
     fn non_gc_heap_bounds() -> Vec<NonGcHeapRange> = [in gc] GetNonGCHeapBounds(@[ranges]);
 }
 
-/// What `ICorProfilerInfo14` offers: objects that are never collected, and providers that are told
-/// what is wanted of them (.NET 8).
+/// The calls of `ICorProfilerInfo14`: objects that are never collected, and providers that are notified of
+/// the settings of sessions (.NET 8).
 #[doc(alias = "ICorProfilerInfo14")]
 pub trait CorProfilerInfo14: Sealed {
     __cor_profiler_info14! { calls }
 
-    /// Makes a provider of events, which lives as long as the process; `changed` is called whenever
-    /// sessions want something else of it, perhaps before this returns.
+    /// Creates a provider of events, which lives as long as the process. `changed` is called whenever the
+    /// settings of sessions for it change, possibly before this returns.
     ///
-    /// A closure is taken that captures nothing, since the runtime has no place for it. Its panics
-    /// end there.
+    /// The closure must capture nothing, because the runtime stores no data for it. A panic of it is caught
+    /// and does not reach the runtime.
     #[wraps(ICorProfilerInfo14::EventPipeCreateProvider2 [waiting]
         fails "`E_FAIL` where the name is taken.")]
     fn event_pipe_create_provider2<F>(
@@ -94,7 +94,7 @@ pub trait CorProfilerInfo14: Sealed {
 
 impl CorProfilerInfo14 for ProfilerInfo {}
 
-/// Refuses to go through objects among which there can be some whose types are gone.
+/// Refuses to walk a heap that may contain objects whose types are gone.
 fn whole_heap(info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
     let info = info.handle();
     if !info.reads_lost_types()? || !may_have_unloaded(info) {
@@ -102,8 +102,8 @@ fn whole_heap(info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
     }
     Err(Error::rule(
         call,
-        "modules of this program were unloaded, and .NET 8 crashes here where objects of their types \
-         are left",
+        "this program has unloaded modules, and .NET 8 crashes here on objects of their types that are \
+         still in the heap",
     ))
 }
 
@@ -111,7 +111,7 @@ arguments! {
     sys::EventPipeProviderCallback => Self = |callback, _| Ok(callback);
 }
 
-/// Calls that have something of their own around them.
+/// Native calls whose public wrappers do more than the call.
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo14 from info;
     fn create_provider(
@@ -129,10 +129,10 @@ where
     const {
         assert!(
             size_of::<F>() == 0,
-            "the runtime has no place for what the closure captures: use a static variable"
+            "the runtime stores no data for the closure: capture nothing, and use a static variable"
         );
     }
-    // Its value is nothing but its type.
+    // The closure's type determines its value.
     let _ = changed;
 
     unsafe extern "system" fn native<F>(
@@ -146,8 +146,8 @@ where
     ) where
         F: Fn(EventPipeProviderState<'_>) + Copy + Send + Sync + 'static,
     {
-        // SAFETY: `F` has no bytes, so any aligned pointer reads one; there was one before, which
-        // was `Copy`, so there may be another.
+        // SAFETY: `F` has no bytes, so any aligned pointer reads one. A value existed before and `F` is
+        // `Copy`, so another one may exist.
         let changed: F = unsafe { NonNull::<F>::dangling().read() };
         let source = if source.is_null() {
             None
@@ -156,11 +156,11 @@ where
             let guid = unsafe { source.cast::<sys::GUID>().read_unaligned() };
             Some(uuid_of(&guid)).filter(|source| !source.is_nil())
         };
-        // SAFETY: the runtime passes null or the filter, for the time of the call.
+        // SAFETY: the runtime passes null or the filter, valid during the call.
         let filter = match unsafe { filter.as_ref() } {
             Some(filter) if filter.Ptr != 0 => {
                 let start = std::ptr::with_exposed_provenance(filter.Ptr as usize);
-                // SAFETY: the runtime says that there are so many bytes.
+                // SAFETY: the runtime passes the number of bytes at that address.
                 unsafe { std::slice::from_raw_parts(start, filter.Size as usize) }
             }
             _ => &[],
@@ -174,7 +174,7 @@ where
             filter,
         };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| changed(state))) {
-            // A payload may panic again when it is dropped.
+            // Dropping a payload may panic again.
             std::mem::forget(payload);
         }
     }
@@ -213,7 +213,7 @@ mod tests {
                 &mut filter,
                 std::ptr::null_mut(),
             );
-            // Fails its assertion, which ends there too.
+            // Fails its assertion, which is caught there too.
             native(
                 std::ptr::null(),
                 0,

@@ -12,20 +12,20 @@ use crate::runtime::{Suspended, set_suspended, suspended};
 use clr_profiler_sys as sys;
 use sys::BOOL;
 
-/// What `ICorProfilerInfo15` offers: a walk over all objects (.NET 9).
+/// The calls of `ICorProfilerInfo15`: a walk over all objects (.NET 9).
 #[doc(alias = "ICorProfilerInfo15")]
 pub trait CorProfilerInfo15: Sealed {
-    /// Calls `visit` for each object of the managed heap, until it says to stop.
+    /// Calls `visit` for each object of the managed heap, until it returns `Break`.
     ///
-    /// The runtime is suspended meanwhile, by this call or before by
-    /// [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime). `visit` does nothing that may
-    /// wait for a managed thread. A panic of it ends the walk and goes on from here. Objects that
-    /// nothing refers to any more are among them, unless garbage was collected right before.
+    /// The runtime is suspended meanwhile, by this call or by an enclosing
+    /// [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime). `visit` must do
+    /// nothing that may wait for a managed thread. If it panics, the walk ends and the panic propagates
+    /// from this call. Unreachable objects are visited, too, unless garbage was collected right before.
     #[wraps(ICorProfilerInfo15::EnumerateGCHeapObjects
-        at "a thread of the profiler's own, not during a collection."
-        fails "Those of \
-               [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime), \
-               and what the runtime answers.")]
+        at "a thread of the profiler, not during a collection."
+        fails "The errors of \
+               [`with_suspended_runtime`](super::CorProfilerInfo10::with_suspended_runtime); the error \
+               of the native call.")]
     fn enumerate_gc_heap_objects(
         &self,
         visit: impl FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>,
@@ -44,7 +44,7 @@ fn walk<V: FnMut(&GcScope, ObjectId<'_>) -> ControlFlow<()>>(
     let mut visit = Visit::new((info, visitor));
     let (callback, data) = (Some(object::<V> as sys::ObjectCallback), visit.data());
     let answer = match suspended() {
-        // Left to suspend itself, the runtime takes that for someone else's suspension and refuses.
+        // If the runtime suspended itself here, it would mistake that for another suspension and refuse.
         Suspended::No => info.with_suspended_runtime(
             |_| ask!(in gc info, ICorProfilerInfo15::EnumerateGCHeapObjects(callback, data)),
         ),
@@ -65,7 +65,7 @@ unsafe extern "system" fn object<V: FnMut(&GcScope, ObjectId<'_>) -> ControlFlow
     object: sys::ObjectID,
     data: *mut c_void,
 ) -> BOOL {
-    // SAFETY: the runtime passes through what the walk gave it, during its call, on one thread.
+    // SAFETY: the runtime passes the data of the walk unchanged, during its call, on one thread.
     let visit = unsafe { Visit::<(&ProfilerInfo, V)>::of(data) };
     if visit.is_over() {
         return BOOL::from(false);

@@ -11,15 +11,15 @@ use crate::error::Result;
 use crate::ids::{AppDomainId, AssemblyId, ModuleId};
 use crate::native::{Asked, native_enums, native_flags};
 
-/// Which runtime it is.
+/// The identity of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuntimeInformation {
-    /// Tells apart several runtimes in one process.
+    /// Distinguishes several runtimes in one process.
     pub instance: u16,
     /// .NET or .NET Framework.
     pub kind: RuntimeKind,
-    /// The major version. .NET Core 3.1 and older say 4.
+    /// The major version. .NET Core 3.1 and older report 4.
     pub major: u16,
     /// The minor version.
     pub minor: u16,
@@ -32,12 +32,12 @@ pub struct RuntimeInformation {
 }
 
 impl RuntimeInformation {
-    /// Whether the runtime loses exceptions while a profiler monitors them, and so changes what the
-    /// program does or brings it down: .NET 9 and 10.
+    /// Whether the runtime loses exceptions while a profiler monitors them, which changes the behaviour of
+    /// the program or ends it: .NET 9 and 10.
     ///
-    /// With [`MONITOR_EXCEPTIONS`](crate::EventMask::MONITOR_EXCEPTIONS) these let collections run
-    /// between finding a filter or a catch block and calling it, and call it with the exception's old
-    /// address. Seen on .NET 9.0.7 and 10.0.13; newer fixes may do better.
+    /// With [`MONITOR_EXCEPTIONS`](crate::EventMask::MONITOR_EXCEPTIONS), these versions let collections
+    /// run between finding a filter or catch block and calling it, and call it with the exception's old
+    /// address. Seen on .NET 9.0.7 and 10.0.13; later servicing releases may not do so.
     #[must_use]
     pub fn loses_exceptions(&self) -> bool {
         self.kind == RuntimeKind::Core && matches!(self.major, 9 | 10)
@@ -55,19 +55,19 @@ native_enums! {
 }
 
 native_flags! {
-    /// What a module is.
+    /// Properties of a module.
     ModuleFlags = COR_PRF_MODULE_FLAGS {
         /// It comes from a file.
         DISK = COR_PRF_MODULE_DISK,
         /// It has precompiled code.
         NGEN = COR_PRF_MODULE_NGEN,
-        /// It is being built at run time.
+        /// It is built at run time.
         DYNAMIC = COR_PRF_MODULE_DYNAMIC,
         /// It can be unloaded.
         COLLECTIBLE = COR_PRF_MODULE_COLLECTIBLE,
-        /// It holds nothing but resources.
+        /// It contains only resources.
         RESOURCE = COR_PRF_MODULE_RESOURCE,
-        /// It is in memory as in its file: addresses in its headers are offsets into the file.
+        /// It has the layout of its file in memory: addresses in its headers are offsets into the file.
         FLAT_LAYOUT = COR_PRF_MODULE_FLAT_LAYOUT,
         /// It holds Windows Runtime metadata.
         WINDOWS_RUNTIME = COR_PRF_MODULE_WINDOWS_RUNTIME,
@@ -78,83 +78,81 @@ native_flags! {
 table! { ($) __cor_profiler_info3:
     CorProfilerInfo3 = ICorProfilerInfo3 from info;
 
-    /// The modules that are loaded, for a profiler that came late.
+    /// The loaded modules, for an attached profiler.
     ///
-    /// Modules that load meanwhile can be among them, and announced as well: tolerate both.
+    /// Modules that are loaded meanwhile can be enumerated, announced by callbacks, or both.
     fn modules() -> ModuleEnum = EnumModules(@enumerator)
         at "not during a collection; a profiler that was attached calls it in \
             [`profiler_attach_complete`](crate::Profiler::profiler_attach_complete)."
-        fails "What the runtime answers, at once or as an item.";
+        fails "The error of the native call, at once or as an item.";
 
-    /// The functions that have native code, for a profiler that came late.
+    /// The functions that have native code, for an attached profiler.
     ///
-    /// The ReJIT ids are all 0 here:
-    /// [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) knows them.
-    ///
-    /// Refused as [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2) is.
+    /// The ReJIT ids are all 0 here; [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2)
+    /// returns them, and says when both calls are refused.
     fn jitted_functions() -> FunctionEnum = [steady] EnumJITedFunctions(@enumerator)
         given _all = all_code()
-        fails "What the runtime answers, at once or as an item.";
+        fails "The error of the native call, at once or as an item.";
 
-    /// The application domains that a module is loaded in; .NET (Core) has one.
+    /// The application domains that a module is loaded in; .NET (Core) has only one.
     fn app_domains_containing_module(module: ModuleId) -> Vec<AppDomainId>
         = GetAppDomainsContainingModule(module, @[domains]) at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.";
 
-    /// Kind and version of the runtime.
+    /// The kind and version of the runtime.
     fn runtime_information() -> {RuntimeInformation}
         = [in gc] GetRuntimeInformation(@instance, @kind, @major, @minor, @build, @fix,
             @{version});
 
-    /// Where length and characters are in a string object.
+    /// The offsets of length and characters in a string object.
     fn string_layout2() -> StringLayout = [in gc] GetStringLayout2(@length, @buffer) by layout;
 
-    /// Path, load address, assembly and flags of a module.
+    /// The path, load address, assembly and flags of a module.
     fn module_info2(module: ModuleId) -> (ModuleInfo, ModuleFlags)
         = [steady] GetModuleInfo2(module, @base, @{name}, @assembly, @flags) by module_and_flags
         at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.";
 }
 
-/// What `ICorProfilerInfo3` offers: the runtime itself.
+/// The calls of `ICorProfilerInfo3`: modules, the kind and version of the runtime, and detaching.
 #[doc(alias = "ICorProfilerInfo3")]
 pub trait CorProfilerInfo3: Sealed {
     __cor_profiler_info3! { calls }
 
-    /// Asks the runtime to let this profiler go.
+    /// Requests that the runtime detach this profiler.
     ///
-    /// From then on no callback comes and no call of this profiler is answered. When no thread is
-    /// in one of its callbacks any more,
-    /// [`profiler_detach_succeeded`](crate::Profiler::profiler_detach_succeeded) is called, and
-    /// then the profiler is dropped: this takes at least 0.3 s, and longer while callbacks run.
-    /// Then another profiler can be attached, or the same one again.
+    /// From then on, no callback is called and all calls of this profiler are refused. When no thread is in
+    /// one of its callbacks anymore,
+    /// [`profiler_detach_succeeded`](crate::Profiler::profiler_detach_succeeded) is called, and then the
+    /// profiler is dropped. This takes at least 0.3 s, and longer while callbacks run. Afterwards another
+    /// profiler can be attached, or the same one again.
     ///
-    /// `expected` is how long the profiler's callbacks are expected to take to return: the runtime
-    /// looks first after that time, at the latest after 5 s; zero means 2.5 s. Rather say too much than
-    /// too little: where .NET Core 3.1 finds a thread in a callback then, and at twice that time, it
-    /// looks again only after ten minutes.
+    /// `expected` is the time within which the profiler's callbacks are expected to return: the runtime
+    /// checks for the first time after it, at the latest after 5 s; zero means 2.5 s. A value that is too
+    /// large is better than one that is too small: if .NET Core 3.1 finds a thread in a callback then, and
+    /// again at twice that time, its next check is only after ten minutes.
     ///
-    /// The library stays loaded, with its static variables: the profiler's own threads may go on.
+    /// The library stays loaded, with its static variables, so the profiler's own threads may continue to
+    /// run.
     ///
-    /// Where the profiler has suspended the runtime, the call waits until it has been resumed; from
-    /// the request on the profiler suspends it no more.
+    /// If the profiler has suspended the runtime, the call waits until the runtime is resumed. After the
+    /// request, the profiler can no longer suspend it.
     ///
     /// Wraps `ICorProfilerInfo3::RequestProfilerDetach`. **Context**: a callback or a thread of the
-    /// profiler's own, not `initialize`; for a profiler that was attached as well as for one that
-    /// was loaded at the start.
+    /// profiler's own, not `initialize`; for attached profilers as well as for those loaded at the start.
     ///
     /// # Errors
     ///
-    /// - `CORPROF_E_IMMUTABLE_FLAGS_SET` after events were asked for that are immutable,
+    /// - `CORPROF_E_IMMUTABLE_FLAGS_SET` after immutable events were set,
     /// - `CORPROF_E_IRREVERSIBLE_INSTRUMENTATION_PRESENT` after
-    ///   [`set_il_function_body`](crate::info::CorProfilerInfo::set_il_function_body), a ReJIT or enter
-    ///   and leave hooks,
+    ///   [`set_il_function_body`](crate::info::CorProfilerInfo::set_il_function_body), a ReJIT or enter and
+    ///   leave hooks,
     /// - `CORPROF_E_PROFILER_NOT_YET_INITIALIZED` in `initialize`,
-    /// - `CORPROF_E_PROFILER_DETACHING` when it was asked for before,
-    /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` in a callback that may not wait, such as
+    /// - `CORPROF_E_PROFILER_DETACHING` after an earlier request,
+    /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` in a callback that must not wait, such as
     ///   [`exception_thrown`](crate::Profiler::exception_thrown), while the profiler suspends the
     ///   runtime on another thread,
-    /// - on a thread that has suspended the runtime itself,
+    /// - an error on a thread that has itself suspended the runtime,
     /// - `CORPROF_E_RUNTIME_UNINITIALIZED` while the runtime starts.
     #[doc(alias = "RequestProfilerDetach")]
     fn request_profiler_detach(&self, expected: Duration) -> Result<()> {

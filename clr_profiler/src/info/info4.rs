@@ -15,9 +15,9 @@ use clr_profiler_sys as sys;
 table! { ($) __cor_profiler_info4:
     CorProfilerInfo4 = ICorProfilerInfo4 from info;
 
-    /// The managed threads, for a profiler that came late.
+    /// The managed threads, for an attached profiler.
     fn threads() -> ThreadEnum = [steady] EnumThreads(@enumerator)
-        fails "What the runtime answers, at once or as an item.";
+        fails "The error of the native call, at once or as an item.";
 
     /// The functions that have native code, with the ReJIT id of each code, for a profiler that
     /// came late.
@@ -27,7 +27,7 @@ table! { ($) __cor_profiler_info4:
     /// program that shows it.
     fn jitted_functions2() -> FunctionEnum = EnumJITedFunctions2(@enumerator)
         given _all = all_code()
-        fails "What the runtime answers, at once or as an item.";
+        fails "The error of the native call, at once or as an item.";
 
     /// Makes this thread one that may call the runtime: do it first on a profiler's own threads.
     fn initialize_current_thread() -> () = InitializeCurrentThread() at OWN_THREAD;
@@ -41,7 +41,7 @@ table! { ($) __cor_profiler_info4:
         = RequestReJIT(methods.0.len(), methods.0.as_ptr(), methods.1.as_ptr())
         given _last = last(methods)
         at INITIALIZED_THREAD with ENABLE_REJIT
-        fails "Methods of collectible modules, `CORPROF_E_REJIT_NOT_ENABLED` without that event, and what the runtime answers.";
+        fails "Methods of collectible modules, `CORPROF_E_REJIT_NOT_ENABLED` without that event, and the error of the native call.";
 
     /// The function whose native code an instruction pointer is in, and the ReJIT id of that code;
     /// not for dynamic methods.
@@ -74,7 +74,7 @@ table! { ($) __cor_profiler_info4:
     fn object_size2(object: ObjectId<'_>) -> usize = [in gc] GetObjectSize2(object, @size);
 }
 
-/// What `ICorProfilerInfo4` offers: ReJIT, and sizes of large objects.
+/// The calls of `ICorProfilerInfo4`: ReJIT, and sizes of large objects.
 #[doc(alias = "ICorProfilerInfo4")]
 pub trait CorProfilerInfo4: Sealed {
     __cor_profiler_info4! { calls }

@@ -22,7 +22,7 @@ table! { ($) __cor_profiler_info5:
     fn event_mask2() -> EventMask = [steady] GetEventMask2(@low, @high) by whole_mask at "any.";
 }
 
-/// What `ICorProfilerInfo5` offers: the whole event mask.
+/// The calls of `ICorProfilerInfo5`: the whole event mask.
 #[doc(alias = "ICorProfilerInfo5")]
 pub trait CorProfilerInfo5: Sealed {
     __cor_profiler_info5! { calls }

@@ -33,7 +33,7 @@ table! { ($) __cor_profiler_info6:
                was attached.";
 }
 
-/// What `ICorProfilerInfo6` offers: inlining in precompiled modules.
+/// The calls of `ICorProfilerInfo6`: inlining in precompiled modules.
 #[doc(alias = "ICorProfilerInfo6")]
 pub trait CorProfilerInfo6: Sealed {
     __cor_profiler_info6! { calls }

@@ -36,7 +36,7 @@ table! { ($) __cor_profiler_info7:
                at run time.";
 }
 
-/// What `ICorProfilerInfo7` offers: metadata that is added late, and symbols in memory.
+/// The calls of `ICorProfilerInfo7`: metadata that is added late, and symbols in memory.
 #[doc(alias = "ICorProfilerInfo7")]
 pub trait CorProfilerInfo7: Sealed {
     __cor_profiler_info7! { calls }
@@ -47,7 +47,7 @@ pub trait CorProfilerInfo7: Sealed {
     ///
     /// # Errors
     ///
-    /// Those of [`in_memory_symbols_length`](Self::in_memory_symbols_length) and
+    /// The errors of [`in_memory_symbols_length`](Self::in_memory_symbols_length) and
     /// [`read_in_memory_symbols`](Self::read_in_memory_symbols).
     fn in_memory_symbols(&self, module: ModuleId) -> Result<Vec<u8>> {
         let mut symbols = zeroed(self.in_memory_symbols_length(module)? as usize)?;

@@ -37,7 +37,7 @@ table! { ($) __cor_profiler_info8:
         fails "`E_INVALIDARG` for methods that have metadata.";
 }
 
-/// What `ICorProfilerInfo8` offers: dynamic methods.
+/// The calls of `ICorProfilerInfo8`: dynamic methods.
 #[doc(alias = "ICorProfilerInfo8")]
 pub trait CorProfilerInfo8: Sealed {
     __cor_profiler_info8! { calls }

@@ -28,7 +28,7 @@ table! { ($) __cor_profiler_info9:
         = [steady] GetNativeCodeStartAddresses(function, rejit, @[addresses]) by compiled;
 }
 
-/// What `ICorProfilerInfo9` offers: the native code of tiers.
+/// The calls of `ICorProfilerInfo9`: the native code of tiers.
 #[doc(alias = "ICorProfilerInfo9")]
 pub trait CorProfilerInfo9: Sealed {
     __cor_profiler_info9! { calls }

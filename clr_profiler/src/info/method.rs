@@ -55,7 +55,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// What [`CorProfilerInfo::module_metadata`] returns.
+    /// The errors of [`CorProfilerInfo::module_metadata`].
     pub fn metadata(&self) -> Result<Metadata<'info>> {
         self.info.module_metadata(self.module())
     }
@@ -64,7 +64,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// What the metadata answers.
+    /// The error of the native call.
     pub fn props(&self) -> Result<MethodProps> {
         self.metadata()?.method_props(self.token())
     }
@@ -73,7 +73,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// What the metadata answers.
+    /// The error of the native call.
     pub fn name(&self) -> Result<String> {
         Ok(self.props()?.name)
     }
@@ -86,7 +86,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// What the metadata answers, and where the signature of the method is malformed.
+    /// The error of the native call, and where the signature of the method is malformed.
     pub fn full_name(&self) -> Result<String> {
         let metadata = self.metadata()?;
         let props = metadata.method_props(self.token())?;
@@ -109,7 +109,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// What the runtime answers; while an assembly is being loaded, that it is.
+    /// The error of the native call; while an assembly is being loaded, that it is.
     pub fn assembly_name(&self) -> Result<String> {
         match self.info.module_info(self.module())?.assembly {
             Some(assembly) => Ok(self.info.assembly_info(assembly)?.name),
@@ -121,7 +121,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// What [`CorProfilerInfo::il_function_body`] returns.
+    /// The errors of [`CorProfilerInfo::il_function_body`].
     pub fn il_body(&self) -> Result<Vec<u8>> {
         self.info.il_function_body(self.module(), self.token())
     }
@@ -130,7 +130,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// What [`CorProfilerInfo::set_il_function_body`] returns.
+    /// The errors of [`CorProfilerInfo::set_il_function_body`].
     #[cfg(feature = "rewrite")]
     pub fn set_il_body(&self, body: &[u8]) -> Result<()> {
         self.info

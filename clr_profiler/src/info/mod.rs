@@ -1,10 +1,11 @@
-//! The traits over [`ProfilerInfo`], one for each version of `ICorProfilerInfo`, and the types of the values
-//! that their calls take and return.
+//! The traits of [`ProfilerInfo`], one for each version of `ICorProfilerInfo`, and the types of the values
+//! that their methods take and return.
 //!
-//! [`CorProfilerInfo`] has the calls of the first version, [`CorProfilerInfo15`] those of the newest. The traits
-//! are in the [`prelude`](crate::prelude): a profiler calls `info.class_layout(..)` without naming one, and a
-//! call that the runtime is too old for is an error. [`GcScope`] has the calls that are legal during a garbage
-//! collection, and [`Object`] reads objects. Calls that need more than one native call are methods of
+//! [`CorProfilerInfo`] has the calls of the first version, [`CorProfilerInfo15`] those of the newest. The
+//! traits are in the [`prelude`](crate::prelude), so a profiler writes `info.class_layout(..)` without
+//! naming a trait. A call that the runtime does not have returns an error. [`GcScope`] has the calls that
+//! are legal during a garbage collection, and [`Object`] reads objects. Operations that need several native
+//! calls are methods of [`ProfilerInfo`] and [`Method`](crate::Method), which have examples.
 //! [`ProfilerInfo`] and [`Method`](crate::Method), where examples are.
 
 pub(crate) mod assembly_references;

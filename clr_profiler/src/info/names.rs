@@ -20,7 +20,7 @@ impl ProfilerInfo {
     ///
     /// # Errors
     ///
-    /// What the runtime answers, such as `CORPROF_E_DATAINCOMPLETE` for a type that is being loaded.
+    /// The error of the native call, such as `CORPROF_E_DATAINCOMPLETE` for a type that is being loaded.
     pub fn class_full_name(&self, class: ClassId) -> Result<String> {
         if let Some(array) = self.array_class_info(class)? {
             return Ok(array_name(self, array.element_class, array.rank, 0));

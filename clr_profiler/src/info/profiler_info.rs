@@ -1,4 +1,5 @@
-//! What [`ProfilerInfo`] does by calls of several versions: methods, and the profiler's events.
+//! Methods of [`ProfilerInfo`] that use several versions of the interface: methods, and the profiler's
+//! events.
 
 use std::sync::OnceLock;
 
@@ -11,19 +12,19 @@ use crate::lifetimes::seen;
 use crate::native::Asked;
 use crate::runtime::ProfilerInfo;
 
-/// The major version of the runtime, once it was asked for.
+/// The major version of the runtime, cached by the first query.
 #[derive(Debug, Default)]
 struct Major(OnceLock<u16>);
 
 impl ProfilerInfo {
     /// The method that a function is an instance of, with its names and its IL.
     ///
-    /// Fails for dynamic methods, which have no metadata: see
+    /// Fails for dynamic methods, which have no metadata; see
     /// [`dynamic_function_info`](crate::info::CorProfilerInfo8::dynamic_function_info).
     ///
     /// # Errors
     ///
-    /// What [`function_info2`](crate::info::CorProfilerInfo2::function_info2) returns.
+    /// The errors of [`function_info2`](crate::info::CorProfilerInfo2::function_info2).
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -36,7 +37,7 @@ impl ProfilerInfo {
         Method::of(self, function)
     }
 
-    /// The events that the profiler has, by the newest call that the runtime has for it.
+    /// The events that the profiler receives, read by the newest call that the runtime has.
     pub(crate) fn events(&self) -> Result<EventMask> {
         if self.version() < 5 {
             self.event_mask()
@@ -45,7 +46,7 @@ impl ProfilerInfo {
         }
     }
 
-    /// Asks for these events instead, by the newest call that the runtime has for it.
+    /// Sets the profiler's events by the newest call that the runtime has.
     pub(crate) fn set_events(&self, events: EventMask) -> Result<()> {
         if self.version() < 5 && events.high() == 0 {
             self.set_event_mask(events)
@@ -54,14 +55,14 @@ impl ProfilerInfo {
         }
     }
 
-    /// Asks for the events of a profiler whose `initialize` is over.
+    /// Sets the events of a profiler whose `initialize` has returned.
     pub(crate) fn start(&self, events: EventMask) -> Result<()> {
         self.set_events(events)?;
         self.set_started();
         Ok(())
     }
 
-    /// What is wrong with these events: the profiler cannot have them, or cannot change them anymore.
+    /// The problem with these events, if any: the profiler cannot have them, or can no longer change them.
     pub(crate) fn problem_with_events(&self, events: EventMask) -> Result<Option<String>> {
         let major = self.runtime_major()?;
         Ok(if self.has_started() {
@@ -71,11 +72,11 @@ impl ProfilerInfo {
         })
     }
 
-    /// The major version of the runtime. It is asked for at the start: the runtime does not say it
-    /// everywhere where events can be changed.
+    /// The major version of the runtime. It is queried at the start, because the native call is not
+    /// available everywhere where events can be changed.
     pub(super) fn runtime_major(&self) -> Result<u16> {
         if self.version() < 3 {
-            // Older runtimes than this interface do not say which they are.
+            // Runtimes without `ICorProfilerInfo3` do not report their version.
             return Ok(2);
         }
         let known = &self.extension::<Major>().0;
@@ -88,8 +89,8 @@ impl ProfilerInfo {
         }
     }
 
-    /// Whether the runtime reads types that were unloaded when it goes through its heap for a profiler:
-    /// .NET 8 leaves objects of them there.
+    /// Whether the runtime reads unloaded types when it walks its heap for a profiler: .NET 8 leaves
+    /// objects of them in the heap.
     pub(crate) fn reads_lost_types(&self) -> Result<bool> {
         Ok(self.runtime_major()? == 8)
     }
@@ -102,9 +103,9 @@ impl ProfilerInfo {
         }
     }
 
-    /// Refuses events that the profiler cannot have, or cannot change anymore.
+    /// Refuses events that the profiler cannot have, or can no longer change.
     pub(crate) fn check_events(&self, call: &'static str, events: EventMask) -> Result<()> {
-        // Whoever attaches a profiler sees nothing but this code.
+        // The tool that attaches a profiler receives this code and nothing else.
         let code = if self.loaded().by_attach {
             Hresult::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER
         } else {
@@ -116,8 +117,8 @@ impl ProfilerInfo {
         {
             return Err(Error::rule(
                 call,
-                "modules of this program were unloaded, and .NET 8 crashes where it goes through the heap \
-                 for `MONITOR_GC`: objects are left there whose types are gone",
+                "this program has unloaded modules, and .NET 8 crashes when it walks the heap for \
+                 `MONITOR_GC`: the heap still has objects whose types are gone",
             ));
         }
         match self.problem_with_events(events)? {
@@ -127,7 +128,7 @@ impl ProfilerInfo {
     }
 }
 
-/// The events of the profiler among those that the runtime reports.
+/// Those of the reported events that the profiler has set, without the library's.
 pub(super) fn of_profiler(events: EventMask, asked: &Asked<'_>) -> Result<EventMask> {
     let of_library = asked.info.map(ProfilerInfo::events_of_library);
     Ok(events - of_library.unwrap_or_default())

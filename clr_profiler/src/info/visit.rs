@@ -36,7 +36,7 @@ impl<V> Visit<V> {
     /// It came from [`data`](Self::data) of the same `V`, during the call that it was passed to, and
     /// nobody else touches it during `'a`.
     pub(super) unsafe fn of<'a>(data: *mut c_void) -> &'a mut Self {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { &mut *data.cast::<Self>() }
     }
 

@@ -65,7 +65,7 @@ pub(crate) const fn unknown<T: Com>() -> IUnknown_Vtbl {
 ///
 /// `this` is an object of `T` to which a reference is held for `'a`.
 unsafe fn inner<'a, T: Com>(this: *mut c_void) -> &'a Inner<T> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*this.cast::<Inner<T>>() }
 }
 
@@ -75,7 +75,7 @@ unsafe fn inner<'a, T: Com>(this: *mut c_void) -> &'a Inner<T> {
 ///
 /// `this` is an object of `T` to which a reference is held for `'a`.
 pub(crate) unsafe fn value<'a, T: Com>(this: *mut c_void) -> &'a T {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     &unsafe { inner::<T>(this) }.value
 }
 
@@ -86,7 +86,7 @@ pub(crate) unsafe fn value<'a, T: Com>(this: *mut c_void) -> &'a T {
 ///
 /// `out` is null or points to space for a pointer, which nobody else uses during `'a`.
 pub(crate) unsafe fn cleared<'a>(out: *mut *mut c_void) -> Option<&'a mut *mut c_void> {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     let out = unsafe { out.as_mut() }?;
     *out = std::ptr::null_mut();
     Some(out)

@@ -379,7 +379,7 @@ macro_rules! errors {
         $errors
     };
     ($source:tt NAME) => {
-        "A name with a zero in it; what the metadata answers."
+        "A name with a zero in it; the error of the native call."
     };
     ($source:tt SIGNATURE) => {
         "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the \
@@ -389,28 +389,28 @@ macro_rules! errors {
         "`CLDB_E_RECORD_NOTFOUND` where there is none."
     };
     ($source:tt OTHERS) => {
-        "What the metadata answers, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`."
+        "The error of the native call, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`."
     };
     ($source:tt HEAP) => {
-        "What the metadata answers where the index is outside of the heap."
+        "The error of the native call where the index is outside of the heap."
     };
     ($source:tt NO_ITEM) => {
-        "What the metadata answers where the index is not that of an item."
+        "The error of the native call where the index is not that of an item."
     };
     () => {
         errors!(info)
     };
     (info) => {
-        "What the runtime answers."
+        "The error of the native call."
     };
     (native) => {
-        "What the runtime answers."
+        "The error of the native call."
     };
     ((items of import)) => {
-        "What the metadata answers, as an item."
+        "The error of the native call, as an item."
     };
     ((items of named)) => {
-        "A name that cannot be passed; what the metadata answers, as an item."
+        "A name that cannot be passed; the error of the native call, as an item."
     };
     ((items of beside_import)) => {
         "Where the metadata has no such interface; what it answers, as an item."
@@ -419,7 +419,7 @@ macro_rules! errors {
         "Where the metadata has no such interface; what it answers."
     };
     ($metadata:ident) => {
-        "What the metadata answers."
+        "The error of the native call."
     };
 }
 

@@ -65,7 +65,7 @@ pub(crate) unsafe fn blob(start: *const u8, length: u32) -> Vec<u8> {
     if start.is_null() {
         return Vec::new();
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts(start, length as usize) }.to_vec()
 }
 
@@ -78,7 +78,7 @@ pub(crate) unsafe fn utf8(start: *const c_char) -> String {
     if start.is_null() {
         return String::new();
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(start) }
         .to_string_lossy()
         .into_owned()

@@ -45,7 +45,7 @@ unsafe fn ask(
         }
     };
     if !hook.is_null() {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { hook.write(is_hooked.into()) };
     }
     id
@@ -90,7 +90,7 @@ impl<F> Leaked<F> {
     ///
     /// Nobody else has the pointer.
     pub(super) unsafe fn take_back(self) {
-        // SAFETY: it was leaked from a box, and as the caller promises.
+        // SAFETY: it was leaked from a box, and guaranteed by the caller.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

@@ -101,11 +101,11 @@ table! { ($) __cor_profiler_info:
     /// Elsewhere it is a handle of the runtime's own, good for nothing outside of it.
     fn handle_from_thread(thread: ThreadId) -> Option<NonNull<c_void>>
         = [in gc] GetHandleFromThread(thread, @handle)
-        fails "`E_INVALIDARG` for what is no managed thread.";
+        fails "`E_INVALIDARG` for an id of no managed thread.";
 
     /// The context that a managed thread is in; in .NET (Core) that is its application domain.
     fn thread_context(thread: ThreadId) -> ContextId = [in gc] GetThreadContext(thread, @context)
-        fails "`E_INVALIDARG` for what is no managed thread, `CORPROF_E_DATAINCOMPLETE` where it \
+        fails "`E_INVALIDARG` for an id of no managed thread, `CORPROF_E_DATAINCOMPLETE` where it \
                has none.";
 
     /// Collects all garbage, and returns when that is done.
@@ -178,7 +178,7 @@ table! { ($) __cor_profiler_info:
                which cannot be changed, or not be had.";
 }
 
-/// What `ICorProfilerInfo` offers: functions, types, modules, method bodies. Every runtime has it.
+/// The calls of `ICorProfilerInfo`: functions, types, modules, method bodies. Every runtime has it.
 #[doc(alias = "ICorProfilerInfo")]
 pub trait CorProfilerInfo: Sealed {
     __cor_profiler_info! { calls }
@@ -212,7 +212,7 @@ pub trait CorProfilerInfo: Sealed {
     /// # }
     /// ```
     #[wraps(ICorProfilerInfo::GetModuleMetaData, "with the flags to read and write" at LOADED
-        fails "Those of [`module_metadata`](Self::module_metadata).")]
+        fails "The errors of [`module_metadata`](Self::module_metadata).")]
     fn module_metadata_for_writing(&self, module: ModuleId) -> Result<MetadataWriter<'_>> {
         MetadataWriter::of_module(self.handle(), module)
     }

@@ -53,7 +53,7 @@ table! { ($) __cor_profiler_info10:
                for no method at all.";
 }
 
-/// What `ICorProfilerInfo10` offers: references between objects, ReJIT with inliners, suspension
+/// The calls of `ICorProfilerInfo10`: references between objects, ReJIT with inliners, suspension
 /// (.NET Core 3.0).
 #[doc(alias = "ICorProfilerInfo10")]
 pub trait CorProfilerInfo10: Sealed {

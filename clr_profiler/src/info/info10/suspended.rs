@@ -53,7 +53,7 @@ impl SuspendedRuntime<'_> {
     ///
     /// # Errors
     ///
-    /// What the runtime answers, at once or as an item.
+    /// The error of the native call, at once or as an item.
     pub fn threads(&self) -> Result<ThreadEnum> {
         let mut enumerator = None;
         let info = self.info;

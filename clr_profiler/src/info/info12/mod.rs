@@ -42,7 +42,7 @@ table! { ($) __cor_profiler_info12:
         fails "`E_FAIL` where the name is taken.";
 }
 
-/// What `ICorProfilerInfo12` offers: EventPipe, the runtime's own tracing (.NET 5).
+/// The calls of `ICorProfilerInfo12`: EventPipe, the runtime's own tracing (.NET 5).
 ///
 /// Events of a session of the profiler's own arrive in
 /// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), on the thread that
@@ -76,7 +76,7 @@ pub trait CorProfilerInfo12: Sealed {
 
     /// Ends a session.
     #[wraps(ICorProfilerInfo12::EventPipeStopSession [waiting]
-        fails "What the runtime answers; for a session that has ended it is success.")]
+        fails "The error of the native call; for a session that has ended it is success.")]
     fn event_pipe_stop_session(&self, session: EventPipeSessionId) -> Result<()> {
         let _ending = sessions::end(session);
         self.handle().stop_session(session)

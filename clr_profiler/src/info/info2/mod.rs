@@ -60,7 +60,7 @@ table! { ($) __cor_profiler_info2:
         fails "`E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while \
                the module is being loaded.";
 
-    /// Where length and characters are in a string object.
+    /// The offsets of length and characters in a string object.
     ///
     /// [`string_layout2`](super::CorProfilerInfo3::string_layout2) has what is left of it.
     fn string_layout() -> {StringLayout}
@@ -81,12 +81,12 @@ table! { ($) __cor_profiler_info2:
     /// Where the value is in a boxed value of this type: the offset in bytes from where the object
     /// is.
     fn box_class_layout(class: ClassId) -> u32 = [in gc] GetBoxClassLayout(class, @offset)
-        fails "`E_INVALIDARG` for what is no value type.";
+        fails "`E_INVALIDARG` for types that are not value types.";
 
     /// The application domain that a managed thread is in.
     fn thread_app_domain(thread: ThreadId) -> AppDomainId
         = [in gc] GetThreadAppDomain(thread, @domain)
-        fails "`CORPROF_E_NOT_MANAGED_THREAD` for what is no managed thread.";
+        fails "`CORPROF_E_NOT_MANAGED_THREAD` for an id of no managed thread.";
 
     /// The address range of the managed heap that an object is in, with its generation.
     fn object_generation(object: ObjectId<'_>) -> GenerationRange
@@ -132,7 +132,7 @@ table! { ($) __cor_profiler_info2:
         fails "`CORPROF_E_NOT_MANAGED_THREAD` on a thread that never ran managed code.";
 }
 
-/// What `ICorProfilerInfo2` offers: generics, stacks, layouts, generations.
+/// The calls of `ICorProfilerInfo2`: generics, stacks, layouts, generations.
 #[doc(alias = "ICorProfilerInfo2")]
 pub trait CorProfilerInfo2: Sealed {
     __cor_profiler_info2! { calls }
@@ -193,13 +193,13 @@ pub trait CorProfilerInfo2: Sealed {
         seed: &[u8],
         visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { stack::walk(self.handle(), thread, options, Some(seed), visit) }
     }
 
     /// Dimensions of an array object, and where its elements are.
     #[wraps(ICorProfilerInfo2::GetArrayObjectInfo [in gc]
-        fails "`E_INVALIDARG` for what is no array.")]
+        fails "`E_INVALIDARG` for objects that are not arrays.")]
     fn array_object_info(&self, object: ObjectId<'_>) -> Result<ArrayObjectInfo> {
         const CALL: &str = "ICorProfilerInfo2::GetArrayObjectInfo";
         let info = self.handle();

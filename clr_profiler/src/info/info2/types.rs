@@ -45,7 +45,7 @@ pub struct ClassLayout {
     pub fields: Vec<(FieldDef, u32)>,
 }
 
-/// Where length and characters are in a string object: offsets in bytes from where the object is.
+/// The offsets of length and characters in a string object: offsets in bytes from where the object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StringLayout {

@@ -107,7 +107,7 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     ///
-    /// What the runtime answers.
+    /// The error of the native call.
     pub fn array(&self) -> Result<Option<ArrayObject<'a>>> {
         let Some(class) = self.info.array_class_info(self.class)? else {
             return Ok(None);
@@ -143,7 +143,7 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     ///
-    /// What the runtime answers.
+    /// The error of the native call.
     pub fn unboxed(&self) -> Result<Option<StructValue<'a>>> {
         let Ok(offset) = self.info.box_class_layout(self.class) else {
             return Ok(None);

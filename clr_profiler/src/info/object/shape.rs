@@ -126,7 +126,7 @@ impl Shape {
                 format_args!("there is no argument {index}, there are {}", ranges.len()),
             ));
         };
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { read(info, CALL, *kind, range) }
     }
 
@@ -146,7 +146,7 @@ impl Shape {
             Returned::Nothing => Ok(None),
             Returned::Untold(why) => Err(Error::rule(CALL, why)),
             Returned::Value(kind) => match range {
-                // SAFETY: as the caller promises.
+                // SAFETY: guaranteed by the caller.
                 Some(range) => unsafe { read(info, CALL, kind, &range) }.map(Some),
                 None => Err(Error::invalid(CALL, "the runtime does not show it")),
             },
@@ -166,7 +166,7 @@ unsafe fn read<'a>(
     if range.start() == 0 {
         return Err(Error::invalid(call, "the runtime does not show it"));
     }
-    // SAFETY: the runtime says that the value is there while the hook runs, as the caller promises.
+    // SAFETY: the runtime says that the value is there while the hook runs, guaranteed by the caller.
     let region = unsafe { Region::new(range.start(), range.size()) };
     kind.read(info, region)
 }
