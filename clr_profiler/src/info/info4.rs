@@ -22,52 +22,52 @@ table! { ($) __cor_profiler_info4:
     /// The functions that have native code, with the ReJIT id of each code, for a profiler that
     /// came late.
     ///
-    /// Refused once the program has unloaded a collectible load context: the runtimes (.NET Core 3.1, 8
-    /// and 10 alike) then read code that is just being freed, and crash. `docs/runtime-faults` has a
-    /// program that shows it.
+    /// Refused after the program has unloaded a collectible load context: .NET Core 3.1, 8 and 10
+    /// then read code that is being freed, and crash. `docs/runtime-faults` has a program that shows it.
     fn jitted_functions2() -> FunctionEnum = EnumJITedFunctions2(@enumerator)
         given _all = all_code()
         fails "The error of the native call, at once or as an item.";
 
-    /// Makes this thread one that may call the runtime: do it first on a profiler's own threads.
+    /// Prepares this thread for calls of the runtime: call it first on a profiler's own threads.
     fn initialize_current_thread() -> () = InitializeCurrentThread() at OWN_THREAD;
 
-    /// Asks for these methods to be compiled again, with IL from
+    /// Requests a ReJIT of these methods, with IL from
     /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters).
     ///
-    /// Success says only that the request was taken: failures of single methods arrive in
+    /// Success means only that the request was accepted: failures of single methods are reported to
     /// [`rejit_error`](crate::Profiler::rejit_error).
     fn request_rejit(methods: &[(ModuleId, MethodDef)]) -> ()
         = RequestReJIT(methods.0.len(), methods.0.as_ptr(), methods.1.as_ptr())
         given _last = last(methods)
         at INITIALIZED_THREAD with ENABLE_REJIT
-        fails "Methods of collectible modules, `CORPROF_E_REJIT_NOT_ENABLED` without that event, and the error of the native call.";
+        fails "Methods of collectible modules; `CORPROF_E_REJIT_NOT_ENABLED` without that event; the \
+               error of the native call.";
 
-    /// The function whose native code an instruction pointer is in, and the ReJIT id of that code;
-    /// not for dynamic methods.
+    /// The function whose native code contains an instruction pointer, and the ReJIT id of that code,
+    /// except for dynamic methods.
     ///
-    /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) knows those too.
+    /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) finds dynamic methods, too.
     fn function_from_ip2(address: usize as pointer) -> (FunctionId, RejitId)
         = GetFunctionFromIP2(address, @function, @rejit) by living
-        fails "`E_FAIL` where it is in no code of a method with metadata.";
+        fails "`E_FAIL` for an address outside the code of methods with metadata.";
 
-    /// Which IL the native code of a function came from, of one of its ILs.
+    /// The mapping from a function's native code to one version of its IL.
     ///
-    /// With several tiers it is that of one of them:
-    /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) tells for each.
+    /// For several tiers it is that of one of them;
+    /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) returns it for each.
     fn il_to_native_mapping2(function: FunctionId, rejit: RejitId) -> Vec<IlToNative>
         = GetILToNativeMapping2(function, rejit, @[entries]) given _found = found(function, rejit)
-        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.";
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` before the function is compiled.";
 
-    /// Where the native code of a function is, of one of its ILs.
+    /// The address ranges of a function's native code for one version of its IL.
     ///
-    /// With several tiers it is that of one of them:
-    /// [`code_info4`](super::CorProfilerInfo9::code_info4) tells for each.
+    /// For several tiers they are those of one of them; [`code_info4`](super::CorProfilerInfo9::code_info4)
+    /// returns them for each.
     fn code_info3(function: FunctionId, rejit: RejitId) -> Vec<CodeRange>
         = GetCodeInfo3(function, rejit, @[ranges])
-        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.";
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` before the function is compiled.";
 
-    /// The ReJIT ids that a function has code for; 0 is the original IL.
+    /// The ReJIT ids for which a function has code; 0 is the original IL.
     fn rejit_ids(function: FunctionId) -> Vec<RejitId> = GetReJITIDs(function, @[ids]);
 
     /// The size of an object in bytes.
@@ -79,15 +79,15 @@ table! { ($) __cor_profiler_info4:
 pub trait CorProfilerInfo4: Sealed {
     __cor_profiler_info4! { calls }
 
-    /// Asks for these methods to get their original IL back, from the next call of each on.
+    /// Requests the original IL of these methods, from the next call of each on.
     ///
-    /// Gives what the runtime says of each: `S_OK`, or why not.
+    /// Returns a status for each method: `S_OK` or the error.
     #[wraps(ICorProfilerInfo4::RequestRevert
         at "a thread of the profiler's own that called \
             [`initialize_current_thread`](Self::initialize_current_thread)."
         with ENABLE_REJIT
-        fails "`CORPROF_E_REJIT_NOT_ENABLED` without that event, `E_INVALIDARG` for no method \
-               at all.")]
+        fails "`CORPROF_E_REJIT_NOT_ENABLED` without that event, `E_INVALIDARG` if there are no \
+               methods.")]
     fn request_revert(&self, methods: &[(ModuleId, MethodDef)]) -> Result<Vec<Hresult>> {
         last(self, "ICorProfilerInfo4::RequestRevert", methods)?;
         let mut statuses = vec![sys::S_OK; methods.len()];
@@ -131,7 +131,7 @@ fn found(
     })
 }
 
-/// Calls that have something of their own around them.
+/// Native calls whose public wrappers do more than the call.
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo4 from info;
     fn revert(methods: &[(ModuleId, MethodDef)], statuses: &mut [sys::HRESULT]) -> ()

@@ -10,13 +10,13 @@ use crate::native::Asked;
 table! { ($) __cor_profiler_info5:
     CorProfilerInfo5 = ICorProfilerInfo5 from info;
 
-    /// Sets which events the runtime reports.
+    /// Sets the events that the runtime reports.
     ///
-    /// Events of `initialize` belong into its [`Setup`](crate::Setup).
+    /// In `initialize`, use [`Setup`](crate::Setup) instead.
     fn set_event_mask2(events: EventMask) -> () = SetEventMask2((events | more).low(), (events | more).high())
         given more = more_events(events)
         at "any; immutable flags must stay as they are."
-        fails "An error of its own that names the flags which cannot be changed, or not be had.";
+        fails "The error names the flags that cannot be changed or are not available.";
 
     /// The events that the runtime reports.
     fn event_mask2() -> EventMask = [steady] GetEventMask2(@low, @high) by whole_mask at "any.";

@@ -12,7 +12,7 @@ use clr_profiler_il::token::MethodDef;
 pub struct NgenInliners {
     /// The methods.
     pub methods: MethodEnum,
-    /// Whether there can be more: the runtime has not loaded all that it would have to look at.
+    /// Whether there can be more methods: the runtime has not loaded all modules that may have them.
     pub is_incomplete: bool,
 }
 
@@ -21,15 +21,15 @@ table! { ($) __cor_profiler_info6:
 
     /// The methods of a precompiled module into which this method was inlined.
     ///
-    /// Whoever rewrites a method has to rewrite those too, or have them compiled again.
+    /// A profiler that rewrites a method has to rewrite these, too, or have them compiled at run time.
     fn ngen_module_methods_inlining_this_method(
         inliners: ModuleId, inlinee_module: ModuleId, inlinee: MethodDef
     ) -> {NgenInliners}
         = EnumNgenModuleMethodsInliningThisMethod(inliners, inlinee_module, inlinee,
             @is_incomplete, @methods)
-        at "not during a collection, not in a profiler that was attached."
-        fails "`CORPROF_E_DATAINCOMPLETE` where `inliners` is not precompiled, or does not know \
-               what was inlined; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler that \
+        at "not during a collection, not in an attached profiler."
+        fails "`CORPROF_E_DATAINCOMPLETE` if `inliners` is not precompiled, or has no record of its \
+               inlining; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in a profiler that \
                was attached.";
 }
 

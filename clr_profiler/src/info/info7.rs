@@ -9,39 +9,39 @@ use crate::native::{Asked, zeroed};
 table! { ($) __cor_profiler_info7:
     CorProfilerInfo7 = ICorProfilerInfo7 from info;
 
-    /// Tells the runtime about types, methods and references that were added to the metadata of a
-    /// loaded module.
+    /// Makes the runtime use types, methods and references that were added to the metadata of a loaded
+    /// module.
     fn apply_metadata(module: ModuleId) -> () = ApplyMetaData(module)
         at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
 
-    /// The size in bytes of the symbols that a module has in memory; 0 where it has none there.
+    /// The size in bytes of a module's in-memory symbols; 0 if it has none.
     fn in_memory_symbols_length(module: ModuleId) -> u32
         = [steady] GetInMemorySymbolsLength(module, @length) by unless_dynamic
         none on COR_PRF_MODULE_DYNAMIC
-        with [HIGH_IN_MEMORY_SYMBOLS_UPDATED " tells when there are others."]
-        fails "`CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are built \
+        with [HIGH_IN_MEMORY_SYMBOLS_UPDATED " reports changes of the symbols."]
+        fails "`CORPROF_E_MODULE_IS_DYNAMIC`, or another error, for modules that are built \
                at run time.";
 
-    /// Reads symbols that a module has in memory, from an offset on into `buffer`, and says how many
-    /// bytes there were for it.
+    /// Reads a module's in-memory symbols from an offset into `buffer`, and returns the number of bytes
+    /// read.
     ///
-    /// [`in_memory_symbols`](Self::in_memory_symbols) reads all of them.
+    /// [`in_memory_symbols`](Self::in_memory_symbols) reads them all.
     fn read_in_memory_symbols(module: ModuleId, offset: u32, buffer: &mut [u8]) -> usize
         = [steady] ReadInMemorySymbols(module, offset, buffer.as_mut_ptr(),
             u32::try_from(buffer.len()).unwrap_or(u32::MAX), @read)
         by unless_dynamic none on COR_PRF_MODULE_DYNAMIC
-        fails "`E_INVALIDARG` where the module has none, and for an offset behind their end; \
-               `CORPROF_E_MODULE_IS_DYNAMIC`, or an error of its own, for modules that are built \
+        fails "`E_INVALIDARG` if the module has none, and for an offset past their end; \
+               `CORPROF_E_MODULE_IS_DYNAMIC`, or another error, for modules that are built \
                at run time.";
 }
 
-/// The calls of `ICorProfilerInfo7`: metadata that is added late, and symbols in memory.
+/// The calls of `ICorProfilerInfo7`: metadata that is added late, and in-memory symbols.
 #[doc(alias = "ICorProfilerInfo7")]
 pub trait CorProfilerInfo7: Sealed {
     __cor_profiler_info7! { calls }
 
-    /// All symbols that a module has in memory; none where it has none there.
+    /// All in-memory symbols of a module; empty if it has none.
     ///
     /// **Context**: not during a collection.
     ///

@@ -1,4 +1,4 @@
-//! Method bodies, and the calls behind the methods.
+//! Method bodies, and native calls whose public wrappers do more than the call.
 
 use super::CorProfilerInfo;
 use crate::error::{Error, Result};
@@ -27,13 +27,13 @@ pub(super) fn whole_body(body: Vec<u8>, asked: &Asked<'_>) -> Result<Vec<u8>> {
     if body.is_empty() {
         return Err(Error::invalid(
             asked.call,
-            "the runtime gave no method body",
+            "the runtime returned no method body",
         ));
     }
     Ok(body)
 }
 
-/// A method body in memory of its module: all that can fail for want of memory is behind it.
+/// A method body in its module's memory. The steps that need memory have succeeded.
 #[cfg(feature = "rewrite")]
 pub(crate) struct BodyMemory {
     module: ModuleId,
@@ -64,7 +64,7 @@ impl BodyMemory {
     }
 }
 
-/// Refuses bytes that are not one whole method body.
+/// Refuses bytes that are not exactly one method body.
 #[cfg(feature = "rewrite")]
 pub(in crate::info) fn check_body(call: &'static str, body: &[u8]) -> Result<()> {
     match encoded_length(body) {
@@ -72,7 +72,7 @@ pub(in crate::info) fn check_body(call: &'static str, body: &[u8]) -> Result<()>
         Ok(length) => Err(Error::invalid(
             call,
             format_args!(
-                "the method body has {length} bytes by its header, {} were given",
+                "the method body has {length} bytes according to its header, {} were given",
                 body.len()
             ),
         )),

@@ -8,15 +8,15 @@ use crate::native::{Answer, Asked};
 use crate::runtime::{ProfilerInfo, Reach};
 use clr_profiler_sys as sys;
 
-/// The longest method body that there is memory for. No compiler takes one that comes near it.
+/// The maximum length of a method body. No compiler accepts bodies of about this size.
 const LONGEST: usize = 64 << 20;
 
-/// Gives memory for the method bodies of a module.
+/// The allocator of a module's method bodies.
 ///
 /// From [`il_function_body_allocator`](crate::info::CorProfilerInfo::il_function_body_allocator).
 #[doc(alias = "IMethodMalloc")]
 pub struct MethodMalloc<'info> {
-    /// Released only while the runtime has its side.
+    /// Released only while the runtime's side of the profiler exists.
     native: ManuallyDrop<sys::IMethodMalloc>,
     info: ProfilerInfo,
     lifetime: PhantomData<&'info ProfilerInfo>,
@@ -25,7 +25,10 @@ pub struct MethodMalloc<'info> {
 impl Answer<Option<sys::IMethodMalloc>> for MethodMalloc<'_> {
     fn answer(raw: Option<sys::IMethodMalloc>, asked: &Asked<'_>) -> Result<Self> {
         let (Some(native), Some(info)) = (raw, asked.info) else {
-            return Err(Error::invalid(asked.call, "the runtime gave no allocator"));
+            return Err(Error::invalid(
+                asked.call,
+                "the runtime returned no allocator",
+            ));
         };
         Ok(Self {
             native: ManuallyDrop::new(native),
@@ -36,11 +39,10 @@ impl Answer<Option<sys::IMethodMalloc>> for MethodMalloc<'_> {
 }
 
 impl<'info> MethodMalloc<'info> {
-    /// Memory of that many bytes, all zero: at least one, and at most 64 MiB. The runtime keeps it for good:
-    /// it cannot be given back.
+    /// Allocates `size` bytes, all zero: at least 1, at most 64 MiB. The memory cannot be freed.
     #[wraps(IMethodMalloc::Alloc
-        at "where the allocator can be had: not during a collection, not in hooks."
-        fails "An error of its own for sizes that no method body has, and where there is no memory.")]
+        at "not during a collection, not in hooks."
+        fails "The size is not that of a method body, or there is no memory.")]
     pub fn alloc(&self, size: usize) -> Result<&'info mut [u8]> {
         const CALL: &str = "IMethodMalloc::Alloc";
         let length = match u32::try_from(size) {
@@ -48,16 +50,16 @@ impl<'info> MethodMalloc<'info> {
             _ => {
                 return Err(Error::invalid(
                     CALL,
-                    format_args!("no method body has {size} bytes"),
+                    format_args!("a method body cannot have {size} bytes"),
                 ));
             }
         };
-        // Refused and waited for as the calls of `ProfilerInfo` are. It moves no object.
+        // Refused and counted as in flight, like the calls of `ProfilerInfo`. It moves no object.
         let _in_flight = self
             .info
             .native::<sys::ICorProfilerInfo>(CALL, Reach::Lock)?;
-        // SAFETY: the runtime's side is there, as was just asked. Any size may be asked for; a failure
-        // is a null pointer.
+        // SAFETY: the runtime's side exists, as was just checked. Any size is valid; a failure is a null
+        // pointer.
         let memory = unsafe { self.native.Alloc(length) }.cast::<u8>();
         if memory.is_null() {
             return Err(Error::invalid(
@@ -65,10 +67,10 @@ impl<'info> MethodMalloc<'info> {
                 format_args!("no memory for a method body of {size} bytes"),
             ));
         }
-        // SAFETY: the allocator gave `size` bytes at `memory`, which nobody else knows yet; zeroed they
-        // are initialised. Nobody frees them: the allocator is one for all modules, which takes from the
-        // heap of the process and knows of no way back, so they outlive the module, even one that is
-        // unloaded, and the runtime's side of a profiler.
+        // SAFETY: the allocator returned `size` bytes at `memory`, which nobody else knows yet; zeroing
+        // initialises them. Nobody frees them: all modules share one allocator, which takes memory from the
+        // heap of the process and never returns it, so they outlive the module, even a collectible one, and
+        // the runtime's side of a profiler.
         Ok(unsafe {
             memory.write_bytes(0, size);
             std::slice::from_raw_parts_mut(memory, size)
@@ -82,7 +84,7 @@ impl Drop for MethodMalloc<'_> {
             .info
             .native::<sys::ICorProfilerInfo>("IMethodMalloc::Release", Reach::Suspension);
         if there.is_ok() {
-            // SAFETY: the runtime's side is there, and nobody uses the reference afterwards.
+            // SAFETY: the runtime's side exists, and nobody uses the reference afterwards.
             unsafe { ManuallyDrop::drop(&mut self.native) };
         }
     }

@@ -42,41 +42,41 @@ table! { ($) __cor_profiler_info:
 
     /// The size of an object in bytes, up to 4 GB.
     ///
-    /// [`object_size2`](super::CorProfilerInfo4::object_size2) is exact for bigger ones too.
+    /// [`object_size2`](super::CorProfilerInfo4::object_size2) also returns the size of larger objects.
     fn object_size(object: ObjectId<'_>) -> u32 = [in gc] GetObjectSize(object, @size)
         fails "`COR_E_OVERFLOW` for objects of 4 GB and more.";
 
-    /// Where the native code of a function is, if it lies together.
+    /// The address range of a function's native code.
     ///
-    /// Of code in several pieces it is the first, of several tiers one:
-    /// [`code_info4`](super::CorProfilerInfo9::code_info4) tells all.
+    /// For code in several ranges it is the first one, for several tiers one of them;
+    /// [`code_info4`](super::CorProfilerInfo9::code_info4) returns all ranges of one tier.
     fn code_info(function: FunctionId) -> {CodeRange}
         = [steady] GetCodeInfo(function, @start, @size)
-        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.";
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` before the function is compiled.";
 
-    /// The function whose native code an instruction pointer is in; not for dynamic methods.
+    /// The function whose native code contains an instruction pointer, except for dynamic methods.
     ///
-    /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) knows those too, and which
-    /// IL the code came from.
+    /// [`function_from_ip3`](super::CorProfilerInfo8::function_from_ip3) finds dynamic methods, too, and
+    /// returns the ReJIT id of the code.
     fn function_from_ip(address: usize as pointer) -> FunctionId
         = [in gc] GetFunctionFromIP(address, @function) by living
-        fails "`E_FAIL` where it is in no code of a method with metadata.";
+        fails "`E_FAIL` for an address outside the code of methods with metadata.";
 
-    /// Which IL the native code of a function came from.
+    /// The mapping from a function's native code to IL.
     ///
-    /// Of several tiers it is that of one of them:
-    /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) tells for each.
+    /// For several tiers it is that of one of them;
+    /// [`il_to_native_mapping3`](super::CorProfilerInfo9::il_to_native_mapping3) returns it for each.
     fn il_to_native_mapping(function: FunctionId) -> Vec<IlToNative>
         = GetILToNativeMapping(function, @[entries]) given _found = found(function)
-        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` where there is no code yet.";
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` or `E_INVALIDARG` before the function is compiled.";
 
-    /// The method that a function is an instance of. [`ProfilerInfo::method`] builds on it.
+    /// The method that a function is an instance of. [`ProfilerInfo::method`] offers more.
     ///
     /// Dynamic methods have no metadata: their token is nil.
     fn function_info(function: FunctionId) -> {FunctionInfo}
         = [in gc] GetFunctionInfo(function, @class, @module, @token);
 
-    /// Where a type is defined. [`class_id_info2`](super::CorProfilerInfo2::class_id_info2) says more.
+    /// The definition of a type. [`class_id_info2`](super::CorProfilerInfo2::class_id_info2) returns more.
     fn class_id_info(class: ClassId) -> {ClassIdInfo}
         = [in gc] GetClassIDInfo(class, @module, @token);
 
@@ -96,86 +96,86 @@ table! { ($) __cor_profiler_info:
     /// The operating system's id of the thread that a managed thread runs on.
     fn thread_info(thread: ThreadId) -> u32 = [in gc] GetThreadInfo(thread, @os_thread);
 
-    /// The operating system's handle of a managed thread: on Windows. It belongs to the runtime.
+    /// The operating system's handle of a managed thread on Windows. The runtime owns it.
     ///
-    /// Elsewhere it is a handle of the runtime's own, good for nothing outside of it.
+    /// On other systems it is a handle of the runtime, without use outside of it.
     fn handle_from_thread(thread: ThreadId) -> Option<NonNull<c_void>>
         = [in gc] GetHandleFromThread(thread, @handle)
         fails "`E_INVALIDARG` for an id of no managed thread.";
 
-    /// The context that a managed thread is in; in .NET (Core) that is its application domain.
+    /// The context of a managed thread; in .NET (Core) that is its application domain.
     fn thread_context(thread: ThreadId) -> ContextId = [in gc] GetThreadContext(thread, @context)
-        fails "`E_INVALIDARG` for an id of no managed thread, `CORPROF_E_DATAINCOMPLETE` where it \
-               has none.";
+        fails "`E_INVALIDARG` for an id of no managed thread, `CORPROF_E_DATAINCOMPLETE` if the \
+               thread has no context.";
 
-    /// Collects all garbage, and returns when that is done.
+    /// Collects all garbage, and returns when the collection is finished.
     fn force_gc() -> () = ForceGC()
         at NATIVE_THREAD
         fails "`CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_ASYNCHRONOUS_UNSAFE` from \
                elsewhere.";
 
-    /// The id of the managed thread that this thread is.
+    /// The id of the current managed thread.
     fn current_thread_id() -> ThreadId = [in gc] GetCurrentThreadID(@thread)
         fails "`CORPROF_E_NOT_MANAGED_THREAD` on threads that never ran managed code.";
 
-    /// Elements and dimensions of an array type; `None` for other types.
+    /// The element type and rank of an array type; `None` for other types.
     fn array_class_info(class: ClassId) -> {ArrayClassInfo}
         = [in gc] IsArrayClass(class, @element_type, @element_class, @rank) none on S_FALSE;
 
-    /// Path, load address and assembly of a module.
+    /// The path, load address and assembly of a module.
     fn module_info(module: ModuleId) -> {ModuleInfo}
         = [steady] GetModuleInfo(module, @base_address, @{name}, @assembly) at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.";
 
-    /// Name and process of an application domain.
+    /// The name and process of an application domain.
     fn app_domain_info(app_domain: AppDomainId) -> {AppDomainInfo}
         = GetAppDomainInfo(app_domain, @{name}, @process_id)
         fails "`CORPROF_E_DATAINCOMPLETE` while the domain is being created.";
 
-    /// Name, application domain and manifest module of an assembly.
+    /// The name, application domain and manifest module of an assembly.
     fn assembly_info(assembly: AssemblyId) -> {AssemblyInfo}
         = [steady] GetAssemblyInfo(assembly, @{name}, @app_domain, @module)
         at ASSEMBLY_LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the assembly is being loaded.";
 
-    /// The events that the runtime reports, of the lower half of the mask.
+    /// The events of the lower half of the mask that the runtime reports.
     fn event_mask() -> EventMask = [steady] GetEventMask(@low) by of_profiler;
 
-    /// Says which offsets of a replaced method body stand for which of the original, for debuggers.
+    /// Maps offsets of the original method body to offsets of the replaced one, for debuggers.
     ///
-    /// Where the function is about to be compiled, `start_jit` is true.
+    /// `start_jit` is true if the function is about to be compiled.
     fn set_il_instrumented_code_map(function: FunctionId, start_jit: bool, map: &[IlMapEntry]) -> ()
         = SetILInstrumentedCodeMap(function, start_jit, map.len(), map.as_ptr())
         at COMPILING
-        fails "`CORPROF_E_DEBUGGING_DISABLED` where the runtime was started without a debugger's \
-               support.";
+        fails "`CORPROF_E_DEBUGGING_DISABLED` if the runtime was started without support for \
+               debuggers.";
 
-    /// The method body: header, IL and exception clauses, as the runtime has it now.
+    /// The current method body: header, IL and exception clauses.
     ///
-    /// After [`set_il_function_body`](Self::set_il_function_body) that is the new one.
+    /// After [`set_il_function_body`](Self::set_il_function_body) it is the new body.
     // It is part of the loaded image or of memory from the module's allocator, neither of which is
     // freed while the module is loaded.
     fn il_function_body(module: ModuleId, method: MethodDef) -> Vec<u8>
         = [steady] GetILFunctionBody(module, method, @(bytes)) by whole_body
-        fails "`CORPROF_E_FUNCTION_NOT_IL` where there is no IL: abstract methods, P/Invokes and \
-               what the runtime implements.";
+        fails "`CORPROF_E_FUNCTION_NOT_IL` for methods without IL: abstract methods, P/Invokes and \
+               methods that the runtime implements.";
 
     /// The allocator of a module's method bodies.
     ///
-    /// [`set_il_function_body`](Self::set_il_function_body) takes its memory from there by itself.
+    /// [`set_il_function_body`](Self::set_il_function_body) uses it itself.
     fn il_function_body_allocator(module: ModuleId) -> MethodMalloc<'_>
         = GetILFunctionBodyAllocator(module, @allocator)
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded or unloaded.";
 
-    /// Sets which events the runtime reports, of the lower half of the mask.
+    /// Sets the events of the lower half of the mask that the runtime reports.
     ///
-    /// Events of `initialize` belong into its [`Setup`](crate::Setup).
+    /// In `initialize`, use [`Setup`](crate::Setup) instead.
     fn set_event_mask(events: EventMask) -> () = SetEventMask((events | more).low())
         given more = low_events(events)
         at "any; immutable flags must stay as they are."
-        fails "An error of its own for flags of the upper half, which \
-               [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes, and for flags \
-               which cannot be changed, or not be had.";
+        fails "The mask has flags of the upper half, which \
+               [`set_event_mask2`](super::CorProfilerInfo5::set_event_mask2) takes, or flags that \
+               cannot be changed or are not available.";
 }
 
 /// The calls of `ICorProfilerInfo`: functions, types, modules, method bodies. Every runtime has it.
@@ -185,23 +185,23 @@ pub trait CorProfilerInfo: Sealed {
 
     /// The metadata of a module, for reading.
     ///
-    /// Asked for a module for the first time, the runtime brings its metadata into another form, and
-    /// is slower with that module from then on: for the core library, at the start of a small
-    /// program, that is about 2 ms.
+    /// On the first request for a module, the runtime converts its metadata to another form, and is slower
+    /// with that module from then on: for the core library, at the start of a small program, that costs
+    /// about 2 ms.
     #[wraps(ICorProfilerInfo::GetModuleMetaData
         at "from `module_load_finished` on; not during a collection, not from a function that \
             IL calls without a transition."
-        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded; an error of its \
-               own for modules that have no metadata, such as resources.")]
+        fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded; another error for \
+               modules that have no metadata, such as resources.")]
     fn module_metadata(&self, module: ModuleId) -> Result<Metadata<'_>> {
         Metadata::of_module(self.handle(), module)
     }
 
-    /// The metadata of a module, to be added to.
+    /// The metadata of a module, for additions.
     ///
-    /// The runtime turns the module's metadata into a form that can be changed, and uses that from
-    /// then on: it is larger, and slower to read. Nothing keeps threads apart that read and write
-    /// it; define what is needed in `module_load_finished`, before others use the module.
+    /// The runtime converts the module's metadata to a writable form, and uses that from then on: it is
+    /// larger, and slower to read. The runtime does not synchronise threads that read and write it: define
+    /// everything needed in `module_load_finished`, before others use the module.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -225,22 +225,22 @@ pub trait CorProfilerInfo: Sealed {
         function: FunctionId,
     ) -> Result<(MethodDef, Metadata<'_>)> {
         let info = self.handle();
-        // That is the metadata of the module, which the handle below has for all of its versions.
+        // The metadata is that of the module, and the handle below has all versions of its interface.
         let (_, token) = info.metadata_and_token(function)?;
         let module = info.function_info(function)?.module;
         Ok((token, info.module_metadata(module)?))
     }
 
-    /// Replaces the method body: header, IL and exception clauses, in the form of ECMA-335 II.25.4.
+    /// Replaces the method body: header, IL and exception clauses, as encoded by ECMA-335 II.25.4.
     ///
-    /// It counts from the next compilation of the method on. The bytes are copied into memory from
-    /// the module's [allocator](Self::il_function_body_allocator). Needs the feature `rewrite`.
+    /// It is used from the next compilation of the method on. The bytes are copied to memory from
+    /// the module's [allocator](Self::il_function_body_allocator).
     #[cfg(feature = "rewrite")]
     #[wraps(ICorProfilerInfo::SetILFunctionBody
         at "in `jit_compilation_started` of the method, or before; not during a collection. A \
             profiler that has done so cannot be detached."
-        fails "An error of its own where the bytes are not one whole method body: the runtime \
-               would read past their end. What the instructions do is not checked here.")]
+        fails "The bytes are not exactly one method body: the runtime would read past their end. \
+               The instructions are not checked.")]
     fn set_il_function_body(&self, module: ModuleId, method: MethodDef, body: &[u8]) -> Result<()> {
         let info = self.handle();
         BodyMemory::of(info, module, body)?.set(info, method)

@@ -1,13 +1,13 @@
-//! What the calls of `ICorProfilerInfo` return.
+//! Types that the calls of `ICorProfilerInfo` return.
 
 use crate::ids::{AppDomainId, AssemblyId, ClassId, ModuleId};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
-/// A function: the method that it is an instance of.
+/// The method that a function is an instance of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionInfo {
-    /// The type; absent where the code is shared by several instantiations.
+    /// The declaring type; `None` if several instantiations share the code.
     pub class: Option<ClassId>,
     /// The module that defines the method.
     pub module: ModuleId,
@@ -15,11 +15,11 @@ pub struct FunctionInfo {
     pub token: MethodDef,
 }
 
-/// A type: where it is defined.
+/// The definition of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassIdInfo {
-    /// The module; absent for arrays and other composed types.
+    /// The module that defines it; `None` for arrays and other composed types.
     pub module: Option<ModuleId>,
     /// The type in the metadata of that module.
     pub token: TypeDef,
@@ -29,11 +29,11 @@ pub struct ClassIdInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrayClassInfo {
-    /// The kind of its elements: `CorElementType`, ECMA-335 II.23.1.16.
+    /// The element type as a `CorElementType`, ECMA-335 II.23.1.16.
     pub element_type: u32,
-    /// The type of its elements, where the runtime has loaded it.
+    /// The type of the elements, if the runtime has loaded it.
     pub element_class: Option<ClassId>,
-    /// The number of its dimensions.
+    /// The number of dimensions.
     pub rank: u32,
 }
 
@@ -41,11 +41,11 @@ pub struct ArrayClassInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModuleInfo {
-    /// The address at which its image is loaded; absent for modules made at run time.
+    /// The load address of the image; `None` for modules that are built at run time.
     pub base_address: Option<usize>,
-    /// The path of its file, or another name where it has no file.
+    /// The path of the file, or another name for modules without a file.
     pub name: String,
-    /// Its assembly; absent until the module was attached to one.
+    /// The assembly; `None` before the module is attached to one.
     pub assembly: Option<AssemblyId>,
 }
 
@@ -53,11 +53,11 @@ pub struct ModuleInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssemblyInfo {
-    /// Its simple name, such as `System.Runtime`.
+    /// The simple name, such as `System.Runtime`.
     pub name: String,
     /// The application domain that it is loaded in.
     pub app_domain: Option<AppDomainId>,
-    /// The module that holds its manifest.
+    /// The module that contains the manifest.
     pub module: Option<ModuleId>,
 }
 
@@ -65,8 +65,8 @@ pub struct AssemblyInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AppDomainInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The process that it is in.
+    /// The id of its process.
     pub process_id: usize,
 }

@@ -26,17 +26,16 @@ pub use types::{
 table! { ($) __cor_profiler_info2:
     CorProfilerInfo2 = ICorProfilerInfo2 from info;
 
-    /// Where a type is defined, what it derives from, and its generic arguments.
+    /// The definition, base type and generic arguments of a type.
     fn class_id_info2(class: ClassId) -> {ClassIdInfo2}
         = [in gc] GetClassIDInfo2(class, @module, @token, @parent, @[type_arguments])
         fails "`CORPROF_E_CLASSID_IS_ARRAY` for arrays, `CORPROF_E_CLASSID_IS_COMPOSITE` for \
                pointers and other composed types, `CORPROF_E_DATAINCOMPLETE` while the type is \
                being loaded.";
 
-    /// The function of a method, the type that has it, and its own generic arguments; the runtime
-    /// loads what it needs for it.
+    /// The function of a method, its declaring type with arguments (`class`) and its own generic arguments.
     ///
-    /// `class` is the type with its arguments.
+    /// The runtime loads the types that it needs.
     fn function_from_token_and_type_args(
         module: ModuleId, method: MethodDef, class: ClassId, type_arguments: &[ClassId]
     ) -> FunctionId
@@ -46,11 +45,11 @@ table! { ($) __cor_profiler_info2:
         fails "`E_INVALIDARG` for a wrong number of arguments, `CORPROF_E_DATAINCOMPLETE` while \
                the module is being loaded.";
 
-    /// The type of a definition and its generic arguments; the runtime loads it if need be.
+    /// The type of a definition with generic arguments; the runtime loads it if necessary.
     ///
-    /// `type_arguments` are those of the type and of all types around it, as metadata has them;
-    /// empty for types that are not generic. Loading calls the profiler back on this thread, before
-    /// this returns.
+    /// `type_arguments` are those of the type and of all enclosing types, in metadata order; empty for
+    /// types that are not generic. Loading calls callbacks of the profiler on this thread before this
+    /// method returns.
     fn class_from_token_and_type_args(
         module: ModuleId, class: TypeDef, type_arguments: &[ClassId]
     ) -> ClassId
@@ -62,68 +61,67 @@ table! { ($) __cor_profiler_info2:
 
     /// The offsets of length and characters in a string object.
     ///
-    /// [`string_layout2`](super::CorProfilerInfo3::string_layout2) has what is left of it.
+    /// [`string_layout2`](super::CorProfilerInfo3::string_layout2) is the current version of this call.
     fn string_layout() -> {StringLayout}
         = [in gc] GetStringLayout(@buffer_length_offset, @length_offset, @buffer_offset);
 
-    /// Where the native code of a function is.
+    /// The address ranges of a function's native code.
     ///
-    /// Of several tiers it is one: [`code_info4`](super::CorProfilerInfo9::code_info4) tells all.
+    /// For several tiers they are those of one of them; [`code_info4`](super::CorProfilerInfo9::code_info4)
+    /// returns them for each.
     fn code_info2(function: FunctionId) -> Vec<CodeRange>
         = [steady] GetCodeInfo2(function, @[ranges])
-        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where there is no code yet.";
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` before the function is compiled.";
 
-    /// The objects that are part of a module's precompiled image: none, on .NET (Core).
+    /// The objects in a module's precompiled image; none in .NET (Core).
     fn module_frozen_objects(module: ModuleId) -> ObjectEnum<'_>
         = [steady] EnumModuleFrozenObjects(module, @enumerator)
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
 
-    /// Where the value is in a boxed value of this type: the offset in bytes from where the object
-    /// is.
+    /// The offset of the value in a boxed value of this type, in bytes from the object's address.
     fn box_class_layout(class: ClassId) -> u32 = [in gc] GetBoxClassLayout(class, @offset)
         fails "`E_INVALIDARG` for types that are not value types.";
 
-    /// The application domain that a managed thread is in.
+    /// The application domain of a managed thread.
     fn thread_app_domain(thread: ThreadId) -> AppDomainId
         = [in gc] GetThreadAppDomain(thread, @domain)
         fails "`CORPROF_E_NOT_MANAGED_THREAD` for an id of no managed thread.";
 
-    /// The address range of the managed heap that an object is in, with its generation.
+    /// The address range of the managed heap that contains an object, with its generation.
     fn object_generation(object: ObjectId<'_>) -> GenerationRange
         = [in gc] GetObjectGeneration(object, @range)
         with "as for [`generation_bounds`](Self::generation_bounds)."
-        fails "`E_FAIL` without those events, and for objects outside of all ranges.";
+        fails "`E_FAIL` without those events, and for objects outside all ranges.";
 
-    /// Size of a type, and where its fields are.
+    /// The size of a type and the offsets of its fields.
     fn class_layout(class: ClassId) -> {ClassLayout}
         = [in gc] GetClassLayout(class, ~[fields], @size)
         fails "`E_INVALIDARG` for arrays and strings, `CORPROF_E_DATAINCOMPLETE` while the type is \
                being loaded.";
 
-    /// The address ranges of the managed heap's generations, as they were at the end of the last
-    /// collection.
+    /// The address ranges of the managed heap's generations at the end of the last collection.
     fn generation_bounds() -> Vec<GenerationRange> = [in gc] GetGenerationBounds(@[ranges])
         with "[`MONITOR_GC`](crate::EventMask::MONITOR_GC) or \
-              [`HIGH_BASIC_GC`](crate::EventMask::HIGH_BASIC_GC), which make the runtime keep \
-              them." fails "`E_FAIL` without those events.";
+              [`HIGH_BASIC_GC`](crate::EventMask::HIGH_BASIC_GC): the runtime records the \
+              ranges only with one of them." fails "`E_FAIL` without those events.";
 
-    /// The method that a function is an instance of, with its generic arguments; without a frame.
+    /// The method that a function is an instance of, with its generic arguments as known without a frame.
     ///
-    /// Code that several instantiations share has `System.__Canon` for those arguments that are
-    /// classes. Exact arguments are known only inside enter and leave hooks.
+    /// In code that several instantiations share, reference type arguments are `System.__Canon`. Exact
+    /// arguments are known only in enter and leave hooks and stack walks.
     fn function_info2(function: FunctionId) -> {FunctionInfo2}
         = [steady] GetFunctionInfo2(function, 0, @class, @module, @token, @[type_arguments])
         fails "`E_INVALIDARG` for dynamic methods, which have no metadata.";
 
-    /// The method that a function is an instance of, with its exact generic arguments in a frame.
+    /// The method that a function is an instance of, with the exact generic arguments of a frame.
     fn function_info2_in_frame(function: FunctionId, frame: FrameInfo<'_>) -> {FunctionInfo2}
         = [steady] GetFunctionInfo2(function, frame, @class, @module, @token, @[type_arguments])
-        at "the hook, or the callback of a [stack walk](Self::do_stack_snapshot), that got the frame."
+        at "the hook, or the callback of a [stack walk](Self::do_stack_snapshot), that received the frame."
         with "for hooks [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO)."
-        fails "Where objects may have moved since the frame was delivered; `E_INVALIDARG` for \
-               dynamic methods, and where the frame is another function's.";
+        fails "Objects may have moved since the frame was delivered; `E_INVALIDARG` for dynamic \
+               methods, and if the frame is another function's.";
 
-    /// The exception clause that is about to run on this thread, if there is one.
+    /// The exception clause that is about to run on this thread, if any.
     fn notified_exception_clause_info() -> Option<ExceptionClauseInfo>
         = [steady] GetNotifiedExceptionClauseInfo(@clause) by about_to_run none on S_FALSE
         at "`exception_search_filter_enter`, `exception_unwind_finally_enter` and \
@@ -139,52 +137,50 @@ pub trait CorProfilerInfo2: Sealed {
 
     /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
     ///
-    /// `thread` is the one that makes this call where it is `None`. Another thread's stack can be
-    /// walked while the runtime is [suspended](super::CorProfilerInfo10::with_suspended_runtime); on Windows
-    /// also without, while the thread itself is suspended. `visit` returns whether to go on;
-    /// frames without code of the runtime that lie together come as one without a function. Dynamic
-    /// methods are left out. A thread that has no managed frames has none.
+    /// `None` is the current thread. The stack of another thread can be walked while the runtime is
+    /// [suspended](super::CorProfilerInfo10::with_suspended_runtime), on Windows also while only that
+    /// thread is suspended. `visit` returns whether to continue. Consecutive frames without managed code
+    /// are reported as one frame without a function. Dynamic methods are omitted. A thread without managed
+    /// frames yields none.
     ///
-    /// `visit` runs where a suspended thread may hold locks: where another thread's stack is walked
-    /// it does not allocate or ask the runtime for more than may be asked during a collection. A
-    /// panic of it ends the walk and goes on from here.
+    /// While another thread's stack is walked, that thread may hold locks: `visit` must not allocate, and
+    /// may make only the calls that are legal during a collection. If `visit` panics, the walk ends and the
+    /// panic propagates from this call.
     #[wraps(ICorProfilerInfo2::DoStackSnapshot
         at "any callback of the thread, or a thread of the profiler's own."
         with ENABLE_STACK_SNAPSHOT
         fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` without that event, \
-               `CORPROF_E_STACKSNAPSHOT_UNSAFE` where the thread cannot be walked now, \
-               `CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX` where it is in code of the runtime, \
-               `E_NOTIMPL` for other threads except as said above. That `visit` ended the walk \
-               is no error.")]
+               `CORPROF_E_STACKSNAPSHOT_UNSAFE` if the thread cannot be walked now, \
+               `CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX` if it is in code of the runtime, \
+               `E_NOTIMPL` for other threads except as described above. It is not an error if `visit` \
+               ends the walk.")]
     fn do_stack_snapshot(
         &self,
         thread: Option<ThreadId>,
         options: SnapshotOptions,
         visit: impl FnMut(&StackFrame<'_>) -> ControlFlow<()>,
     ) -> Result<()> {
-        // SAFETY: there are no registers.
+        // SAFETY: no registers are passed.
         unsafe { stack::walk(self.handle(), thread, options, None, visit) }
     }
 
-    /// Walks the managed frames of a thread from registers on that the profiler knows.
+    /// Walks the managed frames of a thread, starting from registers that the profiler knows.
     ///
-    /// `seed` is a `CONTEXT` of the platform. Without one,
-    /// [`do_stack_snapshot`](Self::do_stack_snapshot), the runtime begins where the thread last left
-    /// managed code.
+    /// `seed` is a `CONTEXT` of the platform. Without it, [`do_stack_snapshot`](Self::do_stack_snapshot)
+    /// starts where the thread last left managed code.
     ///
     /// Wraps `ICorProfilerInfo2::DoStackSnapshot` with a seed. **Context** and **Events**: as for
     /// [`do_stack_snapshot`](Self::do_stack_snapshot).
     ///
     /// # Safety
     ///
-    /// The registers are those that the thread has in its innermost frame, or in one further out
-    /// that is still there, and the thread does not run on meanwhile: the runtime reads the memory
-    /// that stack and frame pointer name.
+    /// The registers are those of the thread in its innermost frame, or in an outer frame that still
+    /// exists, and the thread does not run meanwhile: the runtime reads the memory that the stack and frame
+    /// pointers address.
     ///
     /// # Errors
     ///
-    /// Where `seed` is too short for a `CONTEXT`, and as for
-    /// [`do_stack_snapshot`](Self::do_stack_snapshot).
+    /// `seed` is too short for a `CONTEXT`; also the errors of
     #[doc(alias = "DoStackSnapshot")]
     unsafe fn do_stack_snapshot_with_seed(
         &self,
@@ -197,7 +193,7 @@ pub trait CorProfilerInfo2: Sealed {
         unsafe { stack::walk(self.handle(), thread, options, Some(seed), visit) }
     }
 
-    /// Dimensions of an array object, and where its elements are.
+    /// The dimensions of an array object and the address of its elements.
     #[wraps(ICorProfilerInfo2::GetArrayObjectInfo [in gc]
         fails "`E_INVALIDARG` for objects that are not arrays.")]
     fn array_object_info(&self, object: ObjectId<'_>) -> Result<ArrayObjectInfo> {
@@ -205,7 +201,7 @@ pub trait CorProfilerInfo2: Sealed {
         let info = self.handle();
         let class = info.class_from_object(object)?;
         let Some(class) = info.array_class_info(class)? else {
-            return Err(Error::invalid(CALL, "the object is no array"));
+            return Err(Error::invalid(CALL, "the object is not an array"));
         };
         let rank = class.rank as usize;
         let (mut sizes, mut lower_bounds) = (zeroed(rank)?, zeroed(rank)?);
@@ -233,7 +229,7 @@ pub trait CorProfilerInfo2: Sealed {
 
 impl CorProfilerInfo2 for ProfilerInfo {}
 
-/// Runtimes say in two ways that there is none.
+/// Runtimes report the absence of a clause in two ways.
 fn about_to_run(
     clause: Option<ExceptionClauseInfo>,
     _: &Asked<'_>,

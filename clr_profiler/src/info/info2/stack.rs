@@ -12,32 +12,32 @@ use crate::runtime::{ProfilerInfo, without_waiting};
 use clr_profiler_sys as sys;
 use sys::HRESULT;
 
-/// How a stack is walked and what is reported.
+/// Options of a stack walk.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct SnapshotOptions {
-    /// Each frame comes with its registers.
+    /// Reports the registers of each frame.
     pub with_registers: bool,
     /// Follows frame pointers instead of unwinding: faster, less exact, x86 only.
     pub x86_optimized: bool,
 }
 
-/// A frame of a stack walk; good during the call that got it.
+/// A frame of a stack walk, valid during the call of `visit` that receives it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StackFrame<'walk> {
-    /// The function; none stands for frames without managed code.
+    /// The function; `None` represents consecutive frames without managed code.
     pub function: Option<FunctionId>,
     /// The instruction pointer.
     pub ip: usize,
-    /// What tells the function's exact generic arguments, as far as they are known.
+    /// Identifies the function's exact generic arguments, as far as they are known.
     pub frame: Option<FrameInfo<'walk>>,
-    /// The registers, a `CONTEXT` of the platform; empty unless they were asked for.
+    /// The registers, a `CONTEXT` of the platform; empty unless requested.
     pub registers: &'walk [u8],
 }
 
-/// The smallest a `CONTEXT` can be for the runtime to read no further: it is told the size, and
-/// does not look at it.
+/// The minimum size of a seed. The runtime reads a whole `CONTEXT`, without checking the size that it is
+/// given.
 const CONTEXT: usize = if cfg!(target_arch = "x86") {
     716
 } else if cfg!(target_arch = "x86_64") {
@@ -54,7 +54,7 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     context: *mut u8,
     data: *mut c_void,
 ) -> HRESULT {
-    // SAFETY: the runtime passes through what `walk` gave it, during its call, on one thread.
+    // SAFETY: the runtime passes the data of `walk` unchanged, during its call, on one thread.
     let visit = unsafe { Visit::<V>::of(data) };
     if visit.is_over() {
         return sys::S_FALSE;
@@ -62,7 +62,8 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     let registers = if context.is_null() {
         &[][..]
     } else {
-        // SAFETY: the runtime says that the registers of that size stand there, for this call.
+        // SAFETY: the runtime passes the size of the registers at that address, which are valid for this
+        // call.
         unsafe { std::slice::from_raw_parts(context, context_size as usize) }
     };
     let frame = StackFrame {
@@ -71,7 +72,7 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
         frame: FrameInfo::optional(frame),
         registers,
     };
-    // The runtime has suspended the thread that is walked, if it is another one.
+    // If another thread is walked, the runtime has suspended it.
     if visit.item(|visitor| without_waiting(|| visitor(&frame))) {
         sys::S_OK
     } else {
@@ -79,12 +80,12 @@ unsafe extern "system" fn frame<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     }
 }
 
-/// Walks a stack, from the registers `seed` on if there are any.
+/// Walks a stack, starting from the registers `seed` if they are given.
 ///
 /// # Safety
 ///
-/// The registers are as
-/// [`do_stack_snapshot_with_seed`](super::CorProfilerInfo2::do_stack_snapshot_with_seed) demands.
+/// The registers meet the precondition of
+/// [`do_stack_snapshot_with_seed`](super::CorProfilerInfo2::do_stack_snapshot_with_seed).
 pub(super) unsafe fn walk<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     info: &ProfilerInfo,
     thread: Option<ThreadId>,
@@ -100,21 +101,21 @@ pub(super) unsafe fn walk<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
     if options.x86_optimized {
         flags |= sys::COR_PRF_SNAPSHOT_X86_OPTIMIZED;
     }
-    // The runtime asks for 16 bytes' alignment and may write to it: a copy.
+    // A copy, because the runtime requires an alignment of 16 bytes and may write to it.
     let mut copy: Vec<u128> = Vec::new();
     if let Some(registers) = seed {
         if registers.len() < CONTEXT {
             return Err(Error::invalid(
                 CALL,
                 format_args!(
-                    "the registers to begin with have {} bytes, a CONTEXT has {CONTEXT}",
+                    "the seed has {} bytes, a CONTEXT has {CONTEXT}",
                     registers.len()
                 ),
             ));
         }
         copy.resize(registers.len().div_ceil(size_of::<u128>()), 0);
         let start = copy.as_mut_ptr().cast::<u8>();
-        // SAFETY: there is room for all of them, in memory of its own.
+        // SAFETY: the copy has room for all of them, and does not overlap with them.
         unsafe { start.copy_from_nonoverlapping(registers.as_ptr(), registers.len()) };
     }
     let (context, context_size) = match seed {

@@ -1,25 +1,25 @@
-//! What the calls of `ICorProfilerInfo2` return.
+//! Types that the calls of `ICorProfilerInfo2` return.
 
 use crate::ids::{ClassId, ModuleId};
 use crate::native::{Answer, answers, native_enums};
 use clr_profiler_il::token::{FieldDef, MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
-/// A function: the method that it is an instance of, and its generic arguments.
+/// The method that a function is an instance of, and its generic arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionInfo2 {
-    /// The type; absent where the code is shared by several instantiations.
+    /// The declaring type; `None` if several instantiations share the code.
     pub class: Option<ClassId>,
     /// The module that defines the method.
     pub module: ModuleId,
     /// The method in the metadata of that module.
     pub token: MethodDef,
-    /// The generic arguments of the method itself, as far as they are known.
+    /// The method's own generic arguments, as far as they are known.
     pub type_arguments: Vec<ClassId>,
 }
 
-/// A type: where it is defined, what it derives from, and its generic arguments.
+/// The definition, base type and generic arguments of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassIdInfo2 {
@@ -27,37 +27,37 @@ pub struct ClassIdInfo2 {
     pub module: Option<ModuleId>,
     /// The type in the metadata of that module.
     pub token: TypeDef,
-    /// The type that it derives from; absent for `object` and interfaces.
+    /// The base type; `None` for `object` and interfaces.
     pub parent: Option<ClassId>,
-    /// Its generic arguments.
+    /// The generic arguments.
     pub type_arguments: Vec<ClassId>,
 }
 
-/// Size and fields of a type that is no array and no string.
+/// The size and fields of a type other than an array or a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassLayout {
-    /// The size in bytes: of a class that of its objects, header included, of a value type that of
-    /// its values.
+    /// The size in bytes: for a class that of its objects, header included, for a value type that of its
+    /// values.
     pub size: u32,
-    /// The fields that the type itself declares, not those that it inherits, with their offsets in
-    /// bytes: of a class from where the object is, of a value type from where the value is.
+    /// The fields that the type itself declares, without inherited ones, with their offsets in bytes: for a
+    /// class from the object's address, for a value type from the value's address.
     pub fields: Vec<(FieldDef, u32)>,
 }
 
-/// The offsets of length and characters in a string object: offsets in bytes from where the object is.
+/// The offsets of length and characters in a string object, in bytes from the object's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StringLayout {
-    /// The length of the buffer; since .NET Framework 4 that of the string once more.
+    /// The length of the buffer; since .NET Framework 4 the same as `length_offset`.
     pub buffer_length_offset: u32,
-    /// The length of the string in UTF-16 units, 32 bits.
+    /// The length of the string in UTF-16 code units, 32 bits.
     pub length_offset: u32,
-    /// The UTF-16 units; a zero follows them.
+    /// The UTF-16 code units, followed by a zero.
     pub buffer_offset: u32,
 }
 
-/// Dimensions and elements of an array object.
+/// The dimensions and elements of an array object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrayObjectInfo {
@@ -71,14 +71,14 @@ pub struct ArrayObjectInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrayDimension {
-    /// How many elements it has.
+    /// The number of elements.
     pub size: u32,
-    /// The index of the first one.
+    /// The index of the first element.
     pub lower_bound: i32,
 }
 
 native_enums! {
-    /// A part of the managed heap that the garbage collector treats in one way.
+    /// A generation of the managed heap, or another part that is collected in its own way.
     #[derive(PartialOrd, Ord)]
     Generation = COR_PRF_GC_GENERATION {
         /// The youngest objects.
@@ -92,7 +92,7 @@ native_enums! {
         /// Pinned objects.
         PinnedObjectHeap = COR_PRF_GC_PINNED_OBJECT_HEAP,
     }
-    /// What kind of clause handles an exception.
+    /// The kind of an exception clause.
     ClauseKind = COR_PRF_CLAUSE_TYPE {
         /// A filter decides whether there is a handler.
         Filter = COR_PRF_CLAUSE_FILTER,
@@ -103,18 +103,18 @@ native_enums! {
     }
 }
 
-/// A range of addresses of a generation.
+/// An address range of a generation.
 #[doc(alias = "COR_PRF_GC_GENERATION_RANGE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GenerationRange {
     /// The generation.
     pub generation: Generation,
-    /// The address at which it begins.
+    /// The start address.
     pub start: usize,
-    /// How many bytes are in use.
+    /// The number of bytes in use.
     pub size: usize,
-    /// How many bytes it has, those in use included.
+    /// The size of the range in bytes, including those in use.
     pub reserved: usize,
 }
 
@@ -131,7 +131,7 @@ impl GenerationRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExceptionClauseInfo {
-    /// What kind of clause it is.
+    /// The kind of clause.
     pub kind: ClauseKind,
     /// The address of its native code.
     pub program_counter: usize,
