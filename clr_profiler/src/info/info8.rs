@@ -10,7 +10,7 @@ use crate::native::pointer;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DynamicFunctionInfo {
-    /// The module that it is said to belong to.
+    /// The module that it is associated with.
     pub module: Option<ModuleId>,
     /// Its name.
     pub name: String,
@@ -25,13 +25,13 @@ table! { ($) __cor_profiler_info8:
     fn is_function_dynamic(function: FunctionId) -> bool
         = [steady] IsFunctionDynamic(function, @is_dynamic);
 
-    /// The function, dynamic or not, whose native code an instruction pointer is in, and the ReJIT
-    /// id of that code.
+    /// The function, dynamic or not, whose native code contains an instruction pointer, and the ReJIT id of
+    /// that code.
     fn function_from_ip3(address: usize as pointer) -> (FunctionId, RejitId)
         = GetFunctionFromIP3(address, @function, @rejit) by living
-        fails "`E_FAIL` where it is in no managed code.";
+        fails "`E_FAIL` for an address outside managed code.";
 
-    /// Name and signature of a dynamic method.
+    /// The name and signature of a dynamic method.
     fn dynamic_function_info(function: FunctionId) -> {DynamicFunctionInfo}
         = [steady] GetDynamicFunctionInfo(function, @module, @(signature), @{name})
         fails "`E_INVALIDARG` for methods that have metadata.";

@@ -11,19 +11,19 @@ use crate::native::Asked;
 table! { ($) __cor_profiler_info9:
     CorProfilerInfo9 = ICorProfilerInfo9 from info;
 
-    /// Where the native code is that begins at this address, one of
+    /// The address ranges of the native code that starts at this address, one of
     /// [`native_code_start_addresses`](Self::native_code_start_addresses).
     fn code_info4(start: usize) -> Vec<CodeRange> = GetCodeInfo4(start, @[ranges])
-        fails "`E_FAIL` where no code begins there.";
+        fails "`E_FAIL` if no code starts there.";
 
-    /// Which IL the native code came from that begins at this address.
+    /// The mapping to IL of the native code that starts at this address.
     fn il_to_native_mapping3(start: usize) -> Vec<IlToNative>
         = GetILToNativeMapping3(start, @[entries]) given _found = found(start)
-        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` where no code begins there.";
+        fails "`CORPROF_E_FUNCTION_NOT_COMPILED` if no code starts there.";
 
-    /// Where the native codes of a function begin, of one of its ILs.
+    /// The start addresses of a function's native code for one version of its IL.
     ///
-    /// There can be several: precompiled code, and one for each tier.
+    /// There can be several: that of precompiled code, and one for each tier.
     fn native_code_start_addresses(function: FunctionId, rejit: RejitId) -> Vec<usize>
         = [steady] GetNativeCodeStartAddresses(function, rejit, @[addresses]) by compiled;
 }
@@ -49,7 +49,7 @@ fn found(info: &(impl Sealed + ?Sized), call: &'static str, start: usize) -> Res
 }
 
 fn compiled(mut addresses: Vec<usize>, _: &Asked<'_>) -> Result<Vec<usize>> {
-    // .NET Core 3.1 lists a version of the code that is not compiled yet, as null.
+    // .NET Core 3.1 lists null for a version of the code that is not compiled yet.
     addresses.retain(|address| *address != 0);
     Ok(addresses)
 }

@@ -1,4 +1,4 @@
-//! The calls of `ICorProfilerInfo` that no runtime of today implements.
+//! The calls of `ICorProfilerInfo` that no current runtime implements.
 
 use super::ProfilerInfo;
 use super::com_object::ComObject;
@@ -8,8 +8,8 @@ use crate::ids::FunctionId;
 table! { ($) __cor_profiler_info_legacy:
     CorProfilerInfoLegacy = ICorProfilerInfo from info;
 
-    /// Asks for a function to be compiled again. .NET Framework 1 only:
-    /// [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit) does that today.
+    /// Requests a ReJIT of a function. .NET Framework 1 only; replaced by
+    /// [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit).
     fn set_function_rejit(function: FunctionId) -> () = SetFunctionReJIT(function)
         fails "`E_NOTIMPL`.";
 
@@ -21,7 +21,7 @@ table! { ($) __cor_profiler_info_legacy:
     fn inproc_inspection_this_thread() -> ComObject = GetInprocInspectionIThisThread(@interface)
         fails "`E_NOTIMPL`.";
 
-    /// Begins debugging from within, and gives the number that ends it. .NET Framework 1 only.
+    /// Begins debugging from within, and returns the number that ends it. .NET Framework 1 only.
     fn begin_inproc_debugging(this_thread_only: bool) -> u32
         = BeginInprocDebugging(this_thread_only, @context)
         with ENABLE_INPROC_DEBUGGING fails "`E_NOTIMPL`.";

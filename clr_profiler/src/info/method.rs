@@ -1,4 +1,4 @@
-//! [`Method`]: a method with its names and its IL, in one place.
+//! [`Method`], a method with its names and its IL.
 
 use super::names::class_names;
 use super::{CorProfilerInfo, CorProfilerInfo2, FunctionInfo2, ProfilerInfo};
@@ -10,8 +10,8 @@ use clr_profiler_il::token::MethodDef;
 
 /// The method that a function is an instance of.
 ///
-/// From [`ProfilerInfo::method`]. All its methods may be called from every callback that is not
-/// during a collection.
+/// From [`ProfilerInfo::method`]. Its methods may be called from every callback, but not during a
+/// collection.
 #[derive(Debug)]
 pub struct Method<'info> {
     info: &'info ProfilerInfo,
@@ -33,7 +33,7 @@ impl<'info> Method<'info> {
         self.info
     }
 
-    /// The function that was asked about.
+    /// The function.
     #[must_use]
     pub fn function(&self) -> FunctionId {
         self.function
@@ -60,7 +60,7 @@ impl<'info> Method<'info> {
         self.info.module_metadata(self.module())
     }
 
-    /// Name, signature and attributes.
+    /// The name, signature and attributes.
     ///
     /// # Errors
     ///
@@ -81,17 +81,17 @@ impl<'info> Method<'info> {
     /// The name with namespace, type, generic arguments and parameter types, such as
     /// `Shop.Cart<int>+Line.Add<T>(string, int[])`.
     ///
-    /// Generic arguments are those of this function where the runtime knows them, and the names
-    /// of the parameters elsewhere.
+    /// Generic arguments are those of this function if the runtime knows them, otherwise the names of the
+    /// parameters.
     ///
     /// # Errors
     ///
-    /// The error of the native call, and where the signature of the method is malformed.
+    /// The error of the native call; an error for a malformed signature.
     pub fn full_name(&self) -> Result<String> {
         let metadata = self.metadata()?;
         let props = metadata.method_props(self.token())?;
         let type_arguments = match self.facts.class {
-            // What cannot be told is not worth failing for: the parameters have names.
+            // Unknown arguments are no reason to fail: the names of the parameters replace them.
             Some(class) => self
                 .info
                 .class_id_info2(class)
@@ -109,7 +109,7 @@ impl<'info> Method<'info> {
     ///
     /// # Errors
     ///
-    /// The error of the native call; while an assembly is being loaded, that it is.
+    /// The error of the native call; another error while the assembly is being loaded.
     pub fn assembly_name(&self) -> Result<String> {
         match self.info.module_info(self.module())?.assembly {
             Some(assembly) => Ok(self.info.assembly_info(assembly)?.name),
@@ -117,7 +117,7 @@ impl<'info> Method<'info> {
         }
     }
 
-    /// The method body as the runtime has it now.
+    /// The current method body.
     ///
     /// # Errors
     ///

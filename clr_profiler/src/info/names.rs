@@ -5,18 +5,18 @@ use crate::error::{Error, Result};
 use crate::ids::ClassId;
 use crate::metadata::{keyword, type_def_name};
 
-/// How deep generic arguments are named: `A<B<C<...>>>`.
+/// The maximum depth of named generic arguments: `A<B<C<...>>>`.
 const ARGUMENT_DEPTH: u32 = 8;
 
 impl ProfilerInfo {
-    /// The full name of a loaded type, such as `Shop.Cart<int>+Line[]`: with its namespace, the types
-    /// around it, its generic arguments, and the ranks of arrays.
+    /// The full name of a loaded type, such as `Shop.Cart<int>+Line[]`: with its namespace, enclosing
+    /// types, generic arguments, and the ranks of arrays.
     ///
-    /// A generic argument that the runtime does not tell is `?`, and arguments that nest more than
+    /// A generic argument that the runtime does not report is `?`, and arguments that are nested more than
     /// eight deep end in `...`.
     ///
-    /// Ends in `ICorProfilerInfo2::GetClassIDInfo2`, `ICorProfilerInfo::IsArrayClass` and
-    /// `IMetaDataImport::GetTypeDefProps`. **Context**: any callback that is not during a collection.
+    /// Calls `ICorProfilerInfo2::GetClassIDInfo2`, `ICorProfilerInfo::IsArrayClass` and
+    /// `IMetaDataImport::GetTypeDefProps`. **Context**: any callback, but not during a collection.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ pub(super) fn class_names(info: &ProfilerInfo, classes: &[ClassId], depth: u32) 
         .collect()
 }
 
-/// The name of a loaded type; `?` for what the runtime does not tell.
+/// The name of a loaded type; `?` for parts that the runtime does not report.
 fn class_name(info: &ProfilerInfo, class: ClassId, depth: u32) -> String {
     if depth >= ARGUMENT_DEPTH {
         return "...".to_owned();
@@ -55,12 +55,12 @@ fn array_name(info: &ProfilerInfo, element: Option<ClassId>, rank: u32, depth: u
     format!("{element}[{}]", ",".repeat(rank.saturating_sub(1) as usize))
 }
 
-/// The name of a type that is no array.
+/// The name of a type that is not an array.
 fn type_name(info: &ProfilerInfo, class: ClassId, depth: u32) -> Result<String> {
     let facts = info.class_id_info2(class)?;
     let module = facts
         .module
-        .ok_or_else(|| Error::other("the runtime does not tell the module of this type"))?;
+        .ok_or_else(|| Error::other("the runtime does not report the module of this type"))?;
     let arguments = class_names(info, &facts.type_arguments, depth + 1);
     let name = type_def_name(&info.module_metadata(module)?, facts.token, &arguments)?;
     Ok(keyword(&name).to_owned())

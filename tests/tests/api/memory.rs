@@ -24,7 +24,7 @@ fn no_body_is_empty_or_larger_than_any() {
     });
     assert_eq!(calls, 1);
     for (refusal, size) in refusals.iter().zip(["0", "67108865", "4294967295", ""]) {
-        let expected = format!("IMethodMalloc::Alloc: no method body has {size}");
+        let expected = format!("IMethodMalloc::Alloc: a method body cannot have {size}");
         assert!(refusal.starts_with(&expected), "{refusal}");
     }
 }

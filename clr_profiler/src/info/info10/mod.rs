@@ -17,12 +17,12 @@ pub use references::ObjectReference;
 pub use suspended::SuspendedRuntime;
 
 native_flags! {
-    /// How methods that have inlined others are compiled again.
+    /// Options of a ReJIT of methods and their inliners.
     RejitFlags = COR_PRF_REJIT_FLAGS {
-        /// The methods are not inlined any more. Runtimes ask for it.
+        /// The methods are no longer inlined. Runtimes require this flag.
         BLOCK_INLINING = COR_PRF_REJIT_BLOCK_INLINING,
-        /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters) is called for the
-        /// methods that have inlined them, too. Without it nobody is asked about these.
+        /// Calls [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters) also for the inliners.
+        /// Without it, the callback is not called for them.
         INLINING_CALLBACKS = COR_PRF_REJIT_INLINING_CALLBACKS,
     }
 }
@@ -30,27 +30,27 @@ native_flags! {
 table! { ($) __cor_profiler_info10:
     CorProfilerInfo10 = ICorProfilerInfo10 from info;
 
-    /// Whether an object is one that is never collected: part of an image, or of the frozen heap.
+    /// Whether an object is never collected: part of an image, or of the frozen heap.
     fn is_frozen_object(object: ObjectId<'_>) -> bool = [in gc] IsFrozenObject(object, @is_frozen);
 
-    /// From which size in bytes on objects go to the large-object heap.
+    /// The size in bytes from which objects are allocated on the large object heap.
     fn loh_object_size_threshold() -> u32 = [in gc] GetLOHObjectSizeThreshold(@threshold);
 
-    /// Asks for these methods to be compiled again, with IL from
-    /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), and for all methods that
-    /// have inlined them too.
+    /// Requests a ReJIT of these methods, with IL from
+    /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), and of all methods that have
+    /// inlined them.
     ///
-    /// Success says only that the request was taken: failures of single methods arrive in
+    /// Success means only that the request was accepted: failures of single methods are reported to
     /// [`rejit_error`](crate::Profiler::rejit_error).
     fn request_rejit_with_inliners(flags: RejitFlags, methods: &[(ModuleId, MethodDef)]) -> ()
         = RequestReJITWithInliners(flags, methods.0.len(), methods.0.as_ptr(),
             methods.1.as_ptr())
         given _last = last_with_inliners(methods) at INITIALIZED_THREAD with ENABLE_REJIT
-        fails "Methods of collectible modules, and on .NET Core 3.1 in a program that has some, and \
-               of types that are not loaded; `CORPROF_E_REJIT_NOT_ENABLED` without that event, \
-               `CORPROF_E_REJIT_INLINING_DISABLED` where the runtime does not remember what was \
-               inlined, `E_INVALIDARG` without [`BLOCK_INLINING`](RejitFlags::BLOCK_INLINING) and \
-               for no method at all.";
+        fails "Methods of collectible modules; on .NET Core 3.1 also after such a module was unloaded, \
+               and for methods of types that are not loaded; `CORPROF_E_REJIT_NOT_ENABLED` without \
+               that event, `CORPROF_E_REJIT_INLINING_DISABLED` if the runtime does not track \
+               inlining, `E_INVALIDARG` without [`BLOCK_INLINING`](RejitFlags::BLOCK_INLINING) and \
+               if there are no methods.";
 }
 
 /// The calls of `ICorProfilerInfo10`: references between objects, ReJIT with inliners, suspension
@@ -59,11 +59,10 @@ table! { ($) __cor_profiler_info10:
 pub trait CorProfilerInfo10: Sealed {
     __cor_profiler_info10! { calls }
 
-    /// Calls `visit` for each reference that an object holds, until it says to stop.
+    /// Calls `visit` for each reference that an object holds, until it returns `Break`.
     ///
-    /// References to nothing are left out. A panic of `visit` ends the walk and goes on from here.
-    /// The object has to stay where it is meanwhile: calls that may trigger a GC are refused in
-    /// `visit`.
+    /// Null references are omitted. If `visit` panics, the walk ends and the panic propagates from this
+    /// call. The object must not move meanwhile: calls that may trigger a GC are refused in `visit`.
     #[wraps(ICorProfilerInfo10::EnumerateObjectReferences [in gc])]
     fn enumerate_object_references(
         &self,
@@ -73,25 +72,25 @@ pub trait CorProfilerInfo10: Sealed {
         references::walk(self.handle(), object, visit)
     }
 
-    /// Suspends all managed threads for the time of `work`.
+    /// Suspends all managed threads while `work` runs.
     ///
-    /// Meanwhile this thread may ask what may be asked during a collection, and walk
-    /// [stacks](super::CorProfilerInfo2::do_stack_snapshot). `work` does nothing that may wait for a
+    /// Meanwhile, this thread may make the calls that are legal during a collection, and walk
+    /// [stacks](super::CorProfilerInfo2::do_stack_snapshot). `work` must do nothing that may wait for a
     /// managed thread, or for a thread that requests a detach. The runtime is resumed when `work` has
     /// returned or panicked, and before a [detach](super::CorProfilerInfo3::request_profiler_detach).
     ///
     /// Wraps `ICorProfilerInfo10::SuspendRuntime` and `ICorProfilerInfo10::ResumeRuntime`.
-    /// **Context**: a thread of the profiler's own, or a callback on a thread that no other one can
-    /// wait for: not during a collection, in a hook, in a stack walk, and not in the callbacks of
+    /// **Context**: a thread of the profiler's own, or a callback on a thread for which no other one can
+    /// wait: not during a collection, in a hook, in a stack walk, and not in the callbacks of
     /// exceptions and objects, `module_load_started`, `assembly_load_started`,
     /// `assembly_load_finished`, `thread_destroyed` and `event_pipe_event_delivered`.
     ///
     /// # Errors
     ///
-    /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` while the runtime is being suspended by someone else,
+    /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` during another suspension of the runtime,
     /// - `CORPROF_E_RUNTIME_UNINITIALIZED` while it starts,
     /// - `CORPROF_E_PROFILER_DETACHING` after a detach was requested,
-    /// - those of `work`, and of the runtime when it is to be resumed.
+    /// - the error of `work`, or of resuming the runtime.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -112,7 +111,7 @@ pub trait CorProfilerInfo10: Sealed {
 
 impl CorProfilerInfo10 for ProfilerInfo {}
 
-/// Refuses ids of what is no object any more where the runtime itself would not notice.
+/// Refuses ids that are no longer objects, for calls that do not check them.
 pub(super) fn check_object(info: &ProfilerInfo, object: ObjectId<'_>) -> Result<()> {
     info.class_from_object(object).map(|_| ())
 }

@@ -18,7 +18,7 @@ use sys::BOOL;
 pub struct ObjectReference<'walk> {
     /// The object that is referred to.
     pub target: ObjectId<'walk>,
-    /// The address of the reference: its distance from the object's own address tells the field.
+    /// The address of the reference. Its offset from the object's address identifies the field.
     pub place: usize,
 }
 
@@ -27,12 +27,12 @@ unsafe extern "system" fn reference<V: FnMut(ObjectReference<'_>) -> ControlFlow
     reference: *mut sys::ObjectID,
     data: *mut c_void,
 ) -> BOOL {
-    // SAFETY: the runtime passes through what `walk` gave it, during its call, on one thread.
+    // SAFETY: the runtime passes the data of `walk` unchanged, during its call, on one thread.
     let visit = unsafe { Visit::<V>::of(data) };
     if visit.is_over() {
         return BOOL::from(false);
     }
-    // SAFETY: the runtime passes the place of a reference.
+    // SAFETY: the runtime passes the address of a reference.
     let Some(target) = ObjectId::optional(unsafe { *reference }) else {
         return BOOL::from(true);
     };
@@ -40,7 +40,7 @@ unsafe extern "system" fn reference<V: FnMut(ObjectReference<'_>) -> ControlFlow
         target,
         place: reference.addr(),
     };
-    // The runtime goes through the object: it must not move before the walk has ended.
+    // The runtime enumerates the object, which must not move before the walk has ended.
     BOOL::from(visit.item(|visitor| in_walk(|| visitor(reference))))
 }
 

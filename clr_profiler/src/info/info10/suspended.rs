@@ -1,4 +1,4 @@
-//! [`SuspendedRuntime`]: no managed thread runs while it lives.
+//! [`SuspendedRuntime`]: no managed thread runs while it exists.
 
 use std::marker::PhantomData;
 
@@ -9,17 +9,17 @@ use crate::info::handle::Suspension;
 use crate::runtime::{ProfilerInfo, Suspended, set_suspended, suspended};
 use clr_profiler_sys as sys;
 
-/// The runtime while all its managed threads are suspended.
+/// The runtime with all managed threads suspended.
 ///
 /// From [`with_suspended_runtime`](crate::info::CorProfilerInfo10::with_suspended_runtime). It stays on the
 /// thread that suspended the runtime.
 pub struct SuspendedRuntime<'info> {
     info: &'info ProfilerInfo,
-    /// The calls that are legal meanwhile are noted on this thread.
+    /// This thread records which calls are legal meanwhile.
     stays_here: PhantomData<*const ()>,
 }
 
-/// Suspends the runtime for the time of `work`, and resumes it whatever happens meanwhile.
+/// Suspends the runtime while `work` runs, and resumes it in any case.
 pub(super) fn suspend<R>(
     info: &ProfilerInfo,
     work: impl FnOnce(&SuspendedRuntime<'_>) -> Result<R>,
@@ -28,7 +28,7 @@ pub(super) fn suspend<R>(
     if suspended() == Suspended::ByProfiler {
         return Err(Error::rule(
             CALL,
-            "this thread has suspended the runtime already",
+            "this thread has already suspended the runtime",
         ));
     }
     let suspension = info.begin_suspension(CALL)?;
@@ -46,10 +46,10 @@ pub(super) fn suspend<R>(
 }
 
 impl SuspendedRuntime<'_> {
-    /// The managed threads: none begins or ends, so that their ids are good until the runtime is
+    /// The managed threads. None starts or ends meanwhile, so their ids are valid until the runtime is
     /// resumed.
     ///
-    /// Ends in `ICorProfilerInfo4::EnumThreads`. **Context**: the thread that suspended the runtime.
+    /// Calls `ICorProfilerInfo4::EnumThreads`. **Context**: the thread that suspended the runtime.
     ///
     /// # Errors
     ///
@@ -64,9 +64,9 @@ impl SuspendedRuntime<'_> {
 
 opaque! { SuspendedRuntime<'_> }
 
-/// Resumes the runtime, also when the closure panics.
+/// Resumes the runtime, also if the closure panics.
 struct Resume<'info> {
-    /// Ends after the runtime has been resumed.
+    /// Dropped after the runtime is resumed.
     suspension: Suspension<'info>,
     before: Suspended,
     is_resumed: bool,
@@ -92,7 +92,7 @@ impl Resume<'_> {
 
 impl Drop for Resume<'_> {
     fn drop(&mut self) {
-        // The panic goes on, and hides the error.
+        // The panic propagates, and hides the error.
         let _ = self.once();
     }
 }

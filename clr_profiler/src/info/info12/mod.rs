@@ -24,46 +24,45 @@ pub use types::{
 table! { ($) __cor_profiler_info12:
     CorProfilerInfo12 = ICorProfilerInfo12 from info;
 
-    /// Starts a session: from now on events of these providers are delivered.
+    /// Starts a session: from now on, events of these providers are delivered.
     fn event_pipe_start_session(providers: &[EventPipeProviderConfig], request_rundown: bool)
         -> EventPipeSessionId
         = [waiting] EventPipeStartSession(providers.len(), providers.as_ptr(), request_rundown, @session)
         with HIGH_MONITOR_EVENT_PIPE
-        fails "`E_INVALIDARG` for no provider at all, `E_FAIL` where EventPipe has no place for a \
-               session.";
+        fails "`E_INVALIDARG` if there are no providers, `E_FAIL` if EventPipe's maximum number of \
+               sessions is reached.";
 
     /// The name of a provider.
     fn event_pipe_provider_info(provider: EventPipeProviderId<'_>) -> String
         = [steady] EventPipeGetProviderInfo(provider, @{text});
 
-    /// Makes a provider of events, which lives as long as the process.
+    /// Creates a provider of events, which lives as long as the process.
     fn event_pipe_create_provider(name: &str as as_it_is) -> EventPipeProviderId<'static>
         = [waiting] EventPipeCreateProvider(name.as_ptr(), @provider)
-        fails "`E_FAIL` where the name is taken.";
+        fails "`E_FAIL` if the name is in use.";
 }
 
 /// The calls of `ICorProfilerInfo12`: EventPipe, the runtime's own tracing (.NET 5).
 ///
-/// Events of a session of the profiler's own arrive in
-/// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), on the thread that
-/// raises them.
+/// Events of the profiler's own sessions are delivered to
+/// [`event_pipe_event_delivered`](crate::Profiler::event_pipe_event_delivered), on the thread that writes
+/// them.
 ///
-/// A thread of the profiler's own that starts sessions or raises events becomes a managed one: from
-/// then on the runtime answers many other calls on it, outside of callbacks, with
-/// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE`. A thread for EventPipe alone avoids that.
+/// A thread of the profiler's own that starts sessions or writes events becomes a managed thread. From then
+/// on, outside of callbacks, the runtime refuses many other calls on it with
+/// `CORPROF_E_UNSUPPORTED_CALL_SEQUENCE`. Use a separate thread for EventPipe to avoid that.
 #[doc(alias = "ICorProfilerInfo12")]
 pub trait CorProfilerInfo12: Sealed {
     __cor_profiler_info12! { calls }
 
-    /// Adds a provider to a session that runs.
+    /// Adds a provider to a running session.
     ///
-    /// Turns on providers of that name that are made from then on. One that is there already stays as
-    /// it is, even the one that
-    /// [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created) tells of: name
-    /// those that are known beforehand when the session is started.
+    /// Enables providers of that name that are created from then on. An existing provider is not changed,
+    /// not even the one that [`event_pipe_provider_created`](crate::Profiler::event_pipe_provider_created)
+    /// reports: name known providers when you start the session.
     #[wraps(ICorProfilerInfo12::EventPipeAddProviderToSession [waiting]
-        fails "`E_INVALIDARG` for a session that does not run, an error of its own for one that is \
-               being ended.")]
+        fails "`E_INVALIDARG` for a session that is not running, another error for one that is \
+               ending.")]
     fn event_pipe_add_provider_to_session(
         &self,
         session: EventPipeSessionId,
@@ -76,13 +75,13 @@ pub trait CorProfilerInfo12: Sealed {
 
     /// Ends a session.
     #[wraps(ICorProfilerInfo12::EventPipeStopSession [waiting]
-        fails "The error of the native call; for a session that has ended it is success.")]
+        fails "The error of the native call; it is no error if the session has already ended.")]
     fn event_pipe_stop_session(&self, session: EventPipeSessionId) -> Result<()> {
         let _ending = sessions::end(session);
         self.handle().stop_session(session)
     }
 
-    /// Defines an event of a provider that the profiler has made.
+    /// Defines an event of a provider that the profiler has created.
     #[wraps(ICorProfilerInfo12::EventPipeDefineEvent [waiting])]
     fn event_pipe_define_event(
         &self,
@@ -133,11 +132,11 @@ pub trait CorProfilerInfo12: Sealed {
         })
     }
 
-    /// Raises an event, with a value for each of its parameters.
+    /// Writes an event, with a value for each of its parameters.
     ///
-    /// Where no session asks for it, nothing happens.
+    /// Nothing happens if no session has enabled the event.
     #[wraps(ICorProfilerInfo12::EventPipeWriteEvent
-        fails "An error of its own for values that are not those of the event's parameters.")]
+        fails "The values do not match the event's parameters; the error of the native call.")]
     fn event_pipe_write_event(
         &self,
         event: &DefinedEvent,
@@ -160,7 +159,7 @@ pub trait CorProfilerInfo12: Sealed {
             steady info,
             ICorProfilerInfo12::EventPipeWriteEvent(
                 event.raw,
-                // Without parameters there is no block.
+                // Without parameters there is no data block.
                 u32::from(!payload.is_empty()),
                 &data,
                 activity.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
@@ -173,7 +172,7 @@ pub trait CorProfilerInfo12: Sealed {
 
 impl CorProfilerInfo12 for ProfilerInfo {}
 
-/// Calls that have something of their own around them.
+/// Native calls whose public wrappers do more than the call.
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo12 from info;
     fn add_provider(session: EventPipeSessionId, provider: &EventPipeProviderConfig) -> ()

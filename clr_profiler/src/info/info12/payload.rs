@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::types::EventParameter;
 
-/// The types of parameters that are of one size: the number that native code has for each, the type of
-/// its values, and their bytes.
+/// Defines the parameter types of fixed size. A row has the native number of the type, the Rust type of its
+/// values, and their encoding.
 macro_rules! event_types {
     ($(
         $(#[$doc:meta])*
@@ -27,7 +27,7 @@ macro_rules! event_types {
         #[non_exhaustive]
         pub enum EventValue<'a> {
             $($(#[$doc])* $name($type),)*
-            /// A text. What follows a zero in it is lost.
+            /// A text, truncated at its first zero character.
             String(&'a str),
             /// Several values of one type.
             Array(&'a [EventValue<'a>]),
@@ -60,39 +60,39 @@ macro_rules! event_types {
 }
 
 event_types! {
-    /// A truth value, as wide as a BOOL.
+    /// A Boolean value of 32 bits.
     Boolean(bool) = 0x3 |value| u32::from(value).to_le_bytes();
-    /// A unit of UTF-16.
+    /// A UTF-16 code unit.
     Char(u16) = 0x4 |value| value.to_le_bytes();
-    /// 8 bits, signed.
+    /// A signed 8-bit integer.
     SByte(i8) = 0x5 |value| value.to_le_bytes();
-    /// 8 bits.
+    /// An unsigned 8-bit integer.
     Byte(u8) = 0x6 |value| value.to_le_bytes();
-    /// 16 bits, signed.
+    /// A signed 16-bit integer.
     Int16(i16) = 0x7 |value| value.to_le_bytes();
-    /// 16 bits.
+    /// An unsigned 16-bit integer.
     UInt16(u16) = 0x8 |value| value.to_le_bytes();
-    /// 32 bits, signed.
+    /// A signed 32-bit integer.
     Int32(i32) = 0x9 |value| value.to_le_bytes();
-    /// 32 bits.
+    /// An unsigned 32-bit integer.
     UInt32(u32) = 0xa |value| value.to_le_bytes();
-    /// 64 bits, signed.
+    /// A signed 64-bit integer.
     Int64(i64) = 0xb |value| value.to_le_bytes();
-    /// 64 bits.
+    /// An unsigned 64-bit integer.
     UInt64(u64) = 0xc |value| value.to_le_bytes();
-    /// 32 bits, with a point.
+    /// A 32-bit floating-point number.
     Single(f32) = 0xd |value| value.to_le_bytes();
-    /// 64 bits, with a point.
+    /// A 64-bit floating-point number.
     Double(f64) = 0xe |value| value.to_le_bytes();
-    /// A `System.Decimal`, as it is in memory.
+    /// A `System.Decimal` in its memory layout.
     Decimal([u8; 16]) = 0xf |value| value;
-    /// A time: tenths of a microsecond since the beginning of 1601, UTC.
+    /// A time, in units of 100 ns since the beginning of 1601, UTC.
     DateTime(i64) = 0x10 |value| value.to_le_bytes();
     /// A GUID.
     Guid(Uuid) = 0x11 |value| value.to_bytes_le();
 }
 
-/// The payload of an event, or what is wrong with the values for it.
+/// Encodes the payload of an event, or returns why the values do not match the parameters.
 pub(super) fn payload(
     parameters: &[EventParameter],
     values: &[EventValue<'_>],
@@ -139,9 +139,9 @@ pub(super) fn payload(
     Ok(payload)
 }
 
-/// Reads the parameters of a delivered event, one after the other.
+/// Reads the parameters of a delivered event in order.
 ///
-/// Each call gives `None` where the payload ends before the value does, and stays where it is.
+/// A method returns `None` if the payload ends before the value does, and does not advance then.
 ///
 /// ```
 /// use clr_profiler::events::EventPayloadReader;
@@ -168,48 +168,48 @@ macro_rules! numbers {
 }
 
 impl<'a> EventPayloadReader<'a> {
-    /// Reads this payload from its beginning.
+    /// A reader at the beginning of this payload.
     #[must_use]
     pub fn new(payload: &'a [u8]) -> Self {
         Self { rest: payload }
     }
 
     numbers! {
-        /// 8 bits.
+        /// Reads an unsigned 8-bit integer.
         u8;
-        /// 16 bits.
+        /// Reads an unsigned 16-bit integer.
         u16;
-        /// 32 bits.
+        /// Reads an unsigned 32-bit integer.
         u32;
-        /// 64 bits.
+        /// Reads an unsigned 64-bit integer.
         u64;
-        /// 8 bits, signed.
+        /// Reads a signed 8-bit integer.
         i8;
-        /// 16 bits, signed.
+        /// Reads a signed 16-bit integer.
         i16;
-        /// 32 bits, signed.
+        /// Reads a signed 32-bit integer.
         i32;
-        /// 64 bits, signed.
+        /// Reads a signed 64-bit integer.
         i64;
-        /// 32 bits, with a point.
+        /// Reads a 32-bit floating-point number.
         f32;
-        /// 64 bits, with a point.
+        /// Reads a 64-bit floating-point number.
         f64;
     }
 
-    /// A truth value, 32 bits wide.
+    /// Reads a Boolean value of 32 bits.
     pub fn bool(&mut self) -> Option<bool> {
         self.u32().map(|value| value != 0)
     }
 
-    /// A GUID.
+    /// Reads a GUID.
     pub fn guid(&mut self) -> Option<Uuid> {
         let (value, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
         Some(Uuid::from_bytes_le(*value))
     }
 
-    /// A text: UTF-16 up to a zero. Lone surrogates become U+FFFD.
+    /// Reads a zero-terminated UTF-16 text. Lone surrogates become U+FFFD.
     pub fn string(&mut self) -> Option<String> {
         let units = self.rest.chunks_exact(2).map(|unit| match unit {
             [low, high] => u16::from_le_bytes([*low, *high]),
@@ -221,7 +221,7 @@ impl<'a> EventPayloadReader<'a> {
         Some(String::from_utf16_lossy(&text))
     }
 
-    /// What has not been read.
+    /// The remaining bytes.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest

@@ -1,16 +1,15 @@
-//! Which sessions are being ended, and which are being added to.
+//! The sessions that are ending, and those that providers are being added to.
 //!
-//! The runtime looks a session up under its lock and adds to it without: one that another thread ends
-//! meanwhile is freed under its hands. So nothing is added to a session that is being ended, and its end
-//! waits for what is being added. That is short, and calls nobody back. Whoever adds does not wait for an
-//! end: that runs code of the program, which may wait for the one who adds.
-
+//! The runtime looks a session up under its lock and adds to it without the lock: if another thread ends
+//! the session meanwhile, the memory in use is freed. So nothing is added to a session that is ending, and
+//! ending a session waits for additions, which are short and call nobody back. An addition does not wait
+//! for the end of a session, because ending runs code of the program, which may wait for the adding thread.
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::types::EventPipeSessionId;
 use crate::error::{Error, Result};
 
-/// Sessions, each as often as threads do so.
+/// Sessions; each occurs once for each thread that works on it.
 struct Sessions {
     being_ended: Vec<EventPipeSessionId>,
     added_to: Vec<EventPipeSessionId>,
@@ -20,11 +19,11 @@ static SESSIONS: Mutex<Sessions> = Mutex::new(Sessions {
     being_ended: Vec::new(),
     added_to: Vec::new(),
 });
-/// Somebody has added to a session.
+/// Notified after an addition to a session.
 static ADDED: Condvar = Condvar::new();
 
 fn sessions() -> MutexGuard<'static, Sessions> {
-    // Nothing panics while it is held.
+    // Nothing panics while the lock is held.
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -34,11 +33,11 @@ fn leave_out(sessions: &mut Vec<EventPipeSessionId>, session: EventPipeSessionId
     }
 }
 
-/// A session to which a provider is being added, until this is dropped.
+/// An addition to a session, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct AddedTo(EventPipeSessionId);
 
-/// Refused for a session that is being ended.
+/// Begins an addition; refused for a session that is ending.
 pub(super) fn add_to(call: &'static str, session: EventPipeSessionId) -> Result<AddedTo> {
     let mut sessions = sessions();
     if sessions.being_ended.contains(&session) {
@@ -55,11 +54,11 @@ impl Drop for AddedTo {
     }
 }
 
-/// A session that is being ended, until this is dropped.
+/// The ending of a session, which is finished when this is dropped.
 #[derive(Debug)]
 pub(super) struct BeingEnded(EventPipeSessionId);
 
-/// Waits until nobody adds to the session.
+/// Waits until no thread adds to the session.
 pub(super) fn end(session: EventPipeSessionId) -> BeingEnded {
     let mut sessions = sessions();
     sessions.being_ended.push(session);
@@ -99,13 +98,13 @@ mod tests {
         assert!(ended.recv_timeout(Duration::from_millis(50)).is_err());
         let refusal = add_to(CALL, ours).unwrap_err().to_string();
         assert_eq!(refusal, "X::Y was not called: the session is being ended");
-        // Others go on.
+        // Other sessions are not affected.
         drop(add_to(CALL, other).unwrap());
         drop(end(other));
         drop(adding);
         ended.recv().unwrap();
         assert!(add_to(CALL, ours).is_err());
-        // Two ends of one session do not wait for each other: the runtime keeps them apart.
+        // Two threads that end one session do not wait for each other: the runtime synchronises them.
         drop(end(ours));
         assert!(add_to(CALL, ours).is_err());
         ender.join().unwrap();

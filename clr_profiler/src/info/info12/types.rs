@@ -1,4 +1,4 @@
-//! Sessions, providers and events of EventPipe.
+//! Types of EventPipe: sessions, providers and events.
 
 use super::payload::EventType;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::ids::EventPipeProviderId;
 use crate::native::{Asked, List, answers, arguments, utf16};
 use clr_profiler_sys::COR_PRF_EVENTPIPE_PROVIDER_CONFIG;
 
-/// A session of EventPipe that the profiler has started.
+/// An EventPipe session that the profiler has started.
 #[doc(alias = "EVENTPIPE_SESSION")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventPipeSessionId(pub(super) u64);
@@ -27,30 +27,30 @@ arguments! {
 }
 
 answers! {
-    /// One that the profiler has made: nothing takes it away.
+    /// A provider that the profiler has created is never removed.
     usize => EventPipeProviderId<'static> = |raw, _| Ok(Self::from_runtime(raw));
     u64 => EventPipeSessionId = |raw, _| Ok(Self(raw));
 }
 
 impl EventPipeSessionId {
-    /// The session that native code knows by this number.
+    /// Creates an id from the native number of a session.
     ///
     /// # Safety
     ///
-    /// The runtime of this process gave the number for a session.
+    /// The runtime of this process returned the number for a session.
     #[must_use]
     pub const unsafe fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
 
-    /// The number by which native code knows it.
+    /// The native number of the session.
     #[must_use]
     pub const fn raw(self) -> u64 {
         self.0
     }
 }
 
-/// How severe an event is; sessions ask for a level and get the more severe ones too.
+/// The severity of an event; a session of some level also receives the more severe events.
 #[doc(alias = "COR_PRF_EVENTPIPE_LEVEL")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u32)]
@@ -58,7 +58,7 @@ impl EventPipeSessionId {
 pub enum EventLevel {
     /// Always delivered.
     LogAlways = 0,
-    /// The program cannot go on.
+    /// The program cannot continue.
     Critical = 1,
     /// Something failed.
     Error = 2,
@@ -70,26 +70,26 @@ pub enum EventLevel {
     Verbose = 5,
 }
 
-/// Which events of a provider a session gets.
+/// A provider of a session, and which of its events the session receives.
 #[doc(alias = "COR_PRF_EVENTPIPE_PROVIDER_CONFIG")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventPipeProviderConfig {
     /// The name of the provider, such as `Microsoft-Windows-DotNETRuntime`.
     pub name: String,
-    /// Those that have one of these keywords; 0 for those that have none.
+    /// Selects events that have one of these keywords; 0 selects events without keywords.
     pub keywords: u64,
-    /// Those of at least this severity.
+    /// Selects events of at least this severity.
     pub level: EventLevel,
-    /// What the provider is told besides: `name=value` pairs with `;` between them.
+    /// The filter data for the provider: `name=value` pairs, separated by `;`.
     pub filter: Option<String>,
 }
 
 impl EventPipeProviderConfig {
     /// All events of a provider.
     ///
-    /// Of the runtime's own provider those are left out that tell of each object of the heap, and the
-    /// collection at the session's start that brings them.
+    /// For the runtime's own provider, the events about each object of the heap are excluded, and with them
+    /// the collection at the start of the session that produces them.
     #[must_use]
     pub fn all(name: impl Into<String>) -> Self {
         let name = name.into();
@@ -107,29 +107,29 @@ impl EventPipeProviderConfig {
     }
 }
 
-/// The keywords of the runtime's provider by which a collection is asked for and each object of the heap
-/// told of (`GCHeapCollectKeyword` and `GCHeapDumpKeyword`).
+/// The keywords of the runtime's provider that request a collection and events about each object of the
+/// heap (`GCHeapCollectKeyword` and `GCHeapDumpKeyword`).
 const WHOLE_HEAP: u64 = 0x90_0000;
 
 fn is_runtime(provider: &str) -> bool {
     provider.eq_ignore_ascii_case("Microsoft-Windows-DotNETRuntime")
 }
 
-/// Refuses what has .NET 8 go through its heap, in which there can be objects whose types are gone. That can
-/// be long after the session was started.
+/// Refuses keywords that make .NET 8 walk its heap, possibly long after the session was started: the heap
+/// can have objects whose types are gone.
 fn collects_nothing(config: &EventPipeProviderConfig, asked: &Asked<'_>) -> Result<()> {
     let is_asked_for = is_runtime(&config.name) && config.keywords & WHOLE_HEAP != 0;
     match asked.info {
         Some(info) if is_asked_for && info.reads_lost_types()? => Err(Error::rule(
             asked.call,
-            "the keywords 0x100000 and 0x800000 have .NET 8 go through the heap, where it crashes when modules were \
-             unloaded: `HeapRecorder` goes through it safely",
+            "the keywords 0x100000 and 0x800000 make .NET 8 walk the heap, which crashes after modules were \
+             unloaded: `HeapRecorder` walks it safely",
         )),
         _ => Ok(()),
     }
 }
 
-/// The texts of a provider's configuration as native code has them, and the rest.
+/// The native configuration of a provider, with the texts that it points to.
 pub(crate) struct Config {
     _texts: [Vec<u16>; 2],
     pub(super) native: COR_PRF_EVENTPIPE_PROVIDER_CONFIG,
@@ -154,7 +154,7 @@ impl Config {
     }
 }
 
-/// Several of them.
+/// Native configurations of several providers.
 pub(crate) struct Configs {
     native: List<COR_PRF_EVENTPIPE_PROVIDER_CONFIG>,
     _held: Vec<Config>,
@@ -177,14 +177,14 @@ impl Configs {
 pub struct EventParameter {
     /// Its name.
     pub name: String,
-    /// Its type, or that of its elements.
+    /// Its type, or that of its elements for an array.
     pub r#type: EventType,
     /// Whether it is an array.
     pub is_array: bool,
 }
 
 impl EventParameter {
-    /// A parameter that is one value.
+    /// A parameter with a single value.
     #[must_use]
     pub fn new(name: impl Into<String>, r#type: EventType) -> Self {
         Self {
@@ -205,21 +205,21 @@ impl EventParameter {
     }
 }
 
-/// An event that a provider can raise.
+/// The definition of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventDefinition {
     /// Its name.
     pub name: String,
-    /// Its number within the provider.
+    /// Its id within the provider.
     pub id: u32,
-    /// Its keywords, by which sessions ask for it.
+    /// Its keywords, by which sessions select it.
     pub keywords: u64,
     /// The version of its parameters.
     pub version: u32,
-    /// How severe it is.
+    /// Its severity.
     pub level: EventLevel,
-    /// What it stands for: 0 for an event of its own, 1 for a start, 2 for a stop...
+    /// The opcode: 0 for informational events, 1 for a start, 2 for a stop...
     pub opcode: u8,
     /// Whether the stack is recorded with it.
     pub with_stack: bool,
@@ -244,10 +244,10 @@ impl EventDefinition {
     }
 }
 
-/// An event that a provider has.
+/// A defined event of a provider.
 ///
 /// From [`event_pipe_define_event`](crate::info::CorProfilerInfo12::event_pipe_define_event). It lives as
-/// long as its provider: as the process.
+/// long as its provider, which is as long as the process.
 #[doc(alias = "EVENTPIPE_EVENT")]
 #[derive(Clone, Debug)]
 pub struct DefinedEvent {
@@ -257,13 +257,13 @@ pub struct DefinedEvent {
 }
 
 impl DefinedEvent {
-    /// The number by which native code knows it.
+    /// The native number of the event.
     #[must_use]
     pub fn raw(&self) -> usize {
         self.raw
     }
 
-    /// The provider that has it.
+    /// Its provider.
     #[must_use]
     pub fn provider(&self) -> EventPipeProviderId<'static> {
         self.provider
