@@ -1,4 +1,4 @@
-//! Calls that load types, and where they can be made.
+//! Calls that load types, and their preconditions.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -10,16 +10,17 @@ use crate::info::Sealed;
 use crate::runtime::{is_loading, lock, may_wait};
 use clr_profiler_il::token::MethodDef;
 
-/// The modules of .NET 9 whose loading is known to be over.
+/// The modules that are known to have finished loading, on .NET 9.
 #[derive(Debug, Default)]
 struct Loaded(Mutex<HashSet<ModuleId>>);
 
-/// How many methods are asked for at the most until one of a loaded type is found.
+/// The maximum number of methods that are queried to find one whose type is loaded.
 const METHODS: u32 = 10_000;
 
-/// Refuses a call that may load types of a module where the runtime could not bear that.
+/// Refuses a call that may load types of a module if the runtime would crash.
 ///
-/// It takes a thread that has run managed code: runtimes do not look, and follow a null pointer.
+/// The call needs a thread that has run managed code: runtimes do not check that, and follow a null
+/// pointer.
 pub(super) fn may_load_types(
     info: &(impl Sealed + ?Sized),
     call: &'static str,
@@ -29,7 +30,7 @@ pub(super) fn may_load_types(
     if info.current_thread_id().is_err() {
         return Err(Error::rule_with_code(
             call,
-            "the call may load a type, which takes a thread that has run managed code: make it in a \
+            "the call may load a type, which requires a thread that has run managed code: make it in a \
              callback on such a thread",
             Hresult::CORPROF_E_NOT_MANAGED_THREAD,
         ));
@@ -37,29 +38,29 @@ pub(super) fn may_load_types(
     if is_loading() && !may_wait() {
         return Err(Error::rule(
             call,
-            "the call may load a type, which cannot be done in this callback: make it in \
+            "the call may load a type, which is not possible in this callback: make it in \
              `module_load_finished` or later",
         ));
     }
     if info.runtime_major()? == 9 && !is_loaded(info, module) {
         return Err(Error::rule_with_code(
             call,
-            "the module may still be loading, where .NET 9 cannot load its types: ask when one of its \
-             types is in use",
+            "the module may still be loading, and .NET 9 cannot load its types yet: make the call when one \
+             of its types is in use",
             Hresult::CORPROF_E_DATAINCOMPLETE,
         ));
     }
     Ok(())
 }
 
-/// Whether the loading of a module is over, which goes on after the callbacks that tell of it: the program
-/// then has loaded a type of it.
+/// Whether the loading of a module has finished. It continues after the callbacks that report it; a loaded
+/// type of the module shows that it has finished.
 fn is_loaded(info: &ProfilerInfo, module: ModuleId) -> bool {
     let loaded = &info.extension::<Loaded>().0;
     if lock(loaded).contains(&module) {
         return true;
     }
-    // Here the profiler might have done so.
+    // During loading, the profiler itself might have loaded a type.
     if is_loading() {
         return false;
     }

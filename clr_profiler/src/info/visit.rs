@@ -1,4 +1,4 @@
-//! Calls during which the runtime calls back for each item: the visitor of the caller, and how it ended.
+//! Native calls that call back for each item: the caller's visitor, and how it ended.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -7,10 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::error::Result;
 
-/// What the runtime passes through to its callback.
+/// The data that the runtime passes unchanged to its callback.
 pub(super) struct Visit<V> {
     visitor: V,
-    /// Whether the visitor said to stop.
+    /// Whether the visitor returned `Break`.
     stopped: bool,
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -24,28 +24,28 @@ impl<V> Visit<V> {
         }
     }
 
-    /// What the callback gets as its data.
+    /// The pointer to pass to the native call as data.
     pub(super) fn data(&mut self) -> *mut c_void {
         (&raw mut *self).cast()
     }
 
-    /// What the callback got as its data.
+    /// The visit that the callback receives as data.
     ///
     /// # Safety
     ///
-    /// It came from [`data`](Self::data) of the same `V`, during the call that it was passed to, and
-    /// nobody else touches it during `'a`.
+    /// `data` is the result of [`data`](Self::data) for the same `V`, during the call that it was passed
+    /// to, and nothing else accesses it during `'a`.
     pub(super) unsafe fn of<'a>(data: *mut c_void) -> &'a mut Self {
         // SAFETY: guaranteed by the caller.
         unsafe { &mut *data.cast::<Self>() }
     }
 
-    /// Whether the visitor is not to be called any more: not every runtime heeds that.
+    /// Whether the visitor must not be called again: some runtimes continue although the callback stopped.
     pub(super) fn is_over(&self) -> bool {
         self.stopped || self.panic.is_some()
     }
 
-    /// Calls the visitor, and says whether to go on. A panic ends here for now.
+    /// Calls the visitor, and returns whether to continue. A panic is caught until [`end`](Self::end).
     pub(super) fn item(&mut self, visit: impl FnOnce(&mut V) -> ControlFlow<()>) -> bool {
         match catch_unwind(AssertUnwindSafe(|| visit(&mut self.visitor))) {
             Ok(ControlFlow::Continue(())) => return true,
@@ -55,7 +55,8 @@ impl<V> Visit<V> {
         false
     }
 
-    /// What the call answered, and whether the visitor stopped it; a panic of the visitor goes on.
+    /// The result of the native call, and whether the visitor stopped it. A panic of the visitor is
+    /// resumed.
     pub(super) fn end<T>(self, answer: Result<T>) -> (Result<()>, bool) {
         if let Some(payload) = self.panic {
             resume_unwind(payload);

@@ -1,4 +1,4 @@
-//! What hooks can ask about the call that they are called for.
+//! The frame, arguments and returned value of a hooked call.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,13 +16,13 @@ use sys::{COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE};
 pub struct EltInfo(usize);
 
 impl EltInfo {
-    /// What native code has as a number.
+    /// Creates the handle from its native number.
     #[must_use]
     pub const fn from_raw(raw: usize) -> Self {
         Self(raw)
     }
 
-    /// The number that native code has.
+    /// The native number.
     #[must_use]
     pub const fn raw(self) -> usize {
         self.0
@@ -36,18 +36,18 @@ impl EltInfo {
 pub struct MemoryRange<'hook>(COR_PRF_FUNCTION_ARGUMENT_RANGE, PhantomData<&'hook ()>);
 
 impl MemoryRange<'_> {
-    /// The range that the runtime tells of, if it does.
+    /// The range that the runtime returned, if any.
     pub(super) fn optional(range: COR_PRF_FUNCTION_ARGUMENT_RANGE) -> Option<Self> {
         (range.startAddress != 0).then_some(Self(range, PhantomData))
     }
 
-    /// The address at which it begins.
+    /// The start address.
     #[must_use]
     pub fn start(&self) -> usize {
         self.0.startAddress
     }
 
-    /// Its length in bytes.
+    /// The length in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.0.length as usize
@@ -60,35 +60,37 @@ impl fmt::Debug for MemoryRange<'_> {
     }
 }
 
-/// Frame and arguments of a call that begins.
+/// The frame and arguments of a call, on entry.
 #[doc(alias = "COR_PRF_FUNCTION_ARGUMENT_INFO")]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct EnterInfo<'hook> {
-    /// The frame, if it was asked for.
+    /// The frame, if [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) is set.
     pub frame: Option<FrameInfo<'hook>>,
-    /// Where the arguments are, from left to right, `this` first; empty unless they were asked for.
+    /// The memory of the arguments from left to right, `this` first; empty unless
+    /// [`ENABLE_FUNCTION_ARGS`](crate::EventMask::ENABLE_FUNCTION_ARGS) is set.
     pub arguments: &'hook [MemoryRange<'hook>],
 }
 
-/// Frame and returned value of a call that ends.
+/// The frame and returned value of a call, on leaving.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LeaveInfo<'hook> {
-    /// The frame, if it was asked for.
+    /// The frame, if [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO) is set.
     pub frame: Option<FrameInfo<'hook>>,
-    /// Where the returned value is, if it was asked for and there is one.
+    /// The memory of the returned value, if there is one and
+    /// [`ENABLE_FUNCTION_RETVAL`](crate::EventMask::ENABLE_FUNCTION_RETVAL) is set.
     pub value: Option<MemoryRange<'hook>>,
 }
 
-/// Takes the places of a call's arguments; to be used again for other calls.
+/// A reusable buffer for the memory ranges of a call's arguments.
 pub struct ArgumentBuffer {
-    /// As aligned as the structure that the runtime writes, and without gaps: its ranges begin in
-    /// the middle of what a range would be, so all of the memory has to be initialised.
+    /// Aligned like the structure that the runtime writes. The ranges in it are at an offset that is not a
+    /// multiple of their size, so all of the memory must be initialised.
     memory: Vec<u64>,
 }
 
-/// Where the places begin in what the runtime writes.
+/// The offset of the ranges in the structure that the runtime writes.
 const RANGES: usize = offset_of!(COR_PRF_FUNCTION_ARGUMENT_INFO, ranges);
 const RANGE: usize = size_of::<COR_PRF_FUNCTION_ARGUMENT_RANGE>();
 const WORD: usize = size_of::<u64>();
@@ -99,7 +101,7 @@ const _: () = assert!(
 );
 
 impl ArgumentBuffer {
-    /// A buffer that is big enough for most calls. It grows when need be.
+    /// A buffer that is large enough for most calls. It grows if necessary.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -107,14 +109,13 @@ impl ArgumentBuffer {
         }
     }
 
-    /// Has the runtime fill it, by a call that takes the size in bytes, changes it where it is too
-    /// small, and takes where to write to.
+    /// Fills the buffer by a native call. The call takes the size in bytes, and corrects it if it is too
+    /// small, and the address to write to.
     pub(super) fn fill<'hook>(
         &'hook mut self,
         mut call: impl FnMut(&mut u32, *mut COR_PRF_FUNCTION_ARGUMENT_INFO) -> Result<Hresult>,
     ) -> Result<&'hook [MemoryRange<'hook>]> {
-        // What is left of another call would be taken for this one's where the runtime writes
-        // nothing, which is so unless arguments were asked for.
+        // Clears the count of an earlier call: the runtime writes nothing unless arguments are enabled.
         if let Some(first) = self.memory.first_mut() {
             *first = 0;
         }
@@ -135,8 +136,8 @@ impl ArgumentBuffer {
         // and all of it is initialised.
         let count = unsafe { (*start.cast::<COR_PRF_FUNCTION_ARGUMENT_INFO>()).numRanges } as usize;
         let room = (self.memory.len() * WORD - RANGES) / RANGE;
-        // SAFETY: `room` ranges fit behind the beginning of the structure, all initialised; a
-        // `MemoryRange` is a transparent wrapper, and the buffer is borrowed for its lifetime.
+        // SAFETY: `room` ranges fit after the start of the structure, all initialised; a `MemoryRange` is a
+        // transparent wrapper, and the buffer is borrowed for its lifetime.
         Ok(unsafe {
             std::slice::from_raw_parts(
                 start.byte_add(RANGES).cast::<MemoryRange<'hook>>(),
@@ -216,7 +217,7 @@ mod tests {
             Ok(Hresult::S_OK)
         });
         let ranges = ranges.unwrap();
-        // As many as fit behind the two numbers.
+        // As many as fit after the two numbers.
         assert_eq!(ranges.len(), (36 * WORD - RANGES) / RANGE);
         assert!(
             ranges

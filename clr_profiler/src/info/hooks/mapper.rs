@@ -1,4 +1,4 @@
-//! The function that decides which functions have hooks: Rust closures for the runtime.
+//! The mapper, which selects the functions that have hooks: Rust closures for the runtime.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -9,23 +9,23 @@ use crate::ids::FunctionId;
 use clr_profiler_sys as sys;
 use sys::BOOL;
 
-/// Whether a function has hooks, and what they get.
+/// Whether a function has hooks, and the value that they receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hooked {
     /// It has none.
     No,
-    /// It has hooks, which get its id.
+    /// It has hooks, which receive its id.
     ById,
-    /// It has hooks, which get this number instead of its id. Zero means the id.
+    /// It has hooks, which receive this number instead of its id. Zero means the id.
     ByClientId(usize),
 }
 
-/// Asks the mapper; a panic of it ends here.
+/// Calls the mapper, and catches its panics.
 ///
 /// # Safety
 ///
-/// `hook` points to a `BOOL` that may be written, or is null.
+/// `hook` is null or points to a writable `BOOL`.
 unsafe fn ask(
     mapper: impl Fn(FunctionId) -> Hooked,
     function: sys::FunctionID,
@@ -39,7 +39,7 @@ unsafe fn ask(
         Ok(Hooked::ById | Hooked::ByClientId(0)) => (true, function),
         Ok(Hooked::ByClientId(id)) => (true, id),
         Err(payload) => {
-            // A payload may panic again when it is dropped.
+            // Dropping a payload may panic again.
             std::mem::forget(payload);
             (false, function)
         }
@@ -59,18 +59,18 @@ where
     const {
         assert!(
             size_of::<F>() == 0,
-            "this mapper has no place for what the closure captures: use set_function_id_mapper2"
+            "this mapper stores no data for the closure: capture nothing, or use set_function_id_mapper2"
         );
     }
-    // Its value is nothing but its type.
+    // The closure's type determines its value.
     let _ = mapper;
 
     unsafe extern "system" fn native<F>(function: sys::FunctionID, hook: *mut BOOL) -> usize
     where
         F: Fn(FunctionId) -> Hooked + Copy + Send + Sync + 'static,
     {
-        // SAFETY: `F` has no bytes, so any aligned pointer reads one; there was one before, which
-        // was `Copy`, so there may be another.
+        // SAFETY: `F` has no bytes, so any aligned pointer reads one. A value existed before and `F` is
+        // `Copy`, so another one may exist.
         let mapper: F = unsafe { NonNull::<F>::dangling().read() };
         // SAFETY: the runtime passes a pointer to a variable of its own.
         unsafe { ask(mapper, function, hook) }
@@ -78,7 +78,7 @@ where
     native::<F>
 }
 
-/// A closure that the runtime has for good.
+/// A closure that the runtime keeps forever.
 pub(super) struct Leaked<F>(NonNull<F>, PhantomData<F>);
 
 impl<F> Leaked<F> {
@@ -90,12 +90,12 @@ impl<F> Leaked<F> {
     ///
     /// Nobody else has the pointer.
     pub(super) unsafe fn take_back(self) {
-        // SAFETY: it was leaked from a box, and guaranteed by the caller.
+        // SAFETY: the pointer was leaked from a box, and the caller guarantees that it is the only one.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
-/// The native function for any closure, and what it has to be called with.
+/// The native function for any closure, and the data that it must be called with.
 pub(super) fn with_data<F>(mapper: F) -> (sys::FunctionIDMapper2, Leaked<F>)
 where
     F: Fn(FunctionId) -> Hooked + Send + Sync + 'static,
@@ -150,7 +150,7 @@ mod tests {
             assert_eq!(unsafe { native(function, data.as_ptr(), &mut hook) }, id);
             assert_eq!(hook.as_bool(), is_hooked);
         }
-        // SAFETY: nobody calls it any more.
+        // SAFETY: it is no longer called.
         unsafe { data.take_back() };
     }
 }

@@ -1,4 +1,4 @@
-//! Enter, leave and tailcall hooks, of all generations, and the mapper of their ids.
+//! Enter, leave and tailcall hooks of all generations, and the mapper of their ids.
 
 mod frame;
 mod mapper;
@@ -19,7 +19,7 @@ pub use sys::{
     FunctionTailcall2, FunctionTailcall3, FunctionTailcall3WithInfo,
 };
 
-/// The setters of hooks, one a row: what each takes, and the native method. A hook may be left out.
+/// Defines the setters of hooks. A row has the hooks, each of which is optional, and the native method.
 macro_rules! setters {
     ($(
         $(#[$attribute:meta])*
@@ -40,16 +40,16 @@ macro_rules! setters {
     )*};
 }
 
-/// The same for the owner of the hooks.
+/// Defines the setters that the owner of the hooks uses.
 macro_rules! setters_of_owner {
     ($(
         $name:ident($enter:ident, $leave:ident, $tailcall:ident) = $interface:ident::$method:ident;
     )*) => {$(
-        /// Sets hooks, for whoever owns the hooks.
+        /// Sets hooks for their owner.
         ///
         /// # Safety
         ///
-        /// As for the method of [`CorProfilerInfoHooks`] that wraps the same.
+        /// As for the method of [`CorProfilerInfoHooks`] that wraps the same native method.
         pub(crate) unsafe fn $name(
             info: &ProfilerInfo,
             enter: Option<$enter>,
@@ -61,119 +61,114 @@ macro_rules! setters_of_owner {
     )*};
 }
 
-/// What makes a question of a hook with info safe.
+/// The safety precondition of queries in hooks with info.
 macro_rules! in_hook {
     ($kind:literal) => {
         concat!(
             "This is called in ", $kind, " hook set by ",
             "[`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info), ",
-            "on its thread, with the function that the hook is called for and what it got as `elt`. ",
-            "The answer is not used when the hook has returned.",
+            "on its thread, with the function that the hook is called for and its argument `elt`. ",
+            "The result is not used after the hook has returned.",
         )
     };
 }
 
-/// Enter, leave and tailcall hooks: functions that compiled code calls by itself.
+/// Enter, leave and tailcall hooks: functions that compiled code calls directly.
 ///
-/// A process has one set of hooks and one mapper: of several calls the last one wins. They are set
-/// in `initialize`; the hooks are called where
-/// [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE) was asked for.
+/// A process has one set of hooks and one mapper: the last call of a setter wins. Set them in `initialize`.
+/// The hooks are called if [`MONITOR_ENTERLEAVE`](crate::EventMask::MONITOR_ENTERLEAVE) is set.
 ///
-/// Hooks and mapper have one owner. Where [`Setup::hooks`](crate::Setup::hooks) or
+/// Hooks and mapper have one owner. If [`Setup::hooks`](crate::Setup::hooks) or
 /// [`Setup::hooks_with_info`](crate::Setup::hooks_with_info) set them, all setters of this trait are
-/// refused; after a setter of this trait, those of `Setup` are. Hooks that are set here get what the
-/// mapper answers: a hook that takes it for more than a number relies on the mapper that its own
-/// author sets, before the hooks.
+/// refused; after a setter of this trait, those of `Setup` are. Hooks that are set here receive the number
+/// that the mapper returned. A hook that uses it as more than a number relies on the mapper, so its author
+/// sets the mapper first.
 ///
-/// A hook runs on the thread that runs the function, as part of it: it must not panic, must not
-/// block, and for as long as it runs no garbage can be collected.
+/// A hook runs on the thread that runs the function, as part of it. It must not panic or block, and no
+/// garbage can be collected while it runs.
 pub trait CorProfilerInfoHooks: Sealed {
     setters! {
-    /// Sets the hooks of the first generation, which get the function and nothing else.
+    /// Sets the hooks of the first generation, which receive only the function.
     ///
-    /// Deprecated: [`set_enter_leave_function_hooks3`](Self::set_enter_leave_function_hooks3) took
-    /// their place.
+    /// Deprecated in favour of [`set_enter_leave_function_hooks3`](Self::set_enter_leave_function_hooks3).
     ///
     /// # Safety
     ///
-    /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
-    /// function, on any thread, with whatever number the mapper answers, until the process ends. On
-    /// 64-bit systems the runtime calls them like a C function; on x86 they must keep all registers.
+    /// The hooks do not unwind, and are sound to call on entry to or exit from any managed function, on any
+    /// thread, with any number that the mapper returns, until the process ends. On 64-bit systems the
+    /// runtime calls them like C functions; on x86 they must preserve all registers.
     #[wraps(ICorProfilerInfo::SetEnterLeaveFunctionHooks at INITIALIZE with MONITOR_ENTERLEAVE
-        fails "Where `Setup` has set the hooks; `CORPROF_E_CALL_ONLY_FROM_INIT` elsewhere than \
-               in `initialize`, `E_INVALIDARG` for a notification profiler, or where there is \
-               no hook at all.")]
+        fails "`Setup` has set the hooks; `CORPROF_E_CALL_ONLY_FROM_INIT` outside `initialize`; \
+               `E_INVALIDARG` for a notification profiler, or if no hook is given.")]
     set_enter_leave_function_hooks(FunctionEnter, FunctionLeave, FunctionTailcall)
         = ICorProfilerInfo::SetEnterLeaveFunctionHooks;
 
-    /// Sets the hooks of the second generation, which can get frame, arguments and returned value.
+    /// Sets the hooks of the second generation, which can receive frame, arguments and returned value.
     ///
-    /// Deprecated: [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info)
-    /// took their place.
+    /// Deprecated in favour of
+    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info).
     ///
     /// # Safety
     ///
     /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
     #[wraps(ICorProfilerInfo2::SetEnterLeaveFunctionHooks2 at INITIALIZE
-        with [MONITOR_ENTERLEAVE ", and for more than the function "
+        with [MONITOR_ENTERLEAVE "; for frame, arguments and returned value also "
               ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS ", " ENABLE_FUNCTION_RETVAL "."]
         fails "As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
     set_enter_leave_function_hooks2(FunctionEnter2, FunctionLeave2, FunctionTailcall2)
         = ICorProfilerInfo2::SetEnterLeaveFunctionHooks2;
 
-    /// Sets the fast hooks of the third generation, which get an id and nothing else.
+    /// Sets the fast hooks of the third generation, which receive only an id.
     ///
-    /// Compiled code calls them without any preparation: they are written in assembly and keep all
-    /// registers. On Linux x64 the enter hook finds the id in `r14`, the leave and tailcall hooks in
+    /// Compiled code calls them without saving registers, so they are written in assembly and preserve all
+    /// registers. On Linux x64 the enter hook receives the id in `r14`, the leave and tailcall hooks in
     /// `rdi`.
     ///
     /// # Safety
     ///
-    /// Each hook does not unwind, keeps every register that the platform's profiling hooks keep
-    /// (those of arguments and of the returned value included), and is sound to be called at the
-    /// beginning or end of any managed function, on any thread, with whatever number the mapper
-    /// answers, until the process ends.
+    /// The hooks do not unwind, preserve every register that the platform's profiling hooks preserve
+    /// (including those of arguments and of the returned value), and are sound to call on entry to or exit
+    /// from any managed function, on any thread, with any number that the mapper returns, until the process
+    /// ends.
     #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3 at INITIALIZE
-        with [MONITOR_ENTERLEAVE ", and none of those that have hooks get more than the id: with \
-                  them the hooks are not called."]
+        with [MONITOR_ENTERLEAVE ", and none of the events that give hooks more than the id: the \
+                  runtime does not call fast hooks with them."]
         fails "As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
     set_enter_leave_function_hooks3(FunctionEnter3, FunctionLeave3, FunctionTailcall3)
         = ICorProfilerInfo3::SetEnterLeaveFunctionHooks3;
 
-    /// Sets the hooks of the third generation that can ask for frame, arguments and returned value.
+    /// Sets the hooks of the third generation that can query frame, arguments and returned value.
     ///
-    /// The runtime saves the registers and calls them like C functions.
+    /// The runtime saves the registers and calls the hooks like C functions.
     ///
     /// On .NET Core 3.1 on x86-64 other than Windows, enter hooks of this kind and of the first and second
-    /// generation change the program: of the arguments in floating-point registers the runtime restores
-    /// two alone, and [`function_enter3_info`](Self::function_enter3_info) overwrites these where the
-    /// function takes structures. [`Setup::hooks_with_info`](crate::Setup::hooks_with_info) puts the
-    /// arguments back.
+    /// generation change the program: the runtime restores only two of the arguments in floating-point
+    /// registers, and [`function_enter3_info`](Self::function_enter3_info) overwrites these if the function
+    /// takes structures. [`Setup::hooks_with_info`](crate::Setup::hooks_with_info) restores the arguments.
     ///
     /// # Safety
     ///
-    /// Each hook does not unwind, and is sound to be called at the beginning or end of any managed
-    /// function, on any thread, with whatever number the mapper answers, until the process ends.
+    /// The hooks do not unwind, and are sound to call on entry to or exit from any managed function, on any
+    /// thread, with any number that the mapper returns, until the process ends.
     #[wraps(ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo at INITIALIZE
         with [MONITOR_ENTERLEAVE ", and at least one of "
-              ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS " and " ENABLE_FUNCTION_RETVAL ". The runtime has to know them already, which otherwise \
-                  comes after `initialize`: call \
-                  [`info.set_event_mask2(setup.events())`](crate::info::CorProfilerInfo5::set_event_mask2) \
-                  before."]
-        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` before those events were set, and as for \
+              ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS " and " ENABLE_FUNCTION_RETVAL ". The runtime must have received them \
+                  before this call, although `Setup` normally sets events after `initialize`: first call \
+                  [`info.set_event_mask2(setup.events())`](crate::info::CorProfilerInfo5::set_event_mask2)."]
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` before those events are set, and as for \
                [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
     set_enter_leave_function_hooks3_with_info(FunctionEnter3WithInfo, FunctionLeave3WithInfo, FunctionTailcall3WithInfo)
         = ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo;
     }
 
-    /// Sets the function that says which functions have hooks, and what the hooks get.
+    /// Sets the mapper, which selects the functions that have hooks, and the value that the hooks receive.
     ///
-    /// It is asked once for each function, when that is compiled; where it panics, the function has
-    /// no hooks. A closure is taken that captures nothing, since the runtime has no place for it:
-    /// [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes any.
+    /// It is called once for each function, before that is compiled; if it panics, the function has no
+    /// hooks. The closure must capture nothing, because the runtime stores no data for it;
+    /// [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes any closure.
     #[wraps(ICorProfilerInfo::SetFunctionIDMapper at INITIALIZE
-        fails "Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` \
-               in a profiler that was attached, `E_INVALIDARG` for a notification profiler.")]
+        fails "`Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in an \
+               attached profiler; `E_INVALIDARG` for a notification profiler.")]
     fn set_function_id_mapper<F>(&self, mapper: F) -> Result<()>
     where
         F: Fn(FunctionId) -> Hooked + Copy + Send + Sync + 'static,
@@ -185,13 +180,13 @@ pub trait CorProfilerInfoHooks: Sealed {
         })
     }
 
-    /// Sets the function that says which functions have hooks, and what the hooks get.
+    /// Sets the mapper, which selects the functions that have hooks, and the value that the hooks receive.
     ///
-    /// It is asked once for each function, when that is compiled; where it panics, the function has
-    /// no hooks. It is never dropped: code that calls the hooks lives as long as the process.
+    /// It is called once for each function, before that is compiled; if it panics, the function has no
+    /// hooks. It is never dropped: code that calls the hooks lives as long as the process.
     #[wraps(ICorProfilerInfo3::SetFunctionIDMapper2 at INITIALIZE
-        fails "Where `Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` \
-               in a profiler that was attached, `E_INVALIDARG` for a notification profiler.")]
+        fails "`Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in an \
+               attached profiler; `E_INVALIDARG` for a notification profiler.")]
     fn set_function_id_mapper2<F>(&self, mapper: F) -> Result<()>
     where
         F: Fn(FunctionId) -> Hooked + Send + Sync + 'static,
@@ -201,17 +196,17 @@ pub trait CorProfilerInfoHooks: Sealed {
         })
     }
 
-    /// Frame and arguments of a call, in its enter hook.
+    /// The frame and arguments of a call, in its enter hook.
     ///
-    /// The arguments are in memory that is the call's; `buffer` takes their places and can be used
-    /// again and again.
+    /// `buffer` receives the addresses of the arguments, which are in the memory of the call, and is
+    /// reusable.
     ///
     /// # Safety
     ///
     #[doc = in_hook!("an enter")]
     #[wraps(ICorProfilerInfo3::GetFunctionEnter3Info at "the hook."
         with [ENABLE_FRAME_INFO " for the frame, " ENABLE_FUNCTION_ARGS " for the arguments."]
-        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` unless those hooks are in use.")]
     unsafe fn function_enter3_info<'hook>(
         &self,
         function: FunctionId,
@@ -234,7 +229,7 @@ pub trait CorProfilerInfoHooks: Sealed {
         })
     }
 
-    /// Frame and returned value of a call, in its leave hook.
+    /// The frame and returned value of a call, in its leave hook.
     ///
     /// # Safety
     ///
@@ -242,11 +237,11 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// # Structures
     ///
-    /// On .NET Core 3.1 the value of a structure of up to 16 bytes is not the structure, unless it is
-    /// in one integer register: the range is where that is saved, whatever else there is.
+    /// On .NET Core 3.1 the range of a structure of up to 16 bytes is not the structure, unless that is in
+    /// one integer register: the range is where the runtime saves that register.
     #[wraps(ICorProfilerInfo3::GetFunctionLeave3Info at "the hook."
         with [ENABLE_FRAME_INFO " for the frame, " ENABLE_FUNCTION_RETVAL " for the value."]
-        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` unless those hooks are in use.")]
     unsafe fn function_leave3_info<'hook>(
         &self,
         function: FunctionId,
@@ -270,13 +265,13 @@ pub trait CorProfilerInfoHooks: Sealed {
         })
     }
 
-    /// The frame of a function that ends in a tail call, in its tailcall hook.
+    /// The frame of a function that makes a tail call, in its tailcall hook.
     ///
     /// # Safety
     ///
     #[doc = in_hook!("a tailcall")]
     #[wraps(ICorProfilerInfo3::GetFunctionTailcall3Info at "the hook." with ENABLE_FRAME_INFO
-        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` where those hooks are not in use.")]
+        fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` unless those hooks are in use.")]
     unsafe fn function_tailcall3_info<'hook>(
         &self,
         function: FunctionId,
@@ -301,7 +296,7 @@ setters_of_owner! {
         = ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo;
 }
 
-/// Sets the mapper, for whoever owns the hooks.
+/// Sets the mapper for the owner of the hooks.
 pub(crate) fn set_mapper2<F>(info: &ProfilerInfo, mapper: F) -> Result<()>
 where
     F: Fn(FunctionId) -> Hooked + Send + Sync + 'static,
@@ -312,7 +307,7 @@ where
         ICorProfilerInfo3::SetFunctionIDMapper2(Some(native), data.as_ptr())
     );
     if let Err(error) = set {
-        // SAFETY: the runtime did not take it.
+        // SAFETY: the runtime did not accept it.
         unsafe { data.take_back() };
         return Err(error);
     }

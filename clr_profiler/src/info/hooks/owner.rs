@@ -1,7 +1,7 @@
-//! Who has set the hooks and the mapper of their ids: a process has one set of both.
+//! The owner of the hooks and the mapper of their ids. A process has one set of both.
 //!
-//! Hooks take what the mapper answers for what they expect, a pointer as a rule. So the two belong
-//! together, whichever of the runtime's calls set them.
+//! Hooks use the number from the mapper, usually as a pointer. So both must have the same owner, whichever
+//! native calls set them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 #[derive(Clone, Copy)]
 enum Owner {
-    /// The component that [`Setup`](crate::Setup) sets.
+    /// The component that [`Setup`](crate::Setup) installs.
     Setup,
     /// The profiler's author, by calls of [`ProfilerInfo`](crate::ProfilerInfo).
     Author,
@@ -17,16 +17,18 @@ enum Owner {
 
 static OWNER: Mutex<Option<Owner>> = Mutex::new(None);
 
-/// Makes hooks and mapper those of `Setup`, for good.
+/// Makes `Setup` the owner of hooks and mapper, permanently.
 ///
 /// # Errors
 ///
-/// Where they have an owner already.
+/// Hooks and mapper have an owner already.
 pub(crate) fn claim_hooks(call: &'static str) -> Result<()> {
     let mut owner = OWNER.lock().unwrap_or_else(PoisonError::into_inner);
     let rule = match owner.replace(Owner::Setup) {
         None => return Ok(()),
-        Some(Owner::Setup) => "this library has set hooks already; a process has one set of them",
+        Some(Owner::Setup) => {
+            "this library has already set hooks, and a process has one set of them"
+        }
         Some(Owner::Author) => {
             *owner = Some(Owner::Author);
             "hooks or a mapper were set on `ProfilerInfo` before: hooks and the mapper of their ids \

@@ -11,14 +11,14 @@ use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, TypeSig};
 use clr_profiler_il::token::{FieldDef, TypeDef};
 
-/// A field of an object: its name, where it is, and what it holds.
-pub(super) struct FieldPlace {
+/// A field of an object: its name, offset and kind.
+pub(super) struct Field {
     pub(super) name: String,
     pub(super) offset: usize,
     pub(super) kind: Kind,
 }
 
-impl FieldPlace {
+impl Field {
     /// The value of the field in the region of an object or a structure.
     pub(super) fn read<'a>(
         &self,
@@ -30,24 +30,24 @@ impl FieldPlace {
 }
 
 /// The fields that a type itself declares.
-pub(super) fn instance_fields(info: &ProfilerInfo, class: ClassId) -> Result<Vec<FieldPlace>> {
+pub(super) fn instance_fields(info: &ProfilerInfo, class: ClassId) -> Result<Vec<Field>> {
     let facts = info.class_id_info2(class)?;
     let Some(module) = facts.module else {
         return Ok(Vec::new());
     };
     let metadata = info.module_metadata(module)?;
-    let mut places = Vec::new();
+    let mut declared = Vec::new();
     for (token, offset) in info.class_layout(class)?.fields {
         let (name, signature) = field(&metadata, token)?;
         if let Some(kind) = kind_of(info, &signature, &facts.type_arguments)? {
-            places.push(FieldPlace {
+            declared.push(Field {
                 name,
                 offset: offset as usize,
                 kind,
             });
         }
     }
-    Ok(places)
+    Ok(declared)
 }
 
 /// A static field of a type: its token and its type.
@@ -67,7 +67,7 @@ pub(super) fn static_field(
     };
     let (_, signature) = field(&metadata, token)?;
     let kind = match signature.unmodified() {
-        // Where the structure ends has to be known: the value stands alone.
+        // The size of the structure must be known, because no object bounds a static field.
         TypeSig::ValueType(definition) => {
             let definition = TypeDef::try_from(definition.token()).map_err(|_| {
                 Error::invalid(
@@ -84,7 +84,7 @@ pub(super) fn static_field(
     match kind {
         None | Some(Kind::Struct(None)) => Err(Error::invalid(
             "reading a static field",
-            "its type is not one that can be read",
+            "values of its type cannot be read",
         )),
         Some(kind) => Ok(Some((token, kind))),
     }
@@ -104,7 +104,7 @@ fn kind_of(
     }
 }
 
-/// How values of a loaded type are in memory.
+/// The representation of values of a loaded type.
 pub(super) fn kind_of_class(info: &ProfilerInfo, class: ClassId) -> Result<Kind> {
     if info.array_class_info(class)?.is_some() || info.box_class_layout(class).is_err() {
         return Ok(Kind::Reference);
@@ -117,7 +117,7 @@ pub(super) fn kind_of_class(info: &ProfilerInfo, class: ClassId) -> Result<Kind>
     Ok(Kind::of_name(&name, class))
 }
 
-/// Name and type of a field.
+/// The name and type of a field.
 fn field(metadata: &Metadata<'_>, token: FieldDef) -> Result<(String, TypeSig)> {
     let (_, name, signature) = metadata.field_parts(token)?;
     let signature = FieldSig::parse(&signature)

@@ -1,4 +1,4 @@
-//! [`Object`]: what is in objects.
+//! [`Object`], which reads objects.
 
 mod fields;
 mod region;
@@ -25,28 +25,28 @@ use value::Kind;
 pub(crate) use shape::Shape;
 pub use value::{ObjectValue, StructValue};
 
-/// Where the fields of objects of a type are that hold references or structures, in bytes after the
-/// beginning of the object; those that the types hold that it derives from, too.
+/// The fields of a type that hold references or structures, including inherited ones, with their offsets in
+/// bytes from the start of the object.
 pub(crate) fn reference_fields(info: &ProfilerInfo, class: ClassId) -> Result<Vec<(u32, String)>> {
     let boxed = info.box_class_layout(class).unwrap_or(0);
     let mut fields = Vec::new();
     for declaring in bases(info, class) {
-        for place in instance_fields(info, declaring?)? {
-            if matches!(place.kind, Kind::Reference | Kind::Struct(_)) {
-                // Objects are smaller than that.
-                let offset = u32::try_from(place.offset).unwrap_or(u32::MAX);
-                fields.push((offset.saturating_add(boxed), place.name));
+        for field in instance_fields(info, declaring?)? {
+            if matches!(field.kind, Kind::Reference | Kind::Struct(_)) {
+                // Objects are smaller than 4 GB.
+                let offset = u32::try_from(field.offset).unwrap_or(u32::MAX);
+                fields.push((offset.saturating_add(boxed), field.name));
             }
         }
         if boxed != 0 {
-            // The types above have none.
+            // The base types of value types have no fields.
             break;
         }
     }
     Ok(fields)
 }
 
-/// A type, and those that it derives from; 100 of them at most.
+/// A type and its base types, at most 100.
 fn bases(info: &ProfilerInfo, class: ClassId) -> impl Iterator<Item = Result<ClassId>> + '_ {
     let parent = |class: &Result<ClassId>| {
         let facts = info.class_id_info2(*class.as_ref().ok()?);
@@ -55,11 +55,10 @@ fn bases(info: &ProfilerInfo, class: ClassId) -> impl Iterator<Item = Result<Cla
     successors(Some(Ok(class)), parent).take(100)
 }
 
-/// An object, to be read.
+/// A reader of an object.
 ///
-/// From [`ProfilerInfo::object`], [`GcScope::object`](crate::info::GcScope::object). What it reads is
-/// checked against the object's size. After a call during which objects can move it refuses to
-/// read any more.
+/// From [`ProfilerInfo::object`] and [`GcScope::object`](crate::info::GcScope::object). All reads are
+/// checked against the object's size. After a call that may trigger a GC, reads are refused.
 #[derive(Clone, Copy)]
 pub struct Object<'a> {
     info: &'a ProfilerInfo,
@@ -83,11 +82,11 @@ impl<'a> Object<'a> {
 
     /// The text of a string. Lone surrogates become U+FFFD.
     ///
-    /// The caller knows that the object is a string: of another object it is no meaningful text.
+    /// The caller must know that the object is a string: for another object, the text is meaningless.
     ///
     /// # Errors
     ///
-    /// Where length and size do not fit: it is no string.
+    /// The length does not fit the size: the object is not a string.
     pub fn string(&self) -> Result<String> {
         let layout = self.info.string_layout2()?;
         let length = self.region.part(layout.length_offset as usize, None)?;
@@ -103,7 +102,7 @@ impl<'a> Object<'a> {
         Ok(String::from_utf16_lossy(&units.collect::<Vec<_>>()))
     }
 
-    /// The object as an array; `None` where it is none.
+    /// The object as an array; `None` if it is not one.
     ///
     /// # Errors
     ///
@@ -126,7 +125,7 @@ impl<'a> Object<'a> {
         let (Some(count), Some(size), Some(kind)) = (count, size, kind) else {
             return Err(Error::invalid(
                 "reading an array",
-                "its elements are of a type that cannot be read",
+                "values of its element type cannot be read",
             ));
         };
         Ok(Some(ArrayObject {
@@ -139,7 +138,7 @@ impl<'a> Object<'a> {
         }))
     }
 
-    /// What is in a box: the value of an object whose type is a value type. `None` for others.
+    /// The value of a boxed value type; `None` for other objects.
     ///
     /// # Errors
     ///
@@ -156,19 +155,19 @@ impl<'a> Object<'a> {
         }))
     }
 
-    /// A field, declared by the object's type or one that it derives from; `None` where there is
-    /// none of that name. The most derived one of several.
+    /// A field by name, of the object's type or a base type; `None` if there is none. Of several fields of
+    /// that name, the most derived one.
     ///
-    /// Not during a collection: names are in metadata.
+    /// Not available during a collection, because names are in metadata.
     ///
     /// # Errors
     ///
-    /// What the runtime and the metadata answer.
+    /// The errors of the native calls.
     pub fn field(&self, name: &str) -> Result<Option<ObjectValue<'a>>> {
         for declaring in bases(self.info, self.class) {
-            let places = instance_fields(self.info, declaring?)?;
-            if let Some(place) = places.into_iter().find(|place| place.name == name) {
-                return place.read(self.info, self.region).map(Some);
+            let declared = instance_fields(self.info, declaring?)?;
+            if let Some(field) = declared.into_iter().find(|field| field.name == name) {
+                return field.read(self.info, self.region).map(Some);
             }
         }
         Ok(None)
@@ -176,17 +175,17 @@ impl<'a> Object<'a> {
 
     /// All fields with their names, those of the object's own type first.
     ///
-    /// Not during a collection: names are in metadata.
+    /// Not available during a collection, because names are in metadata.
     ///
     /// # Errors
     ///
-    /// What the runtime and the metadata answer.
+    /// The errors of the native calls.
     pub fn fields(&self) -> Result<Vec<(String, ObjectValue<'a>)>> {
         let mut fields = Vec::new();
         for declaring in bases(self.info, self.class) {
-            for place in instance_fields(self.info, declaring?)? {
-                let value = place.read(self.info, self.region)?;
-                fields.push((place.name, value));
+            for field in instance_fields(self.info, declaring?)? {
+                let value = field.read(self.info, self.region)?;
+                fields.push((field.name, value));
             }
         }
         Ok(fields)
@@ -199,7 +198,7 @@ impl fmt::Debug for Object<'_> {
     }
 }
 
-/// An array object, to be read.
+/// A reader of an array object.
 #[derive(Clone)]
 pub struct ArrayObject<'a> {
     info: &'a ProfilerInfo,
@@ -217,30 +216,30 @@ impl<'a> ArrayObject<'a> {
         &self.dimensions
     }
 
-    /// How many elements there are, in all dimensions.
+    /// The number of elements in all dimensions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether the array has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// An element, counted from 0 through all dimensions, the last one fastest.
+    /// An element by its index from 0 through all dimensions, in which the last dimension varies fastest.
     ///
     /// # Errors
     ///
-    /// Where there are not so many.
+    /// The index is out of range.
     pub fn get(&self, index: usize) -> Result<ObjectValue<'a>> {
         let offset = index.saturating_mul(self.element_size);
         let element = self.region.part(offset, Some(self.element_size))?;
         self.kind.read(self.info, element)
     }
 
-    /// The elements, the last dimension fastest.
+    /// The elements in order; the last dimension varies fastest.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<ObjectValue<'a>>> + '_ {
         (0..self.count).map(|index| self.get(index))
@@ -250,7 +249,7 @@ impl<'a> ArrayObject<'a> {
     ///
     /// # Errors
     ///
-    /// Where the object may have moved.
+    /// The object may have moved.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         self.region.bytes()
     }
@@ -263,13 +262,13 @@ impl fmt::Debug for ArrayObject<'_> {
 }
 
 impl ProfilerInfo {
-    /// What is in an object: characters, elements, fields.
+    /// A reader of an object's characters, elements and fields.
     ///
     /// **Context**: a callback that delivers objects, on its thread.
     ///
     /// # Errors
     ///
-    /// Where objects cannot be looked at, and where this one may have moved since it was delivered.
+    /// Objects cannot be read here, or this one may have moved since it was delivered.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -283,7 +282,7 @@ impl ProfilerInfo {
     /// ```
     pub fn object<'a>(&'a self, object: ObjectId<'a>) -> Result<Object<'a>> {
         let class = self.class_from_object(object)?;
-        // The size counts the header, which is in front of the address.
+        // The size includes the header, which precedes the address.
         let size = self
             .object_size2(object)?
             .saturating_sub(size_of::<usize>());
@@ -291,25 +290,25 @@ impl ProfilerInfo {
             info: self,
             id: object,
             class,
-            // SAFETY: an object of that size is at its address, as the runtime has just said: this
-            // thread may look at it, and nobody moves it before a call that lets him.
+            // SAFETY: an object of that size is at its address, as the runtime has just reported. This
+            // thread may read it, and nothing moves it before a call that may trigger a GC.
             region: unsafe { Region::new(object.address(), size) },
         })
     }
 
-    /// Calls `read` with the value of a static field that a type declares; gives `None` where there
-    /// is none of that name.
+    /// Calls `read` with the value of a static field that a type declares; returns `None` if there is no
+    /// field of that name.
     ///
-    /// Of fields that there is one of for each thread it is that of this thread.
+    /// For thread-static fields, it is the value of this thread.
     ///
-    /// **Context**: a callback on a managed thread, not during a collection. A field that holds a
-    /// reference or a structure, or that there is one of for each thread, can be read only where
-    /// objects stay in place: `exception_thrown`, `exception_catcher_enter` and `object_allocated`.
+    /// **Context**: a callback on a managed thread, not during a collection. Fields of reference types and
+    /// structures, and thread-static fields, can be read only where objects do not move: in
+    /// `exception_thrown`, `exception_catcher_enter` and `object_allocated`.
     ///
     /// # Errors
     ///
-    /// Where objects can move meanwhile, `CORPROF_E_DATAINCOMPLETE` before the type is initialised,
-    /// and what the runtime and the metadata answer.
+    /// Objects can move meanwhile; `CORPROF_E_DATAINCOMPLETE` before the type is initialised; the errors of
+    /// the native calls.
     pub fn with_static_field<R>(
         &self,
         class: ClassId,
@@ -320,7 +319,7 @@ impl ProfilerInfo {
             return Ok(None);
         };
         let statics = self.static_field_info(class, field)?;
-        // Numbers are outside of the managed heap, unless each thread has its own.
+        // Numbers are outside the managed heap, unless they are thread-static.
         let is_in_heap = match kind {
             Kind::Reference | Kind::Struct(_) => true,
             _ => statics.contains(StaticKind::THREAD),
@@ -340,9 +339,9 @@ impl ProfilerInfo {
             Kind::Struct(Some(class)) => self.class_layout(class)?.size as usize,
             kind => kind.size().unwrap_or(0),
         };
-        // SAFETY: the runtime has just said that the field, which is of that size, is at this
-        // address. The type lives while it is being asked about, and what can be in the managed heap
-        // stays there, as was checked above.
+        // SAFETY: the runtime has just reported that the field, which has that size, is at this address.
+        // The type is alive during calls about it, and values that can be in the managed heap do not move,
+        // as was checked above.
         let region = unsafe { Region::new(address, size) };
         kind.read(self, region).map(|value| Some(read(value)))
     }

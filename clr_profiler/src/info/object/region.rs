@@ -1,4 +1,4 @@
-//! Memory of an object, read within its bounds.
+//! The memory of an object, read within its bounds.
 
 use std::marker::PhantomData;
 
@@ -6,25 +6,25 @@ use crate::error::{Error, Result};
 use crate::ids::Moves;
 use crate::native::zeroed;
 
-/// What error messages name in place of a native call.
+/// The operation that error messages name in place of a native call.
 const READING: &str = "reading an object";
 
-/// Memory of an object, or of a static field.
+/// The memory of an object or a static field.
 #[derive(Clone, Copy)]
 pub(super) struct Region<'a> {
     start: usize,
     size: usize,
     looked_up: Moves,
     object: PhantomData<&'a ()>,
-    /// Objects can be looked at on this thread, for now.
+    /// Objects can be read only on this thread.
     stays_here: PhantomData<*const ()>,
 }
 
 impl<'a> Region<'a> {
     /// # Safety
     ///
-    /// From `start` on there are `size` bytes that can be read on this thread, for as long as no
-    /// call is made during which objects can move, at the longest for `'a`.
+    /// The `size` bytes from `start` are readable on this thread until a call that may trigger a GC, at
+    /// most during `'a`.
     pub(super) unsafe fn new(start: usize, size: usize) -> Self {
         Self {
             start,
@@ -39,7 +39,7 @@ impl<'a> Region<'a> {
         self.size
     }
 
-    /// The part from `offset` on, of that many bytes; up to the end where it is `None`.
+    /// The part of `size` bytes from `offset`, or up to the end for `None`.
     pub(super) fn part(&self, offset: usize, size: Option<usize>) -> Result<Region<'a>> {
         let rest = self.size.checked_sub(offset);
         let size = size.or(rest);
@@ -67,7 +67,7 @@ impl<'a> Region<'a> {
         Ok(bytes)
     }
 
-    /// A copy of all of it.
+    /// A copy of all bytes.
     pub(super) fn bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = zeroed(self.size)?;
         self.copy_to(&mut bytes)?;
@@ -78,14 +78,14 @@ impl<'a> Region<'a> {
         if !self.looked_up.is_now() {
             return Err(Error::rule(
                 READING,
-                "since it was looked up a call was made during which the collector may have moved it",
+                "the collector may have moved it during a call since it was looked up",
             ));
         }
         let length = bytes.len().min(self.size);
         let start: *const u8 = std::ptr::with_exposed_provenance(self.start);
-        // SAFETY: the region has `length` bytes, which nobody moves: no call was made since that
-        // lets a collection begin, on this thread, which a collection waits for. Bytes have no
-        // alignment; what managed threads write meanwhile are whole values of their own.
+        // SAFETY: the region has `length` bytes, which nothing moves: since its creation, this thread made
+        // no call that may trigger a GC, and a collection waits for this thread. Bytes have no alignment;
+        // managed threads write whole values meanwhile.
         unsafe { start.copy_to_nonoverlapping(bytes.as_mut_ptr(), length) };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What a function takes and returns, so that its arguments can be read while it is called.
+//! [`Shape`], the representation of a function's arguments and returned value, for reading them in hooks.
 
 use super::fields::kind_of_class;
 use super::region::Region;
@@ -10,10 +10,10 @@ use crate::info::{CorProfilerInfo2, CorProfilerInfo3};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::TypeSig;
 
-/// The first version whose runtime tells where returned structures are.
+/// The first runtime version that reports the address of returned structures.
 const TELLS_STRUCTURES: u16 = 5;
 
-/// How the arguments and the returned value of a function are in memory.
+/// The representation of the arguments and the returned value of a function.
 #[derive(Debug)]
 pub(crate) struct Shape {
     /// `this` first.
@@ -25,12 +25,12 @@ pub(crate) struct Shape {
 enum Returned {
     Nothing,
     Value(Kind),
-    /// It must not be asked for: why.
+    /// The value must not be queried, for this reason.
     Untold(&'static str),
 }
 
 impl Shape {
-    /// By the function's signature. Comes when the function is compiled.
+    /// Derived from the function's signature, when the function is compiled.
     pub(crate) fn of(info: &ProfilerInfo, function: FunctionId) -> Result<Self> {
         let method = info.method(function)?;
         let props = method.props()?;
@@ -43,8 +43,8 @@ impl Shape {
         let kind = |signature: &TypeSig| kind_of(info, signature, &of_type, &facts.type_arguments);
         let mut arguments = Vec::with_capacity(signature.argument_count());
         if signature.argument_count() > signature.params.len() {
-            // Of code that several types share it is not known whether one of them is a structure:
-            // an address is never wrong.
+            // For code that several types share, it is unknown whether one of them is a structure; an
+            // address is always correct.
             let is_object = facts
                 .class
                 .is_some_and(|class| info.box_class_layout(class).is_err());
@@ -61,7 +61,7 @@ impl Shape {
             != Some(&signature.return_type)
         {
             Returned::Untold(
-                "the method is asynchronous by itself: what it returns is not its value",
+                "the runtime implements the method's asynchrony: it does not return its value",
             )
         } else if signature.return_type.unmodified().is_void() {
             Returned::Nothing
@@ -69,8 +69,8 @@ impl Shape {
             match kind(&signature.return_type)? {
                 Kind::Struct(_) if info.runtime_information()?.major < TELLS_STRUCTURES => {
                     Returned::Untold(
-                        "runtimes before .NET 5 show other bytes than those of a returned structure: \
-                         look at functions that return none, or use .NET 5 or newer",
+                        "runtimes before .NET 5 report other bytes than those of a returned structure: \
+                         hook functions that return none, or use .NET 5 or newer",
                     )
                 }
                 kind => Returned::Value(kind),
@@ -82,7 +82,7 @@ impl Shape {
         })
     }
 
-    /// Whether the runtime may be asked for the returned value.
+    /// Refuses queries of a returned value that must not be queried.
     pub(crate) fn may_ask_for_returned(&self) -> Result<()> {
         match self.returned {
             Returned::Untold(why) => {
@@ -92,7 +92,7 @@ impl Shape {
         }
     }
 
-    /// How many arguments there are.
+    /// The number of arguments.
     pub(crate) fn argument_count(&self) -> usize {
         self.arguments.len()
     }
@@ -101,7 +101,7 @@ impl Shape {
     ///
     /// # Safety
     ///
-    /// The runtime gave the ranges for a call of this function, whose enter hook is running: `'a`
+    /// The runtime returned the ranges for a call of this function whose enter hook is running, and `'a`
     /// ends before the hook returns.
     pub(crate) unsafe fn argument<'a>(
         &self,
@@ -134,7 +134,7 @@ impl Shape {
     ///
     /// # Safety
     ///
-    /// The runtime gave the range for a call of this function, whose leave hook is running: `'a`
+    /// The runtime returned the range for a call of this function whose leave hook is running, and `'a`
     /// ends before the hook returns.
     pub(crate) unsafe fn returned<'a>(
         &self,
@@ -166,12 +166,13 @@ unsafe fn read<'a>(
     if range.start() == 0 {
         return Err(Error::invalid(call, "the runtime does not show it"));
     }
-    // SAFETY: the runtime says that the value is there while the hook runs, guaranteed by the caller.
+    // SAFETY: the runtime reports that the value is there while the hook runs, and the caller guarantees
+    // that it runs.
     let region = unsafe { Region::new(range.start(), range.size()) };
     kind.read(info, region)
 }
 
-/// How values of a type are in memory; bytes where that is not known.
+/// The representation of values of a type; bytes if that is unknown.
 fn kind_of(
     info: &ProfilerInfo,
     signature: &TypeSig,

@@ -1,8 +1,8 @@
-//! Values as they are in objects.
+//! Values in objects.
 
 use std::fmt;
 
-use super::fields::{FieldPlace, instance_fields};
+use super::fields::{Field, instance_fields};
 use super::region::Region;
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ObjectId};
@@ -10,26 +10,26 @@ use crate::info::CorProfilerInfo2;
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::TypeSig;
 
-/// The kinds of values that are numbers: the code of each (`CorElementType`, ECMA-335 II.23.1.16), its
-/// name, and its type here. What signatures call it is what it is called here.
+/// Defines the numeric kinds of values. A row has the `CorElementType` (ECMA-335 II.23.1.16), the name of
+/// the type, and the Rust type. The names are those of [`TypeSig`].
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident($type:ty) = $code:literal $name:literal;)*) => {
-        /// What a field, an element or a boxed object holds.
+        /// The value of a field, an element or a boxed object.
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
         #[allow(missing_docs, reason = "they are the types of .NET")]
         pub enum ObjectValue<'a> {
             Bool(bool),
             $($(#[$doc])* $kind($type),)*
-            /// An unmanaged pointer, or one to a function.
+            /// An unmanaged pointer or a function pointer.
             Pointer(usize),
-            /// A reference to an object, or to nothing.
+            /// A reference to an object, or null.
             Reference(Option<ObjectId<'a>>),
-            /// A value that has fields.
+            /// A structure.
             Struct(StructValue<'a>),
         }
 
-        /// How a value is in memory.
+        /// The representation of a value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Kind {
             Bool,
@@ -40,7 +40,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// By `CorElementType`; `class` is the type where it is a structure.
+            /// The kind for a `CorElementType`; `class` is the type of a structure.
             pub(super) fn of_element_type(element_type: u32, class: Option<ClassId>) -> Option<Self> {
                 Some(match element_type {
                     0x02 => Self::Bool,
@@ -52,7 +52,7 @@ macro_rules! kinds {
                 })
             }
 
-            /// By the name of a value type: a structure where it is none of these.
+            /// The kind for the name of a value type: a structure unless it is a primitive type.
             pub(super) fn of_name(name: &str, class: ClassId) -> Self {
                 match name {
                     "System.Boolean" => Self::Bool,
@@ -61,7 +61,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// By a signature; `None` where that alone does not tell.
+            /// The kind for a signature; `None` if the signature alone does not determine it.
             pub(super) fn of_signature(signature: &TypeSig) -> Option<Self> {
                 Some(match signature {
                     TypeSig::Bool => Self::Bool,
@@ -81,7 +81,7 @@ macro_rules! kinds {
                 })
             }
 
-            /// The size in bytes, where it is the same for all of the kind.
+            /// The size in bytes, if all values of the kind have the same size.
             pub(super) fn size(self) -> Option<usize> {
                 match self {
                     Self::Bool => Some(1),
@@ -91,7 +91,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The value at the beginning of a region.
+            /// Reads the value at the start of a region.
             pub(super) fn read<'a>(
                 self,
                 info: &'a ProfilerInfo,
@@ -119,7 +119,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A unit of UTF-16.
+    /// A UTF-16 code unit.
     Char(u16) = 0x03 "System.Char";
     I1(i8) = 0x04 "System.SByte";
     U1(u8) = 0x05 "System.Byte";
@@ -135,7 +135,7 @@ kinds! {
     NativeUint(usize) = 0x19 "System.UIntPtr";
 }
 
-/// A value that has fields: a structure, or what is in a box.
+/// A structure, or a boxed value.
 #[derive(Clone, Copy)]
 pub struct StructValue<'a> {
     pub(super) info: &'a ProfilerInfo,
@@ -144,17 +144,17 @@ pub struct StructValue<'a> {
 }
 
 impl<'a> StructValue<'a> {
-    /// Its type, where that is known: for elements, boxes, static fields and generic arguments.
+    /// The type, if it is known: for elements, boxes, static fields and generic arguments.
     #[must_use]
     pub fn class(&self) -> Option<ClassId> {
         self.class
     }
 
-    /// Its bytes; where the type is not known, up to the end of what contains it.
+    /// The bytes of the value; if its type is not known, up to the end of the containing object or range.
     ///
     /// # Errors
     ///
-    /// Where the object may have moved.
+    /// The object may have moved.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         self.region.bytes()
     }
@@ -163,44 +163,48 @@ impl<'a> StructValue<'a> {
     ///
     /// # Errors
     ///
-    /// Where the type is not known, and what the runtime and the metadata answer.
+    /// The type is not known; the errors of the native calls.
     pub fn fields(&self) -> Result<Vec<(String, ObjectValue<'a>)>> {
         let mut fields = Vec::new();
-        for place in self.places()? {
-            let value = place.read(self.info, self.region)?;
-            fields.push((place.name, value));
+        for field in self.declared_fields()? {
+            let value = field.read(self.info, self.region)?;
+            fields.push((field.name, value));
         }
         Ok(fields)
     }
 
-    /// A field; `None` where there is none of that name.
+    /// A field by name; `None` if there is none.
     ///
     /// # Errors
     ///
     /// As for [`fields`](Self::fields).
     pub fn field(&self, name: &str) -> Result<Option<ObjectValue<'a>>> {
-        let Some(place) = self.places()?.into_iter().find(|place| place.name == name) else {
+        let Some(field) = self
+            .declared_fields()?
+            .into_iter()
+            .find(|field| field.name == name)
+        else {
             return Ok(None);
         };
-        place.read(self.info, self.region).map(Some)
+        field.read(self.info, self.region).map(Some)
     }
 
-    /// What it holds where its only field is no structure: `int` and the like in a box, an
+    /// The value of the only field, if that is not a structure: for example of a boxed `int` or an
     /// enumeration.
     ///
     /// # Errors
     ///
     /// As for [`fields`](Self::fields).
     pub fn single(&self) -> Result<Option<ObjectValue<'a>>> {
-        match self.places()?.as_slice() {
-            [place] if !matches!(place.kind, Kind::Struct(_)) => {
-                place.read(self.info, self.region).map(Some)
+        match self.declared_fields()?.as_slice() {
+            [field] if !matches!(field.kind, Kind::Struct(_)) => {
+                field.read(self.info, self.region).map(Some)
             }
             _ => Ok(None),
         }
     }
 
-    fn places(&self) -> Result<Vec<FieldPlace>> {
+    fn declared_fields(&self) -> Result<Vec<Field>> {
         let Some(class) = self.class else {
             return Err(Error::invalid(
                 "reading an object",
