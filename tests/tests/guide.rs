@@ -403,7 +403,7 @@ fn exceptions_that_a_runtime_would_lose_are_not_asked_for() {
         let mut lines = profiled.stderr.lines();
         let said = lines.next().unwrap_or_default();
         assert!(
-            said.contains("no callback of exceptions will come"),
+            said.contains("no callback of exceptions will be called"),
             "{said}"
         );
         assert_eq!(lines.next(), None);

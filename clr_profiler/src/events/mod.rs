@@ -1,26 +1,27 @@
-//! The arguments of callbacks, and what else tells one event from another.
+//! The types of callback parameters, and the names of callbacks.
 //!
-//! Each callback is a method of [`Profiler`](crate::Profiler), which also has an example; the types that only
-//! its parameters have are here, for example [`Roots`] and [`FunctionControl`]. [`Callback`] names a callback as
-//! a value. The types of EventPipe are those of an event that is delivered, [`EventPipeEvent`], and of the
-//! sessions and providers that a profiler makes through [`CorProfilerInfo12`](crate::info::CorProfilerInfo12).
+//! Each callback is a method of [`Profiler`](crate::Profiler), which also has an example; types that only
+//! callback parameters use are here, for example [`Roots`] and [`FunctionControl`]. A [`Callback`] is the
+//! name of a callback as a value. The types of EventPipe are a delivered event, [`EventPipeEvent`], and those
+//! of the sessions and providers that a profiler creates through
+//! [`CorProfilerInfo12`](crate::info::CorProfilerInfo12).
 
 // The callbacks of `ICorProfilerCallback` to `ICorProfilerCallback11` are one table, from which the trait
-// `Profiler`, the enumeration `Callback` and the native vtable derive.
+// `Profiler`, the enumeration `Callback` and the native vtable are generated.
 //
 // A row of the table reads
 //
 // ```text
-// /// What has happened.
+// /// The event.
 // jit_compilation_started = JITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL)
 //     [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), ...);
 // ```
 //
-// the method of the trait; the native name and parameters; the events that it needs; `info` for
-// callbacks that may ask the runtime, `gc` for those that come while it is suspended; and the
-// parameters of the trait's method, each with its conversion from the native ones. A row that
-// ends in `-> parameter` returns a `bool` through that native parameter; it is `true` unless the
-// profiler says otherwise. `lifecycle` names the callbacks that `com` handles itself.
+// It has the method of the trait; the native name and parameters; the required events; `info` for callbacks
+// that may call the runtime, or `gc` for those that are called while it is suspended; and the parameters of
+// the trait's method, each with its conversion from the native ones. A row that ends in `-> parameter`
+// returns a `bool` through that native parameter; it is `true` unless the profiler returns another value.
+// `lifecycle` names the callbacks that `com` handles itself.
 
 pub(crate) mod payload;
 pub(crate) mod reasons;
@@ -28,7 +29,7 @@ mod set;
 pub(crate) mod table_first;
 pub(crate) mod table_later;
 
-/// Hands the whole table to the macro `$then`.
+/// Passes the whole table to the macro `$then`.
 macro_rules! with_callbacks {
     ($then:ident) => {
         $crate::events::table_first::callbacks! { $then }

@@ -1,4 +1,4 @@
-//! What callbacks deliver besides ids: views of the runtime's arrays, good during the callback.
+//! The parameters of callbacks that are not ids: views of the runtime's arrays, valid during the callback.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::ids::{ClassId, EventPipeProviderId, GcHandleId, ObjectId, ObjectIds, 
 use crate::native::native_flags;
 use clr_profiler_sys as sys;
 
-/// Lengths of ranges of objects: the older callbacks deliver them in 32 bits.
+/// The lengths of ranges of objects: the older callbacks deliver them in 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RangeLengths<'a> {
     Bits32(&'a [u32]),
@@ -25,13 +25,13 @@ impl RangeLengths<'_> {
     }
 }
 
-/// Objects that lay together before a collection and lie together after it.
+/// A contiguous range of objects that was moved as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovedRange {
-    /// The address at which the first of them was.
+    /// The address of the first object before the collection.
     pub old_start: usize,
-    /// The address at which it is now.
+    /// The address of the first object after the collection.
     pub new_start: usize,
     /// The length of the range in bytes.
     pub length: usize,
@@ -66,7 +66,7 @@ impl<'a> MovedRanges<'a> {
     }
 }
 
-/// The ranges of addresses whose objects a collection left where they were.
+/// The ranges of addresses whose objects a collection did not move.
 #[derive(Clone, Copy, Debug)]
 pub struct SurvivingRanges<'a> {
     starts: &'a [usize],
@@ -122,7 +122,7 @@ impl<'a> RootIds<'a> {
         }
     }
 
-    /// What each root points to.
+    /// The object of each root, or `None`.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<ObjectId<'a>>> + 'a {
         self.objects.optional()
@@ -130,9 +130,9 @@ impl<'a> RootIds<'a> {
 }
 
 native_flags! {
-    /// What is special about a root of the managed heap.
+    /// The properties of a root of the managed heap.
     RootFlags = COR_PRF_GC_ROOT_FLAGS {
-        /// The object may not be moved.
+        /// The object must not be moved.
         PINNING = COR_PRF_GC_ROOT_PINNING,
         /// The root does not keep the object alive.
         WEAK = COR_PRF_GC_ROOT_WEAKREF,
@@ -148,13 +148,13 @@ native_flags! {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Root<'a> {
-    /// The object; a root may point to nothing.
+    /// The object, or `None`: a root may refer to nothing.
     pub object: Option<ObjectId<'a>>,
-    /// What holds it.
+    /// The kind of storage that holds it.
     pub kind: RootKind,
-    /// What is special about it.
+    /// The properties of the root.
     pub flags: RootFlags,
-    /// A handle or a function, by `kind`; zero where there is neither.
+    /// The number of a handle or a function, depending on `kind`; otherwise zero.
     pub id: usize,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// Which generations a garbage collection collects.
+/// The generations that a garbage collection collects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GenerationSet(u32);
 
@@ -207,7 +207,7 @@ impl GenerationSet {
         }))
     }
 
-    /// Whether this generation is collected: 0, 1 or 2, 3 for large, 4 for pinned objects.
+    /// Whether this generation is collected: 0 to 2, 3 for large objects, 4 for pinned objects.
     #[must_use]
     pub fn contains(self, generation: u32) -> bool {
         generation < 32 && self.0 & (1 << generation) != 0
@@ -236,7 +236,7 @@ pub struct WeakTableElement<'a> {
     pub key: Option<ObjectId<'a>>,
     /// The value.
     pub value: Option<ObjectId<'a>>,
-    /// The handle that ties them.
+    /// The handle that connects them.
     pub handle: GcHandleId,
 }
 
@@ -265,11 +265,11 @@ impl<'a> WeakTableElements<'a> {
 
 /// An event that an EventPipe session of the profiler delivers.
 ///
-/// It cannot be copied or made, so that what is read of it, ids among it, is what the runtime said.
+/// User code can neither copy nor create one, so its fields, ids included, always are those from the runtime.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventPipeEvent<'a> {
-    /// Who raised it.
+    /// The provider that raised it.
     pub provider: EventPipeProviderId<'a>,
     /// The number of the event within its provider.
     pub id: u32,
@@ -279,7 +279,7 @@ pub struct EventPipeEvent<'a> {
     pub metadata: &'a [u8],
     /// The fields of the event, in EventPipe's binary form.
     pub payload: &'a [u8],
-    /// The activity that it belongs to.
+    /// The activity in which it was raised.
     pub activity: Option<Uuid>,
     /// The activity that started that activity.
     pub related_activity: Option<Uuid>,

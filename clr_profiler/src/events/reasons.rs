@@ -1,4 +1,4 @@
-//! Why something happened: the small enumerations that callbacks deliver.
+//! The small enumerations that callbacks deliver: reasons and kinds.
 
 use crate::native::native_enums;
 
@@ -7,10 +7,10 @@ native_enums! {
     JitCacheResult = COR_PRF_JIT_CACHE {
         /// There is precompiled code, and it is used.
         Found = COR_PRF_CACHED_FUNCTION_FOUND,
-        /// There is none, or it is not used: the function will be compiled.
+        /// There is none, or it is not used: the function is compiled.
         NotFound = COR_PRF_CACHED_FUNCTION_NOT_FOUND,
     }
-    /// In which direction control crosses between managed and native code.
+    /// The direction of a transition between managed and native code.
     TransitionReason = COR_PRF_TRANSITION_REASON {
         /// A call.
         Call = COR_PRF_TRANSITION_CALL,
@@ -25,7 +25,7 @@ native_enums! {
         Gc = COR_PRF_SUSPEND_FOR_GC,
         /// An application domain is unloaded.
         AppDomainShutdown = COR_PRF_SUSPEND_FOR_APPDOMAIN_SHUTDOWN,
-        /// Compiled code is thrown away.
+        /// Compiled code is discarded.
         CodePitching = COR_PRF_SUSPEND_FOR_CODE_PITCHING,
         /// The runtime shuts down.
         Shutdown = COR_PRF_SUSPEND_FOR_SHUTDOWN,
@@ -35,24 +35,24 @@ native_enums! {
         GcPreparation = COR_PRF_SUSPEND_FOR_GC_PREP,
         /// ReJIT.
         Rejit = COR_PRF_SUSPEND_FOR_REJIT,
-        /// A profiler asked for it.
+        /// A profiler requested it.
         Profiler = COR_PRF_SUSPEND_FOR_PROFILER,
     }
     /// Why a garbage collection happens.
     GcReason = COR_PRF_GC_REASON {
-        /// The program or a profiler asked for it; .NET Core 3.1 and .NET 8 say `Other` where the
-        /// program asks for a compacting one.
+        /// The program or a profiler requested it; .NET Core 3.1 and .NET 8 report `Other` if the program
+        /// requests a compacting one.
         Induced = COR_PRF_GC_INDUCED,
         /// The collector decided.
         Other = COR_PRF_GC_OTHER,
     }
-    /// What holds a root of the managed heap.
+    /// The kind of storage that holds a root of the managed heap.
     RootKind = COR_PRF_GC_ROOT_KIND {
-        /// A variable on a stack; the id is that of its function.
+        /// A variable on a stack; the id is its function.
         Stack = COR_PRF_GC_ROOT_STACK,
-        /// The finaliser queue.
+        /// The finalizer queue.
         Finalizer = COR_PRF_GC_ROOT_FINALIZER,
-        /// A handle; the id is that of the handle.
+        /// A handle; the id is the handle.
         Handle = COR_PRF_GC_ROOT_HANDLE,
         /// Something else.
         Other = COR_PRF_GC_ROOT_OTHER,

@@ -1,4 +1,4 @@
-//! [`Callback`] names a callback, [`CallbackSet`] holds those that a profiler overrides.
+//! [`Callback`], the name of a callback, and [`CallbackSet`], the callbacks that a profiler overrides.
 
 use super::with_callbacks;
 use crate::error::Hresult;
@@ -27,7 +27,7 @@ macro_rules! define_callback {
             /// All callbacks, in the order of the native interfaces.
             pub const ALL: &'static [Self] = &[$($(Self::$special,)* $(Self::$native,)*)*];
 
-            /// The method of [`Profiler`](crate::Profiler) that it arrives at.
+            /// The method of [`Profiler`](crate::Profiler) that receives it.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -44,7 +44,7 @@ macro_rules! define_callback {
                 }
             }
 
-            /// The events that the runtime must be asked for so that this callback comes.
+            /// The events without which the runtime does not call it.
             #[must_use]
             pub const fn events(self) -> EventMask {
                 match self {
@@ -59,23 +59,23 @@ macro_rules! define_callback {
 with_callbacks!(define_callback);
 
 impl Callback {
-    /// Whether the runtime calls it in cooperative mode, so that a collection waits for its thread.
-    /// Of those that come while the runtime is suspended this says nothing.
+    /// Whether the runtime calls it in cooperative mode, so that a collection waits for its thread. Not
+    /// meaningful for callbacks that are called while the runtime is suspended.
     pub(crate) const fn is_cooperative(self) -> bool {
-        // `HandleCreated` is not sure to be one of them where the handle has no object yet.
+        // `HandleCreated` may be called in preemptive mode if the handle has no object yet.
         matches!(
             self,
             Self::ObjectAllocated | Self::ExceptionThrown | Self::ExceptionCatcherEnter
         )
     }
 
-    /// Whether it reaches components after the profiler, the last one first: it says that something
-    /// is over, or about to be. All others reach them before the profiler, in their order.
+    /// Whether it reaches components after the profiler, in reverse order, because it reports an end. All
+    /// others reach components before the profiler, in their order.
     pub(crate) const fn reaches_components_last(self) -> bool {
         ENDINGS.contains(self)
     }
 
-    /// Whether it tells of the loading of a module or an assembly, which goes on.
+    /// Whether it reports that a module or an assembly is still being loaded.
     pub(crate) const fn is_loading(self) -> bool {
         matches!(
             self,
@@ -87,13 +87,13 @@ impl Callback {
         )
     }
 
-    /// Whether the library's own components get it after everybody else. What has been loaded is known to
-    /// them first, what goes is there until everybody was told.
+    /// Whether the library's own components get it after all others: they record loaded things first, and
+    /// remove unloaded things when all others have been notified.
     pub(crate) const fn reaches_the_library_last(self) -> bool {
         self.reaches_components_last() && !matches!(self, Self::ModuleLoadFinished)
     }
 
-    /// What the runtime is told when the profiler failed in this callback.
+    /// The HRESULT that the runtime gets when the profiler failed in this callback.
     pub(crate) const fn answer_to_failure(self) -> Hresult {
         match self {
             // A failure code here would make the runtime report a ReJIT error for the method.
@@ -103,10 +103,11 @@ impl Callback {
         }
     }
 
-    /// Whether it may wait for another thread. In cooperative mode, where a suspension of the runtime
-    /// waits for the callback, it may not.
+    /// Whether it may wait for another thread. In cooperative mode it must not, because a suspension of the
+    /// runtime waits for the callback.
     pub(crate) const fn may_wait(self) -> bool {
-        // More than those that are in cooperative mode for sure: on .NET 10 all of exceptions can be.
+        // More than the callbacks that are known to be in cooperative mode: on .NET 10 all callbacks of
+        // exceptions can be.
         const EXCEPTIONS: EventMask =
             EventMask::MONITOR_EXCEPTIONS.union(EventMask::MONITOR_CLR_EXCEPTIONS);
         let can_be = matches!(
@@ -119,14 +120,14 @@ impl Callback {
                 | Self::DynamicMethodUnloaded
                 | Self::EventPipeEventDelivered
         );
-        // The thread that ends another one has a lock that others wait for.
+        // The thread that ends another one holds a lock that others wait for.
         let has_lock = matches!(self, Self::ThreadDestroyed);
         let is_cooperative = self.is_cooperative() || self.events().intersects(EXCEPTIONS);
         !is_cooperative && !can_be && !has_lock
     }
 }
 
-/// Those that say that something is over or about to be, by their names.
+/// The callbacks that report an end, recognised by their names.
 const ENDINGS: CallbackSet = {
     let mut endings = CallbackSet::EMPTY;
     let mut index = 0;
@@ -141,7 +142,7 @@ const ENDINGS: CallbackSet = {
     endings
 };
 
-/// Whether a name has this part.
+/// Whether a name contains this part.
 const fn has(name: &str, part: &str) -> bool {
     let (mut name, part) = (name.as_bytes(), part.as_bytes());
     while name.len() >= part.len() {
@@ -155,7 +156,7 @@ const fn has(name: &str, part: &str) -> bool {
 
 /// A set of callbacks.
 ///
-/// `#[profiler]` and `#[component]` make one of those that are written.
+/// `#[profiler]` and `#[component]` make one of the callbacks that are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallbackSet(u128);
 
@@ -166,7 +167,7 @@ impl CallbackSet {
     /// No callback.
     pub const EMPTY: Self = Self(0);
 
-    /// This set and the callback with this name; a name that no callback has is ignored.
+    /// This set with the callback of this name; an unknown name is ignored.
     #[must_use]
     pub const fn with(self, name: &str) -> Self {
         let mut index = 0;

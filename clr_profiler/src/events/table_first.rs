@@ -1,4 +1,4 @@
-//! The callbacks of `ICorProfilerCallback`; how a row reads stands in the parent module.
+//! The callbacks of `ICorProfilerCallback`; the parent module describes the syntax of a row.
 
 macro_rules! callbacks {
     ($then:ident) => {
@@ -9,73 +9,75 @@ macro_rules! callbacks {
                 /// An application domain is about to be created.
                 app_domain_creation_started = AppDomainCreationStarted(appDomainId: AppDomainID)
                     [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId));
-                /// An application domain was created, or not: `status` says which.
+                /// An application domain was created, or creation failed: see `status`.
                 app_domain_creation_finished = AppDomainCreationFinished(appDomainId: AppDomainID, hrStatus: HRESULT)
                     [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId), status: Hresult = Hresult(hrStatus.0));
                 /// An application domain is about to be unloaded.
                 app_domain_shutdown_started = AppDomainShutdownStarted(appDomainId: AppDomainID)
                     [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId));
-                /// An application domain was unloaded; its id is no longer good for calls.
+                /// An application domain was unloaded; its id is no longer valid for calls.
                 app_domain_shutdown_finished = AppDomainShutdownFinished(appDomainId: AppDomainID, hrStatus: HRESULT)
                     [MONITOR_APPDOMAIN_LOADS] info (app_domain: AppDomainId = AppDomainId::from_runtime(appDomainId), status: Hresult = Hresult(hrStatus.0));
 
                 /// An assembly is being loaded: its name is not known yet.
                 assembly_load_started = AssemblyLoadStarted(assemblyId: AssemblyID)
                     [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId));
-                /// An assembly was loaded, or not: `status` says which.
+                /// An assembly was loaded, or loading failed: see `status`.
                 assembly_load_finished = AssemblyLoadFinished(assemblyId: AssemblyID, hrStatus: HRESULT)
                     [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::loaded(assemblyId, hrStatus), status: Hresult = Hresult(hrStatus.0));
                 /// An assembly is about to be unloaded.
                 assembly_unload_started = AssemblyUnloadStarted(assemblyId: AssemblyID)
                     [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::from_runtime(assemblyId));
-                /// An assembly was unloaded; its id is no longer good for calls.
+                /// An assembly was unloaded; its id is no longer valid for calls.
                 assembly_unload_finished = AssemblyUnloadFinished(assemblyId: AssemblyID, hrStatus: HRESULT)
                     [MONITOR_ASSEMBLY_LOADS] info (assembly: AssemblyId = AssemblyId::gone(assemblyId), status: Hresult = Hresult(hrStatus.0));
 
-                /// A module is being loaded: it cannot be asked about yet.
+                /// A module is being loaded: no call may take its id yet.
                 module_load_started = ModuleLoadStarted(moduleId: ModuleID)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::loading(moduleId));
-                /// A module was loaded, or not: `status` says which. The place to add metadata to it.
+                /// A module was loaded, or loading failed: see `status`. This is where metadata can be added
+                /// to it.
                 module_load_finished = ModuleLoadFinished(moduleId: ModuleID, hrStatus: HRESULT)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::loaded(moduleId, hrStatus), status: Hresult = Hresult(hrStatus.0));
-                /// A module is about to be unloaded. Here it still answers, with all that belongs to it;
-                /// afterwards calls with their ids are refused.
+                /// A module is about to be unloaded. Calls with its id, and with the ids of its types and
+                /// functions, still succeed here; afterwards they are refused.
                 ///
-                /// Then the library waits for the calls that other threads have made before, 10 s at most:
-                /// in a callback that comes within such a call, do not wait for the unloading. Of two
-                /// profilers of one library the second is told when the ids are refused already.
+                /// Then the library waits, for at most 10 s, for the calls that other threads have already
+                /// begun: if a callback runs within such a call, do not wait in it for the unload. If two
+                /// profilers are in one library, the ids are already refused when the second one gets this
+                /// callback.
                 module_unload_started = ModuleUnloadStarted(moduleId: ModuleID)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId));
-                /// A module was unloaded; its id is no longer good for calls.
+                /// A module was unloaded; its id is no longer valid for calls.
                 module_unload_finished = ModuleUnloadFinished(moduleId: ModuleID, hrStatus: HRESULT)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::gone(moduleId), status: Hresult = Hresult(hrStatus.0));
-                /// It is now known which assembly a module belongs to.
+                /// The assembly of a module is now known.
                 module_attached_to_assembly = ModuleAttachedToAssembly(moduleId: ModuleID, AssemblyId: AssemblyID)
                     [MONITOR_MODULE_LOADS] info (module: ModuleId = ModuleId::from_runtime(moduleId), assembly: AssemblyId = AssemblyId::from_runtime(AssemblyId));
 
                 /// A type is being loaded.
                 class_load_started = ClassLoadStarted(classId: ClassID)
                     [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::loading(classId));
-                /// A type was loaded, or not: `status` says which.
+                /// A type was loaded, or loading failed: see `status`.
                 class_load_finished = ClassLoadFinished(classId: ClassID, hrStatus: HRESULT)
                     [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::loaded(classId, hrStatus), status: Hresult = Hresult(hrStatus.0));
                 /// A type is about to be unloaded.
                 class_unload_started = ClassUnloadStarted(classId: ClassID)
                     [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::from_runtime(classId));
-                /// A type was unloaded; its id is no longer good for calls.
+                /// A type was unloaded; its id is no longer valid for calls.
                 class_unload_finished = ClassUnloadFinished(classId: ClassID, hrStatus: HRESULT)
                     [MONITOR_CLASS_LOADS] info (class: ClassId = ClassId::gone(classId), status: Hresult = Hresult(hrStatus.0));
-                /// A function is unloaded; its id is no longer good for calls.
+                /// A function is unloaded; its id is no longer valid for calls.
                 function_unload_started = FunctionUnloadStarted(functionId: FunctionID)
                     [MONITOR_FUNCTION_UNLOADS] info (function: FunctionId = FunctionId::gone(functionId));
 
-                /// A function is about to be compiled: the place to replace its IL.
+                /// A function is about to be compiled: replace its IL here.
                 ///
-                /// Called for each generic instantiation and each tier, on several threads at once.
-                /// Where `is_safe_to_block` is false, do not wait for anything here.
+                /// Called for each generic instantiation and each tier, on several threads at once. If
+                /// `is_safe_to_block` is false, do not wait for anything here.
                 jit_compilation_started = JITCompilationStarted(functionId: FunctionID, fIsSafeToBlock: BOOL)
                     [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
-                /// A function was compiled, or not: `status` says which.
+                /// A function was compiled, or compilation failed: see `status`.
                 jit_compilation_finished = JITCompilationFinished(functionId: FunctionID, hrStatus: HRESULT, fIsSafeToBlock: BOOL)
                     [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId), status: Hresult = Hresult(hrStatus.0), is_safe_to_block: bool = fIsSafeToBlock.as_bool());
                 /// A function has precompiled code. Return `false` to have it compiled instead.
@@ -84,7 +86,7 @@ macro_rules! callbacks {
                 /// The search for precompiled code has ended.
                 jit_cached_function_search_finished = JITCachedFunctionSearchFinished(functionId: FunctionID, result: COR_PRF_JIT_CACHE)
                     [MONITOR_CACHE_SEARCHES] info (function: FunctionId = FunctionId::from_runtime(functionId), result: JitCacheResult = JitCacheResult::from_native(result));
-                /// Compiled code was thrown away to save memory. No known runtime does that.
+                /// Compiled code was discarded to save memory. No known runtime does that.
                 jit_function_pitched = JITFunctionPitched(functionId: FunctionID)
                     [MONITOR_JIT_COMPILATION] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// `callee` is about to be inlined into `caller`. Return `false` to prevent it.
@@ -94,10 +96,10 @@ macro_rules! callbacks {
                 /// A managed thread was created.
                 thread_created = ThreadCreated(threadId: ThreadID)
                     [MONITOR_THREADS] info (thread: ThreadId = ThreadId::beginning(threadId));
-                /// A managed thread ends. Here it still answers; afterwards calls with its id are refused.
+                /// A managed thread ends. Calls with its id still succeed here; afterwards they are refused.
                 thread_destroyed = ThreadDestroyed(threadId: ThreadID)
                     [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(threadId));
-                /// A managed thread runs on this thread of the operating system from now on.
+                /// A managed thread runs on this OS thread from now on.
                 thread_assigned_to_os_thread = ThreadAssignedToOSThread(managedThreadId: ThreadID, osThreadId: DWORD)
                     [MONITOR_THREADS] info (thread: ThreadId = ThreadId::from_runtime(managedThreadId), os_thread_id: u32 = osThreadId);
 
@@ -126,10 +128,10 @@ macro_rules! callbacks {
                 remoting_server_sending_reply = RemotingServerSendingReply(pCookie: *const GUID, fIsAsync: BOOL)
                     [MONITOR_REMOTING] info (cookie: Option<Uuid> = uuid(pCookie), is_async: bool = fIsAsync.as_bool());
 
-                /// Native code calls, or returns to, managed code. There may be no function.
+                /// Native code calls managed code or returns to it. There may be no function.
                 unmanaged_to_managed_transition = UnmanagedToManagedTransition(functionId: FunctionID, reason: COR_PRF_TRANSITION_REASON)
                     [MONITOR_CODE_TRANSITIONS] info (function: Option<FunctionId> = FunctionId::optional(functionId), reason: TransitionReason = TransitionReason::from_native(reason));
-                /// Managed code calls, or returns to, native code. There may be no function.
+                /// Managed code calls native code or returns to it. There may be no function.
                 managed_to_unmanaged_transition = ManagedToUnmanagedTransition(functionId: FunctionID, reason: COR_PRF_TRANSITION_REASON)
                     [MONITOR_CODE_TRANSITIONS] info (function: Option<FunctionId> = FunctionId::optional(functionId), reason: TransitionReason = TransitionReason::from_native(reason));
 
@@ -144,17 +146,17 @@ macro_rules! callbacks {
                 runtime_resume_started = RuntimeResumeStarted() [MONITOR_SUSPENDS] gc ();
                 /// All managed threads are resumed.
                 runtime_resume_finished = RuntimeResumeFinished() [MONITOR_SUSPENDS] gc ();
-                /// This managed thread is suspended, or about to be.
+                /// This managed thread is suspended or about to be suspended.
                 runtime_thread_suspended = RuntimeThreadSuspended(threadId: ThreadID)
                     [MONITOR_SUSPENDS] gc (thread: ThreadId = ThreadId::from_runtime(threadId));
-                /// This managed thread goes on.
+                /// This managed thread is resumed.
                 runtime_thread_resumed = RuntimeThreadResumed(threadId: ThreadID)
                     [MONITOR_SUSPENDS] gc (thread: ThreadId = ThreadId::from_runtime(threadId));
 
                 /// A compacting collection moved objects.
                 ///
-                /// Called after [`moved_references2`](Self::moved_references2) with the same ranges,
-                /// their lengths cut to 32 bits: override that one.
+                /// Called after [`moved_references2`](Self::moved_references2) with the same ranges, but with
+                /// lengths truncated to 32 bits: override that one instead.
                 moved_references = MovedReferences(cMovedObjectIDRanges: ULONG, oldObjectIDRangeStart: *const ObjectID, newObjectIDRangeStart: *const ObjectID, cObjectIDRangeLength: *const ULONG)
                     [MONITOR_GC] gc (ranges: MovedRanges<'_> = MovedRanges::new(
                         slice(oldObjectIDRangeStart, cMovedObjectIDRanges), slice(newObjectIDRangeStart, cMovedObjectIDRanges),
@@ -162,22 +164,23 @@ macro_rules! callbacks {
                 /// An object was allocated.
                 object_allocated = ObjectAllocated(objectId: ObjectID, classId: ClassID)
                     [MONITOR_OBJECT_ALLOCATED | ENABLE_OBJECT_ALLOCATED] info (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: ClassId = ClassId::from_runtime(classId));
-                /// How many objects of each type were allocated since the previous collection.
+                /// The number of objects of each type that were allocated since the previous collection.
                 objects_allocated_by_class = ObjectsAllocatedByClass(cClassCount: ULONG, classIds: *const ClassID, cObjects: *const ULONG)
                     [MONITOR_GC] gc (allocations: AllocationsByClass<'_> = AllocationsByClass::new(slice(classIds, cClassCount), slice(cObjects, cClassCount)));
-                /// The references that one object holds. There may be no class during unloading.
+                /// The references of one object. There may be no class during unloading.
                 object_references = ObjectReferences(objectId: ObjectID, classId: ClassID, cObjectRefs: ULONG, objectRefIds: *const ObjectID)
                     [MONITOR_GC] gc (object: ObjectId<'_> = ObjectId::from_callback(objectId), class: Option<ClassId> = ClassId::optional(classId), references: ObjectIds<'_> = ObjectIds::new(slice(objectRefIds, cObjectRefs)));
-                /// The roots of the heap; an entry may be null. [`root_references2`](Self::root_references2) says more.
+                /// The roots of the heap; an entry may be null. [`root_references2`](Self::root_references2)
+                /// has more details.
                 root_references = RootReferences(cRootRefs: ULONG, rootRefIds: *const ObjectID)
                     [MONITOR_GC] gc (roots: RootIds<'_> = RootIds::new(slice(rootRefIds, cRootRefs)));
 
                 /// An exception was thrown.
                 ///
                 /// On runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions),
-                /// .NET 9 and 10, this and the other callbacks of exceptions come only if
+                /// .NET 9 and 10, this and the other callbacks of exceptions are called only if
                 /// [`Setup::add_events`](crate::Setup::add_events) names their flag;
-                /// [`ExceptionEvents`](crate::exceptions::ExceptionEvents) tells of exceptions there.
+                /// [`ExceptionEvents`](crate::exceptions::ExceptionEvents) reports exceptions there.
                 exception_thrown = ExceptionThrown(thrownObjectId: ObjectID)
                     [MONITOR_EXCEPTIONS] info (thrown: ObjectId<'_> = ObjectId::from_callback(thrownObjectId));
                 /// The search for a handler enters a function.
@@ -193,11 +196,11 @@ macro_rules! callbacks {
                 /// The search has found a handler in this function.
                 exception_search_catcher_found = ExceptionSearchCatcherFound(functionId: FunctionID)
                     [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId));
-                /// Never called by a known runtime; kept so that the set is complete.
+                /// Never called by a known runtime; included for completeness.
                 exception_os_handler_enter = ExceptionOSHandlerEnter(__unused: UINT_PTR) [MONITOR_EXCEPTIONS] info ();
-                /// Never called by a known runtime; kept so that the set is complete.
+                /// Never called by a known runtime; included for completeness.
                 exception_os_handler_leave = ExceptionOSHandlerLeave(__unused: UINT_PTR) [MONITOR_EXCEPTIONS] info ();
-                /// Unwinding enters a function: it ends without returning.
+                /// Unwinding enters a function, which ends without returning.
                 exception_unwind_function_enter = ExceptionUnwindFunctionEnter(functionId: FunctionID)
                     [MONITOR_EXCEPTIONS] info (function: FunctionId = FunctionId::from_runtime(functionId));
                 /// Unwinding leaves a function.
@@ -213,7 +216,7 @@ macro_rules! callbacks {
                 /// A catch block has run.
                 exception_catcher_leave = ExceptionCatcherLeave() [MONITOR_EXCEPTIONS] info ();
 
-                /// A COM-callable wrapper was made for an interface of a type.
+                /// A COM-callable wrapper was created for an interface of a type.
                 com_classic_vtable_created = COMClassicVTableCreated(wrappedClassId: ClassID, implementedIID: *const GUID, pVTable: *mut c_void, cSlots: ULONG)
                     [MONITOR_CCW] info (class: ClassId = ClassId::from_runtime(wrappedClassId), interface: Option<Uuid> = uuid(implementedIID), vtable: usize = pVTable.addr(), slots: u32 = cSlots);
                 /// A COM-callable wrapper was destroyed.

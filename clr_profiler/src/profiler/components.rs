@@ -1,4 +1,4 @@
-//! [`Components`]: what is attached to a profiler.
+//! [`Components`]: the components that are attached to a profiler.
 
 use std::fmt;
 use std::mem;
@@ -12,7 +12,7 @@ use crate::events::{Callback, CallbackSet};
 use crate::runtime::{Owner, ProfilerInfo, catch, owned_by};
 use clr_profiler_macros::component;
 
-/// A component, with what it has asked for.
+/// A component with its callbacks and events.
 pub(crate) struct Attached {
     component: Arc<dyn Component>,
     name: Arc<str>,
@@ -39,7 +39,7 @@ impl Attached {
         }
     }
 
-    /// One of the library's own.
+    /// A component of the library itself.
     pub(super) fn of_library(component: Arc<dyn Component>) -> Self {
         let callbacks = component.callbacks();
         Self::new(
@@ -62,20 +62,20 @@ impl Attached {
         self.events
     }
 
-    /// Whether it has not panicked too often.
+    /// Whether it has panicked less often than its limit.
     pub(crate) fn is_enabled(&self) -> bool {
         self.panics.load(Ordering::Relaxed) < self.panic_limit
     }
 
-    /// Counts a panic; whether it was the one that disables it.
+    /// Counts a panic, and returns whether it was the one that disables the component.
     pub(crate) fn count_panic(&self) -> bool {
         let before = self.panics.fetch_add(1, Ordering::Relaxed);
         before.saturating_add(1) == self.panic_limit
     }
 }
 
-/// The component's own `drop` is user code. A panic of it ends here: with one of the profiler's, or of
-/// another component, it would end the process.
+/// The component's own `drop` is user code. A panic of it ends here: together with a panic of the profiler or
+/// of another component, it would end the process.
 impl Drop for Attached {
     fn drop(&mut self) {
         let component = mem::replace(&mut self.component, Arc::new(Dropped));
@@ -83,7 +83,7 @@ impl Drop for Attached {
     }
 }
 
-/// In the place of a component that is being dropped.
+/// Replaces a component while it is dropped.
 struct Dropped;
 
 #[component(crate = crate)]
@@ -97,14 +97,14 @@ impl fmt::Debug for Attached {
 
 /// The components of a profiler, in their order.
 pub(crate) struct Components {
-    /// The callbacks that any of them wants: the one thing that a callback without components costs.
+    /// The callbacks that any component wants. Testing it is all that a callback costs without components.
     wanted: CallbackSet,
     all: Box<[Attached]>,
-    /// The library's own, which know of events whatever is asked for.
+    /// The library's own components, which get their callbacks whatever events are requested.
     own: Box<[Attached]>,
 }
 
-/// What is known of the components where only the runtime's handle is.
+/// The facts about components that are available with nothing but the runtime's handle.
 #[derive(Debug, Default)]
 struct Known {
     /// Names and events.
@@ -114,7 +114,7 @@ struct Known {
 }
 
 impl Components {
-    /// Of a profiler that itself needs these events.
+    /// Sorts the components of a profiler that itself needs these events.
     pub(super) fn new(
         info: &ProfilerInfo,
         mut all: Vec<Attached>,
@@ -136,19 +136,19 @@ impl Components {
         }
     }
 
-    /// Whether one of them wants the callback.
+    /// Whether any component wants the callback.
     #[inline]
     pub(crate) fn want(&self, callback: Callback) -> bool {
         self.wanted.contains(callback)
     }
 
-    /// Those that want the callback and are not disabled, in the order in which they get it.
+    /// The enabled components that want the callback, in the order in which they get it.
     pub(crate) fn of(&self, callback: Callback) -> impl Iterator<Item = (Owner, &Attached)> {
         let count = self.all.len();
         let is_backwards = callback.reaches_components_last();
         let indices = (0..count).map(move |n| if is_backwards { count - 1 - n } else { n });
         let all = indices.filter_map(|index| Some((Owner::component(index), self.all.get(index)?)));
-        // The callbacks that begin and end a profiler are those of all components.
+        // All components are started and shut down.
         all.filter(move |(_, attached)| {
             let is_wanted = matches!(callback, Callback::Initialize | Callback::Shutdown)
                 || attached.callbacks.contains(callback);
@@ -156,14 +156,14 @@ impl Components {
         })
     }
 
-    /// The library's own that want the callback. They get it before everybody else, and after them where
-    /// [it says so](Callback::reaches_the_library_last).
+    /// The library's own components that want the callback. They get it before all others, and after them if
+    /// [the callback says so](Callback::reaches_the_library_last).
     pub(crate) fn of_library(&self, callback: Callback) -> impl Iterator<Item = &Attached> {
         let own = self.own.iter();
         own.filter(move |attached| attached.callbacks.contains(callback))
     }
 
-    /// Starts them: the runtime has the events.
+    /// Starts the components: the runtime has the events.
     pub(crate) fn start(&self, info: &ProfilerInfo) -> Result<()> {
         for (owner, attached) in self.of(Callback::Initialize) {
             owned_by(owner, || attached.component.start(info))
@@ -179,7 +179,7 @@ pub(crate) fn has_components(info: &ProfilerInfo) -> bool {
     known.is_some_and(|known| !known.is_empty())
 }
 
-/// The events that the profiler and the components need, without this one.
+/// The events that the profiler and the components need, except for this owner.
 pub(crate) fn needed_without(info: &ProfilerInfo, owner: Owner) -> EventMask {
     let known = info.extension::<Known>();
     let components = known.components.get().into_iter().flatten().enumerate();
@@ -188,7 +188,7 @@ pub(crate) fn needed_without(info: &ProfilerInfo, owner: Owner) -> EventMask {
     others.fold(own, |all, (_, (_, events))| all | *events)
 }
 
-/// Whose this is: the profiler or a component, by its name.
+/// The owner as a text: the profiler, or the name of the component.
 pub(crate) fn name_of(info: &ProfilerInfo, owner: Owner) -> String {
     let known = info.extension::<Known>().components.get();
     let index = owner.index();
@@ -196,7 +196,7 @@ pub(crate) fn name_of(info: &ProfilerInfo, owner: Owner) -> String {
     described(known.map(|(name, _)| name))
 }
 
-/// The component of this name, or the profiler.
+/// The text for the component of this name, or for the profiler.
 pub(super) fn described(component: Option<&Arc<str>>) -> String {
     match component {
         Some(name) => format!("the component `{name}`"),

@@ -1,8 +1,8 @@
-//! The one place where the library may write something: that a profiler did not start, or that its
-//! code failed, and only where the environment asks for it.
+//! The library's only output: that a profiler did not start, or that its code failed, and only if the
+//! environment requests it.
 //!
-//! `CLR_PROFILER_DIAGNOSTICS` is `stderr` or the path of a file to append to. Unset, empty or
-//! `off`, nothing is written.
+//! `CLR_PROFILER_DIAGNOSTICS` is `stderr` or the path of a file to append to. If it is unset, empty or `off`,
+//! nothing is written.
 
 use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
@@ -17,19 +17,19 @@ use crate::runtime::lock;
 /// The environment variable.
 const VARIABLE: &str = "CLR_PROFILER_DIAGNOSTICS";
 
-/// Where lines go, if somebody wants them.
+/// The destination of lines, if diagnostics are requested.
 fn target() -> Option<OsString> {
     let target = std::env::var_os(VARIABLE)?;
     (!target.is_empty() && target != "off").then_some(target)
 }
 
-/// Writes one line, if somebody wants it.
+/// Writes one line, if diagnostics are requested.
 pub(crate) fn write(line: &dyn Display) {
     let Some(target) = target() else {
         return;
     };
     let line = format!("clr_profiler: {line}\n");
-    // Whoever asked for this can see that nothing came: a failure to write has nowhere to go.
+    // A failure to write cannot be reported anywhere; the user sees that the output is missing.
     if target == "stderr" {
         let _ = std::io::stderr().write_all(line.as_bytes());
     } else {
@@ -37,9 +37,9 @@ pub(crate) fn write(line: &dyn Display) {
     }
 }
 
-/// Opens a file to append to. A new one can be read by its user alone. Somebody else may have put there
-/// what is not new: no link is followed but those of the system's own streams, and in a folder that
-/// everybody can write to no file of another user is taken.
+/// Opens a file to append to. Only the user may read a new file. Another user may have created an existing
+/// one: links are not followed, except for those of the system's own streams, and in a folder that everybody
+/// can write to, a file of another user is refused.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.append(true).create(true);
@@ -59,7 +59,7 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether nobody else can have put a file there, or it is none.
+/// Whether no other user can have created the file, or it is not a regular file.
 #[cfg(unix)]
 fn is_own(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -75,24 +75,24 @@ fn is_own(file: &File, path: &Path) -> io::Result<bool> {
     if !about.is_file() || folder.mode() & OTHERS_WRITE == 0 {
         return Ok(true);
     }
-    // The owner of what the system shows of this process is its user. Where that is not known, the system
-    // is none on which this is tried.
+    // The owner of `/proc/self` is the user of this process. On systems without `/proc`, on which the library
+    // is not tested, the owner is not checked.
     let user = Path::new("/proc/self").metadata().map(|own| own.uid());
     let is_of_folder = folder.mode() & STICKY != 0 && about.uid() == folder.uid();
     Ok(is_of_folder || user.map_or(true, |user| about.uid() == user))
 }
 
-/// Failures that are alike: the first is written, the others are counted.
+/// The key by which failures are equal: the first is written, the others are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Kind {
     place: FailurePlace,
     component: Option<Arc<str>>,
-    /// The name of the code; none for a panic.
+    /// The name of the code; `None` for a panic.
     error: Option<String>,
     retired: bool,
 }
 
-/// How often each kind came since the counts were written.
+/// How often each kind of failure occurred since the counts were last written.
 static COUNTS: Mutex<Vec<(Kind, u64)>> = Mutex::new(Vec::new());
 
 /// Writes the failure if it is the first of its kind, and counts it otherwise.
@@ -119,7 +119,7 @@ pub(super) fn failure(failure: &Failure) {
     write(failure);
 }
 
-/// Writes how often each kind came, if any came more than once.
+/// Writes how often each kind of failure occurred, if any occurred more than once.
 pub(crate) fn counts() {
     let counts = std::mem::take(&mut *lock(&COUNTS));
     if counts.iter().all(|(_, count)| *count == 1) {
@@ -129,7 +129,7 @@ pub(crate) fn counts() {
     for (number, (kind, count)) in counts.iter().enumerate() {
         let before = if number == 0 { "in all, " } else { "; " };
         let times = if *count == 1 { "time" } else { "times" };
-        // A `String` takes everything.
+        // Writing to a `String` cannot fail.
         let _ = match &kind.error {
             Some(error) => write!(
                 line,
@@ -165,7 +165,7 @@ mod tests {
             open(&file).unwrap();
             assert!(open(&link).is_err());
         }
-        // It takes root to make the file another user's.
+        // Only root can change the owner of the file.
         if chown(&file, Some(65_534), None).is_ok() {
             for shared in [0o777, 0o1777] {
                 mode(shared);

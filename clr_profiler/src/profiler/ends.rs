@@ -1,7 +1,8 @@
-//! [`Ends`]: what the library itself does when modules, types, functions and threads go.
+//! [`Ends`]: the library's own handling of unloaded modules, types and functions, and of threads that end.
 //!
-//! All that goes with a collectible module does so on one thread, in one go, which begins with
-//! `module_unload_started`: everything still answers there. So that is where the ids of all of it end.
+//! Everything that is unloaded with a collectible module is unloaded on one thread, in one sequence, which
+//! begins with `module_unload_started`: all calls still succeed there. So the ids of all of it become invalid
+//! in this callback.
 
 use std::time::Duration;
 
@@ -15,15 +16,15 @@ use crate::lifetimes::seen::{self, Kind};
 use crate::lifetimes::{threads, wait_for_calls, wait_for_calls_with_thread};
 use crate::runtime::ProfilerInfo;
 
-/// How long calls are waited for. They take much less, unless code of the profiler's own runs within one:
-/// that must not keep the program from going on.
+/// How long to wait for calls. They take much less, unless the profiler's own code runs within one: that must
+/// not block the program.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Ends;
 
 impl Component for Ends {
     fn callbacks(&self) -> CallbackSet {
-        // All that come by the events of the library: whoever has not asked for these gets none.
+        // The callbacks of the library's own events: without these events none of them is called.
         let of_library = |callback: &&Callback| callback.events().intersects(EventMask::OF_LIBRARY);
         let all = Callback::ALL.iter().filter(of_library);
         all.fold(CallbackSet::EMPTY, |set, callback| {
@@ -50,12 +51,12 @@ impl Component for Ends {
         let walks = end_walks(info);
         let assembly = info.module_info(module).ok().and_then(|it| it.assembly);
         let assembly = assembly.map(|assembly| assembly.raw());
-        // Whatever is known: the module goes.
+        // Whatever is known of the module, it is being unloaded.
         seen::module_has_loaded(module.raw(), true);
         resolve_all(info);
         seen::module_goes(module.raw(), assembly);
         wait();
-        // What calls that were under way have seen last.
+        // Ids that calls in flight have seen in the meantime.
         resolve_all(info);
         seen::module_goes(module.raw(), assembly);
         wait();
@@ -68,7 +69,7 @@ impl Component for Ends {
         module: ModuleId,
         _status: Hresult,
     ) -> Result<()> {
-        // What was seen meanwhile: the memory of types and functions goes last.
+        // Ids that were seen in the meantime: the memory of types and functions is freed last.
         seen::module_has_loaded(module.raw(), true);
         resolve_all(info);
         seen::module_goes(module.raw(), None);
@@ -90,21 +91,22 @@ impl Component for Ends {
     }
 
     fn dynamic_method_unloaded(&self, _info: &ProfilerInfo, function: FunctionId) -> Result<()> {
-        // A collection may be waiting for this thread, and calls for the collection. They can go on: the
-        // memory of dynamic methods is kept for others.
+        // A collection may wait for this thread, and calls for the collection, so this does not wait for
+        // them. They can continue: the runtime keeps the memory of dynamic methods for others.
         seen::goes(function.raw());
         Ok(())
     }
 
     fn thread_destroyed(&self, _info: &ProfilerInfo, thread: ThreadId) -> Result<()> {
         threads::ends(thread.raw());
-        // The others are not waited for: they may wait for a lock that the thread has that ends it.
+        // Other calls are not waited for: they may wait for a lock that the thread holds on which this
+        // callback runs.
         wait_for_calls_with_thread(thread.raw(), PATIENCE);
         Ok(())
     }
 }
 
-/// Takes away the event for which the runtime would go through the heap, where it would crash from now on.
+/// Removes the event for which the runtime would walk the heap, where it would crash from now on.
 fn end_walks(info: &ProfilerInfo) -> Result<()> {
     let events = info.events()?;
     if !events.contains(EventMask::MONITOR_GC) || !info.reads_lost_types()? {
@@ -112,8 +114,8 @@ fn end_walks(info: &ProfilerInfo) -> Result<()> {
     }
     info.set_events(events - EventMask::MONITOR_GC)?;
     Err(Error::other(
-        "no callback that needs `MONITOR_GC` comes any more: the program unloads modules, and .NET 8 \
-         crashes where it goes through a heap with objects whose types are gone",
+        "no callback that needs `MONITOR_GC` is called anymore: the program unloads modules, and .NET 8 \
+         crashes when it walks a heap with objects whose types were unloaded",
     ))
 }
 
@@ -124,7 +126,7 @@ fn wait() {
     }
 }
 
-/// Finds out what all depends on that was seen.
+/// Determines the modules on which each seen id depends.
 fn resolve_all(info: &ProfilerInfo) {
     while let Some((kind, number, epoch)) = seen::unresolved() {
         let modules = match kind {

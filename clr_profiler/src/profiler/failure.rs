@@ -1,4 +1,4 @@
-//! [`Failure`]: what a profiler's author learns when their code went wrong.
+//! [`Failure`]: the report of an error or panic in a profiler's code.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::events::Callback;
 
-/// A callback of the profiler or of a component that failed or panicked, or a [`NativeCall`](crate::rewrite::NativeCall) or a
-/// function on a thread of the library that panicked.
+/// A failure of a callback of the profiler or of a component, or a panic in a
+/// [`NativeCall`](crate::rewrite::NativeCall) or in a function on a thread of the library.
 ///
-/// The runtime and the program never notice: this is for the hook of
-/// [`Setup::on_failure`](crate::Setup::on_failure). Prints as one line.
+/// The runtime and the program are not affected; the hook of [`Setup::on_failure`](crate::Setup::on_failure)
+/// gets this report. Its `Display` is one line.
 #[derive(Debug)]
 pub struct Failure {
     pub(crate) place: FailurePlace,
     pub(crate) cause: FailureCause,
     pub(crate) retired: bool,
-    /// None for the profiler itself.
+    /// `None` for the profiler itself.
     pub(crate) component: Option<Arc<str>>,
 }
 
-/// Code of the profiler that failed.
+/// The code that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailurePlace {
@@ -28,23 +28,23 @@ pub enum FailurePlace {
     Callback(Callback),
     /// A function that rewritten code calls: a [`NativeCall`](crate::rewrite::NativeCall).
     NativeCall,
-    /// A function that the library calls on a thread of its own, such as the one that a
-    /// [`Sampler`](crate::sampling::Sampler) delivers samples to.
+    /// A function that the library calls on one of its own threads, such as the one to which a
+    /// [`Sampler`](crate::sampling::Sampler) delivers samples.
     Thread,
 }
 
-/// Why it failed.
+/// Why the code failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FailureCause {
     /// It returned this error.
     Error(Error),
-    /// It panicked: the message, and the place in the source where that is known.
+    /// It panicked with this message, which includes the source location if it is known.
     Panic(String),
 }
 
 impl Failure {
-    /// Of the profiler itself, which goes on getting callbacks.
+    /// A failure of the profiler itself, which stays enabled.
     pub(crate) fn in_callback(callback: Callback, cause: FailureCause) -> Self {
         Self {
             place: FailurePlace::Callback(callback),
@@ -60,19 +60,19 @@ impl Failure {
         self.place
     }
 
-    /// What happened in it.
+    /// The error or the panic.
     #[must_use]
     pub fn cause(&self) -> &FailureCause {
         &self.cause
     }
 
-    /// The component whose code it was; `None` for the profiler's own.
+    /// The component that failed; `None` for the profiler.
     #[must_use]
     pub fn component(&self) -> Option<&str> {
         self.component.as_deref()
     }
 
-    /// Whether this was the panic after which no more callbacks reach the profiler, or the component.
+    /// Whether this was the panic that disabled the profiler or the component.
     ///
     /// See [`Setup::panic_limit`](crate::Setup::panic_limit) and
     /// [`Component::panic_limit`](crate::Component::panic_limit).

@@ -1,4 +1,4 @@
-//! Where failures of the profiler's code are told: to its hook, or else to the diagnostics.
+//! Reports failures of the profiler's code to its hook, or without one to the diagnostics.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,11 +7,11 @@ use super::failure::{Failure, FailureCause, FailurePlace};
 use super::setup::FailureHook;
 use crate::runtime::{catch, lock};
 
-/// The hooks of the profilers that run: rewritten code does not tell whose function it calls, nor does a
-/// thread for whom it works.
+/// The hooks of the running profilers. Neither rewritten code nor a thread identifies the profiler that it
+/// works for.
 static RUNNING: Mutex<Vec<FailureHook>> = Mutex::new(Vec::new());
 
-/// Tells of a failure.
+/// Reports a failure.
 #[cold]
 pub(crate) fn tell(hook: Option<&FailureHook>, failure: Failure) {
     // The hook is user code, and so are the error's `Display` and `drop`.
@@ -24,19 +24,19 @@ pub(crate) fn tell(hook: Option<&FailureHook>, failure: Failure) {
     });
 }
 
-/// Tells of a panic in a function that rewritten code has called.
+/// Reports a panic in a function that rewritten code has called.
 #[cold]
 pub(crate) fn native_call_panicked(message: String) {
     tell_all(FailurePlace::NativeCall, message);
 }
 
-/// Tells of a panic on a thread of a component of the library.
+/// Reports a panic on a thread of a component of the library.
 #[cold]
 pub(crate) fn thread_panicked(message: String) {
     tell_all(FailurePlace::Thread, message);
 }
 
-/// Tells all of a panic whose profiler is not known.
+/// Reports a panic whose profiler is not known to all hooks.
 fn tell_all(place: FailurePlace, message: String) {
     let failure = Failure {
         place,
@@ -52,16 +52,16 @@ fn tell_all(place: FailurePlace, message: String) {
     for hook in &hooks {
         let _ = catch(|| hook(&failure));
     }
-    // They may be the last references.
+    // These may be the last references.
     let _ = catch(move || drop((hooks, failure)));
 }
 
-/// The profiler of this hook runs from now on.
+/// Adds the hook of a profiler that starts.
 pub(crate) fn started(hook: Option<&FailureHook>) {
     lock(&RUNNING).extend(hook.cloned());
 }
 
-/// It does not run any more.
+/// Removes the hook of a profiler that no longer runs.
 pub(crate) fn stopped(hook: Option<&FailureHook>) {
     if let Some(hook) = hook {
         lock(&RUNNING).retain(|running| !Arc::ptr_eq(running, hook));
@@ -72,7 +72,7 @@ pub(crate) fn stopped(hook: Option<&FailureHook>) {
 pub(crate) mod tests {
     use super::*;
 
-    /// Runs code while a hook is there.
+    /// Runs code while a hook is registered.
     pub(crate) fn with_hook(hook: impl Fn(&Failure) + Send + Sync + 'static, code: impl FnOnce()) {
         let hook: FailureHook = Arc::new(hook);
         started(Some(&hook));

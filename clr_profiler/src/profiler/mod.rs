@@ -1,5 +1,5 @@
-//! What a profiler is made of: the trait [`Profiler`], what it decides in [`Setup`], and what its
-//! author is told when it fails.
+//! The parts of a profiler: the trait [`Profiler`], its decisions in [`Setup`], and the reports of its
+//! failures.
 
 mod components;
 mod diagnostics;

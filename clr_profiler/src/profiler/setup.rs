@@ -1,4 +1,4 @@
-//! [`Setup`]: what `initialize` decides.
+//! [`Setup`]: the decisions of `initialize`.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::events::{Callback, CallbackSet};
 use crate::info::CorProfilerInfo3;
 use crate::runtime::ProfilerInfo;
 
-/// A hook that is told of failed callbacks.
+/// A hook that gets the failures of callbacks.
 pub(crate) type FailureHook = Arc<dyn Fn(&Failure) + Send + Sync>;
 
-/// What `initialize` decides about the profiler: events, and what happens when a callback fails.
+/// The decisions of `initialize`: events, components, and the handling of failures.
 ///
-/// It starts with the events of the callbacks that the profiler overrides. Parts that get callbacks by
-/// themselves are [attached](Self::attach).
+/// It starts with the events of the callbacks that the profiler overrides. Components get callbacks of their
+/// own once they are [attached](Self::attach).
 ///
 /// ```
 /// # use clr_profiler::prelude::*;
@@ -30,36 +30,36 @@ pub(crate) type FailureHook = Arc<dyn Fn(&Failure) + Send + Sync>;
 pub struct Setup {
     info: ProfilerInfo,
     pub(crate) events: EventMask,
-    /// Those of the profiler itself.
+    /// The events of the profiler itself.
     own: EventMask,
-    /// Those of them that were asked for by name.
+    /// Those of the profiler's events that were requested by name.
     named: EventMask,
     pub(crate) on_failure: Option<FailureHook>,
     pub(crate) panic_limit: u32,
     components: Vec<Attached>,
-    /// The components that are being attached, each by the one before.
+    /// The components that are being attached; each is attached by the previous one.
     attaching: Vec<Attaching>,
-    /// Whose the ReJIT parameters are.
+    /// The owner of the ReJIT parameters.
     rejit: Option<Who>,
-    /// Whose the hooks are.
+    /// The owner of the hooks.
     hooks: Option<Who>,
 }
 
-/// Whose something is that has one owner: of the profiler, or of the component of this name.
+/// The profiler, or the component of this name.
 type Who = Option<Arc<str>>;
 
 /// A component that is being attached.
 struct Attaching {
     name: Arc<str>,
-    /// What it has added by name.
+    /// The events that it has added by name.
     events: EventMask,
 }
 
 impl Setup {
-    /// How many panics a profiler survives unless it says otherwise.
+    /// The default of [`panic_limit`](Self::panic_limit).
     pub const DEFAULT_PANIC_LIMIT: u32 = 16;
 
-    /// For a profiler with these callbacks.
+    /// Creates the setup of a profiler with these callbacks.
     pub(crate) fn new(info: &ProfilerInfo, callbacks: CallbackSet) -> Self {
         Self {
             info: info.clone(),
@@ -77,10 +77,10 @@ impl Setup {
         }
     }
 
-    /// Attaches a component: it gets its callbacks from now on, and is shut down with the profiler. Keep
-    /// the handle that is returned to talk to it.
+    /// Attaches a component: it gets its callbacks from now on, and is shut down with the profiler. Keep the
+    /// returned handle to use the component.
     ///
-    /// [`Component`] says who comes when.
+    /// [`Component`] describes the order of components.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -101,10 +101,10 @@ impl Setup {
     ///
     /// Each names the component:
     ///
-    /// - what its [`attach`](Component::attach) returns;
-    /// - an event that cannot be had: the runtime does not know it, or the profiler was attached to a
-    ///   running program, or is a notification profiler;
-    /// - ReJIT parameters or hooks that somebody else has.
+    /// - the error of its [`attach`](Component::attach);
+    /// - an event is not available: the runtime does not know it, or the profiler was attached to a running
+    ///   program, or is a notification profiler;
+    /// - the ReJIT parameters or the hooks already have an owner.
     pub fn attach<C: Component>(&mut self, component: C) -> Result<Arc<C>> {
         let component = Arc::new(component);
         let name: Arc<str> = component.name().into();
@@ -121,7 +121,7 @@ impl Setup {
         Ok(component)
     }
 
-    /// A component that has added these events is ready, if what it asks for can be had.
+    /// Adds a component that has been prepared, if its events are available.
     fn accept<C: Component>(
         &mut self,
         component: Arc<C>,
@@ -145,7 +145,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Only one may be asked for ReJIT parameters.
+    /// Makes the component the owner of the ReJIT parameters, which can have only one.
     fn own_rejit(&mut self, name: &Arc<str>, callbacks: CallbackSet) -> Result<()> {
         if !callbacks.contains(Callback::GetReJITParameters) {
             return Ok(());
@@ -160,11 +160,11 @@ impl Setup {
         Ok(())
     }
 
-    /// The components in the order of callbacks, which is final now, with the library's own.
+    /// The components in the order of callbacks, which is final now, with those of the library.
     ///
     /// # Errors
     ///
-    /// Where the events of one of them were taken away.
+    /// The events of a component were removed.
     pub(crate) fn take_components(&mut self, own: Vec<Arc<dyn Component>>) -> Result<Components> {
         let components = std::mem::take(&mut self.components);
         for component in &components {
@@ -181,7 +181,7 @@ impl Setup {
         Ok(Components::new(&self.info, components, self.own, own))
     }
 
-    /// Only one may set hooks.
+    /// Makes the caller the owner of the hooks, which can have only one.
     pub(crate) fn own_hooks(&mut self, call: &'static str) -> Result<()> {
         if let Some(first) = &self.hooks {
             return Err(Error::rule(
@@ -202,12 +202,12 @@ impl Setup {
         self.events
     }
 
-    /// Asks for more than the overridden callbacks imply: features, or flags like
+    /// Adds events to those of the overridden callbacks: features, or flags like
     /// [`EventMask::DISABLE_INLINING`].
     ///
-    /// Events that endanger the program come only if they are named here: those of exceptions on
-    /// runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions). Without that,
-    /// [`on_failure`](Self::on_failure) is told that their callbacks will not come.
+    /// Events that endanger the program are enabled only if they are named here: those of exceptions on
+    /// runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions). Otherwise
+    /// [`on_failure`](Self::on_failure) reports that their callbacks will not be called.
     pub fn add_events(&mut self, events: EventMask) -> &mut Self {
         self.events |= events;
         self.named |= events;
@@ -218,7 +218,7 @@ impl Setup {
         self
     }
 
-    /// Takes events away. Callbacks that need them are not called.
+    /// Removes events. Callbacks that need them are not called.
     pub fn remove_events(&mut self, events: EventMask) -> &mut Self {
         self.events -= events;
         self.named -= events;
@@ -226,7 +226,7 @@ impl Setup {
         self
     }
 
-    /// Takes away what nobody asked for by name and would endanger the program on this runtime.
+    /// Removes the events that were not requested by name and would endanger the program on this runtime.
     pub(crate) fn leave_out_dangers(&mut self, info: &ProfilerInfo) -> Option<Error> {
         let exceptions = EventMask::MONITOR_EXCEPTIONS;
         if !self.events.contains(exceptions) || self.named.contains(exceptions) {
@@ -238,30 +238,29 @@ impl Setup {
         }
         self.events -= exceptions;
         Some(Error::other(format!(
-            "no callback of exceptions will come: .NET {} loses exceptions while they are monitored, \
-             and the program with them. `ExceptionEvents` tells of them there; \
+            "no callback of exceptions will be called: .NET {} loses exceptions while they are monitored, \
+             which breaks the program. `ExceptionEvents` reports them there; \
              `setup.add_events(EventMask::MONITOR_EXCEPTIONS)` asks for the callbacks all the same",
             runtime.version
         )))
     }
 
-    /// Sets the hook that is told when a callback returns an error or panics, and when a
-    /// [`NativeCall`](crate::rewrite::NativeCall) panics.
+    /// Sets the hook that gets the errors and panics of callbacks, and the panics of
+    /// [`NativeCall`](crate::rewrite::NativeCall)s.
     ///
-    /// Without one, failures are silent unless `CLR_PROFILER_DIAGNOSTICS` asks for them: a library
-    /// does not write to its host's streams. The hook runs on the thread of the callback, and so
-    /// possibly on many at once; what it may do is what that callback may do. A panic in it is
-    /// swallowed.
+    /// Without a hook, failures are silent unless `CLR_PROFILER_DIAGNOSTICS` requests them: a library does
+    /// not write to its host's streams. The hook runs on the thread of the callback, and so possibly on
+    /// several at once; the rules of that callback apply to it. A panic in it is ignored.
     ///
-    /// Rewritten code does not tell whose function it calls: a panic there goes to the hooks of all
-    /// profilers of the library that run.
+    /// Rewritten code does not identify the profiler whose function it calls: a panic there is reported to
+    /// the hooks of all running profilers of the library.
     pub fn on_failure(&mut self, hook: impl Fn(&Failure) + Send + Sync + 'static) -> &mut Self {
         self.on_failure = Some(Arc::new(hook));
         self
     }
 
-    /// Sets after how many panics the profiler is retired: from then on no callback reaches it and
-    /// the program runs as if unprofiled. At least one.
+    /// Sets the number of panics after which the profiler is disabled: then no callback reaches it, and the
+    /// program runs as if unprofiled. At least one.
     pub fn panic_limit(&mut self, panics: u32) -> &mut Self {
         self.panic_limit = panics.max(1);
         self

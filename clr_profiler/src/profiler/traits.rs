@@ -32,8 +32,8 @@ macro_rules! context_type {
 }
 
 macro_rules! context_doc {
-    (info) => { "The runtime can be asked through `info`." };
-    (gc) => { "The runtime is suspended or suspending: allocate nothing, wait for nothing, and ask only what `gc` offers." };
+    (info) => { "`info` may be called." };
+    (gc) => { "The runtime is suspended or being suspended: allocate nothing, wait for nothing, and call only the methods of `gc`." };
 }
 
 macro_rules! returned {
@@ -65,16 +65,15 @@ macro_rules! define_traits {
             ($($arg:ident: $arg_type:ty = $conversion:expr),*) $(-> $out:ident)?;
         )* }
     )*) => {
-        /// A profiler: what the runtime calls.
+        /// A profiler, whose callbacks the runtime calls.
         ///
-        /// Only [`initialize`](Self::initialize) has to be written; every callback has a default
-        /// that does nothing. `#[profiler]` on the implementation asks the runtime for the events
-        /// of those callbacks that are written, and [`register!`](crate::register) makes the
-        /// library one that the runtime can load.
+        /// Only [`initialize`](Self::initialize) is required; every callback has a default that does nothing.
+        /// `#[profiler]` on the implementation requests the events of the callbacks that are written, and
+        /// [`register!`](crate::register) makes the library one that the runtime can load.
         ///
-        /// Callbacks arrive on many threads at once and can arrive while another one runs on the
-        /// same thread; hence `&self` and `Send + Sync`. An error or a panic in a callback goes to
-        /// [`Setup::on_failure`] and no further: the program goes on as if the callback had done
+        /// Callbacks arrive on many threads at once, and can arrive while another one runs on the same
+        /// thread; hence `&self` and `Send + Sync`. An error or a panic in a callback is reported to
+        /// [`Setup::on_failure`] and propagates no further: the program continues as if the callback had done
         /// nothing.
         ///
         /// ```
@@ -103,32 +102,31 @@ macro_rules! define_traits {
         /// ```
         #[allow(unused_variables, reason = "defaults ignore what they are given")]
         pub trait Profiler: Send + Sync + 'static {
-            /// Makes the profiler when the runtime starts.
+            /// Creates the profiler when the runtime starts.
             ///
-            /// `setup` holds the events of the callbacks that are overridden; add to them here.
-            /// The first events can arrive before this profiler's caller has returned.
+            /// `setup` has the events of the callbacks that are overridden; add to them here. The first
+            /// events can arrive as soon as this method has returned, before the runtime has its result.
             ///
             /// Wraps `ICorProfilerCallback::Initialize`.
             ///
             /// # Errors
             ///
-            /// Whatever is returned: the runtime then goes on without this profiler. To leave a
-            /// process alone on purpose, return [`Error::cancel_activation`](crate::Error::cancel_activation).
+            /// Any error: the runtime then continues without this profiler. To decline to profile a process,
+            /// return [`Error::cancel_activation`](crate::Error::cancel_activation).
             fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self>
             where
                 Self: Sized;
 
-            /// Makes the profiler when it is attached to a program that runs already.
+            /// Creates the profiler when it is attached to a running program.
             ///
-            /// `client_data` is what the attaching tool sent along. Events that are immutable
-            /// cannot be had. The default calls [`initialize`](Self::initialize) and ignores the
-            /// data.
+            /// `client_data` is the data from the attaching tool. Immutable events are not available. The
+            /// default calls [`initialize`](Self::initialize) and ignores the data.
             ///
             /// Wraps `ICorProfilerCallback3::InitializeForAttach`.
             ///
             /// # Errors
             ///
-            /// Whatever is returned: the runtime then goes on without this profiler.
+            /// Any error: the runtime then continues without this profiler.
             fn initialize_for_attach(
                 info: &ProfilerInfo,
                 setup: &mut Setup,
@@ -140,24 +138,25 @@ macro_rules! define_traits {
                 Self::initialize(info, setup)
             }
 
-            /// The runtime shuts down, which is not certain to be announced: write out what is to
-            /// be kept.
+            /// The runtime shuts down: write out your results. A runtime that ends abruptly does not call
+            /// this.
             ///
-            /// Other callbacks no longer reach the profiler, but some may still be running on
-            /// other threads, and the object lives on. After it has returned, `info` refuses.
+            /// No other callbacks reach the profiler anymore, but some may still be running on other threads,
+            /// and the object stays alive. After this method has returned, the methods of `info` return
+            /// errors.
             ///
             /// Wraps `ICorProfilerCallback::Shutdown`.
             ///
             /// # Errors
             ///
-            /// Whatever is returned goes to [`Setup::on_failure`].
+            /// Errors are reported to [`Setup::on_failure`].
             fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
                 Ok(())
             }
 
-            /// Whether to be loaded beside another profiler, with fewer rights.
+            /// Whether to load this profiler in addition to another one, with fewer rights.
             ///
-            /// Asked once before [`initialize`](Self::initialize), .NET 5 and newer.
+            /// Called once before [`initialize`](Self::initialize), on .NET 5 and newer.
             ///
             /// Wraps `ICorProfilerCallback11::LoadAsNotificationOnly`.
             fn load_as_notification_only() -> bool
@@ -178,7 +177,7 @@ macro_rules! define_traits {
                 ///
                 /// # Errors
                 ///
-                /// Whatever is returned goes to [`Setup::on_failure`]; the program is not affected.
+                /// Errors are reported to [`Setup::on_failure`]; the program is not affected.
                 fn $rust(&self, $context: context_type!($context) $(, $arg: $arg_type)*)
                     -> Result<returned!($($out)?)>
                 {
@@ -187,12 +186,12 @@ macro_rules! define_traits {
             )*)*
         }
 
-        /// A part of a profiler: it gets the callbacks that it needs by itself.
+        /// A part of a profiler, with callbacks of its own.
         ///
-        /// A profiler attaches it by [`Setup::attach`] and keeps the handle that this returns; nothing
-        /// has to be forwarded, and no component knows of another. [`Rejit`](crate::rejit::Rejit) is one, and
-        /// yours are made in the same way: `#[component]` on the implementation asks for the callbacks
-        /// that are written.
+        /// A profiler attaches it by [`Setup::attach`], and keeps the handle that this returns; callbacks
+        /// need not be forwarded, and components do not know of each other. [`Rejit`](crate::rejit::Rejit) is
+        /// a component, and yours are made in the same way: `#[component]` on the implementation requests the
+        /// callbacks that are written.
         ///
         /// ```
         /// use std::sync::Arc;
@@ -200,7 +199,7 @@ macro_rules! define_traits {
         ///
         /// use clr_profiler::prelude::*;
         ///
-        /// /// Counts what is compiled.
+        /// /// Counts compilations.
         /// #[derive(Default)]
         /// struct Compiled(AtomicU64);
         ///
@@ -237,77 +236,80 @@ macro_rules! define_traits {
         /// register!(Counts);
         /// ```
         ///
-        /// # Who comes when
+        /// # Order
         ///
-        /// Components come in the order in which they were attached, unless [`order`](Self::order)
-        /// says otherwise, and before the profiler. Callbacks that say that something is over or about
-        /// to be, `*_finished`, `*_unload_*` and `shutdown`, reach the profiler first, and then the
-        /// components in reverse order.
+        /// Components get a callback in the order in which they were attached, unless [`order`](Self::order)
+        /// says otherwise, and before the profiler. Callbacks that report an end, `*_finished`, `*_unload_*`
+        /// and `shutdown`, reach the profiler first, and then the components in reverse order.
         ///
-        /// - A method is inlined, and precompiled code is used, if nobody refuses it.
-        /// - IL is edited in that order, too: each edit of a method gets what the one before has made
-        ///   of it. See [`Method::rewrite`](crate::Method::rewrite).
-        /// - [`get_rejit_parameters`](Self::get_rejit_parameters), the hooks and the mapper of their ids
-        ///   have one owner. The second one is an error.
-        /// - An error goes to [`Setup::on_failure`], which learns the name of the component. After so
-        ///   many panics as [`panic_limit`](Self::panic_limit) says, the component is disabled: the
-        ///   others and the profiler go on.
+        /// - A method is inlined, and precompiled code is used, unless the profiler or a component refuses
+        ///   it.
+        /// - IL is edited in that order, too: each edit of a method gets the result of the previous one. See
+        ///   [`Method::rewrite`](crate::Method::rewrite).
+        /// - [`get_rejit_parameters`](Self::get_rejit_parameters), the hooks and the mapper of their ids have
+        ///   one owner. A second one is an error.
+        /// - An error is reported to [`Setup::on_failure`] with the name of the component. After
+        ///   [`panic_limit`](Self::panic_limit) panics the component is disabled; the others and the profiler
+        ///   continue.
         #[allow(unused_variables, reason = "defaults ignore what they are given")]
         pub trait Component: Send + Sync + 'static {
-            /// The name of the component in failures: that of its type, unless it says otherwise.
+            /// The name of the component in failures, by default that of its type.
             fn name(&self) -> &str {
                 let name = std::any::type_name::<Self>();
                 let name = name.split('<').next().unwrap_or(name);
                 name.rsplit("::").next().unwrap_or(name)
             }
 
-            /// The callbacks that it gets. `#[component]` writes this method: those that are written.
+            /// The callbacks that the component gets. `#[component]` writes this method: it returns the
+            /// callbacks that are implemented.
             ///
-            /// Asked once, after [`attach`](Self::attach).
+            /// Called once, after [`attach`](Self::attach).
             fn callbacks(&self) -> CallbackSet;
 
-            /// The events that it needs: those of its callbacks.
+            /// The events that the component needs, by default those of its callbacks.
             ///
-            /// Asked once, after [`attach`](Self::attach), which may [add](Setup::add_events) more.
+            /// Called once, after [`attach`](Self::attach), which may [add](Setup::add_events) more.
             fn events(&self) -> EventMask {
                 self.callbacks().events()
             }
 
-            /// Where it comes among the components: those of a lower number come first, and of the
-            /// same number those that were attached first.
+            /// The position among the components: lower numbers come first, and equal numbers in the order of
+            /// attachment.
             fn order(&self) -> i32 {
                 0
             }
 
-            /// After how many panics it gets no more callbacks. At least one.
+            /// The number of panics after which the component is disabled. At least one.
             fn panic_limit(&self) -> u32 {
                 Setup::DEFAULT_PANIC_LIMIT
             }
 
-            /// Prepares the component, in `initialize`. What it attaches to `setup` comes before it.
+            /// Prepares the component, in `initialize`. Components that this method attaches to `setup`
+            /// precede it.
             ///
             /// # Errors
             ///
-            /// Why it cannot do its work here: [`Setup::attach`] returns it.
+            /// Why the component cannot work here: [`Setup::attach`] returns the error.
             fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
                 Ok(())
             }
 
-            /// The profiler has started: the runtime has the events. Callbacks can have come before.
+            /// Called when the profiler has started and the runtime has the events. Callbacks may have
+            /// arrived before.
             ///
             /// # Errors
             ///
-            /// Why it cannot do its work: `initialize` counts as failed.
+            /// Why the component cannot work: `initialize` then fails.
             fn start(&self, info: &ProfilerInfo) -> Result<()> {
                 Ok(())
             }
 
-            /// The profiler has been shut down with the runtime: see
-            /// [`Profiler::shutdown`]. Where the profiler is detached instead, the component is dropped.
+            /// The profiler has been shut down with the runtime: see [`Profiler::shutdown`]. If the profiler
+            /// is detached instead, the component is dropped without this call.
             ///
             /// # Errors
             ///
-            /// Whatever is returned goes to [`Setup::on_failure`].
+            /// Errors are reported to [`Setup::on_failure`].
             fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
                 Ok(())
             }
@@ -319,7 +321,7 @@ macro_rules! define_traits {
                 ///
                 /// # Errors
                 ///
-                /// Whatever is returned goes to [`Setup::on_failure`]; the program is not affected.
+                /// Errors are reported to [`Setup::on_failure`]; the program is not affected.
                 fn $rust(&self, $context: context_type!($context) $(, $arg: $arg_type)*)
                     -> Result<returned!($($out)?)>
                 {
@@ -328,7 +330,7 @@ macro_rules! define_traits {
             )*)*
         }
     };
-    (@events) => { "none, it always comes" };
+    (@events) => { "none, it is always called" };
     (@events $first:ident $($more:ident)*) => {
         concat!("[`", stringify!($first), "`](crate::EventMask::", stringify!($first), ")"
             $(, " and [`", stringify!($more), "`](crate::EventMask::", stringify!($more), ")")*)

@@ -102,7 +102,7 @@ mod tests {
             let (failures, lines): (Vec<&str>, Vec<&str>) = profiled
                 .log
                 .lines()
-                .partition(|line| line.contains("no callback of exceptions will come"));
+                .partition(|line| line.contains("no callback of exceptions will be called"));
             if runtime.major >= 9 {
                 assert_eq!(lines, ["shutdown"]);
                 // In the hook, and in the diagnostics.
