@@ -10,19 +10,19 @@ use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
 use clr_profiler_il::token::{CustomAttribute, MemberRef, MethodDef, Token, TypeDef, TypeToken};
 
 impl Metadata<'_> {
-    /// The arguments of an item's custom attribute, by the full name of its type; the first one where
-    /// there are several.
+    /// The arguments of an item's custom attribute, by the full name of its type; of the first one if there
+    /// are several.
     ///
-    /// Names of nested types have a `+` in them, those of generic ones their arity:
-    /// `` Shop.Outer+Labels`1 ``. Values of enumerations that this module does not define cannot be
-    /// read: [`attribute_with`](Self::attribute_with) asks how wide they are.
-    /// [`custom_attribute_by_name`](crate::metadata::MetadataImport) gives the bytes. **Context**: not during a
-    /// collection.
+    /// Names of nested types contain a `+`, those of generic types their arity: `` Shop.Outer+Labels`1 ``.
+    /// Values of enumerations that this module does not define cannot be read, because their size is not
+    /// known: [`attribute_with`](Self::attribute_with) asks for it.
+    /// [`custom_attribute_by_name`](crate::metadata::MetadataImport) returns the bytes. **Context**: not
+    /// during a collection.
     ///
     /// # Errors
     ///
-    /// An enumeration of another module; a value that breaks a rule of ECMA-335 II.23.3; what the
-    /// metadata answers.
+    /// A value is of an enumeration of another module; a value violates ECMA-335 II.23.3; the error of the
+    /// native call.
     ///
     /// ```
     /// use clr_profiler::prelude::*;
@@ -39,9 +39,9 @@ impl Metadata<'_> {
         self.attribute_with(owner, type_name, |_| None)
     }
 
-    /// As [`attribute`](Self::attribute); `elsewhere` says of which type the values of an enumeration
-    /// of another module are. It gets the name as it is written: where a named or boxed argument has
-    /// it, with the assembly.
+    /// Like [`attribute`](Self::attribute), with `elsewhere`, which returns the underlying type of an
+    /// enumeration of another module. Its argument is the name of the enumeration in the form of the
+    /// metadata: for a named or boxed argument it includes the assembly.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Metadata<'_> {
         }
     }
 
-    /// The first arguments of all attributes of a type, which are texts.
+    /// The first arguments of all attributes of a type, which are strings.
     pub(crate) fn attribute_texts(
         &self,
         owner: impl Into<Token>,
@@ -89,8 +89,8 @@ impl Metadata<'_> {
         Ok(texts)
     }
 
-    /// The values of an item's attributes of the type with this name, with the types of their
-    /// constructors' parameters.
+    /// The values of an item's attributes whose type has this name, with the types of their constructors'
+    /// parameters.
     fn attributes_of(
         &self,
         owner: Token,
@@ -138,7 +138,7 @@ impl Metadata<'_> {
         }
     }
 
-    /// Type and signature of an attribute's constructor.
+    /// The type and the signature of an attribute's constructor.
     fn constructor(&self, constructor: Token) -> Result<(TypeToken, MethodSig)> {
         if let Ok(method) = MethodDef::try_from(constructor) {
             let props = self.method_props(method)?;
@@ -156,7 +156,7 @@ impl Metadata<'_> {
         }
     }
 
-    /// The name of an attribute's type, and what its generic parameters stand for.
+    /// The name of an attribute's type, and the arguments of its generic parameters.
     fn attribute_type(&self, class: TypeToken) -> Result<(String, Vec<TypeSig>)> {
         if let TypeToken::Spec(specification) = class
             && let TypeSig::GenericInstance {
@@ -170,12 +170,12 @@ impl Metadata<'_> {
         Ok((self.class_name(class)?, Vec::new()))
     }
 
-    /// The full name of a type, as reflection writes it.
+    /// The full name of a type, as in reflection.
     fn class_name(&self, class: TypeToken) -> Result<String> {
         Ok(nested_names(self, class)?.join("+"))
     }
 
-    /// The type of an enumeration's values.
+    /// The underlying type of an enumeration.
     fn underlying(
         &self,
         of: &EnumType,
@@ -191,7 +191,7 @@ impl Metadata<'_> {
         }
     }
 
-    /// The type of this module with this name, which has no assembly behind it or this one.
+    /// The type of this module with this name, which names this assembly or none.
     fn defined(&self, name: &str) -> Option<TypeDef> {
         let (name, assembly) = match name.split_once(',') {
             Some((name, assembly)) => (name, assembly.split(',').next()),
@@ -206,7 +206,7 @@ impl Metadata<'_> {
         find_type_def(self, name.split('+')).ok()?
     }
 
-    /// The type of the only field of an enumeration that is not static.
+    /// The type of the only instance field of an enumeration.
     fn values_of(&self, class: TypeDef) -> Result<Option<TypeSig>> {
         for field in self.fields(class) {
             let props = self.field_props(field?)?;
@@ -218,7 +218,7 @@ impl Metadata<'_> {
     }
 }
 
-/// Puts what a generic parameter stands for in its place.
+/// Replaces a generic parameter by its argument.
 fn substitute(parameter: &mut TypeSig, arguments: &[TypeSig]) {
     match parameter {
         TypeSig::Var(number) => {

@@ -24,17 +24,17 @@ table! { ($) __metadata_emit2:
     ) -> MethodSpec = DefineMethodSpec(method, signature.as_ptr(), signature.len(), @token)
         fails SIGNATURE;
 
-    /// How many bytes the changes since the metadata was opened will take.
+    /// The size of the changes since the metadata was opened, in bytes.
     ///
-    /// Only metadata for edit and continue has changes to be saved: set
-    /// [`SetUpdate`](crate::metadata::DispenserOption::SetUpdate) before it is opened.
+    /// Only metadata for edit and continue can save changes: set
+    /// [`SetUpdate`](crate::metadata::DispenserOption::SetUpdate) before opening it.
     fn delta_save_size(size: SaveSize) -> u32 = GetDeltaSaveSize(size, @bytes);
 
     /// Writes the changes since the metadata was opened to a file.
     fn save_delta(file: &Path) -> () = SaveDelta(file.as_ptr(), 0)
-        fails "A path that is no Unicode; what the metadata and the file system answer.";
+        fails "The path is not Unicode; the error of the native call or of the file system.";
 
-    /// Adds a generic parameter to a type or method: its place from 0, its attributes, and the types
+    /// Adds a generic parameter to a type or method, with its position from 0, its attributes, and the types
     /// that an argument must derive from.
     fn define_generic_param(
         owner: impl Into<Token> as any_token, number: u32,
@@ -43,12 +43,12 @@ table! { ($) __metadata_emit2:
         = DefineGenericParam(owner, number, attributes, name.as_ptr(), 0, constraints.as_ptr(),
             @parameter) fails NAME;
 
-    /// Forgets the log of changes, so that the next delta begins here.
+    /// Clears the log of changes, so that the next delta begins here.
     fn reset_enc_log() -> () = ResetENCLog()
-        fails "What the metadata answers where it is not for edit and continue.";
+        fails "The error of the native call if the metadata is not for edit and continue.";
 
-    /// Changes attributes, name and constraints of a generic parameter. Name and constraints that are
-    /// `None` stay as they are.
+    /// Changes the attributes, name and constraints of a generic parameter. A name or constraints of `None`
+    /// remain unchanged.
     fn set_generic_param_props(
         parameter: GenericParam, attributes: GenericParamAttributes, name: Option<&str>,
         constraints: Option<&[TypeToken]>
@@ -56,20 +56,20 @@ table! { ($) __metadata_emit2:
         fails NAME;
 }
 
-/// What `IMetaDataEmit2` offers: generics, and changes since the metadata was opened.
+/// The calls of `IMetaDataEmit2`: generics, and changes since the metadata was opened.
 ///
-/// All of it may be called from every callback that is not during a collection.
+/// All calls are allowed in every callback that is not during a collection.
 #[doc(alias = "IMetaDataEmit2")]
 pub trait MetadataEmit2: SealedWriter {
     __metadata_emit2! { calls }
 
-    /// Writes the changes since the metadata was opened to `out`, after the metadata has given all of it.
+    /// Writes the changes since the metadata was opened to `out`, once the metadata has returned all of them.
     ///
     /// Wraps `IMetaDataEmit2::SaveDeltaToStream`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// What the metadata answers, and what `out` does.
+    /// The error of the native call or of `out`.
     #[doc(alias = "SaveDeltaToStream")]
     fn save_delta_to_stream(&self, out: &mut dyn Write) -> Result<()> {
         to_stream(out, |stream| {
@@ -87,7 +87,7 @@ pub trait MetadataEmit2: SealedWriter {
     ///
     /// # Errors
     ///
-    /// What the metadata answers.
+    /// The error of the native call.
     #[doc(alias = "SaveDeltaToMemory")]
     fn save_delta_to_memory(&self) -> Result<Vec<u8>> {
         to_memory(self.delta_save_size(SaveSize::Accurate)?, |start, size| {

@@ -11,20 +11,20 @@ use crate::native::typed;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
-/// Asks for the next tokens: enumeration, buffer, capacity, number of tokens given.
+/// Requests the next tokens: enumeration, buffer, capacity, number of returned tokens.
 type Next<'m> = dyn FnMut(&mut *mut c_void, *mut u32, u32, &mut u32) -> Result<Hresult> + 'm;
 
-/// How many items are asked for at once.
+/// The number of items in each request.
 const BATCH: usize = 16;
 
-/// The interface that an enumeration is of, which also ends it.
+/// The interface of an enumeration, which also closes it.
 pub(crate) enum Source<'m> {
     Import(&'m Kept<sys::IMetaDataImport2>),
     Assembly(Kept<sys::IMetaDataAssemblyImport>),
 }
 
 impl Source<'_> {
-    /// Keeps the module there, for this call.
+    /// Prevents the unload of the module during this call.
     fn hold(&self, call: &'static str) -> Result<InFlight> {
         match self {
             Self::Import(import) => import.hold(call),
@@ -33,9 +33,9 @@ impl Source<'_> {
     }
 }
 
-/// What an enumeration gives.
+/// An item of an enumeration.
 pub trait MetadataItem: Sized {
-    /// The item at an index of the tokens, and of the second tokens where there are pairs.
+    /// The item of a token, or of two tokens if the enumeration has pairs.
     #[doc(hidden)]
     fn take(call: &'static str, first: u32, second: u32) -> Result<Self>;
 }
@@ -50,13 +50,13 @@ where
     }
 }
 
-/// Which body implements which declaration, of a type that says so itself.
+/// An explicit implementation: a method body of a type, and the declaration that it implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodImpl {
     /// The method of the type: a `MethodDef` or `MemberRef`.
     pub body: Token,
-    /// What it implements: a `MethodDef` or `MemberRef`.
+    /// The declaration that it implements: a `MethodDef` or `MemberRef`.
     pub declaration: Token,
 }
 
@@ -71,8 +71,8 @@ impl MetadataItem for MethodImpl {
 
 /// The tokens of an enumeration, in the order of the metadata.
 ///
-/// Dropping it early is fine. After an error it ends. Ending it also wraps
-/// `IMetaDataImport::CloseEnum` and `IMetaDataAssemblyImport::CloseEnum`.
+/// It can be dropped early. It ends after an error. Dropping it also wraps `IMetaDataImport::CloseEnum` and
+/// `IMetaDataAssemblyImport::CloseEnum`.
 #[doc(alias = "HCORENUM")]
 #[doc(alias = "CloseEnum")]
 pub struct MetadataIter<'m, T> {
@@ -80,7 +80,7 @@ pub struct MetadataIter<'m, T> {
     next: Box<Next<'m>>,
     call: &'static str,
     native: *mut c_void,
-    /// The tokens; behind them the second tokens of pairs.
+    /// The tokens, followed by the second tokens of pairs.
     batch: [u32; 2 * BATCH],
     given: usize,
     taken: usize,
@@ -107,13 +107,13 @@ impl<'m, T> MetadataIter<'m, T> {
         }
     }
 
-    /// How many items the enumeration has in all, whatever was taken of them.
+    /// The number of all items of the enumeration, whatever its position.
     ///
     /// Wraps `IMetaDataImport::CountEnum`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// What the metadata answers.
+    /// The error of the native call.
     #[doc(alias = "CountEnum")]
     pub fn total(&mut self) -> Result<u32> {
         self.open()?;
@@ -128,18 +128,18 @@ impl<'m, T> MetadataIter<'m, T> {
         Ok(count)
     }
 
-    /// Goes on with the item at this position, counted from 0.
+    /// Continues with the item at this position, which counts from 0.
     ///
     /// Wraps `IMetaDataImport::ResetEnum`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// What the metadata answers.
+    /// The error of the native call.
     #[doc(alias = "ResetEnum")]
     pub fn reset(&mut self, position: u32) -> Result<()> {
         self.open()?;
         if !self.native.is_null() {
-            // The runtime takes whatever number it is given.
+            // The runtime does not check the number.
             let position = position.min(self.total()?);
             let counter = self.counter()?;
             native_call!(&counter, IMetaDataImport::ResetEnum(self.native, position))?;
@@ -148,7 +148,7 @@ impl<'m, T> MetadataIter<'m, T> {
         Ok(())
     }
 
-    /// The interface that counts, whichever the enumeration is of.
+    /// The interface that counts, for enumerations of either interface.
     fn counter(&self) -> Result<InUse<sys::IMetaDataImport>> {
         const CALL: &str = "IMetaDataImport::CountEnum";
         match &self.source {
@@ -157,7 +157,7 @@ impl<'m, T> MetadataIter<'m, T> {
         }
     }
 
-    /// Begins the enumeration, if it has not begun.
+    /// Starts the enumeration, unless it has started.
     fn open(&mut self) -> Result<()> {
         if self.native.is_null() && !self.ended {
             self.refill()
@@ -166,11 +166,12 @@ impl<'m, T> MetadataIter<'m, T> {
         }
     }
 
-    /// The buffer has room for the second tokens of pairs: behind the `BATCH` that are asked for.
+    /// Fills the buffer, whose second half, after the `BATCH` requested tokens, has the second tokens of
+    /// pairs.
     fn refill(&mut self) -> Result<()> {
         let mut given = 0;
         (self.taken, self.given) = (0, 0);
-        // What goes wrong comes once.
+        // An error is returned once.
         self.ended = true;
         let _in_use = self.source.hold(self.call)?;
         let answer = (self.next)(
@@ -185,9 +186,9 @@ impl<'m, T> MetadataIter<'m, T> {
     }
 }
 
-/// Where the second tokens of pairs go, in the buffer that the enumeration passes.
+/// The address of the second tokens of pairs, in the buffer that the enumeration passes.
 pub(super) fn second_half(buffer: *mut u32) -> *mut u32 {
-    // Stays within `batch`, of which `buffer` is the start.
+    // This address is in `batch`, because `buffer` is its start.
     buffer.wrapping_add(BATCH)
 }
 
@@ -214,7 +215,7 @@ impl<T> Drop for MetadataIter<'_, T> {
         if self.native.is_null() {
             return;
         }
-        // Where the module is gone, there is nobody to close it.
+        // After an unload of the module nothing is left to close.
         let Ok(_in_use) = self.source.hold(self.call) else {
             return;
         };

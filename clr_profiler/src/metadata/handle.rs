@@ -14,19 +14,19 @@ use sys::Interface;
 
 opaque! { Metadata<'_>, MetadataWriter<'_> }
 
-/// The metadata of a module: its types, methods and references, each named by a token.
+/// The metadata of a module: its types, methods and references, which tokens identify.
 ///
-/// Its methods come from the traits [`MetadataImport`](crate::metadata::MetadataImport),
+/// Its methods are those of the traits [`MetadataImport`](crate::metadata::MetadataImport),
 /// [`MetadataImport2`](crate::metadata::MetadataImport2),
 /// [`MetadataAssemblyImport`](crate::metadata::MetadataAssemblyImport),
-/// [`MetadataTables`](crate::metadata::MetadataTables) and so on. From
-/// [`module_metadata`](crate::info::CorProfilerInfo::module_metadata); not to be kept beyond the callback
-/// that got it, since the module can be unloaded.
+/// [`MetadataTables`](crate::metadata::MetadataTables) and so on. Returned by
+/// [`module_metadata`](crate::info::CorProfilerInfo::module_metadata); do not keep it after the callback,
+/// because the module can be unloaded.
 pub struct Metadata<'info> {
     pub(super) import: Kept<sys::IMetaDataImport2>,
-    /// Whether it was opened from a file or memory, and so has a storage that can be asked for.
+    /// Whether it was opened from a file or memory, and so has a storage that calls can return.
     pub(super) has_storage: bool,
-    /// Whether its calls take a lock, for which some of them would wait for ever.
+    /// Whether its calls take a lock, with which some of them would deadlock.
     pub(super) locks_itself: bool,
     info: PhantomData<&'info ()>,
 }
@@ -53,7 +53,7 @@ impl<'info> Metadata<'info> {
             let error = "the module has no metadata: it is a resource";
             return Err(Error::invalid(CALL, error));
         }
-        // SAFETY: the runtime gives a reference to the interface that was asked for.
+        // SAFETY: the runtime returns a reference to the requested interface.
         unsafe { Self::from_raw(CALL, import, Some(module)) }
     }
 
@@ -66,36 +66,35 @@ impl<'info> Metadata<'info> {
         }
     }
 
-    /// The handle that a call gave as an `IMetaDataImport2`, or none.
+    /// The handle for an `IMetaDataImport2` that a call returned, or an error for null.
     ///
     /// # Safety
     ///
-    /// `raw` is null or a reference to that interface, which the caller gives away.
+    /// `raw` is null or a reference to that interface, whose ownership passes to this function.
     pub(super) unsafe fn from_raw(
         call: &'static str,
         raw: *mut c_void,
         module: Option<ModuleId>,
     ) -> Result<Self> {
         if raw.is_null() {
-            return Err(Error::invalid(call, "the runtime gave no metadata"));
+            return Err(Error::invalid(call, "the runtime returned no metadata"));
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees a reference to this interface, and passes its ownership.
         let import = unsafe { sys::IMetaDataImport2::from_raw(raw) };
         Ok(Self::from_native(import, module))
     }
 
-    /// The native interface, for calls that this crate does not wrap. It lives as long as the
-    /// handle.
+    /// The native interface, for calls that this crate does not wrap. Valid as long as the handle.
     #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
         self.import.as_raw()
     }
 
-    /// The writing side of metadata that was opened for writing.
+    /// The writer for metadata that was opened for writing.
     ///
     /// # Errors
     ///
-    /// `CLDB_E_INCOMPATIBLE` or the like where it was opened for reading only.
+    /// `CLDB_E_INCOMPATIBLE` or a similar code if it was opened for reading only.
     pub(super) fn into_writer(self, call: &'static str) -> Result<MetadataWriter<'info>> {
         let emit = self.import.other(call)?;
         Ok(MetadataWriter {
@@ -106,8 +105,8 @@ impl<'info> Metadata<'info> {
 }
 
 answers! {
-    /// A reference to the interface that the call was asked for.
-    // SAFETY: rows with this answer ask for an `IMetaDataImport2`, and give the reference away.
+    /// A reference to the interface that was requested in the call.
+    /// SAFETY: rows with this answer request an `IMetaDataImport2`, and pass the ownership of the reference.
     *mut c_void => Metadata<'_> = |raw, asked| unsafe { Self::from_raw(asked.call, raw, None) };
 }
 
@@ -115,16 +114,16 @@ arguments! {
     &Metadata<'_> => Self = |metadata, _| Ok(metadata);
 }
 
-/// The metadata of a module, to be added to and changed.
+/// The metadata of a module, which can be extended and changed.
 ///
-/// Its methods come from the traits [`MetadataEmit`](crate::metadata::MetadataEmit),
+/// Its methods are those of the traits [`MetadataEmit`](crate::metadata::MetadataEmit),
 /// [`MetadataEmit2`](crate::metadata::MetadataEmit2) and
-/// [`MetadataAssemblyEmit`](crate::metadata::MetadataAssemblyEmit); those of [`Metadata`] read what is there.
-/// From [`module_metadata_for_writing`](crate::info::CorProfilerInfo::module_metadata_for_writing), to be
-/// used like [`Metadata`] only during the callback that got it.
+/// [`MetadataAssemblyEmit`](crate::metadata::MetadataAssemblyEmit); those of [`Metadata`] read it. Returned
+/// by [`module_metadata_for_writing`](crate::info::CorProfilerInfo::module_metadata_for_writing); like
+/// [`Metadata`], use it only during the callback.
 ///
-/// The runtime does not keep readers and writers of one module apart: define in
-/// `module_load_finished` what is needed, before other threads use the module, or hold a lock.
+/// The runtime does not synchronise readers and writers of one module: make your definitions in
+/// `module_load_finished`, before other threads use the module, or hold a lock.
 pub struct MetadataWriter<'info> {
     metadata: Metadata<'info>,
     pub(super) emit: Kept<sys::IMetaDataEmit2>,
@@ -145,7 +144,7 @@ impl<'info> Deref for MetadataWriter<'info> {
     }
 }
 
-/// Keeps the traits over [`Metadata`] to this crate, and gives them the handle.
+/// Seals the traits over [`Metadata`], and gives them the handle.
 pub trait Sealed {
     #[doc(hidden)]
     fn metadata(&self) -> &Metadata<'_>;
@@ -157,7 +156,7 @@ impl Sealed for Metadata<'_> {
     }
 }
 
-/// Keeps the traits over [`MetadataWriter`] to this crate, and gives them the handle.
+/// Seals the traits over [`MetadataWriter`], and gives them the handle.
 pub trait SealedWriter {
     #[doc(hidden)]
     fn writer(&self) -> &MetadataWriter<'_>;

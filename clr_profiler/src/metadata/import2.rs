@@ -10,7 +10,7 @@ use clr_profiler_il::token::{GenericParam, GenericParamConstraint, MethodSpec, T
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GenericParamProps {
-    /// Its place in the list of parameters, from 0.
+    /// Its position among the parameters, from 0.
     pub number: u32,
     /// Its attributes (ECMA-335 II.23.1.7).
     pub attributes: GenericParamAttributes,
@@ -41,29 +41,29 @@ pub struct MethodSpecProps {
 }
 
 native_flags! {
-    /// What an image holds, and what it needs.
+    /// The contents and requirements of an image.
     PeFlags = CorPEKind {
-        /// Only IL.
+        /// The image contains only IL.
         IL_ONLY = peILonly,
-        /// A process of 32 bits.
+        /// The image requires a 32-bit process.
         REQUIRES_32_BIT = pe32BitRequired,
-        /// The format of 64-bit images (PE32+).
+        /// The image has the 64-bit format (PE32+).
         PE32_PLUS = pe32Plus,
-        /// Code that is not managed, of 32 bits.
+        /// The image contains unmanaged 32-bit code.
         UNMANAGED_32_BIT = pe32Unmanaged,
-        /// It prefers a process of 32 bits.
+        /// The image prefers a 32-bit process.
         PREFERS_32_BIT = pe32BitPreferred,
         _ = !0,
     }
 }
 
-/// For which processors an image is.
+/// The processors for which an image is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeKind {
-    /// Whether it holds only IL, and needs 32 bits.
+    /// Its contents, and whether it requires 32 bits.
     pub kind: PeFlags,
-    /// The machine, as the header of the image has it: `IMAGE_FILE_MACHINE_...`.
+    /// The machine in the header of the image: `IMAGE_FILE_MACHINE_...`.
     pub machine: u32,
 }
 
@@ -78,40 +78,40 @@ table! { ($) __metadata_import2_enumerations:
     fn generic_param_constraints(parameter: GenericParam) -> GenericParamConstraint
         = EnumGenericParamConstraints(parameter);
 
-    /// The instantiations of a generic method that the module uses, or of all of them.
+    /// The instantiations of a generic method that the module uses, or those of all generic methods.
     fn method_specs(method: Option<Token>) -> MethodSpec = EnumMethodSpecs(method);
 }
 
 table! { ($) __metadata_import2:
     MetadataImport2 = IMetaDataImport2 from import;
 
-    /// Name and place of a generic parameter.
+    /// The name and position of a generic parameter.
     fn generic_param_props(parameter: GenericParam) -> {GenericParamProps}
         = GetGenericParamProps(parameter, @number, @attributes, @owner, &mut 0, ~{name})
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such parameter.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such parameter.";
 
-    /// Parameter and type of a constraint.
+    /// The parameter and type of a constraint.
     fn generic_param_constraint_props(
         constraint: GenericParamConstraint
     ) -> {GenericParamConstraintProps}
         = GetGenericParamConstraintProps(constraint, @parameter, @constraint_type)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such constraint.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such constraint.";
 
-    /// Method and arguments of an instantiation.
+    /// The method and arguments of an instantiation.
     fn method_spec_props(method: MethodSpec) -> {MethodSpecProps}
         = GetMethodSpecProps(method, @parent, @(signature_blob))
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such instantiation.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such instantiation.";
 
-    /// For which processors the image is.
+    /// The processors for which the image is built.
     fn pe_kind() -> {PeKind} = GetPEKind(@kind, @machine);
 
     /// The version of the runtime that the metadata was written for, such as `v4.0.30319`.
     fn version_string() -> String = GetVersionString(~{text});
 }
 
-/// What `IMetaDataImport2` offers: generics.
+/// The calls of `IMetaDataImport2`: generics.
 ///
-/// All of it may be called from every callback that is not during a collection.
+/// All calls are allowed in every callback that is not during a collection.
 #[doc(alias = "IMetaDataImport2")]
 pub trait MetadataImport2: Sealed {
     __metadata_import2_enumerations! { enumerations }

@@ -1,4 +1,4 @@
-//! [`Kept`]: an interface to the metadata of a module, for as long as the module is there.
+//! [`Kept`]: an interface to the metadata of a module, valid as long as the module is loaded.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -11,18 +11,19 @@ use crate::runtime::{Suspended, suspended};
 use clr_profiler_sys as sys;
 use sys::Interface;
 
-/// An interface to metadata that can be that of a loaded module: the runtime frees it with the module,
-/// whoever holds references to it.
+/// An interface to metadata, possibly that of a loaded module, which the runtime frees with the module
+/// whatever references there are.
 pub(crate) struct Kept<I: Interface> {
     interface: ManuallyDrop<I>,
-    /// Whose it is; none where it was opened from a file or memory, which it then keeps.
+    /// The module; `None` if the metadata was opened from a file or memory, and is freed with its last
+    /// reference.
     pub(super) module: Option<ModuleId>,
 }
 
 /// An interface during a call.
 pub(crate) struct InUse<T> {
     interface: T,
-    /// Whoever sees the module go waits for the call.
+    /// An unload of the module waits for the call.
     _in_flight: InFlight,
 }
 
@@ -42,7 +43,7 @@ impl<I: Interface> Kept<I> {
         }
     }
 
-    /// Keeps the module there, for this call.
+    /// Prevents the unload of the module during this call.
     #[inline]
     pub(super) fn hold(&self, call: &'static str) -> Result<InFlight> {
         let in_flight = InFlight::begin();
@@ -50,8 +51,8 @@ impl<I: Interface> Kept<I> {
             if suspended() == Suspended::ForGc {
                 return Err(Error::rule(
                     call,
-                    "the runtime is suspended for a garbage collection; remember what is needed and \
-                     ask the metadata in a later callback",
+                    "the runtime is suspended for a garbage collection; call the metadata in a later \
+                     callback",
                 ));
             }
             module.to_native(&Asked::of(call))?;
@@ -59,7 +60,7 @@ impl<I: Interface> Kept<I> {
         Ok(in_flight)
     }
 
-    /// For this call.
+    /// The interface for this call.
     #[inline]
     pub(crate) fn in_use(&self, call: &'static str) -> Result<InUse<&I>> {
         let _in_flight = self.hold(call)?;
@@ -96,9 +97,9 @@ impl<I: Interface> Drop for Kept<I> {
     fn drop(&mut self) {
         let _in_flight = InFlight::begin();
         let is_there = |module: ModuleId| module.state() != State::Gone;
-        // The reference to what the runtime has freed is nobody's.
+        // The runtime frees the object with the module, and there is no reference to release anymore.
         if self.module.is_none_or(is_there) {
-            // SAFETY: it is not used again.
+            // SAFETY: the field is not used again.
             unsafe { ManuallyDrop::drop(&mut self.interface) };
         }
     }

@@ -1,8 +1,8 @@
 //! The metadata of modules: names, signatures and attributes of types and members.
 //!
-//! [`Metadata`] is the metadata of a module, and [`MetadataWriter`] adds to it; [`Dispenser`] opens the metadata
-//! of files. Each native interface is a trait over one of them. The tokens and signatures are those of
-//! [`il`](crate::il).
+//! [`Metadata`] is the metadata of a module, and [`MetadataWriter`] adds to it; [`Dispenser`] opens the
+//! metadata of files. Each native interface is a trait that one of them implements. The tokens and signatures
+//! are those of [`il`](crate::il).
 //!
 //! ```
 //! use clr_profiler::prelude::*;

@@ -1,7 +1,7 @@
-//! Names as people write them: `Shop.Cart<T>+Line.Add<U>(string, int&)`.
+//! Names in source form: `Shop.Cart<T>+Line.Add<U>(string, int&)`.
 //!
-//! Namespace and nesting as reflection prints them (`.` and `+`), generic parameters in angle
-//! brackets behind the type that declares them, the primitive types by their C# names.
+//! Namespaces and nesting are written as in reflection (`.` and `+`), generic parameters in angle brackets
+//! after the type that declares them, and primitive types by their C# names.
 
 use std::fmt::{self, Write};
 
@@ -13,10 +13,10 @@ use crate::error::Result;
 use clr_profiler_il::signature::{TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeRef, TypeSpec, TypeToken};
 
-/// How deep types may be nested before hostile metadata is suspected.
+/// The depth of nesting beyond which metadata counts as malformed.
 const NESTING_LIMIT: usize = 64;
 
-/// The generic arguments that stand in a name, where they are known.
+/// The generic arguments in a name, if they are known.
 #[derive(Default)]
 pub(crate) struct Instantiation {
     pub(crate) type_arguments: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) fn method_name(
     };
     let signature = props.signature()?;
     let mut name = String::new();
-    // `<Module>` is the type of what stands outside of types; its name helps nobody.
+    // `<Module>` is the type of global members; its name would not help.
     if props.class.row() != 1 {
         name = type_def_name(metadata, props.class, &names.type_arguments)?;
         name.push('.');
@@ -53,14 +53,14 @@ pub(crate) fn method_name(
         if index > 0 {
             name.push_str(", ");
         }
-        // A `String` takes everything; what has no name prints as its token.
+        // Writing to a `String` cannot fail; an item without a name prints as its token.
         let _ = write!(name, "{}", parameter.display(&names));
     }
     name.push(')');
     Ok(name)
 }
 
-/// The arguments, or else the names of the parameters that they are for.
+/// The arguments, or if they are not known the names of their parameters.
 fn known_or_named(
     arguments: Vec<String>,
     metadata: &Metadata<'_>,
@@ -82,9 +82,9 @@ fn parameter_names(metadata: &Metadata<'_>, owner: Token) -> Result<Vec<String>>
         .collect()
 }
 
-/// The name of a type with its namespace, the types around it, and its generic arguments.
+/// The name of a type with its namespace, enclosing types, and generic arguments.
 ///
-/// `arguments` are those of the type and all types around it, as metadata has them.
+/// `arguments` are those of the type and its enclosing types, in the order of the metadata.
 pub(crate) fn type_def_name(
     metadata: &Metadata<'_>,
     class: TypeDef,
@@ -105,14 +105,14 @@ pub(crate) fn type_def_name(
     Ok(name)
 }
 
-/// The name of a type of another module, with its namespace and the types around it.
+/// The name of a type of another module, with its namespace and enclosing types.
 pub(crate) fn type_ref_name(metadata: &Metadata<'_>, class: TypeRef) -> Result<String> {
     let names = nested_names(metadata, class.into())?;
     let bare: Vec<_> = names.iter().map(|name| split_arity(name).0).collect();
     Ok(bare.join("+"))
 }
 
-/// The names of a type and of the types around it, outermost first, as metadata has them.
+/// The names of a type and its enclosing types, outermost first, in the form of the metadata.
 pub(super) fn nested_names(metadata: &Metadata<'_>, class: TypeToken) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut next = Some(class);
@@ -139,7 +139,7 @@ pub(super) fn nested_names(metadata: &Metadata<'_>, class: TypeToken) -> Result<
     Ok(names)
 }
 
-/// A type of the module by its name, those of the types that enclose it before that.
+/// Finds a type of the module by its name; the names of its enclosing types precede it.
 pub(crate) fn find_type_def<'n>(
     metadata: &Metadata<'_>,
     names: impl IntoIterator<Item = &'n str>,
@@ -154,7 +154,7 @@ pub(crate) fn find_type_def<'n>(
     Ok(class)
 }
 
-/// `` List`1 `` is `List` with one parameter.
+/// Splits the name of a type: `` List`1 `` is `List` with one parameter.
 fn split_arity(name: &str) -> (&str, usize) {
     match name.rsplit_once('`') {
         Some((bare, digits)) => match digits.parse() {
@@ -173,15 +173,15 @@ fn push_arguments(name: &mut String, arguments: &[String]) {
     }
 }
 
-/// The C# name of a primitive type, for types that are named by the runtime and not by a signature.
+/// The C# name of a primitive type whose name is known from the runtime instead of a signature.
 pub(crate) fn keyword(name: &str) -> &str {
-    // `typedref` is a word of IL, not of C#.
+    // `typedref` is a keyword of IL, not of C#.
     let primitive = TypeSig::from_primitive_class(name).filter(|it| *it != TypeSig::TypedReference);
     let names = primitive.as_ref().and_then(TypeSig::primitive_names);
     names.map_or(name, |(keyword, _)| keyword)
 }
 
-/// Names for what stands in a signature of this module.
+/// The names of the items in a signature of this module.
 struct SignatureNames<'a> {
     metadata: &'a Metadata<'a>,
     type_arguments: Vec<String>,
@@ -192,7 +192,7 @@ impl SignatureNames<'_> {
     fn name(&self, token: TypeToken) -> Result<String> {
         match token {
             TypeToken::Def(class) => {
-                // Without arguments: the signature prints its own behind the name.
+                // Without arguments: the signature prints its own after the name.
                 type_def_name(self.metadata, class, &[])
             }
             TypeToken::Ref(class) => type_ref_name(self.metadata, class),

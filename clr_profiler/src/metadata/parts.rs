@@ -1,4 +1,4 @@
-//! Parts of what the metadata tells of an item, for those who ask of many: the rest costs as much again.
+//! Parts of the properties of an item, for callers that need many: the rest would double the cost.
 
 use std::ptr::null_mut;
 
@@ -7,11 +7,11 @@ use clr_profiler_il::token::{Assembly, AssemblyRef, FieldDef, MethodDef, TypeDef
 
 impl Metadata<'_> {
     calls! { Metadata = IMetaDataImport from import;
-    /// Type, name and signature.
+    /// Returns type, name and signature.
     pub(crate) fn method_parts(method: MethodDef) -> (TypeDef, String, Vec<u8>)
         = GetMethodProps(method, @class, ~{name}, null_mut(), @(signature), null_mut(), null_mut());
 
-    /// Type, name and signature; not whether there is a constant, which takes a search.
+    /// Returns type, name and signature, but not the constant, which would take a search.
     pub(crate) fn field_parts(field: FieldDef) -> (TypeDef, String, Vec<u8>)
         = GetFieldProps(
             field, @class, ~{name}, null_mut(), @(signature), null_mut(), null_mut(), null_mut());

@@ -1,5 +1,4 @@
-//! What the interfaces have and no runtime of today does, or none has a use for: rows, so that nothing
-//! is missing.
+//! Calls that no current runtime implements, or for which none has a use. They are rows, for completeness.
 
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
@@ -24,10 +23,10 @@ opaque! { MetadataHandler, CeeGen<'_>, TokenMap }
 table! { ($) __metadata_filter:
     MetadataFilter = IMetaDataFilter from filter;
 
-    /// Takes all marks away.
+    /// Removes all marks.
     fn unmark_all() -> () = UnmarkAll();
 
-    /// Marks an item, and what it needs.
+    /// Marks an item and the items that it needs.
     fn mark_token(token: impl Into<Token> as any_token) -> () = MarkToken(token);
 
     /// Whether an item is marked.
@@ -35,11 +34,11 @@ table! { ($) __metadata_filter:
         = IsTokenMarked(token, @marked);
 }
 
-/// What `IMetaDataFilter` offers: marks on the items that count.
+/// The calls of `IMetaDataFilter`: marks on items.
 ///
 /// Only for metadata that a [`Dispenser`](crate::metadata::Dispenser) has opened without
-/// [`ThreadSafety`](crate::metadata::DispenserOption::ThreadSafety), and where the runtime has the interface.
-/// .NET Core 3.1 and .NET 8, 9 and 10 were seen to count all types as marked, whatever was done.
+/// [`ThreadSafety`](crate::metadata::DispenserOption::ThreadSafety), on runtimes that have the interface.
+/// .NET Core 3.1 and .NET 8, 9 and 10 were seen to count all types as marked, regardless of the calls.
 #[doc(alias = "IMetaDataFilter")]
 pub trait MetadataFilter: Sealed {
     __metadata_filter! { calls }
@@ -47,10 +46,10 @@ pub trait MetadataFilter: Sealed {
 
 impl MetadataFilter for Metadata<'_> {}
 
-/// The interface to the marks, where it can be used.
+/// The interface for marks, if it can be used.
 ///
-/// `MarkToken` takes the lock of the metadata and then asks what takes it again, so that it does not
-/// return where there is one: in loaded modules, and where `ThreadSafety` is on.
+/// `MarkToken` takes the lock of the metadata, and then makes calls that take it again. If there is a lock,
+/// in loaded modules or with `ThreadSafety`, this deadlocks.
 pub(crate) fn filter(
     metadata: &(impl Sealed + ?Sized),
     call: &'static str,
@@ -69,19 +68,19 @@ pub(crate) fn filter(
 table! { ($) __metadata_validate:
     MetadataValidate = IMetaDataValidate from beside_import;
 
-    /// Says what kind of module it is (`CorValidatorModuleType`: 1 for an image) and who is told of
-    /// errors. To be called before [`validate_metadata`](Self::validate_metadata).
+    /// Sets the kind of the module (`CorValidatorModuleType`: 1 for an image) and the handler of errors. Call
+    /// it before [`validate_metadata`](Self::validate_metadata).
     fn validator_init(module_type: u32, handler: &MetadataHandler) -> ()
         = ValidatorInit(module_type, handler.as_raw());
 
-    /// Checks everything; the handler is told what is wrong. `None` where something was.
+    /// Checks all metadata, and reports errors to the handler. `None` if there were any.
     fn validate_metadata() -> () = ValidateMetaData() none on S_FALSE
-        fails "`VLDTR_E_...` codes and others that the metadata answers.";
+        fails "The error of the native call, such as `VLDTR_E_...`.";
 }
 
-/// What `IMetaDataValidate` offers: a check against the rules of the format.
+/// The calls of `IMetaDataValidate`: a check against the rules of the format.
 ///
-/// .NET Core 3.1 and .NET 8, 9 and 10 have it for no metadata: the calls fail there and say so.
+/// .NET Core 3.1 and .NET 8, 9 and 10 implement it for no metadata: the calls return an error that says so.
 #[doc(alias = "IMetaDataValidate")]
 pub trait MetadataValidate: Sealed {
     __metadata_validate! { calls }
@@ -92,16 +91,16 @@ impl MetadataValidate for Metadata<'_> {}
 table! { ($) __metadata_win_md_import:
     MetadataWinMdImport = IMetaDataWinMDImport from beside_import;
 
-    /// Name and scope of a type of another module, as they are stored.
+    /// The name and scope of a type of another module, as they are stored.
     fn untransformed_type_ref_props(class: TypeRef) -> {TypeRefProps}
         = GetUntransformedTypeRefProps(class, @resolution_scope, ~{name})
-        fails "Where the metadata is not that of the Windows Runtime; what it answers.";
+        fails "The metadata is not that of the Windows Runtime; the error of the native call.";
 }
 
-/// What `IMetaDataWinMDImport` offers: Windows Runtime metadata without projections.
+/// The calls of `IMetaDataWinMDImport`: Windows Runtime metadata without projections.
 ///
-/// Only on Windows, in .NET Framework and .NET Core up to 3.1, for `.winmd` files; elsewhere the
-/// call fails and says so.
+/// Only on Windows, in .NET Framework and .NET Core up to 3.1, for `.winmd` files; otherwise the call returns
+/// an error that says so.
 #[doc(alias = "IMetaDataWinMDImport")]
 pub trait MetadataWinMdImport: Sealed {
     __metadata_win_md_import! { calls }
@@ -109,7 +108,7 @@ pub trait MetadataWinMdImport: Sealed {
 
 impl MetadataWinMdImport for Metadata<'_> {}
 
-/// Where a dispenser of .NET Framework looks for assemblies.
+/// The folders in which a dispenser of .NET Framework searches for assemblies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AssemblySearch<'a> {
     /// The folder of the program.
@@ -128,7 +127,7 @@ arguments! {
     ]);
 }
 
-/// An object that says to be an `ITypeInfo` of oaidl.h.
+/// An object that claims to be an `ITypeInfo` of oaidl.h.
 pub(super) fn as_type_info(object: &ComObject, _: &Asked<'_>) -> Result<TypeInfo> {
     cast(object.native(), "ITypeInfo::GetTypeAttr")
 }
@@ -137,18 +136,18 @@ pub(super) fn as_type_info(object: &ComObject, _: &Asked<'_>) -> Result<TypeInfo
 #[derive(Clone)]
 pub(super) struct TypeInfo(IUnknown);
 
-// SAFETY: the type is a transparent `IUnknown`, and its vtable begins with the one of that.
+// SAFETY: the type is a transparent `IUnknown`, and its vtable begins with that of `IUnknown`.
 unsafe impl Interface for TypeInfo {
     type Vtable = IUnknown_Vtbl;
     const IID: GUID = GUID::from_u128(0x00020401_0000_0000_C000_000000000046);
 }
 
-/// A generator of image sections beside metadata that is written: strings, method bodies and other
-/// sections of an image in memory.
+/// A generator of image sections for metadata that is written: strings, method bodies and other sections of
+/// an image in memory.
 ///
-/// Addresses are relative to the image (RVAs). Only .NET Framework and .NET Core up to 5 know the
-/// interface; on others, .NET Core 3.1 and .NET 8, 9 and 10 among them,
-/// [`cee_gen`](MetadataWriter::cee_gen) fails and says so.
+/// Addresses are relative to the image (RVAs). Only .NET Framework and .NET Core up to 5 have the interface;
+/// on others, including .NET Core 3.1 and .NET 8, 9 and 10, [`cee_gen`](MetadataWriter::cee_gen) returns an
+/// error that says so.
 #[doc(alias = "ICeeGen")]
 pub struct CeeGen<'w> {
     native: Kept<sys::ICeeGen>,
@@ -156,11 +155,11 @@ pub struct CeeGen<'w> {
 }
 
 impl MetadataWriter<'_> {
-    /// The generator of image sections of this metadata, where the runtime has one.
+    /// The generator of image sections of this metadata.
     ///
     /// # Errors
     ///
-    /// Where it has none.
+    /// The runtime has none.
     #[doc(alias = "ICeeGen")]
     pub fn cee_gen(&self) -> Result<CeeGen<'_>> {
         Ok(CeeGen {
@@ -174,7 +173,7 @@ impl MetadataWriter<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CeeSection<'w> {
     native: usize,
-    /// The generator that it is of.
+    /// Its generator.
     generator: usize,
     writer: PhantomData<&'w ()>,
 }
@@ -195,10 +194,10 @@ answers! {
             writer: PhantomData,
         })
     };
-    /// A text that ends with a zero.
+    /// A zero-terminated string.
     *mut u16 => String = |raw, asked| {
         let text: NonNull<u16> = Answer::answer(raw, asked)?;
-        // SAFETY: the runtime says that a text stands there, which ends with a zero.
+        // SAFETY: the runtime returns the address of a zero-terminated string.
         Ok(unsafe { utf16_string(text.as_ptr()) })
     };
     *mut c_void => TokenMap = |raw, asked| {
@@ -211,13 +210,13 @@ fn c_text(text: &str, asked: &Asked<'_>) -> Result<CString> {
     CString::new(text).map_err(|error| Error::invalid(asked.call, error))
 }
 
-/// Renumbers tokens: what a [`CeeGen`] is told where they move.
+/// The map of renumbered tokens of a [`CeeGen`].
 pub struct TokenMap(sys::IMapToken);
 
 table! { ($) __token_map:
     TokenMap = IMapToken from native;
 
-    /// Says that a token has become another one.
+    /// Records that a token has become another one.
     pub fn map(from: impl Into<Token> as any_token, to: impl Into<Token> as any_token) -> ()
         = Map(from, to);
 }
@@ -233,20 +232,20 @@ impl TokenMap {
 table! { ($) __cee_gen:
     CeeGen = ICeeGen from native;
 
-    /// Adds a text; its address.
+    /// Adds a string, and returns its address.
     pub fn emit_string(text: &str) -> u32 = EmitString(text.as_ptr().cast_mut(), @rva);
 
-    /// The text at an address that [`emit_string`](Self::emit_string) gave.
+    /// The string at an address that [`emit_string`](Self::emit_string) returned.
     pub fn string(rva: u32) -> String = GetString(rva, @text);
 
-    /// Room for a method body of so many bytes, and its address; writing to it is unsafe.
+    /// Allocates a method body of this size, and returns its memory and address; writing to it is unsafe.
     pub fn allocate_method_buffer(size: u32) -> (NonNull<u8>, u32)
         = AllocateMethodBuffer(size, @start, @rva);
 
     /// The memory of the method body at an address; reading it is unsafe.
     pub fn method_buffer(rva: u32) -> NonNull<u8> = GetMethodBuffer(rva, @start);
 
-    /// Where the generator is told of tokens that move.
+    /// The map that tells the generator of renumbered tokens.
     pub fn token_map() -> TokenMap = GetIMapTokenIface(@map);
 
     /// Writes the image to its file.
@@ -255,30 +254,29 @@ table! { ($) __cee_gen:
     /// The section of method bodies.
     pub fn il_section() -> CeeSection<'_> = GetIlSection(@section);
 
-    /// The section of texts.
+    /// The section of strings.
     pub fn string_section() -> CeeSection<'_> = GetStringSection(@section);
 
-    /// Says that at this offset of a section stands an address in another one.
+    /// Adds a relocation: at this offset of a section is an address in another one.
     pub fn add_section_reloc(
         section: CeeSection<'_>, offset: u32, relative_to: CeeSection<'_>, kind: u32
     ) -> () = AddSectionReloc(section, offset, relative_to, kind);
 
-    /// The section of this name, made where it is not there yet. `flags` are those of sections of an
-    /// image.
+    /// The section of this name, which is added if it is missing. `flags` are those of image sections.
     pub fn section_create(name: &str as c_text, flags: u32) -> CeeSection<'_>
         = GetSectionCreate(name.as_ptr(), flags, @section);
 
-    /// How many bytes a section has.
+    /// The size of a section in bytes.
     pub fn section_data_len(section: CeeSection<'_>) -> u32 = GetSectionDataLen(section, @bytes);
 
-    /// Room for so many bytes in a section, at a multiple of `align`; writing to it is unsafe.
+    /// Allocates this number of bytes in a section, at a multiple of `align`; writing to it is unsafe.
     pub fn section_block(section: CeeSection<'_>, size: u32, align: u32) -> NonNull<c_void>
         = GetSectionBlock(section, size, align, @start);
 
-    /// Takes the last so many bytes of a section away.
+    /// Removes this number of bytes from the end of a section.
     pub fn truncate_section(section: CeeSection<'_>, bytes: u32) -> () = TruncateSection(section, bytes);
 
-    /// Builds the image; its memory, which is unsafe to read.
+    /// Builds the image, and returns its memory, which is unsafe to read.
     pub fn generate_cee_memory_image() -> NonNull<c_void> = GenerateCeeMemoryImage(@start);
 
     /// The memory at an address of a section; reading it is unsafe.
@@ -294,9 +292,9 @@ impl CeeGen<'_> {
     }
 }
 
-/// What the metadata tells while it is merged, saved or checked. Nothing needs to be implemented.
+/// The events of metadata that is merged, saved or checked. All methods have defaults.
 ///
-/// Panics end there.
+/// Panics are caught.
 pub trait MetadataEvents: Send + Sync + 'static {
     /// A token has become another one: in a merge, or because rows were sorted.
     ///
@@ -306,7 +304,7 @@ pub trait MetadataEvents: Send + Sync + 'static {
         let _ = (from, to);
     }
 
-    /// Something is wrong with an item, or with the whole if the token is nil.
+    /// An item is invalid, or the whole metadata if the token is nil.
     ///
     /// Wraps `IMetaDataError::OnError`. **Context**: not during a collection.
     #[doc(alias = "IMetaDataError")]
@@ -315,7 +313,7 @@ pub trait MetadataEvents: Send + Sync + 'static {
         let _ = (error, token);
     }
 
-    /// An item is to be kept.
+    /// An item is marked to be kept.
     ///
     /// Wraps `IHostFilter::MarkToken`. **Context**: not during a collection.
     #[doc(alias = "IHostFilter")]
@@ -332,7 +330,7 @@ pub struct MetadataHandler(Option<Object<Events>>);
 struct Events(Arc<dyn MetadataEvents>);
 
 impl MetadataHandler {
-    /// Makes an object of it.
+    /// Creates the object.
     #[must_use]
     pub fn new(events: impl MetadataEvents) -> Self {
         Self(Object::new(Events(Arc::new(events)), &sys::IMapToken::IID))
@@ -345,14 +343,14 @@ impl MetadataHandler {
 }
 
 arguments! {
-    /// Borrowed by the call: the runtime takes references of its own.
+    /// The call borrows it: the runtime takes references of its own.
     &MetadataHandler => Self = |handler, _| Ok(handler);
     Option<&MetadataHandler> => *mut c_void = |handler, _| {
         Ok(handler.map_or(std::ptr::null_mut(), MetadataHandler::as_raw))
     };
 }
 
-/// Which interfaces handlers have, one a row: the method, and the event that becomes of it.
+/// Declares the interfaces of handlers, one in each row: the method and its event.
 macro_rules! told {
     ($($interface:ident::$method:ident($($argument:ident: $type:ty),*) = $event:expr;)*) => {
         // SAFETY: each vtable begins with `unknown`, and its function takes the value of the object.
@@ -419,7 +417,7 @@ mod tests {
         let mut other = std::ptr::null_mut();
         // SAFETY: the IID is that of `I`.
         assert_eq!(unsafe { unknown.query(&I::IID, &mut other) }, sys::S_OK);
-        // SAFETY: as asked for.
+        // SAFETY: the query was for `I`.
         unsafe { I::from_raw(other) }
     }
 
@@ -430,14 +428,14 @@ mod tests {
         let map: sys::IMapToken = get(&handler);
         let error: sys::IMetaDataError = get(&handler);
         let filter: sys::IHostFilter = get(&handler);
-        // The object lives while anyone has a reference.
+        // The object lives as long as there is a reference.
         drop(handler);
         // SAFETY: the interfaces are alive.
         unsafe {
             assert_eq!(map.Map(0x0600_0001, 0x0600_0002), sys::S_OK);
             assert_eq!(error.OnError(sys::E_FAIL, 0), sys::S_OK);
             assert_eq!(filter.MarkToken(0x0200_0003), sys::S_OK);
-            // A panic ends there.
+            // A panic is caught.
             assert_eq!(map.Map(7, 7), sys::S_OK);
         }
         assert_eq!(

@@ -12,24 +12,24 @@ use clr_profiler_il::signature::{
 
 use sealed::Signature;
 
-/// A signature of the kind `S` to be handed over: a reference to the value, or to the bytes.
+/// A signature of the kind `S` as an argument: a reference to the value or to the bytes.
 ///
-/// Nothing checks a signature until the JIT compiler fails on it. So bytes are parsed first, and
-/// what breaks a rule of ECMA-335 II.23.2 is an error here.
+/// The runtime does not check signatures; the JIT compiler fails when it uses a wrong one. So bytes are
+/// parsed first, and a violation of ECMA-335 II.23.2 is an error here.
 pub trait AsSignature<S>: sealed::Sealed {
     /// The bytes.
     #[doc(hidden)]
     fn checked(&self, call: &'static str) -> Result<Cow<'_, [u8]>>;
 }
 
-/// A signature to be looked for: one that [`AsSignature`] takes, or [`AnySignature`].
+/// A signature to search for: one that [`AsSignature`] takes, or [`AnySignature`].
 pub trait SignatureFilter<S> {
-    /// The bytes; none where every signature will do.
+    /// The bytes; `None` if every signature matches.
     #[doc(hidden)]
     fn wanted(&self, call: &'static str) -> Result<Option<Cow<'_, [u8]>>>;
 }
 
-/// Looks for a member by its name alone.
+/// Searches for a member by its name alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnySignature;
 
@@ -45,7 +45,7 @@ impl<S, T: AsSignature<S>> SignatureFilter<S> for T {
     }
 }
 
-/// A signature that the library has encoded itself, and need not look at again.
+/// A signature that the library itself has encoded, which needs no check.
 #[derive(Clone, Copy)]
 pub(crate) struct Encoded<'a>(pub(crate) &'a [u8]);
 
@@ -57,7 +57,7 @@ impl<S> AsSignature<S> for Encoded<'_> {
     }
 }
 
-/// A signature as an argument: its bytes, when they have been looked at.
+/// The checked bytes of a signature that is passed as an argument.
 pub(crate) fn checked<'s, S>(
     signature: &'s impl AsSignature<S>,
     asked: &Asked<'_>,
@@ -65,7 +65,7 @@ pub(crate) fn checked<'s, S>(
     Blob::of(asked, signature.checked(asked.call)?)
 }
 
-/// The same of one that is looked for; no bytes where every one will do.
+/// The checked bytes of a signature to search for; `None` if every signature matches.
 pub(crate) fn wanted<'s, S>(
     signature: &'s impl SignatureFilter<S>,
     asked: &Asked<'_>,
@@ -140,15 +140,15 @@ signatures! {
     FieldSig MemberRefSig MethodSig MethodSpecSig PropertySig StandAloneSig TypeSpecSig
 }
 
-/// What has a `signature_blob` also decodes it.
+/// Generates a method that decodes `signature_blob`.
 macro_rules! decoded {
     ($($props:ident: $signature:ident = $name:literal;)*) => {$(
         impl $props {
-            /// The signature.
+            /// Decodes the signature.
             ///
             /// # Errors
             ///
-            /// Where it breaks a rule of ECMA-335 II.23.2: which one, and where.
+            /// It violates ECMA-335 II.23.2: the error names the rule and the offset.
             pub fn signature(&self) -> Result<$signature> {
                 $signature::parse(&self.signature_blob)
                     .map_err(|error| Error::invalid($name, error))
@@ -189,7 +189,7 @@ mod tests {
     fn what_cannot_be_parsed_is_not_handed_over() {
         let cut = bytes(&[0x20, 0x01, 0x01]).unwrap_err().to_string();
         assert!(cut.starts_with("X::Y: "), "{cut}");
-        // A field's signature is no method's.
+        // The signature of a field is not one of a method.
         assert!(bytes(&[0x06, 0x08]).is_err());
     }
 

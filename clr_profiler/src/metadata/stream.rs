@@ -1,4 +1,4 @@
-//! Where metadata is saved to: an `IStream` that keeps what is written to it, and memory.
+//! The destinations of saved metadata: an `IStream` that keeps the bytes written to it, and memory.
 
 use std::ffi::c_void;
 use std::io::Write;
@@ -14,12 +14,12 @@ use sys::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 const IID_ISEQUENTIAL_STREAM: GUID = GUID::from_u128(0x0C733A30_2A1C_11CE_ADE5_00AA0044773D);
 const IID_ISTREAM: GUID = GUID::from_u128(0x0000000C_0000_0000_C000_000000000046);
 
-/// What was written so far.
+/// The bytes written so far.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
-/// What a call writes to a stream, which only takes what is written, from front to back: `out` gets
-/// it when all is there.
+/// Passes a stream to a call, and writes the bytes to `out` when the call has returned. The stream can only
+/// be written to, from start to end.
 pub(super) fn to_stream(
     out: &mut dyn Write,
     save: impl FnOnce(*mut c_void) -> Result<Hresult>,
@@ -30,7 +30,7 @@ pub(super) fn to_stream(
     Ok(out.write_all(&lock(&written.0))?)
 }
 
-/// What a call writes to memory of so many bytes.
+/// Has a call write this number of bytes to memory.
 pub(super) fn to_memory(
     size: u32,
     save: impl FnOnce(*mut c_void, u32) -> Result<Hresult>,
@@ -48,7 +48,7 @@ unsafe impl Com for Written {
     }
 }
 
-/// Declares the vtable of `IStream` (objidl.h): what is not implemented answers with a code.
+/// Declares the vtable of `IStream` (objidl.h). Methods that are not implemented return a code.
 macro_rules! stream {
     ($($name:ident($($type:ty),*) = $code:ident;)*) => {
         #[repr(C)]

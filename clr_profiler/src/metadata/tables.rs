@@ -16,13 +16,13 @@ use clr_profiler_sys as sys;
 pub struct TableInfo {
     /// Its name, such as `TypeDef`.
     pub name: String,
-    /// How many bytes a row has.
+    /// The size of a row in bytes.
     pub row_size: u32,
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: u32,
-    /// How many columns it has.
+    /// The number of columns.
     pub columns: u32,
-    /// The column that its rows are sorted by, where they are.
+    /// The column by which its rows are sorted, if they are.
     pub key: Option<u32>,
 }
 
@@ -32,11 +32,11 @@ pub struct TableInfo {
 pub struct ColumnInfo {
     /// Its name, such as `Flags`.
     pub name: String,
-    /// Where it stands in a row, in bytes.
+    /// Its offset in a row, in bytes.
     pub offset: u32,
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub size: u32,
-    /// What it holds: a row of the table of this number (0 to 63), a coded token (64 to 95), a
+    /// The kind of its values: a row of the table of this number (0 to 63), a coded token (64 to 95), a
     /// number (96 to 99), or an index of a heap (101 to 103).
     pub kind: u32,
 }
@@ -47,7 +47,7 @@ pub struct ColumnInfo {
 pub struct CodedTokenInfo {
     /// Its name, such as `TypeDefOrRef`.
     pub name: String,
-    /// The tables that it can name, each as the nil token of the table.
+    /// The tables that it can refer to, each as the nil token of the table.
     pub tables: Vec<Token>,
 }
 
@@ -57,7 +57,7 @@ pub struct CodedTokenInfo {
 pub struct MetadataStream {
     /// Its name, such as `#Strings`.
     pub name: String,
-    /// Its content, as the metadata was before anything was changed.
+    /// Its content, without later changes of the metadata.
     pub content: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ fn tables(
     metadata.metadata().import.beside(call)
 }
 
-/// Refuses what the runtime would not check: a number that is not below the limit.
+/// Refuses a number at or above the limit, which the runtime would not check.
 fn below(call: &'static str, what: &str, number: u32, limit: u32) -> Result<()> {
     if number < limit {
         Ok(())
@@ -83,68 +83,68 @@ fn below(call: &'static str, what: &str, number: u32, limit: u32) -> Result<()> 
 table! { ($) __metadata_tables:
     MetadataTables = IMetaDataTables from beside_import;
 
-    /// The size of the heap of names in bytes.
+    /// The size of the string heap in bytes.
     fn string_heap_size() -> u32 = GetStringHeapSize(@number);
 
-    /// The size of the heap of blobs in bytes.
+    /// The size of the blob heap in bytes.
     fn blob_heap_size() -> u32 = GetBlobHeapSize(@number);
 
-    /// The size of the heap of GUIDs in bytes.
+    /// The size of the GUID heap in bytes.
     fn guid_heap_size() -> u32 = GetGuidHeapSize(@number);
 
-    /// The size of the heap of string literals in bytes.
+    /// The size of the user string heap in bytes.
     fn user_string_heap_size() -> u32 = GetUserStringHeapSize(@number);
 
-    /// How many tables there can be: those with a larger number are none.
+    /// The number of possible tables; table numbers are smaller.
     fn num_tables() -> u32 = GetNumTables(@number);
 
-    /// The number of the table that a token is of.
+    /// The number of the table of a token.
     fn table_index(token: impl Into<Token> as any_token) -> u32 = GetTableIndex(token, @index)
-        fails "`E_INVALIDARG` or the like for tokens that are of none.";
+        fails "`E_INVALIDARG` or a similar code if the token belongs to none.";
 
-    /// The text at an index of the heap of names.
+    /// The string at an index of the string heap.
     fn string(index: u32) -> String = GetString(index, @text) fails HEAP;
 
     /// The bytes at an index of the heap of blobs.
     fn blob(index: u32) -> Vec<u8> = GetBlob(index, ~(bytes)) fails HEAP;
 
-    /// The bytes at an index of the heap of string literals: UTF-16, and one byte more that says
-    /// whether there are special characters in it.
+    /// The bytes at an index of the user string heap: UTF-16, followed by one byte that tells whether it
+    /// contains special characters.
     fn user_string_blob(index: u32) -> Vec<u8> = GetUserString(index, ~(bytes)) fails HEAP;
 
-    /// The index of the name behind this one; `None` behind the last.
+    /// The index of the next string; `None` after the last.
     fn next_string(index: u32) -> u32 = GetNextString(index, @next) none on S_FALSE fails NO_ITEM;
 
-    /// The index of the blob behind this one; `None` behind the last.
+    /// The index of the next blob; `None` after the last.
     fn next_blob(index: u32) -> u32 = GetNextBlob(index, @next) none on S_FALSE fails NO_ITEM;
 
-    /// The index of the GUID behind this one; `None` behind the last.
+    /// The index of the next GUID; `None` after the last.
     fn next_guid(index: u32) -> u32 = GetNextGuid(index, @next) none on S_FALSE fails NO_ITEM;
 
-    /// The index of the string literal behind this one; `None` behind the last.
+    /// The index of the next user string; `None` after the last.
     fn next_user_string(index: u32) -> u32 = GetNextUserString(index, @next) none on S_FALSE
         fails NO_ITEM;
 
-    /// The GUID at an index of the heap of GUIDs, which counts from 1.
+    /// The GUID at an index of the GUID heap, which counts from 1.
     fn guid(index: u32) -> Uuid = GetGuid(index, @guid) fails HEAP;
 
-    /// Name, size and key of a table.
+    /// The name, size and key of a table.
     fn table_info(table: u32) -> {TableInfo}
         = GetTableInfo(table, @row_size, @rows, @columns, @key, @name) by with_its_key
         given _table = table_of(table)
-        fails "A number that is not that of a table; what the metadata answers.";
+        fails "The number is not that of a table; the error of the native call.";
 
-    /// Name, place and kind of a column.
+    /// The name, offset and kind of a column.
     fn column_info(table: u32, column: u32) -> {ColumnInfo}
         = GetColumnInfo(table, column, @offset, @size, @kind, @name)
         given _column = column_of(table, column)
-        fails "Numbers that are not those of a table and its column; what the metadata answers.";
+        fails "A number is not that of a table or its column; the error of the native call.";
 
     /// The value of a column in a row; references to other tables are tokens.
     fn column(table: u32, column: u32, row: u32) -> u32 = GetColumn(table, column, row, @value)
         given _cell = cell_of(table, column, row)
-        fails "Numbers that are not those of a table, its column and row; what the metadata \
-               answers.";
+        fails "A number is not that of a table, its column or its row; the error of the native \
+               call.";
 }
 
 fn table_of<M: MetadataTables + ?Sized>(
@@ -155,7 +155,7 @@ fn table_of<M: MetadataTables + ?Sized>(
     below(call, "table", table, metadata.num_tables()?)
 }
 
-/// Only a column of the table is its key.
+/// The key must be a column of the table; otherwise there is none.
 fn with_its_key(table: TableInfo, _: &Asked<'_>) -> Result<TableInfo> {
     let key = table.key.filter(|key| *key < table.columns);
     Ok(TableInfo { key, ..table })
@@ -183,27 +183,27 @@ fn cell_of<M: MetadataTables + ?Sized>(
     below(call, "row before", row.wrapping_sub(1), info.rows)
 }
 
-/// How the file of a module is mapped.
+/// The mapping of a module's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileMapping {
-    /// Where it begins. To be compared or logged; reading from there is unsafe.
+    /// Its start address. Use it for comparison and logging; reading from it is unsafe.
     pub address: usize,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether as a file (0) or as an image with its sections apart (1): `CorFileMapping`.
+    /// Whether the file is mapped as it is (0) or as an image with separate sections (1): `CorFileMapping`.
     pub kind: u32,
 }
 
 table! { ($) __metadata_info:
     MetadataInfo = IMetaDataInfo from beside_import;
 
-    /// Start, size and kind of the mapping of the module's file.
+    /// The start, size and kind of the mapping of the module's file.
     fn file_mapping() -> {FileMapping} = GetFileMapping(@address, @size, @kind)
-        fails "`COR_E_NOTSUPPORTED` where the metadata is not mapped as a file; `E_INVALIDARG`.";
+        fails "`COR_E_NOTSUPPORTED` if the metadata is not mapped as a file; `E_INVALIDARG`.";
 }
 
-/// What `IMetaDataInfo` offers: how the file of a module is mapped.
+/// The calls of `IMetaDataInfo`: the mapping of a module's file.
 #[doc(alias = "IMetaDataInfo")]
 pub trait MetadataInfo: Sealed {
     __metadata_info! { calls }
@@ -211,25 +211,25 @@ pub trait MetadataInfo: Sealed {
 
 impl MetadataInfo for Metadata<'_> {}
 
-/// What `IMetaDataTables` offers: tables, rows, columns and heaps as they are stored.
+/// The calls of `IMetaDataTables`: tables, rows, columns and heaps as they are stored.
 ///
-/// Tables have the numbers of ECMA-335 II.22; rows count from 1, columns from 0. All of it may be
-/// called from every callback that is not during a collection.
+/// Tables have the numbers of ECMA-335 II.22; rows count from 1, columns from 0. All calls are allowed in
+/// every callback that is not during a collection.
 #[doc(alias = "IMetaDataTables")]
 pub trait MetadataTables: Sealed {
     __metadata_tables! { calls }
 
-    /// Name and tables of a kind of coded token, counted from 0.
+    /// The name and the tables of a kind of coded token, which counts from 0.
     ///
     /// Wraps `IMetaDataTables::GetCodedTokenInfo`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// A number that is not that of a kind; what the metadata answers.
+    /// The number is not that of a kind; the error of the native call.
     #[doc(alias = "GetCodedTokenInfo")]
     fn coded_token_info(&self, kind: u32) -> Result<CodedTokenInfo> {
         const CALL: &str = "IMetaDataTables::GetCodedTokenInfo";
-        // ECMA-335 II.24.2.6 has 13 kinds; more would not fit into the kinds of columns.
+        // ECMA-335 II.24.2.6 defines 13 kinds; more would not fit into the kinds of columns.
         below(CALL, "kind of coded token", kind, 13)?;
         let tables = tables(self, CALL)?;
         let (mut count, mut list, mut name) = (0, std::ptr::null_mut(), std::ptr::null());
@@ -240,7 +240,7 @@ pub trait MetadataTables: Sealed {
         let tokens = if list.is_null() {
             &[]
         } else {
-            // SAFETY: the runtime says that its constant list of that length stands there.
+            // SAFETY: the runtime returns its constant list, which has this length.
             unsafe { std::slice::from_raw_parts(list.cast_const(), count as usize) }
         };
         Ok(CodedTokenInfo {
@@ -256,7 +256,7 @@ pub trait MetadataTables: Sealed {
     ///
     /// # Errors
     ///
-    /// Numbers that are not those of a table and its row; what the metadata answers.
+    /// A number is not that of a table or its row; the error of the native call.
     #[doc(alias = "GetRow")]
     fn row(&self, table: u32, row: u32) -> Result<Vec<u8>> {
         const CALL: &str = "IMetaDataTables::GetRow";
@@ -265,16 +265,16 @@ pub trait MetadataTables: Sealed {
         let tables = tables(self, CALL)?;
         let mut start = std::ptr::null_mut();
         native_call!(&tables, IMetaDataTables::GetRow(table, row, &mut start))?;
-        // SAFETY: the metadata says that a row stands there, of the size that its table has.
+        // SAFETY: the metadata returns the address of a row, which has the row size of its table.
         Ok(unsafe { blob(start.cast_const().cast(), info.row_size) })
     }
 }
 
 impl MetadataTables for Metadata<'_> {}
 
-/// The interface to the storage, where there is one.
+/// The interface to the storage, if there is one.
 ///
-/// Of a module's metadata the runtime keeps none, and would look for it through a null pointer.
+/// The runtime keeps none for the metadata of a loaded module, and would dereference a null pointer.
 fn stored(
     metadata: &(impl Sealed + ?Sized),
     call: &'static str,
@@ -291,23 +291,23 @@ fn stored(
     }
 }
 
-/// What `IMetaDataTables2` offers: the metadata as it is stored.
+/// The calls of `IMetaDataTables2`: the metadata as it is stored.
 ///
 /// Only for metadata that a [`Dispenser`](crate::metadata::Dispenser) has opened: that of a loaded module has
 /// no storage of its own.
 #[doc(alias = "IMetaDataTables2")]
 pub trait MetadataTables2: Sealed {
     calls! { MetadataTables2 = IMetaDataTables2 from stored;
-    /// A copy of the whole metadata, as it was before anything was changed.
+    /// A copy of the whole metadata, without later changes.
     fn metadata_storage() -> Vec<u8> = GetMetaDataStorage(@(bytes))
-        fails "Metadata of a loaded module, about which the runtime is not asked; what other \
-               metadata answers.";
+        fails "The metadata is that of a loaded module, for which the runtime is not called; the error \
+               of the native call.";
 
-    /// Name and content of a stream, counted from 0; `None` behind the last.
+    /// The name and content of a stream, which counts from 0; `None` after the last.
     fn metadata_stream(index: u32) -> {MetadataStream}
         = GetMetaDataStreamInfo(index, @name, @(content)) none on S_FALSE_OR_INVALIDARG
-        fails "Metadata of a loaded module, about which the runtime is not asked; what other \
-               metadata answers.";
+        fails "The metadata is that of a loaded module, for which the runtime is not called; the error \
+               of the native call.";
     }
 }
 

@@ -12,7 +12,7 @@ use clr_profiler_sys as sys;
 pub enum ConstantValue {
     /// A `bool`.
     Bool(bool),
-    /// A `char`: a unit of UTF-16.
+    /// A `char`: a UTF-16 code unit.
     Char(u16),
     /// An `sbyte`.
     I1(i8),
@@ -34,28 +34,28 @@ pub enum ConstantValue {
     R4(f32),
     /// A `double`.
     R8(f64),
-    /// A text.
+    /// A string.
     String(String),
-    /// A text that is not valid UTF-16: it has lone surrogates.
+    /// A string that is not valid UTF-16: it has lone surrogates.
     Utf16(Vec<u16>),
     /// A null reference.
     Null,
-    /// A kind of constant that ECMA-335 does not have, by its element type; its size is not known.
+    /// A kind of constant that ECMA-335 does not define, by its element type; its size is not known.
     Unknown(u32),
 }
 
-/// A constant as the writing calls take it.
+/// A constant in the form that the writing calls take.
 pub(crate) struct NativeValue {
     /// `CorElementType`.
     pub(super) element_type: u32,
     bytes: Vec<u8>,
     text: Vec<u16>,
-    /// Of texts: the length in units.
+    /// The length of a string in UTF-16 code units.
     pub(super) length: u32,
 }
 
 impl NativeValue {
-    /// The bytes of the value; null where there is none.
+    /// The bytes of the value; null if there are none.
     pub(super) fn start(&self) -> *const c_void {
         if self.element_type == sys::ELEMENT_TYPE_STRING {
             self.text.as_ptr().cast()
@@ -71,18 +71,19 @@ arguments! {
     Option<&ConstantValue> => NativeValue = |value, _| Ok(ConstantValue::native(value));
 }
 
-/// Reads and writes the constants that have a size of their own.
+/// Generates the conversions of the constants of fixed size.
 ///
 /// `I4(i32) = ELEMENT_TYPE_I4;` becomes one arm in each direction.
 macro_rules! numbers {
     ($($variant:ident($type:ty) = $element:ident;)*) => {
         /// # Safety
         ///
-        /// `start` points to a value of the size that `element_type` says.
+        /// `start` points to a value of the size of `element_type`.
         unsafe fn read_number(element_type: u32, start: *const c_void) -> Option<ConstantValue> {
             $(
                 if element_type == sys::$element {
-                    // SAFETY: as the caller promises; blobs are not aligned.
+                    // SAFETY: the caller guarantees a value of that size; the read is unaligned, because
+                    // blobs are not aligned.
                     let bytes = unsafe {
                         start.cast::<[u8; size_of::<$type>()]>().read_unaligned()
                     };
@@ -118,11 +119,11 @@ numbers! {
 }
 
 impl ConstantValue {
-    /// The constant that a reading call gave; `None` where there is none.
+    /// The constant that a reading call returned, or `None`.
     ///
     /// # Safety
     ///
-    /// `start` is null or points to a value of that type: a text has `length` units.
+    /// `start` is null or points to a value of that type; a string has `length` code units.
     pub(crate) unsafe fn read(
         element_type: u32,
         start: *const c_void,
@@ -135,7 +136,8 @@ impl ConstantValue {
         if kind == sys::ELEMENT_TYPE_STRING {
             let mut units = vec![0u16; if start.is_null() { 0 } else { length as usize }];
             if !units.is_empty() {
-                // SAFETY: the text has `length` units; blobs are not aligned.
+                // SAFETY: the caller guarantees `length` code units; the read is unaligned, because blobs are
+                // not aligned.
                 unsafe {
                     start
                         .cast::<u8>()
@@ -157,11 +159,11 @@ impl ConstantValue {
             // SAFETY: a `bool` has one byte.
             return Some(Self::Bool(unsafe { start.cast::<u8>().read() } != 0));
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees a value of the size of `element_type`.
         unsafe { read_number(element_type, start) }.or(Some(Self::Unknown(element_type)))
     }
 
-    /// The constant for a writing call; none is what leaves it out.
+    /// The constant for a writing call; `None` omits it.
     pub(super) fn native(value: Option<&Self>) -> NativeValue {
         let mut native = NativeValue {
             element_type: sys::ELEMENT_TYPE_VOID,
@@ -192,7 +194,7 @@ impl ConstantValue {
         if matches!(value, Self::String(_) | Self::Utf16(_)) {
             native.element_type = sys::ELEMENT_TYPE_STRING;
             native.length = u32::try_from(native.text.len()).unwrap_or(u32::MAX);
-            // So that there is an address to give even of an empty text.
+            // An empty string needs an address, too.
             native.text.push(0);
         }
         native
@@ -224,7 +226,7 @@ mod tests {
             ConstantValue::Null,
         ] {
             let native = ConstantValue::native(Some(&value));
-            // SAFETY: what was written is what is read.
+            // SAFETY: the value is the one that was written above.
             let back =
                 unsafe { ConstantValue::read(native.element_type, native.start(), native.length) };
             assert_eq!(back, Some(value));

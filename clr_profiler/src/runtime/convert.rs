@@ -1,24 +1,25 @@
-//! From the runtime's pointers to slices, strings and values.
+//! Converts the runtime's pointers to slices, strings and values.
 
 use uuid::Uuid;
 
 use clr_profiler_sys::GUID;
 
-/// The array that a callback passes as pointer and length; empty where the pointer is null.
+/// The array that a callback passes as pointer and length; empty for a null pointer.
 ///
 /// # Safety
 ///
-/// Unless it is null, `start` points to `length` values of `T` that stay there unchanged for `'a`.
+/// Unless it is null, `start` points to `length` values of `T` that remain valid and unchanged for `'a`.
 pub(crate) unsafe fn slice<'a, T>(start: *const T, length: u32) -> &'a [T] {
     if start.is_null() {
         &[]
     } else {
-        // SAFETY: as the caller promises; the runtime aligns its arrays.
+        // SAFETY: the caller guarantees `length` values that are valid for `'a`; the runtime aligns its
+        // arrays.
         unsafe { std::slice::from_raw_parts(start, length as usize) }
     }
 }
 
-/// The text that a callback passes as a pointer to zero-terminated UTF-16; empty where it is null.
+/// The string that a callback passes as a pointer to zero-terminated UTF-16; empty for a null pointer.
 ///
 /// Lone surrogates become U+FFFD.
 ///
@@ -44,16 +45,16 @@ pub(crate) unsafe fn utf16_string(start: *const u16) -> String {
 ///
 /// Unless it is null, `guid` points to a GUID.
 pub(crate) unsafe fn uuid(guid: *const GUID) -> Option<Uuid> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees null or a GUID.
     unsafe { guid.as_ref() }.map(uuid_of)
 }
 
-/// A GUID as the type of the public API.
+/// Converts a GUID to the type of the public API.
 pub(crate) fn uuid_of(guid: &GUID) -> Uuid {
     Uuid::from_fields(guid.data1, guid.data2, guid.data3, &guid.data4)
 }
 
-/// A GUID as native code has it.
+/// Converts a GUID to the native type.
 pub(crate) fn guid_of(uuid: &Uuid) -> GUID {
     let (data1, data2, data3, data4) = uuid.as_fields();
     GUID::from_values(data1, data2, data3, *data4)
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn lone_surrogates_are_replaced() {
-        // SAFETY: the text ends with a zero.
+        // SAFETY: the array ends with a zero.
         let text = unsafe { utf16_string([0x41, 0xD800, 0x42, 0].as_ptr()) };
         assert_eq!(text, "A\u{FFFD}B");
     }

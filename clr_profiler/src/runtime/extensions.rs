@@ -1,11 +1,11 @@
-//! [`Extensions`]: what components keep for one runtime.
+//! [`Extensions`]: the values that components store for a runtime.
 
 use std::any::Any;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::OnceLock;
 
-/// What can be kept: the handle goes to all threads, and into what catches panics.
+/// A value that can be stored. The handle is used on all threads, and within code that catches panics.
 pub(crate) trait Extension:
     Any + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
 {
@@ -13,9 +13,9 @@ pub(crate) trait Extension:
 
 impl<T: Any + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe> Extension for T {}
 
-/// One value of each type, by the type: the handle keeps what it does not know.
+/// At most one value of each type, found by its type, so that the handle does not depend on the types.
 ///
-/// A list, because there are few. Nothing is taken out of it, so no lock is held for a value.
+/// A list, because there are few. Values are never removed, so that using one needs no lock.
 #[derive(Default)]
 pub(super) struct Extensions {
     value: OnceLock<Box<dyn Extension>>,
@@ -23,7 +23,7 @@ pub(super) struct Extensions {
 }
 
 impl Extensions {
-    /// The value of this type, which is made when it is first asked for.
+    /// The value of this type, which is created on the first call.
     pub(super) fn get<T: Extension + Default>(&self) -> &T {
         let mut extension = self;
         loop {

@@ -1,4 +1,4 @@
-//! [`ProfilerInfo`]: the one handle to the runtime.
+//! [`ProfilerInfo`]: the handle to the runtime.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -18,41 +18,39 @@ use crate::lifetimes::{self, InFlight, wait_for_calls};
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
 
-/// The handle to the runtime: what a profiler asks and what it changes goes through it.
+/// The handle to the runtime: a profiler calls the runtime through it.
 ///
-/// It stands for whichever version of `ICorProfilerInfo` the runtime offers. Its methods come from
-/// the traits [`CorProfilerInfo`](crate::info::CorProfilerInfo) and so on, which the
-/// [prelude](crate::prelude) brings into scope; a call that is newer than the runtime returns an
-/// error that says so.
+/// It wraps the newest version of `ICorProfilerInfo` that the runtime has. Its methods are those of the
+/// traits [`CorProfilerInfo`](crate::info::CorProfilerInfo) and so on, which the [prelude](crate::prelude)
+/// imports; a call that is newer than the runtime returns an error that says so.
 ///
-/// Cheap to clone, and usable from every thread; each method says from where it may be called.
-/// Calls that are wrong where they are made are refused without asking the runtime: all of them
-/// after its shutdown and after the profiler has detached, most of them during a garbage
-/// collection.
+/// It is cheap to clone, and usable on every thread; the documentation of each method says in which contexts
+/// it may be called. Calls in a wrong context are refused before they reach the runtime: all calls after its
+/// shutdown and after the profiler was detached, and most calls during a garbage collection.
 #[derive(Clone)]
 pub struct ProfilerInfo(Arc<Runtime>);
 
 struct Runtime {
-    /// The newest interface that the runtime has; the older ones are the beginning of its vtable.
+    /// The newest interface that the runtime has; its vtable begins with those of the older ones.
     ///
-    /// The runtime deletes it when the profiler has detached or could not start, whatever
-    /// references there are: then it must not be touched any more, see `cut_off`.
+    /// The runtime deletes it after the profiler was detached or could not start, whatever references there
+    /// are: from then on it must not be used, see `cut_off`.
     newest: ManuallyDrop<IUnknown>,
-    /// Which one that is: `ICorProfilerInfo15` is 15.
+    /// The version of that interface: 15 for `ICorProfilerInfo15`.
     version: u8,
     /// How the profiler was loaded.
     loaded: Loaded,
-    /// The events that were asked for, which are some of those that the runtime reports.
+    /// The events that were requested; the runtime may report more.
     asked: AtomicU64,
-    /// Whether the profiler's `initialize` is over.
+    /// Whether the profiler's `initialize` has returned.
     started: AtomicBool,
-    /// Where threads of the library wait for the start.
+    /// Threads of the library wait here for the start.
     gate: StartGate,
-    /// The suspensions of the runtime, and the detach that waits for them.
+    /// The suspensions of the runtime, and a detach that waits for their end.
     suspensions: Suspensions,
-    /// Whether calls still go through: [`OPEN`], [`SHUT_DOWN`] or [`CUT_OFF`].
+    /// Whether calls are allowed: [`OPEN`], [`SHUT_DOWN`] or [`CUT_OFF`].
     state: AtomicU8,
-    /// What components keep here.
+    /// The values that components store for this runtime.
     extensions: Extensions,
 }
 
@@ -62,11 +60,11 @@ const SHUT_DOWN: u8 = 1;
 /// The runtime has deleted its side, or is about to.
 const CUT_OFF: u8 = 2;
 
-// SAFETY: the runtime's info object may be called from any thread, and its reference count is
-// atomic; corprof.idl and the runtime's documentation say which calls need which thread, and the
-// runtime checks those itself.
+// SAFETY: the runtime's info object may be called on any thread, and its reference count is atomic;
+// corprof.idl and the runtime's documentation say which calls need which thread, and the runtime checks that
+// itself.
 unsafe impl Send for Runtime {}
-// SAFETY: as above; calls on several threads at once are what the object is made for.
+// SAFETY: as above; the object is designed for concurrent calls.
 unsafe impl Sync for Runtime {}
 
 impl Runtime {
@@ -75,7 +73,7 @@ impl Runtime {
         match self.state.load(Ordering::SeqCst) {
             OPEN => Ok(()),
             SHUT_DOWN => Err(Error::rule(call, "the runtime has shut down")),
-            _ => Err(Error::rule(call, "the runtime has let the profiler go")),
+            _ => Err(Error::rule(call, "the runtime has released the profiler")),
         }
     }
 }
@@ -83,8 +81,8 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         if *self.state.get_mut() != CUT_OFF {
-            // SAFETY: this is the only reference, nobody uses it after that, and the runtime's side
-            // is still there.
+            // SAFETY: this is the only reference, nothing uses it afterwards, and the runtime's side still
+            // exists.
             unsafe { ManuallyDrop::drop(&mut self.newest) };
         }
     }
@@ -93,7 +91,7 @@ impl Drop for Runtime {
 /// A native interface during one call.
 pub(crate) struct Native<'info, I> {
     interface: &'info I,
-    /// Whoever takes something away from under the calls waits for them.
+    /// Code that invalidates the objects of calls waits for the end of this one.
     _in_flight: InFlight,
 }
 
@@ -106,18 +104,18 @@ impl<I> Deref for Native<'_, I> {
     }
 }
 
-/// Why objects cannot be looked at on this thread now.
-pub(crate) const OBJECTS_MOVE: &str = "the collector can move objects on this thread at any time: objects can be looked at only in \
+/// The error for reading objects on a thread on which they can move.
+pub(crate) const OBJECTS_MOVE: &str = "the collector can move objects on this thread at any time: objects can be read only in \
      `exception_thrown`, `exception_catcher_enter`, `object_allocated` and hooks with info";
 
-/// How far a call goes into the runtime.
+/// The locks that a call may take, and whether it may trigger a GC or wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// It takes no lock: it may be made while the runtime is suspended.
+    /// It takes no lock: it is allowed while the runtime is suspended.
     Suspension,
-    /// It may wait for a lock, but no collection can begin because of it.
+    /// It may wait for a lock, but does not trigger a GC.
     Lock,
-    /// A collection can take place before it returns, and move objects.
+    /// It may trigger a GC, which moves objects.
     Collection,
     /// It may run managed code, or wait for threads that do.
     Wait,
@@ -134,11 +132,11 @@ macro_rules! info_interfaces {
             const VERSION: u8 = $version;
         })*
 
-        /// The newest interface that `runtime` has.
+        /// The newest interface that `runtime` has, and its version.
         fn newest_interface(runtime: &IUnknown) -> Option<(u8, IUnknown)> {
             $(if let Ok(interface) = runtime.cast::<sys::$interface>() {
-                // SAFETY: the reference moves from one type to the other, and each interface
-                // begins like `IUnknown`.
+                // SAFETY: the reference moves from one type to the other, and each interface begins like
+                // `IUnknown`.
                 return Some(($version, unsafe { IUnknown::from_raw(interface.into_raw()) }));
             })*
             None
@@ -146,7 +144,7 @@ macro_rules! info_interfaces {
     };
 }
 
-// From the newest down: the first that the runtime has is taken.
+// From the newest version down: the first one that the runtime has is used.
 info_interfaces! {
     ICorProfilerInfo15 = 15
     ICorProfilerInfo14 = 14
@@ -166,14 +164,14 @@ info_interfaces! {
 }
 
 impl ProfilerInfo {
-    /// Makes the handle of what the runtime passes to `Initialize`.
+    /// Creates the handle for the object that the runtime passes to `Initialize`.
     ///
     /// # Safety
     ///
-    /// `unknown` is null or an `IUnknown` that lives during the call.
+    /// `unknown` is null or an `IUnknown` that is alive during the call.
     pub(crate) unsafe fn from_callback(unknown: *mut c_void, loaded: Loaded) -> Result<Self> {
         const CALL: &str = "ICorProfilerCallback::Initialize";
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees null or an `IUnknown`.
         let Some(runtime) = (unsafe { IUnknown::from_raw_borrowed(&unknown) }) else {
             return Err(Error::invalid(
                 CALL,
@@ -203,11 +201,11 @@ impl ProfilerInfo {
         self.0.version
     }
 
-    /// The native interface, for calls that this crate does not wrap (yet).
+    /// The native interface, for calls that this crate does not wrap.
     ///
-    /// It is an `ICorProfilerInfo` of [`version`](Self::version), which `clr_profiler_sys` declares;
-    /// its methods are unsafe there. The pointer is borrowed: it is good while this handle lives,
-    /// and not after the profiler has detached.
+    /// It is an `ICorProfilerInfo` of [`version`](Self::version), which `clr_profiler_sys` declares; its
+    /// methods are unsafe there. The pointer is borrowed: it is valid as long as this handle exists and the
+    /// profiler is not detached.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -232,23 +230,23 @@ impl ProfilerInfo {
         self.0.loaded
     }
 
-    /// Whether the profiler's `initialize` is over.
+    /// Whether the profiler's `initialize` has returned.
     pub(crate) fn has_started(&self) -> bool {
         self.0.started.load(Ordering::Acquire)
     }
 
-    /// The profiler's `initialize` is over, and the runtime has its events.
+    /// Records that the profiler's `initialize` has returned, and that the runtime has its events.
     pub(crate) fn set_started(&self) {
         self.0.started.store(true, Ordering::Release);
     }
 
-    /// The events that the library alone wants.
+    /// The events that only the library wants.
     pub(crate) fn events_of_library(&self) -> EventMask {
         let asked = self.0.asked.load(Ordering::Relaxed);
         EventMask::OF_LIBRARY - EventMask::from_bits_retain(asked)
     }
 
-    /// These events are asked for from now on: what the runtime has to report beside them.
+    /// Records the requested events, and returns those that the runtime must report in addition.
     pub(crate) fn asks_for(&self, events: EventMask) -> EventMask {
         self.0.asked.store(events.bits(), Ordering::Relaxed);
         let unknown = match self.version() {
@@ -261,13 +259,13 @@ impl ProfilerInfo {
     /// Whether the runtime is that of .NET Framework.
     pub(crate) fn is_framework(&self) -> Result<bool> {
         const CALL: &str = "ICorProfilerInfo3::GetRuntimeInformation";
-        // A runtime that cannot say what it is has no .NET (Core) in it.
+        // A runtime with an older interface cannot be .NET (Core).
         if self.0.version < 3 {
             return Ok(true);
         }
         let native = self.native::<sys::ICorProfilerInfo3>(CALL, Reach::Suspension)?;
         let (mut kind, null) = (0, std::ptr::null_mut);
-        // SAFETY: only the kind is asked for; it is a local, and the call allows null elsewhere.
+        // SAFETY: only the kind is requested, and written to a local; the call allows null for the others.
         check(CALL, unsafe {
             native.GetRuntimeInformation(
                 null(),
@@ -284,25 +282,25 @@ impl ProfilerInfo {
         Ok(kind == sys::COR_PRF_DESKTOP_CLR)
     }
 
-    /// Where threads of the library wait until the profiler has started.
+    /// The gate at which threads of the library wait until the profiler has started.
     pub(crate) fn gate(&self) -> &StartGate {
         &self.0.gate
     }
 
-    /// Lets the threads of the library act: the profiler has started, with its events and hooks.
+    /// Opens the gate for threads of the library: the profiler has started, with its events and hooks.
     pub(crate) fn open(&self) {
         self.0.gate.open();
     }
 
-    /// The same where the runtime does not say itself that the start is over, as it does to a profiler
-    /// that was attached.
+    /// Opens the gate, unless the profiler was attached: then the runtime reports the end of the start
+    /// itself.
     pub(crate) fn open_unless_attached(&self) {
         if !self.0.loaded.by_attach {
             self.open();
         }
     }
 
-    /// From now on every call is refused: the runtime has shut down.
+    /// Refuses all calls from now on: the runtime has shut down.
     pub(crate) fn close(&self) {
         if self.0.state.fetch_max(SHUT_DOWN, Ordering::SeqCst) == OPEN {
             lifetimes::end();
@@ -310,8 +308,8 @@ impl ProfilerInfo {
         self.0.gate.shut();
     }
 
-    /// From now on every call is refused, and none is under way any more: the runtime is about to
-    /// delete its side. The caller is in a call from the runtime.
+    /// Refuses all calls from now on, and waits until none is in flight: the runtime is about to delete its
+    /// side. The caller is in a call from the runtime.
     pub(crate) fn cut_off(&self) {
         match self.0.state.swap(CUT_OFF, Ordering::SeqCst) {
             CUT_OFF => return,
@@ -320,23 +318,21 @@ impl ProfilerInfo {
         }
         self.0.gate.shut();
         self.0.suspensions.wait_until_none();
-        // Either the thread that makes a call sees the new state, or it is seen here. Such calls
-        // return: the runtime holds no lock here that they wait for, except for the one of another
-        // request to detach, and there is only one of these at a time.
+        // A thread that makes a call either sees the new state, or is in flight and waited for. Such calls
+        // return: the runtime holds no lock here for which they wait, except for that of another request to
+        // detach, and there is only one of these at a time.
         wait_for_calls(None);
-        // SAFETY: the runtime's side is still there. What is released is the reference that
-        // `newest` stands for; it is not used again, as the state says.
+        // SAFETY: the runtime's side still exists. This releases the reference in `newest`, which is not used
+        // again, because the state prevents it.
         drop(unsafe { IUnknown::from_raw(self.0.newest.as_raw()) });
     }
 
-    /// What a component keeps for this runtime: one value of each type, made when it is first
-    /// asked for.
+    /// The value of this type that a component stores for this runtime; created on the first call.
     pub(crate) fn extension<T: Extension + Default>(&self) -> &T {
         self.0.extensions.get()
     }
 
-    /// Counts a suspension of the runtime until what this returns is dropped. Refused once a detach
-    /// was requested.
+    /// Counts a suspension of the runtime until the result is dropped. Refused after a detach was requested.
     pub(crate) fn begin_suspension(&self, call: &'static str) -> Result<Suspension<'_>> {
         self.0.suspensions.begin(call)?;
         let suspension = Suspension(self);
@@ -344,41 +340,39 @@ impl ProfilerInfo {
         Ok(suspension)
     }
 
-    /// Whether calls are refused from now on: the runtime has shut down or let the profiler go.
+    /// Whether calls are refused: the runtime has shut down or released the profiler.
     pub(crate) fn is_closed(&self) -> bool {
         self.0.state.load(Ordering::SeqCst) != OPEN
     }
 
-    /// Whether the profiler's end has come: calls are refused, or are about to be, because a detach
-    /// was granted.
+    /// Whether the profiler has ended: calls are refused, or are about to be because a detach was granted.
     pub(crate) fn has_ended(&self) -> bool {
         self.is_closed() || self.0.suspensions.is_detached()
     }
 
-    /// What tells this runtime's handles from others.
+    /// A pointer that differs between the handles of different runtimes.
     pub(crate) fn identity(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
     }
 
-    /// Makes the request for a detach when the runtime is not suspended.
+    /// Requests a detach once the runtime is not suspended.
     pub(crate) fn detach(
         &self,
         call: &'static str,
         request: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        // Refused here as the request would be, but before anything is waited for.
+        // An error of the request is returned before waiting.
         drop(self.native::<sys::ICorProfilerInfo3>(call, Reach::Lock)?);
         self.0.suspensions.detach(call, request)
     }
 
-    /// Where an object is, if it is still there.
+    /// The address of an object, if its id is still valid.
     pub(crate) fn place_of(&self, call: &'static str, object: ObjectId<'_>) -> Result<usize> {
         if !object.is_in_place() {
             return Err(Error::rule(
                 call,
-                "since the object was delivered a call was made during which the collector may \
-                 have moved it: ask about objects first, and for what may load types, compile or \
-                 collect afterwards",
+                "a call that may trigger a GC was made since the object was delivered, and may have \
+                 moved it: read objects before calls that may load types, compile or collect",
             ));
         }
         Ok(object.address())
@@ -393,7 +387,7 @@ impl ProfilerInfo {
         Ok(())
     }
 
-    /// The native interface `I`, if this call may be made here and now.
+    /// The native interface `I`, if this call is allowed here.
     #[inline]
     pub(crate) fn native<I: InfoInterface>(
         &self,
@@ -407,32 +401,32 @@ impl ProfilerInfo {
                 Suspended::ForGc => {
                     return Err(Error::rule(
                         call,
-                        "the runtime is suspended for a garbage collection; remember what is \
-                         needed and ask in a later callback",
+                        "the runtime is suspended for a garbage collection; make the call in a later \
+                         callback",
                     ));
                 }
                 Suspended::InHook => {
                     return Err(Error::rule(
                         call,
                         "this thread is in an enter, leave or tailcall hook, where the runtime \
-                         does not answer that; ask in the filter of the hooks, or remember what is \
-                         needed and ask in a later callback",
+                         refuses this call; make it in the filter of the hooks or in a later \
+                         callback",
                     ));
                 }
-                // What loads types or compiles would let the object move.
+                // Calls that load types or compile could move the object.
                 Suspended::InWalk if reach == Reach::Lock => {}
                 Suspended::InWalk => {
                     return Err(Error::rule(
                         call,
-                        "this thread walks the references of an object, which has to stay where it \
-                         is; remember what is needed and ask when the walk has ended",
+                        "this thread walks the references of an object, which must not move; make \
+                         the call after the walk",
                     ));
                 }
                 Suspended::ByProfiler => {
                     return Err(Error::rule(
                         call,
-                        "this thread has suspended the runtime; remember what is needed and ask \
-                         when it has been resumed",
+                        "this thread has suspended the runtime; make the call after it has been \
+                         resumed",
                     ));
                 }
             }
@@ -443,18 +437,18 @@ impl ProfilerInfo {
         if reach == Reach::Wait && !may_wait() {
             return Err(Error::rule(
                 call,
-                "the call may run managed code or wait for threads, and the callback that this thread \
-                 is in can be waited for by them; make it in another callback or on a thread of the \
+                "the call may run managed code or wait for threads, and these may wait for the \
+                 callback on this thread; make it in another callback or on a thread of the \
                  profiler's own",
             ));
         }
-        // From here on whoever cuts the profiler off waits for this call, and who sees things go that
-        // its arguments name.
+        // From here on a detach waits for this call, and so does an unload of the items that its arguments
+        // name.
         let in_flight = InFlight::begin();
         let native = Native {
-            // SAFETY: `newest` is an interface of a version that is at least `I::VERSION`; each
-            // version's vtable begins with that of the version before, and both types are
-            // transparent wrappers of the interface pointer, as is `ManuallyDrop`.
+            // SAFETY: `newest` is an interface of a version that is at least `I::VERSION`; each version's
+            // vtable begins with that of the previous version, and both types are transparent wrappers of the
+            // interface pointer, as is `ManuallyDrop`.
             interface: unsafe { &*(&raw const self.0.newest).cast::<I>() },
             _in_flight: in_flight,
         };
@@ -462,15 +456,15 @@ impl ProfilerInfo {
     }
 }
 
-/// A suspension of the runtime, from before it begins until after it has ended. The runtime keeps its
-/// side meanwhile.
+/// A suspension of the runtime, from before it begins until after it has ended. The runtime does not delete
+/// its side in the meantime.
 pub(crate) struct Suspension<'info>(&'info ProfilerInfo);
 
 impl Suspension<'_> {
-    /// The native interface `I` for the call that resumes. It goes through after the shutdown, too.
+    /// The native interface `I` for the call that resumes, which is allowed after the shutdown, too.
     pub(crate) fn native<I: InfoInterface>(&self, call: &'static str) -> Result<&I> {
         self.0.check_version(call, I::VERSION)?;
-        // SAFETY: as in `ProfilerInfo::native`; `newest` is not released while this counts.
+        // SAFETY: as in `ProfilerInfo::native`; `newest` is not released while this suspension counts.
         Ok(unsafe { &*(&raw const self.0.0.newest).cast::<I>() })
     }
 }
@@ -490,7 +484,7 @@ impl fmt::Debug for ProfilerInfo {
     }
 }
 
-/// Keeps the traits over [`ProfilerInfo`] to this crate, and gives them the handle.
+/// Seals the traits over [`ProfilerInfo`], and gives them the handle.
 pub trait Sealed {
     #[doc(hidden)]
     fn handle(&self) -> &ProfilerInfo;

@@ -1,7 +1,7 @@
-//! The handle to the runtime, and what is known of a thread and of the library itself.
+//! The handle to the runtime, and the state of a thread and of the library itself.
 //!
-//! The floor of the crate: it knows errors, ids, their lifetimes and events, and nothing of those that use
-//! it.
+//! The lowest layer of the crate: it uses errors, ids, their lifetimes and events, and nothing of the layers
+//! above.
 
 mod convert;
 mod extensions;

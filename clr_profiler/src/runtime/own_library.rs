@@ -1,24 +1,24 @@
-//! The library that this code is in: where it is, and that it stays loaded.
+//! The library that contains this code: finds it, and keeps it loaded.
 
 use std::path::PathBuf;
 use std::sync::Once;
 
-/// The file of the profiler's own library; `None` where the system does not tell.
+/// The file of the profiler's own library; `None` if the system does not know it.
 pub(crate) fn own_library() -> Option<PathBuf> {
     let path = system::path()?;
-    // The loader may have been given a path from a folder that is current no more.
+    // The path of the loader can be relative to an earlier current folder.
     path.canonicalize().ok().or(Some(path))
 }
 
-/// Makes every later attempt to unload the library do nothing, for as long as the process lives.
+/// Turns every later attempt to unload the library into a no-op, until the process ends.
 ///
-/// The runtime unloads the library when a profiler detaches, or fails to start. Threads that the
-/// profiler has started may still run code of it, and Rust cannot end a thread together with its
-/// library: not even the one that asked for the detaching gets out in time.
+/// The runtime unloads the library when a profiler is detached or fails to start. Threads that the profiler
+/// has started may still run its code, and Rust cannot end a thread together with its library: even the
+/// thread that requested the detach may not return in time.
 pub(crate) fn keep_loaded() {
     static DONE: Once = Once::new();
-    // A system that refuses leaves nothing else to be tried. That is so where the code is not in a
-    // library of its own, and so will not be unloaded: in a test program.
+    // If the system refuses, there is nothing else to try. It does so if the code is in no library of its
+    // own, and so is never unloaded: in a test program.
     DONE.call_once(system::keep_loaded);
 }
 
@@ -28,8 +28,8 @@ mod system {
     use std::os::unix::ffi::OsStrExt;
     use std::path::PathBuf;
 
-    /// The name by which the loader knows this library. It lives while the library is loaded, which
-    /// this code is in.
+    /// The name by which the loader knows this library. Valid while the library is loaded, which contains
+    /// this code.
     fn name() -> Option<&'static CStr> {
         let mut about = libc::Dl_info {
             dli_fname: std::ptr::null(),
@@ -38,12 +38,12 @@ mod system {
             dli_saddr: std::ptr::null_mut(),
         };
         let here: *const c_void = (name as fn() -> Option<&'static CStr>) as *const c_void;
-        // SAFETY: any address may be asked for; `about` is writable.
+        // SAFETY: any address is allowed; `about` is writable.
         let found = unsafe { libc::dladdr(here, &mut about) };
         if found == 0 || about.dli_fname.is_null() {
             return None;
         }
-        // SAFETY: the name is a string of the loader's, which lives while the library is loaded.
+        // SAFETY: the name is a string of the loader, valid while the library is loaded.
         Some(unsafe { CStr::from_ptr(about.dli_fname) })
     }
 
@@ -53,8 +53,8 @@ mod system {
 
     pub(super) fn keep_loaded() {
         if let Some(name) = name() {
-            // SAFETY: the name is a string. With RTLD_NOLOAD nothing is loaded and no code runs; the
-            // flag is set on what is there.
+            // SAFETY: the name is a string. With RTLD_NOLOAD nothing is loaded and no code runs; the flag is
+            // set on the loaded library.
             unsafe {
                 libc::dlopen(
                     name.as_ptr(),
@@ -81,21 +81,21 @@ mod system {
         fn GetModuleFileNameW(module: *mut c_void, name: *mut u16, capacity: u32) -> u32;
     }
 
-    /// The module that this code is in.
+    /// The module that contains this code.
     fn module(flags: u32) -> Option<*mut c_void> {
         let mut found = std::ptr::null_mut();
         let here: *const c_void = (module as fn(u32) -> Option<*mut c_void>) as *const c_void;
-        // SAFETY: with this flag the second argument is an address in a module, here that of this
-        // function; `found` is writable.
+        // SAFETY: with this flag the second argument is an address in a module, here that of this function;
+        // `found` is writable.
         let is_found = unsafe { GetModuleHandleExW(FROM_ADDRESS | flags, here, &mut found) } != 0;
         is_found.then_some(found)
     }
 
     pub(super) fn path() -> Option<PathBuf> {
         let module = module(UNCHANGED_REFCOUNT)?;
-        // The longest path that there is.
+        // The maximum length of a path.
         let mut name = vec![0; 0x8000];
-        // SAFETY: what is written to is writable, to the length that is told.
+        // SAFETY: the buffer is writable, and has the length that is passed.
         let length = unsafe { GetModuleFileNameW(module, name.as_mut_ptr(), name.len() as u32) };
         let name = name.get(..length as usize)?;
         (!name.is_empty()).then(|| OsString::from_wide(name).into())

@@ -1,7 +1,7 @@
-//! Panics of user code: their message is kept for the profiler's author, not printed.
+//! Panics of user code: their messages are kept for the profiler's author instead of printed.
 //!
-//! A profiler is a library with a copy of `std` of its own, so the panic hook set here is not that
-//! of the program, and within the library only panics inside a callback are touched by it.
+//! A profiler is a library with its own copy of `std`, so the panic hook that is set here is not that of the
+//! program, and within the library it affects only panics inside a callback.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -9,21 +9,22 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Once, OnceLock};
 
 thread_local! {
-    /// How many guards are on this thread's stack.
+    /// The number of guards on this thread's stack.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// Message and place of the last panic inside a guard on this thread.
+    /// The message and location of the last panic inside a guard on this thread.
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Whether a panic outside of all guards is one of the library's own code all the same.
+/// Whether a panic outside of all guards is nevertheless one of the library's own code.
 static IS_OWN: OnceLock<fn() -> bool> = OnceLock::new();
 
-/// Makes panics silent, too, where this is true of the thread: code that leaves no mark when it begins.
+/// Silences panics also on threads for which `is_own` returns true: it recognises code that does not mark the
+/// thread.
 pub(crate) fn silence_where(is_own: fn() -> bool) {
     let _ = IS_OWN.set(is_own);
 }
 
-/// Makes panics inside a callback silent; the others go to the hook that was there before.
+/// Silences panics inside a callback; others reach the previous hook.
 pub(crate) fn silence() {
     static SET: Once = Once::new();
     if std::thread::panicking() {
@@ -47,7 +48,8 @@ fn remember(panic: &PanicHookInfo<'_>) {
         Some(place) => format!("{message} (at {place})"),
         None => message.to_owned(),
     };
-    // While a thread ends its locals may be gone; the message without the place remains.
+    // While a thread ends, its thread-locals may be destroyed; then only the message remains, without the
+    // location.
     let _ = LAST.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             *last = Some(described);
@@ -65,16 +67,16 @@ fn message_of(payload: &(dyn Any + Send)) -> &str {
     }
 }
 
-/// Runs user code; a panic becomes its message.
+/// Runs user code, and turns a panic into its message.
 pub(crate) fn catch<R>(user_code: impl FnOnce() -> R) -> Result<R, String> {
     DEPTH.with(|depth| caught(depth, user_code))
 }
 
-/// Looking the depth up takes longer than all the rest, so it is done once.
+/// Accessing the thread-local takes longer than all the rest, so it is done once.
 fn caught<R>(depth: &Cell<u32>, user_code: impl FnOnce() -> R) -> Result<R, String> {
     depth.set(depth.get() + 1);
-    // What user code left behind broken is its own: all that it shares with us is behind `&`, in
-    // types that a panic cannot leave half-changed.
+    // Broken state of user code affects only itself: everything that it shares with the library is borrowed,
+    // in types that a panic cannot leave in an invalid state.
     let outcome = catch_unwind(AssertUnwindSafe(user_code));
     let outcome = outcome.map_err(message_of_caught);
     depth.set(depth.get() - 1);
@@ -88,7 +90,7 @@ fn message_of_caught(payload: Box<dyn Any + Send>) -> String {
         .ok()
         .flatten()
         .unwrap_or_else(|| message_of(&*payload).to_owned());
-    // A payload may panic again when it is dropped; then that one is leaked.
+    // A payload may panic again when it is dropped; then the second one is leaked.
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(second);
     }

@@ -1,15 +1,14 @@
-//! [`StartGate`]: where the threads of the library wait for the profiler's start.
+//! [`StartGate`]: threads of the library wait here for the profiler's start.
 
 use std::sync::{Condvar, Mutex};
 
 use super::{lock, wait_while};
 
-/// Opens when `initialize` has returned and the runtime has the events and hooks of the profiler; for a
-/// profiler that is attached, when the runtime says that the attach is complete.
+/// Opens when `initialize` has returned and the runtime has the events and hooks of the profiler; for an
+/// attached profiler, when the runtime reports that the attach is complete.
 ///
-/// A thread that acts on the runtime before would be refused what these events allow, or see a
-/// profiler that is not there yet. The gate is shut for good when the runtime shuts down or lets the
-/// profiler go.
+/// A thread that calls the runtime earlier would be refused calls that these events allow, or use a profiler
+/// that does not exist yet. The gate is shut for good when the runtime shuts down or releases the profiler.
 #[derive(Default)]
 pub(crate) struct StartGate {
     state: Mutex<State>,
@@ -25,7 +24,7 @@ enum State {
 }
 
 impl StartGate {
-    /// The profiler has started.
+    /// Opens the gate: the profiler has started.
     pub(super) fn open(&self) {
         let mut state = lock(&self.state);
         if *state == State::Closed {
@@ -34,20 +33,20 @@ impl StartGate {
         self.changed.notify_all();
     }
 
-    /// The profiler has ended, or will not start.
+    /// Shuts the gate: the profiler has ended, or will not start.
     pub(super) fn shut(&self) {
         *lock(&self.state) = State::Shut;
         self.changed.notify_all();
     }
 
-    /// Waits for the start; `false` where it does not come, or where `is_stopped` is true before.
+    /// Waits for the start; `false` if there will be none, or if `is_stopped` becomes true before.
     pub(crate) fn pass(&self, is_stopped: impl Fn() -> bool) -> bool {
         let wait = |state: &mut State| *state == State::Closed && !is_stopped();
         let state = wait_while(&self.changed, lock(&self.state), wait);
         *state == State::Open && !is_stopped()
     }
 
-    /// Has the threads that wait look again whether they are stopped.
+    /// Wakes the waiting threads, which check again whether they are stopped.
     pub(crate) fn wake(&self) {
         drop(lock(&self.state));
         self.changed.notify_all();

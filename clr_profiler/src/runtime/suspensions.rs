@@ -1,4 +1,4 @@
-//! [`Suspensions`]: the suspensions of the runtime, and the detach that waits for them.
+//! [`Suspensions`]: the suspensions of the runtime, and a detach that waits for their end.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 
@@ -6,11 +6,10 @@ use super::thread_state::may_wait;
 use super::{lock, wait_while};
 use crate::error::{Error, Hresult, Result};
 
-/// How many suspensions there are, and whether the profiler has requested to be detached.
+/// The number of suspensions, and whether the profiler has requested a detach.
 ///
-/// Once a detach is granted, the runtime refuses to resume: a runtime that is suspended then would
-/// stay suspended. So a detach waits until there is no suspension, and no suspension begins from its
-/// request on.
+/// After a detach is granted, the runtime refuses to resume: a runtime that is suspended then would stay
+/// suspended. So a detach waits until there is no suspension, and none begins after the request.
 #[derive(Default)]
 pub(super) struct Suspensions {
     state: Mutex<State>,
@@ -19,7 +18,7 @@ pub(super) struct Suspensions {
 
 #[derive(Default)]
 struct State {
-    /// Those that are held, and those that are about to begin.
+    /// Current suspensions, and those that are about to begin.
     count: u32,
     detach: Detach,
 }
@@ -28,7 +27,7 @@ struct State {
 enum Detach {
     #[default]
     NotRequested,
-    /// The runtime has not answered yet.
+    /// The runtime has not yet returned from the request.
     Requested,
     Granted,
 }
@@ -50,7 +49,7 @@ impl Suspensions {
         self.changed.notify_all();
     }
 
-    /// Waits until there is none. None begins afterwards if the caller has closed the handle before.
+    /// Waits until there is no suspension. None begins afterwards if the caller has closed the handle before.
     pub(super) fn wait_until_none(&self) {
         drop(self.none());
     }
@@ -60,8 +59,8 @@ impl Suspensions {
         lock(&self.state).detach == Detach::Granted
     }
 
-    /// Makes the request for a detach when there is no suspension, unless it was granted before or
-    /// is under way.
+    /// Requests a detach once there is no suspension, unless a detach was granted before or is requested at
+    /// the moment.
     pub(super) fn detach(
         &self,
         call: &'static str,
@@ -71,7 +70,7 @@ impl Suspensions {
         if state.detach != Detach::NotRequested {
             return Err(detaching(call));
         }
-        // A suspension that begins waits for this thread, if that is in cooperative mode.
+        // If this thread is in cooperative mode, a suspension that begins waits for it.
         if state.count != 0 && !may_wait() {
             return Err(Error::rule_with_code(
                 call,
@@ -91,7 +90,7 @@ impl Suspensions {
         answer
     }
 
-    /// The state when there is no suspension.
+    /// Waits for the end of all suspensions, and returns the locked state.
     fn none(&self) -> MutexGuard<'_, State> {
         wait_while(&self.changed, lock(&self.state), |state| state.count != 0)
     }

@@ -1,44 +1,44 @@
-//! Where a thread is: what the runtime may be asked there, and whether objects can move.
+//! The state of a thread: which calls the runtime allows on it, and whether objects can move.
 
 use std::cell::Cell;
 
-/// Why the runtime is suspended while a thread is where it is.
+/// Why the runtime is suspended, as far as a thread is concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suspended {
-    /// It is not, as far as this thread knows.
+    /// It is not suspended, as far as this thread knows.
     No,
-    /// For a garbage collection.
+    /// It is suspended for a garbage collection.
     ForGc,
-    /// By the profiler, on this thread.
+    /// It is suspended by the profiler, on this thread.
     ByProfiler,
-    /// It is not, but this thread is in a hook: the runtime waits for it when it wants to.
+    /// It is not suspended, but this thread is in a hook: a suspension waits for it.
     InHook,
-    /// It is not, but on this thread the runtime walks an object, which has to stay where it is.
+    /// It is not suspended, but it walks an object on this thread, which must not move.
     InWalk,
 }
 
-/// What holds for a thread where it is: in a callback (the innermost one), in a hook, in a walk.
+/// The state of a thread: in a callback (the innermost one), in a hook, or in a walk.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadState {
-    /// Whether the runtime is suspended during it.
+    /// Whether the runtime is suspended.
     pub(crate) suspended: Suspended,
-    /// Whether a collection waits for this thread, unless it makes a call that lets one begin: the
-    /// thread is in cooperative mode.
+    /// Whether the thread is in cooperative mode: a collection waits for it, unless it makes a call that may
+    /// trigger a GC.
     pub(crate) objects_stay: bool,
     /// Whether it may wait for another thread.
     pub(crate) may_wait: bool,
-    /// Whether it tells of the loading of a module or an assembly.
+    /// Whether the callback reports that a module or an assembly is still being loaded.
     pub(crate) is_loading: bool,
-    /// Whose code runs.
+    /// The owner of the running code.
     pub(crate) owner: Owner,
 }
 
-/// Whose code runs: components in the order of callbacks, then the profiler.
+/// The owner of running code: a component, in the order of callbacks, or the profiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Owner(u32);
 
 impl Owner {
-    /// The profiler itself. Also outside of callbacks.
+    /// The profiler itself, also outside of callbacks.
     pub(crate) const PROFILER: Self = Self(u32::MAX);
 
     /// The component with this index.
@@ -46,7 +46,7 @@ impl Owner {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// The index of the component; none is the profiler.
+    /// The index of the component; `None` for the profiler.
     pub(crate) fn index(self) -> Option<usize> {
         (self != Self::PROFILER).then_some(self.0 as usize)
     }
@@ -64,33 +64,33 @@ thread_local! {
     };
 }
 
-/// Whether the runtime is suspended while this thread is where it is.
+/// Whether the runtime is suspended, as far as this thread is concerned.
 pub(crate) fn suspended() -> Suspended {
     STATE.get().suspended
 }
 
-/// Whether objects stay where they are while this thread makes no call that lets them move.
+/// Whether objects cannot move while this thread makes no GC-triggering call.
 pub(crate) fn objects_stay() -> bool {
     STATE.get().objects_stay
 }
 
-/// Whether this thread may wait for another one. In cooperative mode it may not, because a suspension
-/// of the runtime waits for it.
+/// Whether this thread may wait for another one. In cooperative mode it must not, because a suspension of the
+/// runtime waits for it.
 pub(crate) fn may_wait() -> bool {
     STATE.get().may_wait
 }
 
-/// Whether this thread is in a callback that tells of the loading of a module or an assembly.
+/// Whether this thread is in a callback that reports that a module or an assembly is still being loaded.
 pub(crate) fn is_loading() -> bool {
     STATE.get().is_loading
 }
 
-/// Whose code runs on this thread.
+/// The owner of the code that runs on this thread.
 pub(crate) fn owner() -> Owner {
     STATE.get().owner
 }
 
-/// Runs code of this owner outside of callbacks of its own.
+/// Runs code of this owner outside of the owner's callbacks.
 pub(crate) fn owned_by<R>(owner: Owner, code: impl FnOnce() -> R) -> R {
     let _mark = Mark::set(ThreadState {
         owner,
@@ -99,12 +99,12 @@ pub(crate) fn owned_by<R>(owner: Owner, code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Runs `code` while the runtime walks an object: calls are refused that let it move.
+/// Runs `code` while the runtime walks an object: calls that could move it are refused.
 pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
     let state = STATE.get();
     let suspended = match state.suspended {
         Suspended::No => Suspended::InWalk,
-        // That refuses more.
+        // This state refuses more.
         other => other,
     };
     let _mark = Mark::set(ThreadState {
@@ -115,7 +115,7 @@ pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Runs `code` where threads may be suspended until it has returned: it may not wait for one.
+/// Runs `code` while other threads may be suspended: it must not wait for one.
 pub(crate) fn without_waiting<R>(code: impl FnOnce() -> R) -> R {
     let _mark = Mark::set(ThreadState {
         may_wait: false,
@@ -124,15 +124,14 @@ pub(crate) fn without_waiting<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Sets whether the runtime is suspended where this thread is, and says what was so before.
+/// Sets whether the runtime is suspended as far as this thread is concerned, and returns the previous state.
 pub(crate) fn set_suspended(suspended: Suspended) -> Suspended {
     let state = STATE.get();
     STATE.set(ThreadState { suspended, ..state });
     state.suspended
 }
 
-/// Runs a hook of compiled code, in which calls are refused that need the runtime to go on, and
-/// objects are where they are.
+/// Runs a hook of compiled code. Calls that wait for the runtime are refused in it, and objects do not move.
 pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
     let state = STATE.get();
     let _mark = Mark::set(ThreadState {
@@ -144,7 +143,7 @@ pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Makes a call in a hook that is meant for hooks, and for no other place with that mark.
+/// Makes a call that is allowed in hooks, but not elsewhere with that state.
 pub(crate) fn outside_of_hook<R>(call: impl FnOnce() -> R) -> R {
     let state = STATE.get();
     let _mark = Mark::set(ThreadState {
@@ -154,7 +153,7 @@ pub(crate) fn outside_of_hook<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Sets the state of this thread, until it is dropped.
+/// Sets the state of this thread until it is dropped.
 pub(crate) struct Mark(ThreadState);
 
 impl Mark {

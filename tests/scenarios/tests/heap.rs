@@ -209,7 +209,7 @@ mod tests {
                 "{log}"
             );
             assert!(
-                log.contains("this thread has suspended the runtime; remember"),
+                log.contains("this thread has suspended the runtime; make the call"),
                 "{log}"
             );
             assert!(profiled.logged("threshold 85000"), "{log}");

@@ -33,8 +33,8 @@ fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
         assert_eq!(answer, sys::S_OK);
         let log = library.take_log();
         let refusal = "garbage_collection_started failed: ICorProfilerInfo::ForceGC was not called: \
-                       the runtime is suspended for a garbage collection; remember what is needed \
-                       and ask in a later callback\n";
+                       the runtime is suspended for a garbage collection; make the call in a \
+                       later callback\n";
         assert!(log.ends_with(refusal), "{log}");
         assert!(
             !asked.load(Ordering::SeqCst),

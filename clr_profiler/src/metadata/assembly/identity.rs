@@ -1,4 +1,4 @@
-//! What an assembly is called: name, version, culture, key.
+//! The identity of an assembly: name, version, culture, key.
 
 use std::ptr;
 
@@ -7,7 +7,7 @@ use crate::native::{Blob, Text, answers, arguments, wide};
 use clr_profiler_il::attributes::{AssemblyFlags, AssemblyHashAlgorithm};
 use clr_profiler_sys as sys;
 
-/// Version and culture of an assembly.
+/// The version and culture of an assembly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyVersion {
     /// The first number.
@@ -18,18 +18,18 @@ pub struct AssemblyVersion {
     pub build: u16,
     /// The fourth number.
     pub revision: u16,
-    /// The culture, such as `de-DE`; empty for code, which has none.
+    /// The culture, such as `de-DE`; empty for assemblies with code, which have none.
     pub culture: String,
 }
 
-/// The assembly that a module is the manifest of, as it is read and declared.
+/// The assembly of a manifest module, in reading and writing calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyProps {
     /// Its name, without an extension.
     pub name: String,
-    /// Version and culture.
+    /// Its version and culture.
     pub version: AssemblyVersion,
-    /// Its whole public key; empty where it has none.
+    /// Its whole public key; empty if it has none.
     pub public_key: Vec<u8>,
     /// The hash algorithm of its files (ECMA-335 II.23.1.1).
     pub hash_algorithm: AssemblyHashAlgorithm,
@@ -37,15 +37,15 @@ pub struct AssemblyProps {
     pub flags: AssemblyFlags,
 }
 
-/// A reference to an assembly, as it is read and added.
+/// A reference to an assembly, in reading and writing calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyRefProps {
     /// Its name, without an extension.
     pub name: String,
-    /// Version and culture.
+    /// Its version and culture.
     pub version: AssemblyVersion,
-    /// Its public key (with [`AssemblyFlags::PUBLIC_KEY`]) or, as is usual, the eight bytes of the token of it;
-    /// empty where it has none.
+    /// Its public key (with [`AssemblyFlags::PUBLIC_KEY`]) or, as is usual, the eight bytes of the public key
+    /// token; empty if it has none.
     pub public_key_or_token: Vec<u8>,
     /// The hash of its file; usually empty.
     pub hash: Vec<u8>,
@@ -53,7 +53,7 @@ pub struct AssemblyRefProps {
     pub flags: AssemblyFlags,
 }
 
-/// An assembly as calls take it.
+/// An assembly in native form.
 pub(crate) struct NativeAssembly<'a> {
     pub(super) name: Text,
     pub(super) version: NativeVersion,
@@ -62,7 +62,7 @@ pub(crate) struct NativeAssembly<'a> {
     pub(super) flags: u32,
 }
 
-/// A reference to an assembly as calls take it.
+/// A reference to an assembly in native form.
 pub(crate) struct NativeAssemblyRef<'a> {
     pub(super) name: Text,
     pub(super) version: NativeVersion,
@@ -88,13 +88,13 @@ arguments! {
     });
 }
 
-/// The native form of version and culture, with room for the culture.
+/// The native form of version and culture, with a buffer for the culture.
 pub(crate) struct NativeVersion {
     culture: Vec<u16>,
     native: sys::ASSEMBLYMETADATA,
 }
 
-/// To be read into.
+/// An empty buffer, for reading calls.
 impl Default for NativeVersion {
     fn default() -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Default for NativeVersion {
 }
 
 impl NativeVersion {
-    /// To be written.
+    /// The native form, for writing calls.
     pub(super) fn of(call: &'static str, version: &AssemblyVersion) -> Result<Self> {
         let mut native = Self::native(version);
         let mut culture = wide(call, &version.culture)?;
@@ -131,7 +131,7 @@ impl NativeVersion {
         }
     }
 
-    /// The native structure, with all of the room for the culture.
+    /// The native structure, with the whole buffer for the culture.
     pub(super) fn place(&mut self) -> *mut sys::ASSEMBLYMETADATA {
         self.native.szLocale = self.culture.as_mut_ptr();
         self.native.cbLocale = self.culture.len() as u32;
@@ -140,14 +140,14 @@ impl NativeVersion {
         &mut self.native
     }
 
-    /// The native structure to be written.
+    /// The native structure, for writing calls.
     pub(super) fn as_ptr(&self) -> *const sys::ASSEMBLYMETADATA {
         &self.native
     }
 }
 
 answers! {
-    /// The culture is truncated where it is longer than any.
+    /// The culture is truncated if it is longer than the buffer, which has room for every known one.
     NativeVersion => AssemblyVersion = |raw, _| {
         let NativeVersion { culture, native } = raw;
         let end = culture.iter().position(|unit| *unit == 0);

@@ -29,7 +29,7 @@ pub struct FileProps {
 pub struct ExportedTypeProps {
     /// Its name with namespace.
     pub name: String,
-    /// Where it is: a `File`, an `AssemblyRef`, or the `ExportedType` that encloses it.
+    /// Its location: a `File`, an `AssemblyRef`, or the `ExportedType` that encloses it.
     pub implementation: Token,
     /// Its token in the other file, as a hint.
     pub type_def: Option<TypeDef>,
@@ -43,9 +43,9 @@ pub struct ExportedTypeProps {
 pub struct ManifestResourceProps {
     /// Its name.
     pub name: String,
-    /// Where it is: a `File`, an `AssemblyRef`, or nil for this file.
+    /// Its location: a `File`, an `AssemblyRef`, or nil for this file.
     pub implementation: Token,
-    /// Where it begins there.
+    /// Its offset there.
     pub offset: u32,
     /// Its attributes (ECMA-335 II.23.1.9).
     pub attributes: ManifestResourceAttributes,
@@ -54,25 +54,25 @@ pub struct ManifestResourceProps {
 table! { ($) __metadata_assembly_import:
     MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
 
-    /// The assembly that the module is the manifest of; `None` for other modules of an assembly.
+    /// The assembly whose manifest is in the module; `None` for other modules of an assembly.
     fn assembly_from_scope() -> Assembly = GetAssemblyFromScope(@token)
         none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
-    /// Name, hash and attributes of a file of the assembly.
+    /// The name, hash and attributes of a file of the assembly.
     fn file_props(token: File) -> {FileProps} = GetFileProps(token, ~{name}, @(hash), @attributes)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such item.";
 
-    /// Name and place of a type that the assembly exports from another file or forwards.
+    /// The name and location of a type that the assembly exports from another file or forwards.
     fn exported_type_props(token: ExportedType) -> {ExportedTypeProps}
         = GetExportedTypeProps(token, ~{name}, @implementation, @type_def, @attributes)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such item.";
 
-    /// Name and place of a resource.
+    /// The name and location of a resource.
     fn manifest_resource_props(token: ManifestResource) -> {ManifestResourceProps}
         = GetManifestResourceProps(token, ~{name}, @implementation, @offset, @attributes)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such item.";
 
-    /// The exported type with this name, in the exported type that encloses it.
+    /// The exported type with this name, nested in this exported type.
     fn find_exported_type_by_name(name: &str, enclosing: Option<ExportedType>) -> ExportedType
         = FindExportedTypeByName(name.as_ptr(), enclosing, @token) fails NOT_FOUND;
 
@@ -97,29 +97,29 @@ table! { ($) __metadata_assembly_import_enumerations:
     fn manifest_resources() -> ManifestResource = EnumManifestResources();
 }
 
-/// What `IMetaDataAssemblyImport` offers: the manifest of an assembly.
+/// The calls of `IMetaDataAssemblyImport`: the manifest of an assembly.
 ///
-/// All of it may be called from every callback that is not during a collection.
+/// All calls are allowed in every callback that is not during a collection.
 #[doc(alias = "IMetaDataAssemblyImport")]
 pub trait MetadataAssemblyImport: Sealed {
     __metadata_assembly_import! { calls }
     __metadata_assembly_import_enumerations! { enumerations }
 
     calls! { MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
-    /// Name, version, key and attributes of the assembly.
+    /// The name, version, key and attributes of the assembly.
     fn assembly_props(token: Assembly) -> {AssemblyProps}
         = GetAssemblyProps(token, @(public_key), @hash_algorithm, ~{name}, @*version: NativeVersion,
-            @flags) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+            @flags) fails "`CLDB_E_RECORD_NOTFOUND` if there is no such item.";
 
-    /// Name, version, key and attributes of a reference to an assembly.
+    /// The name, version, key and attributes of a reference to an assembly.
     fn assembly_ref_props(token: AssemblyRef) -> {AssemblyRefProps}
         = GetAssemblyRefProps(token, @(public_key_or_token), ~{name}, @*version: NativeVersion,
-            @(hash), @flags) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item.";
+            @(hash), @flags) fails "`CLDB_E_RECORD_NOTFOUND` if there is no such item.";
     }
 
     /// The assemblies of this name that the runtime would find from these folders.
     ///
-    /// Only .NET Framework looks for them.
+    /// Only .NET Framework searches for them.
     ///
     /// Wraps `IMetaDataAssemblyImport::FindAssembliesByName`. **Context**: not during a collection.
     ///
@@ -142,7 +142,7 @@ pub trait MetadataAssemblyImport: Sealed {
         let base = application_base.to_native(&asked)?;
         let bin = private_bin.to_native(&asked)?;
         let name = name.to_native(&asked)?;
-        // As references, so that those of a buffer that was too small are given back.
+        // As references, so that those in a buffer that was too small are released.
         let found = read_array(|capacity, count, buffer: *mut Option<sys::IUnknown>| {
             native_call!(
                 &import,

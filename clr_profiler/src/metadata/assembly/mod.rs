@@ -1,4 +1,4 @@
-//! The manifest of an assembly: read and written.
+//! The manifest of an assembly, for reading and writing.
 
 mod emit;
 mod identity;

@@ -10,18 +10,17 @@ use crate::metadata::rare::{AssemblySearch, as_type_info};
 use clr_profiler_sys as sys;
 use sys::{GUID, Interface};
 
-/// An option for scopes that a dispenser opens later, with its meaning in numbers.
+/// An option for scopes that a dispenser opens later; its values are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DispenserOption {
-    /// For which items a defining call looks whether they are there already:
-    /// `CorCheckDuplicatesFor`.
+    /// The kinds of items for which a defining call searches for duplicates: `CorCheckDuplicatesFor`.
     CheckDuplicatesFor,
-    /// Which references to the module itself become definitions: `CorRefToDefCheck`.
+    /// The references to the module itself that become definitions: `CorRefToDefCheck`.
     RefToDefCheck,
-    /// For which tokens that move a handler is told: `CorNotificationForTokenMovement`.
+    /// The tokens for which a handler is notified when they move: `CorNotificationForTokenMovement`.
     NotificationForTokenMovement,
-    /// How a scope is updated, such as for edit and continue: `CorSetENC`.
+    /// The kind of update of a scope, such as for edit and continue: `CorSetENC`.
     SetUpdate,
     /// Whether deleted items are enumerated: `CorImportOptions`.
     ImportOption,
@@ -29,11 +28,11 @@ pub enum DispenserOption {
     ThreadSafety,
     /// Whether items that are defined out of order are errors: `CorErrorIfEmitOutOfOrder`.
     ErrorIfEmitOutOfOrder,
-    /// Whether a linker makes an assembly or a module: `CorLinkerOptions`.
+    /// Whether a linker creates an assembly or a module: `CorLinkerOptions`.
     Linker,
-    /// How scopes are merged: `MergeFlags`.
+    /// The way scopes are merged: `MergeFlags`.
     Merger,
-    /// Which references to the module itself are kept: `CorLocalRefPreservation`.
+    /// The references to the module itself that are kept: `CorLocalRefPreservation`.
     PreserveLocalRefs,
 }
 
@@ -54,7 +53,7 @@ impl DispenserOption {
     }
 }
 
-/// The beginning of an OLE `VARIANT`, with room for the rest of it.
+/// The beginning of an OLE `VARIANT`, padded to its full size.
 #[repr(C, align(8))]
 struct Variant {
     kind: u16,
@@ -80,8 +79,8 @@ impl Variant {
     }
 }
 
-/// The interface to what .NET (Core) does not implement, of .NET Framework: some versions of .NET
-/// (Core) end the process there.
+/// The interface, on .NET Framework only: it has calls that .NET (Core) does not implement, and some versions
+/// of .NET (Core) end the process in them.
 fn framework(
     dispenser: &(impl Sealed + ?Sized),
     call: &'static str,
@@ -100,33 +99,33 @@ fn framework(
 table! { ($) __metadata_dispenser_framework:
     MetadataDispenserEx = IMetaDataDispenserEx from framework;
 
-    /// The metadata of a COM type library's type. No runtime implements it.
+    /// The metadata of a type in a COM type library. No runtime implements it.
     fn open_scope_on_type_info(type_info: &ComObject as as_type_info) -> Metadata<'static>
         = OpenScopeOnITypeInfo(
             type_info.as_raw(), clr_profiler_sys::ofRead,
             &<clr_profiler_sys::IMetaDataImport2 as clr_profiler_sys::Interface>::IID, @metadata)
-        fails "On .NET (Core), which is not asked; an object that is no `ITypeInfo`; `E_NOTIMPL`.";
+        fails "The runtime is .NET (Core); the object is no `ITypeInfo`; `E_NOTIMPL`.";
 
     /// The folder of the runtime.
     fn cor_system_directory() -> String = GetCORSystemDirectory(~{folder})
-        fails "On .NET (Core), which is not asked: some versions end the process there.";
+        fails "The runtime is .NET (Core), some versions of which would end the process.";
 
     /// The file of an assembly that the runtime would load from these folders.
     fn find_assembly(search: &AssemblySearch<'_>, assembly: &str) -> String
         = FindAssembly(search[0].as_ptr(), search[1].as_ptr(), search[2].as_ptr(),
             assembly.as_ptr(), ~{file})
-        fails "On .NET (Core), which is not asked; what .NET Framework answers.";
+        fails "The runtime is .NET (Core); the error of the native call on .NET Framework.";
 
     /// The file of a module of an assembly that the runtime would load from these folders.
     fn find_assembly_module(search: &AssemblySearch<'_>, assembly: &str, module: &str) -> String
         = FindAssemblyModule(search[0].as_ptr(), search[1].as_ptr(), search[2].as_ptr(),
             assembly.as_ptr(), module.as_ptr(), ~{file})
-        fails "On .NET (Core), which is not asked; what .NET Framework answers.";
+        fails "The runtime is .NET (Core); the error of the native call on .NET Framework.";
 }
 
-/// What `IMetaDataDispenserEx` offers: options, and a search for assemblies.
+/// The calls of `IMetaDataDispenserEx`: options, and a search for assemblies.
 ///
-/// .NET (Core) keeps the options; the searches are those of .NET Framework.
+/// .NET (Core) has the options, only .NET Framework the searches.
 #[doc(alias = "IMetaDataDispenserEx")]
 pub trait MetadataDispenserEx: Sealed {
     /// Sets an option for scopes that are opened later.

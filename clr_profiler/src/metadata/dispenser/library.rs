@@ -1,4 +1,4 @@
-//! Finding `MetaDataGetDispenser` in the runtime's own library.
+//! Finds `MetaDataGetDispenser` in the runtime's own library.
 
 use std::ffi::c_void;
 
@@ -9,12 +9,12 @@ use sys::{GUID, HRESULT};
 pub(super) type GetDispenser =
     unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 
-/// The function in the library that has this address in it.
+/// The function in the library that contains this address.
 #[cfg(unix)]
 pub(super) fn find(address: *const c_void) -> Option<GetDispenser> {
-    // SAFETY: any address may be asked for, the answer is written to a local, and names are strings
-    // of the loader's. With RTLD_NOLOAD nothing is loaded: the library is there. It is the runtime,
-    // which is never unloaded, so that the function stays valid when the handle is closed.
+    // SAFETY: any address is allowed, the result is written to a local, and names are strings of the loader.
+    // With RTLD_NOLOAD nothing is loaded: the library already is. It is the runtime, which is never unloaded,
+    // so the function stays valid after the handle is closed.
     unsafe {
         let mut about: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(address, &mut about) == 0 || about.dli_fname.is_null() {
@@ -23,7 +23,7 @@ pub(super) fn find(address: *const c_void) -> Option<GetDispenser> {
         let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
         let mut library = libc::dlopen(about.dli_fname, flags);
         if library.is_null() {
-            // The program itself, where the runtime is linked into it.
+            // The program itself, into which the runtime is linked.
             library = libc::dlopen(std::ptr::null(), flags);
         }
         if library.is_null() {
@@ -36,7 +36,7 @@ pub(super) fn find(address: *const c_void) -> Option<GetDispenser> {
     }
 }
 
-/// The function in the library that has this address in it.
+/// The function in the library that contains this address.
 #[cfg(windows)]
 pub(super) fn find(address: *const c_void) -> Option<GetDispenser> {
     const FROM_ADDRESS: u32 = 4;
@@ -60,7 +60,7 @@ pub(super) fn find(address: *const c_void) -> Option<GetDispenser> {
     }
 }
 
-/// There is no loader to ask.
+/// Other platforms have no known loader.
 #[cfg(not(any(unix, windows)))]
 pub(super) fn find(_address: *const c_void) -> Option<GetDispenser> {
     None

@@ -1,4 +1,4 @@
-//! [`Dispenser`]: opens and creates metadata that no module of the program has.
+//! [`Dispenser`]: opens and creates metadata that does not belong to a module of the program.
 
 mod extended;
 mod library;
@@ -20,33 +20,33 @@ opaque! { Dispenser }
 
 /// Opens and creates metadata.
 ///
-/// Its methods come from the traits [`MetadataDispenser`] and [`MetadataDispenserEx`]. From
+/// Its methods are those of the traits [`MetadataDispenser`] and [`MetadataDispenserEx`]. Returned by
 /// [`metadata_dispenser`](ProfilerInfo::metadata_dispenser).
 pub struct Dispenser {
     native: sys::IMetaDataDispenserEx,
-    /// Whether it is that of .NET Framework, which implements all of it.
+    /// Whether it is that of .NET Framework, which implements all calls.
     is_framework: bool,
-    /// Whether what it opens locks itself.
+    /// Whether the metadata that it opens locks itself.
     is_thread_safe: AtomicBool,
 }
 
 impl ProfilerInfo {
-    /// The runtime's dispenser of metadata.
+    /// The runtime's metadata dispenser.
     ///
-    /// `ICorProfilerInfo` has none: this one is that of the function `MetaDataGetDispenser`, which
-    /// the library of the runtime exports. It is looked for in the library that this handle comes
-    /// from, which is loaded already.
+    /// `ICorProfilerInfo` does not return it: it comes from the function `MetaDataGetDispenser`, which the
+    /// library of the runtime exports. The function is searched for in the loaded library that this handle
+    /// belongs to.
     ///
     /// # Errors
     ///
-    /// Where the function is not there, as in a runtime that is linked into its program without it.
+    /// The function is missing, as in a runtime that is linked into its program without it.
     #[doc(alias = "MetaDataGetDispenser")]
     pub fn metadata_dispenser(&self) -> Result<Dispenser> {
         const CALL: &str = "MetaDataGetDispenser";
         let is_framework = self.is_framework()?;
-        // Held while its address is used: the runtime may let the profiler go.
+        // Held while its address is used: the runtime may release the profiler.
         let native = self.native::<sys::ICorProfilerInfo>(CALL, Reach::Collection)?;
-        // A function of it: tables may be made while the runtime runs, code is in the library.
+        // One of its functions: vtables can be created at run time, but code is in the library.
         let code = native.vtable().base__.QueryInterface;
         let get = library::find(code as *const c_void).ok_or_else(|| {
             Error::rule_with_code(
@@ -56,8 +56,8 @@ impl ProfilerInfo {
             )
         })?;
         let mut dispenser = std::ptr::null_mut();
-        // SAFETY: this is how cor.h declares the function; the GUIDs are constants, and there is a
-        // place for the answer.
+        // SAFETY: cor.h declares the function in this way; the GUIDs are constants, and there is a variable
+        // for the result.
         let answer = unsafe {
             get(
                 &sys::CLSID_CorMetaDataDispenser,
@@ -67,10 +67,10 @@ impl ProfilerInfo {
         };
         crate::error::check(CALL, answer)?;
         if dispenser.is_null() {
-            return Err(Error::invalid(CALL, "the runtime gave no dispenser"));
+            return Err(Error::invalid(CALL, "the runtime returned no dispenser"));
         }
         Ok(Dispenser {
-            // SAFETY: the answer is a reference to the interface that was asked for.
+            // SAFETY: the result is a reference to the requested interface.
             native: unsafe { sys::IMetaDataDispenserEx::from_raw(dispenser) },
             is_framework,
             is_thread_safe: AtomicBool::new(false),
@@ -78,7 +78,7 @@ impl ProfilerInfo {
     }
 }
 
-/// Keeps the traits over [`Dispenser`] to this crate, and gives them the handle.
+/// Seals the traits over [`Dispenser`], and gives them the handle.
 pub trait Sealed {
     #[doc(hidden)]
     fn dispenser(&self) -> &Dispenser;
@@ -90,8 +90,8 @@ impl Sealed for Dispenser {
     }
 }
 
-/// The metadata that a call of a dispenser gives as an `IMetaDataImport2`. It has a storage unless it is
-/// made anew.
+/// The metadata that a call of a dispenser returned as an `IMetaDataImport2`. It has a storage unless it is
+/// new.
 fn scope<'m>(
     dispenser: &Dispenser,
     call: &'static str,
@@ -100,28 +100,27 @@ fn scope<'m>(
 ) -> Result<Metadata<'m>> {
     let mut raw = std::ptr::null_mut();
     open(&mut raw)?;
-    // SAFETY: every caller asks for this interface and gives the reference away.
+    // SAFETY: every caller requests this interface and passes the ownership of the reference.
     let mut metadata = unsafe { Metadata::from_raw(call, raw, None) }?;
     metadata.locks_itself = dispenser.is_thread_safe.load(Ordering::Relaxed);
     metadata.has_storage = has_storage;
     Ok(metadata)
 }
 
-/// What `IMetaDataDispenser` offers: opening metadata, and creating it.
+/// The calls of `IMetaDataDispenser`: opening and creating metadata.
 ///
-/// Metadata that is opened here has nothing to do with the modules of the program: what is changed
-/// in it can be saved, and is not seen by the runtime. The file is trusted as the runtime trusts
-/// it. All of it may be called from every callback that is not during a collection, and from
-/// threads of the profiler's own.
+/// Metadata that is opened here is independent of the modules of the program: changes can be saved, but the
+/// runtime does not see them. The file is trusted as much as the runtime trusts it. All calls are allowed in
+/// every callback that is not during a collection, and on the profiler's own threads.
 #[doc(alias = "IMetaDataDispenser")]
 pub trait MetadataDispenser: Sealed {
-    /// Makes empty metadata.
+    /// Creates empty metadata.
     ///
     /// Wraps `IMetaDataDispenser::DefineScope`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// What the dispenser answers.
+    /// The error of the native call.
     #[doc(alias = "DefineScope")]
     fn define_scope(&self) -> Result<MetadataWriter<'static>> {
         const CALL: &str = "IMetaDataDispenser::DefineScope";
@@ -151,25 +150,25 @@ pub trait MetadataDispenser: Sealed {
         open(self.dispenser(), file, sys::ofRead)
     }
 
-    /// Opens the metadata of a file, to be changed and saved elsewhere.
+    /// Opens the metadata of a file, which can be changed and saved to another file.
     ///
     /// Also wraps `IMetaDataDispenser::OpenScope`.
     ///
     /// # Errors
     ///
-    /// Those of [`open_scope`](Self::open_scope).
+    /// The errors of [`open_scope`](Self::open_scope).
     fn open_scope_for_writing(&self, file: &Path) -> Result<MetadataWriter<'static>> {
         open(self.dispenser(), file, sys::ofRead | sys::ofWrite)?
             .into_writer("IMetaDataDispenser::OpenScope")
     }
 
-    /// Opens a copy of metadata that is in memory: what a `save_to_memory` gave, or an image.
+    /// Opens a copy of metadata in memory: the result of `save_to_memory`, or an image.
     ///
     /// Wraps `IMetaDataDispenser::OpenScopeOnMemory`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// `CLDB_E_FILE_CORRUPT` and others where it is no metadata.
+    /// `CLDB_E_FILE_CORRUPT` and others if it is not metadata.
     #[doc(alias = "OpenScopeOnMemory")]
     fn open_scope_on_memory(&self, data: &[u8]) -> Result<Metadata<'static>> {
         const CALL: &str = "IMetaDataDispenser::OpenScopeOnMemory";

@@ -1,4 +1,4 @@
-//! `IMetaDataEmit`: adding to and changing the metadata of a module.
+//! `IMetaDataEmit`: additions to and changes of the metadata of a module.
 
 mod types;
 
@@ -36,15 +36,15 @@ table! { ($) __metadata_emit:
 
     /// Adds a type that is not nested.
     ///
-    /// The name has the namespace and the number of generic parameters. Visibilities of nested types
-    /// are refused.
+    /// The name includes the namespace and the number of generic parameters. Visibilities of nested types are
+    /// refused.
     fn define_type_def(
         name: &str, attributes: TypeAttributes, extends: Option<TypeToken>,
         implements: &[TypeToken]
     ) -> TypeDef = DefineTypeDef(name.as_ptr(), attributes, extends, implements.as_ptr(), @class)
         fails NAME;
 
-    /// Adds a type that stands in another, like [`define_type_def`](Self::define_type_def).
+    /// Adds a type that is nested in another one, like [`define_type_def`](Self::define_type_def).
     fn define_nested_type(
         name: &str, attributes: TypeAttributes, extends: Option<TypeToken>,
         implements: &[TypeToken],
@@ -53,10 +53,10 @@ table! { ($) __metadata_emit:
         = DefineNestedType(name.as_ptr(), attributes, extends, implements.as_ptr(), enclosing,
             @class) fails NAME;
 
-    /// Takes the declared layout of a type away.
+    /// Removes the declared layout of a type.
     fn delete_class_layout(class: TypeDef) -> () = DeleteClassLayout(class) fails NOT_FOUND;
 
-    /// Changes attributes, base and interfaces of a type. What is `None` stays as it is.
+    /// Changes the attributes, base and interfaces of a type. `None` leaves a property unchanged.
     fn set_type_def_props(
         class: TypeDef, attributes: Option<TypeAttributes>,
         extends: Option<TypeToken> as or_keep, implements: Option<&[TypeToken]>
@@ -75,8 +75,7 @@ table! { ($) __metadata_emit:
         = DefineEvent(class, name.as_ptr(), attributes, event_type, methods.add_on,
             methods.remove_on, methods.fire, methods.others.as_ptr(), @event) fails NAME;
 
-    /// Changes attributes, type and methods of an event. What is `None` stays as it
-    /// is.
+    /// Changes the attributes, type and methods of an event. `None` leaves a property unchanged.
     fn set_event_props(
         event: Event, attributes: Option<EventAttributes>, event_type: Option<TypeToken>,
         methods: &EventMethods<'_>
@@ -94,7 +93,7 @@ table! { ($) __metadata_emit:
             value.element_type, value.start(), value.length, methods.setter, methods.getter,
             methods.others.as_ptr(), @property) fails SIGNATURE;
 
-    /// Changes attributes, default and methods of a property. What is `None` stays as it is.
+    /// Changes the attributes, default and methods of a property. `None` leaves an item unchanged.
     fn set_property_props(
         property: Property, attributes: Option<PropertyAttributes>, value: Option<&ConstantValue>,
         methods: &PropertyMethods<'_> as kept_methods
@@ -102,9 +101,9 @@ table! { ($) __metadata_emit:
         = SetPropertyProps(property, attributes, value.element_type, value.start(), value.length,
             methods.setter, methods.getter, methods.others.as_ptr());
 
-    /// Adds a method to a type; `None` adds it outside of types.
+    /// Adds a method to a type; `None` adds a global one.
     ///
-    /// An `rva` of 0 leaves the body to
+    /// With an `rva` of 0, set the body by
     /// [`set_il_function_body`](crate::info::CorProfilerInfo::set_il_function_body).
     fn define_method(
         class: Option<TypeDef>, name: &str, attributes: MethodAttributes,
@@ -114,29 +113,28 @@ table! { ($) __metadata_emit:
         = DefineMethod(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(), rva,
             implementation, @method) fails SIGNATURE;
 
-    /// Declares which body implements which declaration.
+    /// Adds an explicit implementation: the body that implements a declaration.
     fn define_method_impl(
         class: TypeDef, body: impl Into<Token> as any_token,
         declaration: impl Into<Token> as any_token
     ) -> () = DefineMethodImpl(class, body, declaration);
 
-    /// Says where the body of a method stands.
+    /// Sets the address of a method's body.
     fn set_rva(method: MethodDef, rva: u32) -> () = SetRVA(method, rva);
 
-    /// Changes attributes, address and implementation of a method. What is `None` stays as it is.
+    /// Changes the attributes, address and implementation of a method. `None` leaves a property unchanged.
     fn set_method_props(
         method: MethodDef, attributes: Option<MethodAttributes>, rva: Option<u32>,
         implementation: Option<MethodImplAttributes>
     ) -> () = SetMethodProps(method, attributes, rva, implementation);
 
-    /// Changes how a method is implemented.
+    /// Changes the implementation attributes of a method.
     fn set_method_impl_flags(method: MethodDef, implementation: MethodImplAttributes) -> ()
         = SetMethodImplFlags(method, implementation);
 
-    /// Adds a field to a type; `None` adds it outside of types. `value` is that of a literal.
+    /// Adds a field to a type; `None` adds a global one. `value` is the value of a literal.
     ///
-    /// A field outside of types makes the runtime refuse a module that is loaded: its metadata is
-    /// corrupt to it.
+    /// With a global field, the runtime refuses a loaded module: it takes its metadata for corrupt.
     fn define_field(
         class: Option<TypeDef>, name: &str, attributes: FieldAttributes,
         signature: impl AsSignature<FieldSig> as checked, value: Option<&ConstantValue>
@@ -144,17 +142,16 @@ table! { ($) __metadata_emit:
         = DefineField(class, name.as_ptr(), attributes, signature.as_ptr(), signature.len(),
             value.element_type, value.start(), value.length, @field) fails SIGNATURE;
 
-    /// Changes attributes and constant of a field. What is `None` stays as it is.
+    /// Changes the attributes and constant of a field. `None` leaves a property unchanged.
     fn set_field_props(
         field: FieldDef, attributes: Option<FieldAttributes>, value: Option<&ConstantValue>
     ) -> ()
         = SetFieldProps(field, attributes, value.element_type, value.start(), value.length);
 
-    /// Says where the data of a field stands.
+    /// Sets the address of a field's data.
     fn set_field_rva(field: FieldDef, rva: u32) -> () = SetFieldRVA(field, rva);
 
-    /// Adds name, attributes and default of a parameter: 1 is the first one, 0 the value that is
-    /// returned.
+    /// Adds the name, attributes and default of a parameter: 1 is the first one, 0 the return value.
     fn define_param(
         method: MethodDef, sequence: u32, name: &str, attributes: ParamAttributes,
         value: Option<&ConstantValue>
@@ -162,7 +159,7 @@ table! { ($) __metadata_emit:
         = DefineParam(method, sequence, name.as_ptr(), attributes, value.element_type,
             value.start(), value.length, @parameter) fails NAME;
 
-    /// Changes name, attributes and default of a parameter. What is `None` stays as it is.
+    /// Changes the name, attributes and default of a parameter. `None` leaves a property unchanged.
     fn set_param_props(
         parameter: ParamDef, name: Option<&str>, attributes: Option<ParamAttributes>,
         value: Option<&ConstantValue>
@@ -175,7 +172,7 @@ table! { ($) __metadata_emit:
     fn define_type_ref_by_name(scope: impl Into<Token> as any_token, name: &str) -> TypeRef
         = DefineTypeRefByName(scope, name.as_ptr(), @class) fails NAME;
 
-    /// Adds a reference to a method or field by its parent (a type of any kind, a module), name and
+    /// Adds a reference to a method or field, by its parent (a type of any kind or a module), name and
     /// signature.
     fn define_member_ref(
         parent: impl Into<Token> as any_token, name: &str,
@@ -184,7 +181,7 @@ table! { ($) __metadata_emit:
         = DefineMemberRef(parent, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
         fails SIGNATURE;
 
-    /// Gives a reference to a member another parent.
+    /// Changes the parent of a reference to a member.
     fn set_parent(member: MemberRef, parent: impl Into<Token> as any_token) -> ()
         = SetParent(member, parent);
 
@@ -192,31 +189,31 @@ table! { ($) __metadata_emit:
     fn define_module_ref(name: &str) -> ModuleRef = DefineModuleRef(name.as_ptr(), @module)
         fails NAME;
 
-    /// The token of a signature of its own (of locals, or of what `calli` calls), added where it is not
-    /// there yet.
+    /// The token of a stand-alone signature (of locals, or of a function that `calli` calls), which is added
+    /// if it is missing.
     fn token_from_sig(
         signature: impl AsSignature<signature::StandAloneSig> as checked
     ) -> StandAloneSig = GetTokenFromSig(signature.as_ptr(), signature.len(), @token)
         fails SIGNATURE;
 
-    /// The token of a composed type, added where it is not there yet.
+    /// The token of a composed type, which is added if it is missing.
     fn token_from_type_spec(signature: impl AsSignature<TypeSpecSig> as checked) -> TypeSpec
         = GetTokenFromTypeSpec(signature.as_ptr(), signature.len(), @token) fails SIGNATURE;
 
-    /// The token of a string literal of this UTF-16, whatever it holds, added where it is not there yet.
+    /// The token of a string literal of this UTF-16, which may be invalid; it is added if it is missing.
     fn define_user_string_utf16(text: &[u16]) -> UserString
         = DefineUserString(text.as_ptr(), text.len(), @token)
-        fails "What the metadata answers, such as `META_E_STRINGSPACE_FULL`.";
+        fails "The error of the native call, such as `META_E_STRINGSPACE_FULL`.";
 
     /// Adds a reference to a type of another scope, and to its assembly.
     ///
-    /// The scope that defines the type is read as an assembly's; `hash` is that of its file, or empty.
+    /// The scope that defines the type must be an assembly; `hash` is the hash of its file, or empty.
     fn define_import_type(scope: &Metadata<'_>, hash: &[u8], class: TypeDef) -> TypeRef
         = DefineImportType(sides.0.as_raw(), hash.as_ptr(), hash.len(), scope.as_raw(), class,
             sides.1.as_raw(), @reference)
         given sides = sides(scope);
 
-    /// Adds a reference to a member of another scope, with the types that its signature names; `parent`
+    /// Adds a reference to a member of another scope, and references to the types in its signature; `parent`
     /// is the reference to its type.
     fn define_import_member(
         scope: &Metadata<'_>, hash: &[u8], member: impl Into<Token> as any_token,
@@ -226,7 +223,7 @@ table! { ($) __metadata_emit:
             sides.1.as_raw(), parent, @reference)
         given sides = sides(scope);
 
-    /// Puts a custom attribute on an item: its constructor (a `MethodDef` or `MemberRef`), and its
+    /// Applies a custom attribute to an item: its constructor (a `MethodDef` or `MemberRef`), and its
     /// arguments as ECMA-335 II.23.3 encodes them.
     fn define_custom_attribute(
         owner: impl Into<Token> as any_token, constructor: impl Into<Token> as any_token,
@@ -238,7 +235,7 @@ table! { ($) __metadata_emit:
     fn set_custom_attribute_value(attribute: CustomAttribute, value: &[u8]) -> ()
         = SetCustomAttributeValue(attribute, value.as_ptr(), value.len());
 
-    /// Adds a security declaration to an item: what is done with which permissions.
+    /// Adds a security declaration to an item: an action and its permissions.
     fn define_permission_set(
         owner: impl Into<Token> as any_token, action: SecurityAction, permissions: &[u8]
     ) -> Permission
@@ -251,25 +248,25 @@ table! { ($) __metadata_emit:
         = SetPermissionSetProps(owner, action, permissions.as_ptr(), permissions.len(),
             @permission) fails NOT_FOUND;
 
-    /// Says how a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it.
+    /// Sets the marshalling of a field or parameter, as ECMA-335 II.23.4 encodes it.
     fn set_field_marshal(item: impl Into<Token> as any_token, native_type: &[u8]) -> ()
         = SetFieldMarshal(item, native_type.as_ptr(), native_type.len());
 
-    /// Takes away how a field or parameter is marshalled.
+    /// Removes the marshalling of a field or parameter.
     fn delete_field_marshal(item: impl Into<Token> as any_token) -> () = DeleteFieldMarshal(item)
-        fails "`CLDB_E_RECORD_NOTFOUND` where nothing is said about it.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if it has no marshalling descriptor.";
 
-    /// Makes a method stand for a native function.
+    /// Maps a method to a native function.
     fn define_pinvoke_map(
         member: impl Into<Token> as any_token, attributes: PInvokeAttributes, import_name: &str,
         import_dll: ModuleRef
     ) -> () = DefinePinvokeMap(member, attributes, import_name.as_ptr(), import_dll) fails NAME;
 
-    /// Makes a method no longer stand for a native function.
+    /// Removes the mapping of a method to a native function.
     fn delete_pinvoke_map(member: impl Into<Token> as any_token) -> () = DeletePinvokeMap(member)
-        fails "`CLDB_E_RECORD_NOTFOUND` where it stands for none.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if it maps to none.";
 
-    /// Changes the native function that a method stands for. What is `None` stays as it is.
+    /// Changes the native function that a method maps to. `None` leaves a property unchanged.
     fn set_pinvoke_map(
         member: impl Into<Token> as any_token, attributes: Option<PInvokeAttributes>,
         import_name: Option<&str>, import_dll: Option<ModuleRef> as module_or_nil
@@ -278,29 +275,29 @@ table! { ($) __metadata_emit:
     /// Changes the name of the module.
     fn set_module_props(name: &str) -> () = SetModuleProps(name.as_ptr()) fails NAME;
 
-    /// How many bytes the metadata will take.
+    /// The size of the saved metadata in bytes.
     fn save_size(size: SaveSize) -> u32 = GetSaveSize(size, @bytes);
 
     /// Writes the metadata to a file.
     fn save(file: &Path) -> () = Save(file.as_ptr(), 0)
-        fails "A path that is no Unicode; what the metadata and the file system answer.";
+        fails "The path is not Unicode; the error of the native call or of the file system.";
 
     /// Applies the changes of another scope to this one.
     fn apply_edit_and_continue(changes: &Metadata<'_>) -> ()
         = ApplyEditAndContinue(changes.as_raw())
-        fails "What the metadata answers; .NET (Core) does this only with metadata of edit and \
+        fails "The error of the native call; .NET (Core) supports only metadata for edit and \
                continue.";
 
-    /// Merges the scopes that [`merge`](Self::merge) remembered.
+    /// Merges the scopes that were passed to [`merge`](Self::merge).
     ///
     /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
     fn merge_end() -> () = MergeEnd()
         fails "`E_NOTIMPL` on .NET (Core).";
 
-    /// Tells `handler` of tokens that move and of errors, from now on; `None` tells nobody.
+    /// Reports moved tokens and errors to `handler` from now on; `None` removes it.
     fn set_handler(handler: Option<&MetadataHandler>) -> () = SetHandler(handler);
 
-    /// Remembers another scope to be merged into this one by [`merge_end`](Self::merge_end).
+    /// Records another scope that [`merge_end`](Self::merge_end) merges into this one.
     ///
     /// Only .NET Framework and tools of its time merge; .NET (Core) refuses.
     fn merge(
@@ -308,30 +305,30 @@ table! { ($) __metadata_emit:
     ) -> () = Merge(scope.as_raw(), map, handler)
         fails "`E_NOTIMPL` on .NET (Core).";
 
-    /// Marks an item as deleted: it gets a name that nobody looks for.
+    /// Marks an item as deleted: it gets a reserved name.
     ///
-    /// Only for types, methods, fields, properties, events, custom attributes and the like of metadata
+    /// Only for types, methods, fields, properties, events, custom attributes and similar items in metadata
     /// for edit and continue, which a [`Dispenser`](crate::metadata::Dispenser) has opened without
-    /// [`ThreadSafety`](crate::metadata::DispenserOption::ThreadSafety): where metadata locks itself, the native
-    /// call waits for itself.
+    /// [`ThreadSafety`](crate::metadata::DispenserOption::ThreadSafety): with metadata that locks itself, the
+    /// native call deadlocks.
     fn delete_token(item: impl Into<Token> as any_token) -> () = DeleteToken(item)
         given _unlocked = unlocked()
-        fails "`META_E_BAD_INPUT_PARAMETER` or the like where items cannot be deleted.";
+        fails "`META_E_BAD_INPUT_PARAMETER` or a similar code if the item cannot be deleted.";
 }
 
-/// What `IMetaDataEmit` offers: adding to and changing the metadata of a module.
+/// The calls of `IMetaDataEmit`: additions to and changes of the metadata of a module.
 ///
-/// All of it may be called from every callback that is not during a collection. A module that is
-/// loaded may only be added to, and what uses the additions must come later.
+/// All calls are allowed in every callback that is not during a collection. The metadata of a loaded module
+/// may only be extended, and code that uses the additions must be compiled later.
 #[doc(alias = "IMetaDataEmit")]
 pub trait MetadataEmit: SealedWriter {
     __metadata_emit! { calls }
 
-    /// The token of a string literal, added where it is not there yet: the operand of `ldstr`.
+    /// The token of a string literal, which is added if it is missing: the operand of `ldstr`.
     ///
     /// # Errors
     ///
-    /// What [`define_user_string_utf16`](Self::define_user_string_utf16) returns.
+    /// The errors of [`define_user_string_utf16`](Self::define_user_string_utf16).
     fn define_user_string(&self, text: &str) -> Result<UserString> {
         let text: Vec<u16> = text.encode_utf16().collect();
         self.define_user_string_utf16(&text)
@@ -343,8 +340,8 @@ pub trait MetadataEmit: SealedWriter {
     ///
     /// # Errors
     ///
-    /// A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the
-    /// metadata answers.
+    /// The signature violates ECMA-335 II.23.2, and is not passed to the runtime; the error of the native
+    /// call.
     #[doc(alias = "TranslateSigWithScope")]
     fn translate_sig_with_scope<S>(
         &self,
@@ -383,7 +380,7 @@ pub trait MetadataEmit: SealedWriter {
     ///
     /// # Errors
     ///
-    /// What the metadata answers, with the number of the attribute that is wrong.
+    /// The error of the native call, with the index of the wrong attribute.
     #[doc(alias = "DefineSecurityAttributeSet")]
     fn define_security_attribute_set(
         &self,
@@ -421,13 +418,13 @@ pub trait MetadataEmit: SealedWriter {
         }
     }
 
-    /// Writes the metadata to `out`, after the metadata has given all of it.
+    /// Writes the metadata to `out`, once the native call has returned all of it.
     ///
     /// Wraps `IMetaDataEmit::SaveToStream`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// What the metadata answers, and what `out` does.
+    /// The error of the native call or of `out`.
     #[doc(alias = "SaveToStream")]
     fn save_to_stream(&self, out: &mut dyn Write) -> Result<()> {
         to_stream(out, |stream| {
@@ -436,13 +433,13 @@ pub trait MetadataEmit: SealedWriter {
         })
     }
 
-    /// The metadata, as a file of metadata.
+    /// The metadata, in the format of a metadata file.
     ///
     /// Wraps `IMetaDataEmit::SaveToMemory`. **Context**: not during a collection.
     ///
     /// # Errors
     ///
-    /// What the metadata answers.
+    /// The error of the native call.
     #[doc(alias = "SaveToMemory")]
     fn save_to_memory(&self) -> Result<Vec<u8>> {
         to_memory(self.save_size(SaveSize::Accurate)?, |start, size| {
@@ -454,7 +451,7 @@ pub trait MetadataEmit: SealedWriter {
 
 impl MetadataEmit for MetadataWriter<'_> {}
 
-/// The assembly's side of the scope that is referred to, and of the one that is written.
+/// The assembly interfaces of the referenced scope and of the one that is written.
 fn sides(
     writer: &(impl SealedWriter + ?Sized),
     call: &'static str,
@@ -473,7 +470,7 @@ fn module_or_nil(module: Option<ModuleRef>, _: &Asked<'_>) -> Result<u32> {
     Ok(module.unwrap_or(ModuleRef::NIL).raw())
 }
 
-/// Refuses metadata that locks itself.
+/// Returns an error for metadata that locks itself.
 fn unlocked(writer: &(impl SealedWriter + ?Sized), call: &'static str) -> Result<()> {
     if !writer.writer().locks_itself {
         return Ok(());

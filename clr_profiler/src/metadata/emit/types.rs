@@ -1,4 +1,4 @@
-//! What writing calls take of types: layout, and the methods of properties and events.
+//! The parameters of writing calls for types: layout, and the methods of properties and events.
 
 use crate::error::Result;
 use crate::metadata::import::FieldOffset;
@@ -6,10 +6,10 @@ use crate::native::{Argument, Asked, List, arguments};
 use clr_profiler_il::token::{FieldDef, MethodDef, TypeToken};
 use clr_profiler_sys as sys;
 
-/// Leaves a number as it is.
+/// The number that leaves a property unchanged.
 const KEEP: u32 = u32::MAX;
 
-/// How exactly the size of metadata is calculated.
+/// The precision of the size of metadata.
 #[doc(alias = "CorSaveSize")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -36,23 +36,23 @@ pub struct EventMethods<'a> {
     pub remove_on: Option<MethodDef>,
     /// Raises the event.
     pub fire: Option<MethodDef>,
-    /// Others that belong to it.
+    /// Other methods.
     pub others: &'a [MethodDef],
 }
 
 /// The methods of a property.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PropertyMethods<'a> {
-    /// Sets it.
+    /// The setter.
     pub setter: Option<MethodDef>,
-    /// Reads it.
+    /// The getter.
     pub getter: Option<MethodDef>,
-    /// Others that belong to it.
+    /// Other methods.
     pub others: &'a [MethodDef],
 }
 
-/// The methods of an event as calls take them. Here, other than for properties, a nil token stays what
-/// it is, and a number for it would be taken.
+/// The methods of an event in native form. Unlike for properties, a nil token leaves a method unchanged, and
+/// the number for that would count as a token.
 pub(crate) struct NativeEvent {
     pub(super) add_on: u32,
     pub(super) remove_on: u32,
@@ -76,7 +76,7 @@ impl NativeProperty {
     }
 }
 
-/// The methods of a property that is changed: what is `None` stays as it is.
+/// The methods of a property that is changed; `None` leaves a method unchanged.
 pub(super) fn kept_methods(
     methods: &PropertyMethods<'_>,
     asked: &Asked<'_>,
@@ -88,7 +88,7 @@ fn method_or(method: Option<MethodDef>, none: u32) -> u32 {
     method.map_or(none, MethodDef::raw)
 }
 
-/// A base that stays as it is where it is `None`.
+/// The token of a base type; `None` leaves it unchanged.
 pub(super) fn or_keep(class: Option<TypeToken>, _: &Asked<'_>) -> Result<u32> {
     Ok(class.map_or(KEEP, TypeToken::raw))
 }
@@ -103,7 +103,7 @@ arguments! {
     &PropertyMethods<'_> => NativeProperty = |methods, asked| {
         NativeProperty::of(methods, MethodDef::NIL.raw(), asked)
     };
-    /// A list that ends with a nil field.
+    /// A list with a nil field as its terminator.
     &[FieldOffset] => List<sys::COR_FIELD_OFFSET> = |fields, asked| {
         let native = |field: FieldDef, offset| Ok(sys::COR_FIELD_OFFSET {
             ridOfField: field.raw(),

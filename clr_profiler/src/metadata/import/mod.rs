@@ -24,37 +24,37 @@ pub use props::{
 table! { ($) __metadata_import_enumerations:
     MetadataImport = IMetaDataImport from import;
 
-    /// The types that the module defines, nested ones too; without `<Module>`.
+    /// The types that the module defines, including nested ones, without `<Module>`.
     fn type_defs() -> TypeDef = EnumTypeDefs();
 
     /// The types of other modules that the module uses.
     fn type_refs() -> TypeRef = EnumTypeRefs();
 
-    /// The composed types that the module uses: generic ones with arguments, arrays, pointers.
+    /// The composed types that the module uses: generic types with arguments, arrays, pointers.
     fn type_specs() -> TypeSpec = EnumTypeSpecs();
 
-    /// The other modules of the assembly and the native libraries that the module uses.
+    /// The other modules of the assembly, and the native libraries, that the module uses.
     fn module_refs() -> ModuleRef = EnumModuleRefs();
 
-    /// The interfaces that a type says it implements.
+    /// The interfaces that a type declares to implement.
     fn interface_impls(class: TypeDef) -> InterfaceImpl = EnumInterfaceImpls(class);
 
     /// The methods and fields of a type.
     fn members(class: TypeDef) -> Token = EnumMembers(class);
 
-    /// The methods of a type, constructors and accessors too.
+    /// The methods of a type, including constructors and accessors.
     fn methods(class: TypeDef) -> MethodDef = EnumMethods(class);
 
     /// The fields of a type.
     fn fields(class: TypeDef) -> FieldDef = EnumFields(class);
 
-    /// The records of a method's parameters. Parameters about which there is nothing to say have none.
+    /// The records of a method's parameters. Parameters without name, attributes or default have none.
     fn params(method: MethodDef) -> ParamDef = EnumParams(method);
 
-    /// The references to members of this parent, a type of any kind for example.
+    /// The references to members of this parent, for example a type of any kind.
     fn member_refs(parent: impl Into<Token> as into_token) -> MemberRef = EnumMemberRefs(parent);
 
-    /// Methods and references to methods for which there is no definition yet, as a linker asks for them.
+    /// Methods and references to methods that have no definition yet, for linkers.
     fn unresolved_methods() -> Token = EnumUnresolvedMethods();
 
     /// The properties of a type.
@@ -63,19 +63,19 @@ table! { ($) __metadata_import_enumerations:
     /// The events of a type.
     fn events(class: TypeDef) -> Event = EnumEvents(class);
 
-    /// The properties and events that a method serves;
-    /// [`method_semantics`](Self::method_semantics) says as what.
+    /// The properties and events to which a method belongs; [`method_semantics`](Self::method_semantics)
+    /// returns its role.
     fn method_associations(method: MethodDef) -> Token = EnumMethodSemantics(method);
 
-    /// The custom attributes of an item, or of all: those with this constructor, or all.
+    /// The custom attributes of an item or of all items, with this constructor or any.
     fn custom_attributes(owner: Option<Token>, constructor: Option<Token>) -> CustomAttribute
         = EnumCustomAttributes(owner, constructor);
 
-    /// The security declarations of an item, or of all: those with this action, or all.
+    /// The security declarations of an item or of all items, with this action or any.
     fn permission_sets(owner: Option<Token>, action: Option<SecurityAction>) -> Permission
         = EnumPermissionSets(owner, action);
 
-    /// The signatures of their own: of locals, and of what `calli` calls.
+    /// The stand-alone signatures: those of locals, and of the functions that `calli` calls.
     fn signatures() -> StandAloneSig = EnumSignatures();
 
     /// The string literals.
@@ -101,68 +101,66 @@ table! { ($) __metadata_import_enumerations_by_name:
 table! { ($) __metadata_import:
     MetadataImport = IMetaDataImport from import;
 
-    /// Name and version id of the module.
+    /// The name and version id of the module.
     fn scope_props() -> {ScopeProps} = GetScopeProps(~{name}, @mvid);
 
-    /// The token of the module itself, which its custom attributes hang on.
+    /// The token of the module itself, which owns its custom attributes.
     fn module_from_scope() -> Module = GetModuleFromScope(@module);
 
     /// The type with this name that the module defines.
     ///
-    /// The name has the namespace and the number of generic parameters: `` Shop.Cart`1 ``. A nested
-    /// type is found by its own name, and the type around it.
+    /// The name includes the namespace and the number of generic parameters: `` Shop.Cart`1 ``. A nested type
+    /// is found by its own name and its enclosing type.
     fn find_type_def_by_name(name: &str, enclosing: Option<TypeDef>) -> TypeDef
         = FindTypeDefByName(name.as_ptr(), enclosing, @class)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such type.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such type.";
 
-    /// The reference to a type by its scope (an assembly, a module or an enclosing type) and its
-    /// name with namespace.
+    /// The reference to a type, by its scope (an assembly, a module or an enclosing type) and its name with
+    /// namespace.
     fn find_type_ref(scope: impl Into<Token> as any_token, name: &str) -> TypeRef
         = FindTypeRef(scope, name.as_ptr(), @class)
-        fails "`CLDB_E_RECORD_NOTFOUND` where the module has no such reference.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if the module has no such reference.";
 
-    /// Name, attributes and base of a type that the module defines.
+    /// The name, attributes and base of a type that the module defines.
     fn type_def_props(class: TypeDef) -> {TypeDefProps}
         = GetTypeDefProps(class, ~{name}, @attributes, @extends)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such type.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such type.";
 
-    /// The type in which a nested type stands; `None` for types that are not nested.
+    /// The type that encloses a nested type; `None` for types that are not nested.
     fn nested_class_props(class: TypeDef) -> TypeDef = GetNestedClassProps(class, @enclosing)
         none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
     /// The type and the interface of an implementation.
     fn interface_impl_props(implementation: InterfaceImpl) -> {InterfaceImplProps}
         = GetInterfaceImplProps(implementation, @class, @interface)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such implementation.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such implementation.";
 
-    /// Name and scope of a type of another module.
+    /// The name and scope of a type of another module.
     fn type_ref_props(class: TypeRef) -> {TypeRefProps}
         = GetTypeRefProps(class, @resolution_scope, ~{name})
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such reference.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such reference.";
 
     /// The signature of a composed type, as ECMA-335 II.23.2.14 encodes it.
     fn type_spec_from_token(type_spec: TypeSpec) -> Vec<u8>
         = GetTypeSpecFromToken(type_spec, @(bytes))
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such type.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such type.";
 
     /// The name of another module of the assembly, or of a native library.
     fn module_ref_props(module: ModuleRef) -> String = GetModuleRefProps(module, ~{text})
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such reference.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such reference.";
 
-    /// The metadata and the definition that a reference to a type means, looked for among the
-    /// scopes that the dispenser has opened.
+    /// The metadata and the definition of a referenced type, from the scopes that the dispenser has opened.
     ///
-    /// .NET (Core) does not look: it refuses. There, follow
-    /// [`type_ref_props`](Self::type_ref_props) to the assembly, and find that among the modules.
+    /// Not implemented by .NET (Core). There, take the assembly from
+    /// [`type_ref_props`](Self::type_ref_props), and find it among the modules.
     fn resolve_type_ref(class: TypeRef) -> (Metadata<'_>, TypeDef)
         = ResolveTypeRef(class, &clr_profiler_sys::IMetaDataImport2::IID, @scope, @definition)
         fails "`E_NOTIMPL` or another failure on .NET (Core).";
 
     /// The method or field of a type with this name and signature.
     ///
-    /// `None` as the type looks among what stands outside of types. Members of base types are not
-    /// found. Without a signature ([`AnySignature`](crate::metadata::AnySignature)) it is the first one of the
-    /// name.
+    /// `None` as the type searches the global members. Members of base types are not found. Without a
+    /// signature ([`AnySignature`](crate::metadata::AnySignature)), returns the first one of this name.
     fn find_member(
         class: Option<TypeDef>, name: &str, signature: impl SignatureFilter<MemberRefSig> as wanted
     ) -> Token = FindMember(class, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
@@ -186,79 +184,79 @@ table! { ($) __metadata_import:
         signature: impl SignatureFilter<MemberRefSig> as wanted
     ) -> MemberRef
         = FindMemberRef(parent, name.as_ptr(), signature.as_ptr(), signature.len(), @member)
-        fails "`CLDB_E_RECORD_NOTFOUND` where the module has no such reference.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if the module has no such reference.";
 
-    /// Name, signature and attributes of a method that the module defines.
+    /// The name, signature and attributes of a method that the module defines.
     fn method_props(method: MethodDef) -> {MethodProps}
         = GetMethodProps(method, @class, ~{name}, @attributes, @(signature_blob), @rva,
-            @implementation) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such method.";
+            @implementation) fails "`CLDB_E_RECORD_NOTFOUND` if there is no such method.";
 
-    /// Name, signature, attributes and constant of a field that the module defines.
+    /// The name, signature, attributes and constant of a field that the module defines.
     fn field_props(field: FieldDef) -> {FieldProps}
         = GetFieldProps(field, @class, ~{name}, @attributes, @(signature_blob), @<value>)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such field.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such field.";
 
-    /// What [`method_props`](Self::method_props) or [`field_props`](Self::field_props) tells, for
-    /// a token of either kind.
+    /// The results of [`method_props`](Self::method_props) or [`field_props`](Self::field_props), for a token
+    /// of either kind.
     fn member_props(member: impl Into<Token> as any_token) -> {MemberProps}
         = GetMemberProps(member, @class, ~{name}, @attributes, @(signature_blob), @rva,
             @implementation, @<value>)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such member.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such member.";
 
-    /// Parent, name and signature of a reference to a member.
+    /// The parent, name and signature of a reference to a member.
     fn member_ref_props(member: MemberRef) -> {MemberRefProps}
         = GetMemberRefProps(member, @parent, ~{name}, @(signature_blob))
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such reference.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such reference.";
 
-    /// Name, place, attributes and default of a parameter.
+    /// The name, position, attributes and default of a parameter.
     fn param_props(parameter: ParamDef) -> {ParamProps}
         = GetParamProps(parameter, @method, @sequence, ~{name}, @attributes, @<value>)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such parameter.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such parameter.";
 
-    /// The record of a parameter by its place: 1 is the first one, 0 the value that is returned.
-    /// `None` where the metadata has nothing about it.
+    /// The record of a parameter by its position: 1 is the first one, 0 the return value. `None` if the
+    /// metadata has no record of it.
     fn param_for_method_index(method: MethodDef, sequence: u32) -> ParamDef
         = GetParamForMethodIndex(method, sequence, @parameter) none on CLDB_E_RECORD_NOTFOUND
         fails OTHERS;
 
-    /// Where the body of a method or the data of a field stands.
+    /// The address of a method's body or a field's data in the image.
     fn rva(member: impl Into<Token> as any_token) -> {Rva} = GetRVA(member, @rva, @implementation)
         fails "`CLDB_E_RECORD_NOTFOUND` for a field without data.";
 
-    /// Whether a member stands outside of types.
+    /// Whether a member is global.
     fn is_global(member: impl Into<Token> as any_token) -> bool = IsGlobal(member, @global)
-        fails "`E_INVALIDARG` or the like for tokens of other kinds.";
+        fails "`E_INVALIDARG` or a similar code for tokens of other kinds.";
 
-    /// How a method belongs to a property or event (ECMA-335 II.23.1.12).
+    /// The role of a method in a property or event (ECMA-335 II.23.1.12).
     fn method_semantics(
         method: MethodDef, association: impl Into<Token> as any_token
     ) -> MethodSemanticsAttributes
         = GetMethodSemantics(method, association, @semantics)
-        fails "`CLDB_E_RECORD_NOTFOUND` where the method has nothing to do with it.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if the method does not belong to it.";
 
-    /// Name, signature, attributes and methods of a property.
+    /// The name, signature, attributes and methods of a property.
     fn property_props(property: Property) -> {PropertyProps}
         = GetPropertyProps(property, @class, ~{name}, @attributes, @(signature_blob), @<value>,
             @setter, @getter, ~[others])
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such property.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such property.";
 
-    /// Name, type, attributes and methods of an event.
+    /// The name, type, attributes and methods of an event.
     fn event_props(event: Event) -> {EventProps}
         = GetEventProps(event, @class, ~{name}, @attributes, @event_type, @add_on, @remove_on,
-            @fire, ~[others]) fails "`CLDB_E_RECORD_NOTFOUND` where there is no such event.";
+            @fire, ~[others]) fails "`CLDB_E_RECORD_NOTFOUND` if there is no such event.";
 
-    /// Owner, constructor and arguments of a custom attribute.
+    /// The owner, constructor and arguments of a custom attribute.
     fn custom_attribute_props(attribute: CustomAttribute) -> {CustomAttributeProps}
         = GetCustomAttributeProps(attribute, @owner, @constructor, @(value))
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such attribute.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such attribute.";
 
-    /// Action and permissions of a security declaration.
+    /// The action and permissions of a security declaration.
     fn permission_set_props(permission: Permission) -> {PermissionSetProps}
         = GetPermissionSetProps(permission, @action, @(permissions))
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such declaration.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such declaration.";
 
-    /// How a field or parameter is marshalled, as ECMA-335 II.23.4 encodes it; `None` where
-    /// nothing is said about it.
+    /// The marshalling of a field or parameter, as ECMA-335 II.23.4 encodes it; `None` if it has no
+    /// descriptor.
     fn field_marshal(item: impl Into<Token> as any_token) -> Vec<u8>
         = GetFieldMarshal(item, @(bytes)) none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
@@ -281,54 +279,54 @@ table! { ($) __metadata_import:
         = GetCustomAttributeByName(owner, type_name.as_ptr(), @(value))
         none on S_FALSE_OR_RECORD_NOTFOUND;
 
-    /// The layout that a type declares; `None` where it declares none.
+    /// The layout that a type declares; `None` if it declares none.
     fn class_layout(class: TypeDef) -> {DeclaredLayout}
         = GetClassLayout(class, @pack_size, ~[fields], @class_size) none on CLDB_E_RECORD_NOTFOUND
         fails OTHERS;
 
-    /// The native function that a method (or a field) stands for; `None` where it stands for none.
+    /// The native function to which a method (or a field) maps; `None` if it maps to none.
     fn pinvoke_map(member: impl Into<Token> as any_token) -> {PinvokeMap}
         = GetPinvokeMap(member, @attributes, ~{import_name}, @import_dll) none on CLDB_E_RECORD_NOTFOUND
         fails OTHERS;
 
-    /// The bytes of a signature of its own, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
+    /// The bytes of a stand-alone signature, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
     fn sig_from_token(token: StandAloneSig) -> Vec<u8> = GetSigFromToken(token, @(bytes))
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such signature.";
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such signature.";
 
-    /// The UTF-16 of a string literal as it is, with zeros and lone surrogates.
+    /// The UTF-16 of a string literal, unchanged, including zeros and lone surrogates.
     fn user_string_utf16(string: UserString) -> Vec<u16> = GetUserString(string, ~[items])
-        fails "What the metadata answers where there is no such string.";
+        fails "The error of the native call if there is no such string.";
 
-    /// The name of an item as it stands in the heap of names. Prefer the call for items of its
-    /// kind: this one is deprecated.
+    /// The name of an item in the string heap. Prefer the call for items of its kind, because this one is
+    /// deprecated.
     fn name_from_token(token: impl Into<Token> as any_token) -> String
         = GetNameFromToken(token, @name)
-        fails "`CLDB_E_RECORD_NOTFOUND` where there is no such item, `E_INVALIDARG` where its kind \
+        fails "`CLDB_E_RECORD_NOTFOUND` if there is no such item, `E_INVALIDARG` if its kind \
                has no name.";
 
-    /// The native calling convention that modifiers in the signature of a method ask for
-    /// (ECMA-335 II.23.1.8).
+    /// The native calling convention that modifiers in the signature of a method request (ECMA-335
+    /// II.23.1.8).
     fn native_call_conv_from_sig(
         signature: impl AsSignature<signature::MethodSig> as checked
     ) -> CallConv = GetNativeCallConvFromSig(signature.as_ptr(), signature.len(), @convention)
-        fails "What the metadata answers; a signature that cannot be parsed is not handed over.";
+        fails "The signature cannot be parsed, and is not passed to the runtime; the error of the native call.";
 }
 
-/// What `IMetaDataImport` offers: the definitions and references of a module.
+/// The calls of `IMetaDataImport`: the definitions and references of a module.
 ///
-/// All of it may be called from every callback that is not during a collection.
+/// All calls are allowed in every callback that is not during a collection.
 #[doc(alias = "IMetaDataImport")]
 pub trait MetadataImport: Sealed {
     __metadata_import_enumerations! { enumerations }
     __metadata_import_enumerations_by_name! { enumerations }
     __metadata_import! { calls }
 
-    /// The signature of a composed type, decoded:
-    /// [`type_spec_from_token`](Self::type_spec_from_token) gives the bytes.
+    /// Decodes the signature of a composed type; [`type_spec_from_token`](Self::type_spec_from_token) returns
+    /// the bytes.
     ///
     /// # Errors
     ///
-    /// Those of that call, and where the signature breaks a rule of ECMA-335 II.23.2: which one.
+    /// The errors of that call; the signature violates ECMA-335 II.23.2: the error names the rule.
     fn type_spec(&self, type_spec: TypeSpec) -> Result<TypeSpecSig> {
         TypeSpecSig::parse(&self.type_spec_from_token(type_spec)?)
             .map_err(|error| Error::invalid("the signature of the type", error))
@@ -341,7 +339,7 @@ pub trait MetadataImport: Sealed {
     ///
     /// # Errors
     ///
-    /// What the metadata answers, as an item.
+    /// The error of the native call, as an item.
     #[doc(alias = "EnumMethodImpls")]
     fn method_impls(&self, class: TypeDef) -> MetadataIter<'_, MethodImpl> {
         let import = &self.metadata().import;
@@ -364,11 +362,11 @@ pub trait MetadataImport: Sealed {
         )
     }
 
-    /// A signature of its own, decoded; [`sig_from_token`](Self::sig_from_token) gives the bytes.
+    /// Decodes a stand-alone signature; [`sig_from_token`](Self::sig_from_token) returns the bytes.
     ///
     /// # Errors
     ///
-    /// Those of that call, and where the signature breaks a rule of ECMA-335 II.23.2: which one.
+    /// The errors of that call; the signature violates ECMA-335 II.23.2: the error names the rule.
     fn signature(&self, token: StandAloneSig) -> Result<signature::StandAloneSig> {
         signature::StandAloneSig::parse(&self.sig_from_token(token)?)
             .map_err(|error| Error::invalid("the signature", error))
@@ -379,7 +377,7 @@ pub trait MetadataImport: Sealed {
     ///
     /// # Errors
     ///
-    /// What `user_string_utf16` returns.
+    /// The errors of `user_string_utf16`.
     fn user_string(&self, string: UserString) -> Result<String> {
         Ok(String::from_utf16_lossy(&self.user_string_utf16(string)?))
     }
@@ -389,7 +387,7 @@ pub trait MetadataImport: Sealed {
     /// Wraps `IMetaDataImport::IsValidToken`. **Context**: not during a collection.
     #[doc(alias = "IsValidToken")]
     fn is_valid_token(&self, token: impl Into<Token>) -> bool {
-        // SAFETY: any number may be asked for.
+        // SAFETY: the call accepts any number.
         self.metadata()
             .import
             .in_use("IMetaDataImport::IsValidToken")

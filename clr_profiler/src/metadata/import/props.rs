@@ -1,4 +1,4 @@
-//! What the metadata tells of an item, one structure for each kind.
+//! The properties of items, one structure for each kind.
 
 use uuid::Uuid;
 
@@ -11,13 +11,13 @@ use clr_profiler_il::attributes::{
 use clr_profiler_il::token::{FieldDef, MethodDef, ModuleRef, Token, TypeDef};
 use clr_profiler_sys as sys;
 
-/// A module by its metadata.
+/// The name and version of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeProps {
     /// The name of the module's file, without its folder.
     pub name: String,
-    /// The module version id: another one for each build.
+    /// The module version id, which differs in each build.
     pub mvid: Uuid,
 }
 
@@ -25,12 +25,12 @@ pub struct ScopeProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeDefProps {
-    /// Its name with namespace, and with the number of generic parameters: `` Shop.Cart`1 ``. A
-    /// nested type has no namespace here; see [`nested_class_props`](super::MetadataImport::nested_class_props).
+    /// Its name with namespace, and with the number of generic parameters: `` Shop.Cart`1 ``. The name of a
+    /// nested type has no namespace; see [`nested_class_props`](super::MetadataImport::nested_class_props).
     pub name: String,
     /// Its attributes (ECMA-335 II.23.1.15).
     pub attributes: TypeAttributes,
-    /// What it derives from: a `TypeDef`, `TypeRef` or `TypeSpec`, or nil.
+    /// Its base type: a `TypeDef`, `TypeRef` or `TypeSpec`, or nil.
     pub extends: Token,
 }
 
@@ -38,7 +38,7 @@ pub struct TypeDefProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeRefProps {
-    /// Where to look for it: a module, an assembly, or the type that encloses it.
+    /// The scope that defines it: a module, an assembly, or its enclosing type.
     pub resolution_scope: Token,
     /// Its name with namespace.
     pub name: String,
@@ -58,7 +58,7 @@ pub struct InterfaceImplProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodProps {
-    /// The type that has it.
+    /// The type that declares it.
     pub class: TypeDef,
     /// Its name.
     pub name: String,
@@ -66,7 +66,7 @@ pub struct MethodProps {
     pub attributes: MethodAttributes,
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
-    /// Where its body stands in the image; zero where it has none there.
+    /// The address of its body in the image; zero if it has none there.
     pub rva: u32,
     /// How it is implemented (ECMA-335 II.23.1.11).
     pub implementation: MethodImplAttributes,
@@ -76,7 +76,7 @@ pub struct MethodProps {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FieldProps {
-    /// The type that has it.
+    /// The type that declares it.
     pub class: TypeDef,
     /// Its name.
     pub name: String,
@@ -92,15 +92,15 @@ pub struct FieldProps {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MemberProps {
-    /// The type that has it.
+    /// The type that declares it.
     pub class: TypeDef,
     /// Its name.
     pub name: String,
-    /// Its attributes, as a method or a field has them.
+    /// Its attributes, those of a method or of a field.
     pub attributes: MemberAttributes,
     /// Its signature as the metadata encodes it; [`signature`](Self::signature) decodes it.
     pub signature_blob: Vec<u8>,
-    /// Where a method's body stands in the image.
+    /// The address of a method's body in the image.
     pub rva: u32,
     /// How a method is implemented (ECMA-335 II.23.1.11).
     pub implementation: MethodImplAttributes,
@@ -112,7 +112,7 @@ pub struct MemberProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemberRefProps {
-    /// Where to look for it: a type of any kind, a module, or a method with variable arguments.
+    /// The parent that declares it: a type of any kind, a module, or a method with variable arguments.
     pub parent: Token,
     /// Its name.
     pub name: String,
@@ -126,7 +126,7 @@ pub struct MemberRefProps {
 pub struct ParamProps {
     /// The method.
     pub method: MethodDef,
-    /// Which parameter: 1 is the first one, 0 the value that is returned.
+    /// Its position: 1 is the first parameter, 0 the return value.
     pub sequence: u32,
     /// Its name.
     pub name: String,
@@ -136,11 +136,11 @@ pub struct ParamProps {
     pub value: Option<ConstantValue>,
 }
 
-/// Where the body of a method or the data of a field stands.
+/// The address of a method's body or a field's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rva {
-    /// The address in the image; zero where there is nothing there.
+    /// The address in the image; zero if there is none.
     pub rva: u32,
     /// How a method is implemented (ECMA-335 II.23.1.11).
     pub implementation: MethodImplAttributes,
@@ -150,7 +150,7 @@ pub struct Rva {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PropertyProps {
-    /// The type that has it.
+    /// The type that declares it.
     pub class: TypeDef,
     /// Its name.
     pub name: String,
@@ -160,11 +160,11 @@ pub struct PropertyProps {
     pub signature_blob: Vec<u8>,
     /// Its default.
     pub value: Option<ConstantValue>,
-    /// The method that sets it.
+    /// Its setter.
     pub setter: Option<MethodDef>,
-    /// The method that reads it.
+    /// Its getter.
     pub getter: Option<MethodDef>,
-    /// Other methods that belong to it.
+    /// Its other methods.
     pub others: Vec<MethodDef>,
 }
 
@@ -172,7 +172,7 @@ pub struct PropertyProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventProps {
-    /// The type that has it.
+    /// The type that declares it.
     pub class: TypeDef,
     /// Its name.
     pub name: String,
@@ -184,9 +184,9 @@ pub struct EventProps {
     pub add_on: Option<MethodDef>,
     /// The method that removes a handler.
     pub remove_on: Option<MethodDef>,
-    /// The method that raises it; C# makes none.
+    /// The method that raises it; C# compilers emit none.
     pub fire: Option<MethodDef>,
-    /// Other methods that belong to it.
+    /// Its other methods.
     pub others: Vec<MethodDef>,
 }
 
@@ -194,7 +194,7 @@ pub struct EventProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CustomAttributeProps {
-    /// What it is put on.
+    /// The item that it is applied to.
     pub owner: Token,
     /// Its constructor: a `MethodDef` or `MemberRef`.
     pub constructor: Token,
@@ -206,7 +206,7 @@ pub struct CustomAttributeProps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionSetProps {
-    /// What is done with the permissions (ECMA-335 II.22.11).
+    /// The use of the permissions (ECMA-335 II.22.11).
     pub action: SecurityAction,
     /// The permissions.
     pub permissions: Vec<u8>,
@@ -217,7 +217,7 @@ pub struct PermissionSetProps {
 pub struct FieldOffset {
     /// The field.
     pub field: FieldDef,
-    /// Its offset in bytes, where one is declared.
+    /// Its offset in bytes, if one is declared.
     pub offset: Option<u32>,
 }
 
@@ -232,15 +232,15 @@ answers! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeclaredLayout {
-    /// The alignment of fields in bytes: 0 stands for the default, else a power of two up to 128.
+    /// The alignment of fields in bytes: 0 for the default, otherwise a power of two up to 128.
     pub pack_size: u32,
     /// Its fields.
     pub fields: Vec<FieldOffset>,
-    /// Its size in bytes; 0 where the runtime calculates it.
+    /// Its size in bytes; 0 if the runtime calculates it.
     pub class_size: u32,
 }
 
-/// The native function that a method stands for.
+/// The native function that a method maps to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PinvokeMap {
