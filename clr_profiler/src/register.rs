@@ -2,10 +2,9 @@
 
 /// Makes the library one that the runtime can load, with these profilers.
 ///
-/// Exports `DllGetClassObject` and `DllCanUnloadNow`, through which the runtime finds a profiler by
-/// the class id of its `#[profiler]`. Write it once in a library, at its top level or in any
-/// module; one library can hold several profilers. It does not stand in the way of
-/// `#![forbid(unsafe_code)]`.
+/// Exports `DllGetClassObject` and `DllCanUnloadNow`, through which the runtime finds a profiler by the class
+/// id of its `#[profiler]`. Write it once in a library, at its top level or in any module; one library can
+/// have several profilers. It is compatible with `#![forbid(unsafe_code)]`.
 ///
 /// ```
 /// # use clr_profiler::prelude::*;
@@ -28,8 +27,8 @@ macro_rules! register {
         );
     };
     ($($profiler:ty),+ $(,)?) => {
-        // Exported macros share one namespace, whatever their modules: a second `register!` is an
-        // error that names this.
+        // All exported macros are in one namespace, whatever their modules: a second `register!` is an error
+        // that shows this name.
         #[doc(hidden)]
         #[allow(non_local_definitions)]
         #[macro_export]
@@ -59,7 +58,7 @@ macro_rules! register {
                 interface: *const ::core::ffi::c_void,
                 object: *mut *mut ::core::ffi::c_void,
             ) -> ::core::primitive::i32 {
-                // SAFETY: the runtime passes pointers as COM says.
+                // SAFETY: the runtime passes pointers by the rules of COM.
                 unsafe {
                     $crate::__private::get_class_object(CLASSES, class, interface, object)
                 }

@@ -9,14 +9,14 @@ use crate::info::CorProfilerInfo4;
 use crate::profiler::thread_panicked;
 use crate::runtime::{ProfilerInfo, catch, lock, may_wait};
 
-/// How long a runtime that has only begun to start is left alone.
+/// The interval between attempts while the runtime is still starting.
 const EARLY: Duration = Duration::from_millis(1);
 
-/// A thread that acts on the runtime from the profiler's start to its end.
+/// A thread that calls the runtime, from the profiler's start to its end.
 ///
-/// It does nothing before `initialize` has returned and the runtime has the profiler's events; the
-/// runtime knows it when its work begins. The end of the runtime or of the profiler is its own, and
-/// no failure.
+/// It does nothing before `initialize` has returned and the runtime has the profiler's events; its work
+/// begins when the runtime knows the thread. It ends with the runtime or the profiler, which is not a
+/// failure.
 pub(crate) struct Worker {
     info: ProfilerInfo,
     stop: Arc<Stop>,
@@ -24,10 +24,10 @@ pub(crate) struct Worker {
     thread: Mutex<Option<JoinHandle<Outcome>>>,
 }
 
-/// The result of the work; none where it has panicked, which was told.
+/// The result of the work; `None` after a panic, which was reported.
 type Outcome = Option<Result<()>>;
 
-/// Tells the thread of a [`Worker`] to end.
+/// The request to the thread of a [`Worker`] to end.
 #[derive(Default)]
 pub(crate) struct Stop {
     is_set: Mutex<bool>,
@@ -39,7 +39,7 @@ impl Stop {
         *lock(&self.is_set)
     }
 
-    /// Waits so long; `true` as soon as the thread is to end.
+    /// Waits for this duration; `true` as soon as the thread must end.
     pub(crate) fn wait(&self, patience: Duration) -> bool {
         let (is_set, _) = self
             .changed
@@ -55,8 +55,8 @@ impl Stop {
 }
 
 impl Worker {
-    /// Starts a thread with this name. `work` is dropped without a call if it is stopped, or the
-    /// profiler has ended, before the profiler has started.
+    /// Starts a thread with this name. `work` is dropped without a call if the worker is stopped, or the
+    /// profiler ends, before the profiler has started.
     pub(crate) fn start(
         info: &ProfilerInfo,
         name: &str,
@@ -66,8 +66,8 @@ impl Worker {
         let thread = thread::Builder::new().name(name.to_owned()).spawn({
             let (info, stop) = (info.clone(), Arc::clone(&stop));
             move || {
-                // Code of the profiler's author may be in `work`: a panic of it ends here, and neither
-                // writes to the program's stderr nor stays in the result of the thread.
+                // `work` may contain user code: a panic of it ends here, and neither writes to the program's
+                // stderr nor becomes the result of the thread.
                 let worked = catch(|| match begin(&info, &stop) {
                     Ok(true) => work(&stop),
                     Ok(false) => Ok(()),
@@ -91,12 +91,11 @@ impl Worker {
         })
     }
 
-    /// Has the thread end, and waits for its end unless it is this thread. Gives its result once.
+    /// Tells the thread to end, and waits for it unless it is this thread. Returns its result once.
     ///
     /// # Errors
     ///
-    /// This is a callback that may not wait, or the result of the thread, for which `panicked` says
-    /// that it has panicked.
+    /// This callback must not wait; or the error of the thread, which is `panicked` after a panic.
     pub(crate) fn stop(&self, call: &'static str, panicked: &'static str) -> Result<()> {
         self.stop.set();
         self.info.gate().wake();
@@ -110,7 +109,7 @@ impl Worker {
                  or on a thread of the profiler's own",
             ));
         }
-        // Held until the thread has ended, so that whoever stops it meanwhile waits, too.
+        // Held until the thread has ended, so that concurrent calls wait, too.
         let mut thread = lock(&self.thread);
         match thread.take().map(JoinHandle::join) {
             None => Ok(()),
@@ -120,7 +119,7 @@ impl Worker {
     }
 }
 
-/// Waits for the profiler's start, and makes the thread known to the runtime; `false` if it is to end.
+/// Waits for the profiler's start, and registers the thread with the runtime; `false` if it must end.
 fn begin(info: &ProfilerInfo, stop: &Stop) -> Result<bool> {
     if !info.gate().pass(|| stop.is_set()) {
         return Ok(false);
@@ -138,8 +137,8 @@ fn begin(info: &ProfilerInfo, stop: &Stop) -> Result<bool> {
     }
 }
 
-/// Whether a call may succeed later: the runtime has only begun to start, somebody else has suspended
-/// it, or a detach is requested that may be refused.
+/// Whether a call may succeed later: the runtime is still starting, another thread has suspended it, or a
+/// detach is requested that may be refused.
 pub(crate) fn is_early(error: &Error) -> bool {
     matches!(
         error.hresult(),

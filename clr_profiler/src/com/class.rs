@@ -1,4 +1,4 @@
-//! What a library offers to the runtime: the classes of its profilers.
+//! The classes of a library's profilers.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use crate::events::CallbackSet;
 use crate::profiler::{Profiler, Setup};
 use crate::runtime::ProfilerInfo;
 
-/// The part of a profiler that `#[profiler]` writes.
+/// The part of a profiler that `#[profiler]` generates.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be registered: its `impl Profiler` has no `#[profiler]`",
     label = "not a registered profiler",
     note = "write `#[profiler(clsid = \"...\")]` above `impl Profiler for {Self}`, with a GUID of your own"
 )]
 pub trait ProfilerClass: Profiler {
-    /// The class id under which the runtime asks for it.
+    /// The class id by which the runtime requests it.
     const CLSID: Uuid;
-    /// The callbacks that its author wrote.
+    /// The callbacks that are implemented.
     const OVERRIDDEN: CallbackSet;
 }
 
-/// A profiler that was made.
+/// A new profiler.
 pub(super) type Made = Result<Box<dyn Profiler>>;
 
-/// A profiler of a library: its class id, and its constructors.
+/// A profiler of a library: its class id and its constructors.
 ///
-/// All else is the same code for each profiler, compiled once with this crate.
+/// Only these differ between profilers; all other code is compiled once with this crate.
 #[derive(Clone, Copy)]
 pub struct Class {
     pub(super) clsid: Uuid,
@@ -56,7 +56,7 @@ impl Class {
         }
     }
 
-    /// Whether two of these classes share a class id, so that one could never be reached.
+    /// Whether two of these classes have the same class id, so that one of them is unreachable.
     #[must_use]
     pub const fn any_clsid_twice(classes: &[Self]) -> bool {
         let mut first = 0;

@@ -1,4 +1,4 @@
-//! What the library exports: the runtime asks it for a class, and the class for an object.
+//! The exports of the library: the runtime requests a class, and from the class an object.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,13 +15,13 @@ use sys::{
     BOOL, GUID, HRESULT, IClassFactory, IClassFactory_Vtbl, IUnknown, IUnknown_Vtbl, Interface,
 };
 
-/// How many class factories exist, for [`can_unload_now`].
+/// The number of class factories, for [`can_unload_now`].
 static FACTORIES: AtomicU32 = AtomicU32::new(0);
 
-/// How many times the library is locked, for [`can_unload_now`].
+/// The number of locks on the library, for [`can_unload_now`].
 static LOCKS: AtomicU32 = AtomicU32::new(0);
 
-/// What a class factory makes; it is counted while it is there.
+/// The class of a class factory. Counts the factories.
 struct Factory(Class);
 
 impl Factory {
@@ -49,7 +49,7 @@ static FACTORY: IClassFactory_Vtbl = IClassFactory_Vtbl {
     LockServer: lock_server,
 };
 
-// SAFETY: the vtable is that of class factories, with functions for them.
+// SAFETY: the vtable is that of class factories, and its functions take one.
 unsafe impl Com for Factory {
     fn vtable(iid: &GUID) -> Option<*const IUnknown_Vtbl> {
         [IUnknown::IID, IClassFactory::IID]
@@ -72,9 +72,10 @@ unsafe extern "system" fn create_instance(
     // SAFETY: the caller holds a reference to the factory.
     let Factory(class) = unsafe { value::<Factory>(this) };
     let object = Object::create(*class);
-    // SAFETY: the object is new and we own its one reference; the other two are as COM says.
+    // SAFETY: the object is new and this function owns its only reference; the other arguments follow the
+    // rules of COM.
     let answer = unsafe { Object::query(object, iid, out) };
-    // SAFETY: ours is given up: either the caller has one now, or nobody.
+    // SAFETY: this function's own reference is released; the caller has another one, or there is none.
     unsafe { Object::release(object) };
     answer
 }
@@ -93,19 +94,19 @@ unsafe extern "system" fn lock_server(_this: *mut c_void, lock: BOOL) -> HRESULT
     }
 }
 
-/// `DllGetClassObject`: a class factory for the class with this id.
+/// `DllGetClassObject`: returns a class factory for the class with this id.
 ///
 /// # Safety
 ///
-/// As COM says: `clsid` and `iid` are null or point to GUIDs, `out` is null or points to space for
-/// a pointer.
+/// The rules of COM: `clsid` and `iid` are null or point to GUIDs, `out` is null or points to space for a
+/// pointer.
 pub unsafe fn get_class_object(
     classes: &[Class],
     clsid: *const c_void,
     iid: *const c_void,
     out: *mut *mut c_void,
 ) -> i32 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees these pointers.
     let (clsid, slot) = unsafe { (clsid.cast::<GUID>().as_ref(), cleared(out)) };
     let (Some(clsid), Some(slot)) = (clsid, slot) else {
         return sys::E_POINTER.0;
@@ -115,20 +116,20 @@ pub unsafe fn get_class_object(
         tell_unknown(&clsid, classes);
         return sys::CLASS_E_CLASSNOTAVAILABLE.0;
     };
-    // SAFETY: null or a GUID, as the caller promises.
+    // SAFETY: the caller guarantees null or a GUID.
     let Some(iid) = (unsafe { iid.cast::<GUID>().as_ref() }) else {
         return sys::E_POINTER.0;
     };
     let Some(factory) = native::Object::new(Factory::new(*class), iid) else {
         return sys::E_NOINTERFACE.0;
     };
-    // The reference goes to the caller.
+    // The reference passes to the caller.
     *slot = factory.as_raw();
     std::mem::forget(factory);
     sys::S_OK.0
 }
 
-/// Nothing else tells that the class id is a wrong one.
+/// Reports a wrong class id, which nothing else reports.
 #[cold]
 fn tell_unknown(clsid: &Uuid, classes: &[Class]) {
     let known: Vec<String> = classes
@@ -142,7 +143,7 @@ fn tell_unknown(clsid: &Uuid, classes: &[Class]) {
     ));
 }
 
-/// `DllCanUnloadNow`: whether nobody uses the library any more.
+/// `DllCanUnloadNow`: whether the library is no longer used.
 #[must_use]
 pub fn can_unload_now() -> i32 {
     let counts = [&FACTORIES, &LOCKS, &OBJECTS];

@@ -1,9 +1,8 @@
-//! The guard around every callback: the one place where panics and errors end.
+//! The guard around every callback, where panics and errors end.
 //!
-//! The runtime calls through C code that cannot unwind: a panic that got out would abort the
-//! program, and most failure codes make the runtime act. So a callback that panics or fails
-//! returns what means "nothing to say" there, and the profiler's author is told through the hook
-//! of `Setup::on_failure`.
+//! C code of the runtime calls the callbacks, and cannot unwind: an escaping panic would abort the program,
+//! and the runtime acts upon most failure codes. So a callback that panics or fails returns the neutral code,
+//! and the failure is reported to the hook of `Setup::on_failure`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,7 +16,7 @@ use crate::runtime::{
     Mark, Owner, ProfilerInfo, Suspended, ThreadState, catch, is_loading, suspended,
 };
 
-/// What a callback may ask the runtime.
+/// The handle that a callback gets for its calls of the runtime.
 pub(super) trait Context: Sized {
     /// Whether the runtime is suspended while the callback runs.
     const GC: bool;
@@ -41,12 +40,12 @@ impl Context for GcScope {
     }
 }
 
-/// What a callback returns: one answer of all who got it.
+/// The result of a callback, joined from those of the profiler and the components.
 pub(super) trait Answer: Sized {
-    /// The answer of nobody.
+    /// The result if nothing returned one.
     const NONE: Option<Self>;
 
-    /// The answer of both; none is that of somebody who failed.
+    /// The result of two calls; `None` is that of a call that failed.
     fn join(one: Option<Self>, other: Option<Self>) -> Option<Self>;
 }
 
@@ -61,7 +60,7 @@ impl Answer for () {
 impl Answer for bool {
     const NONE: Option<Self> = None;
 
-    /// One who refuses is enough.
+    /// One refusal suffices.
     fn join(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(one), Some(other)) => Some(one && other),
@@ -70,8 +69,8 @@ impl Answer for bool {
     }
 }
 
-/// Calls the profiler and the components that want the callback; `None` where nobody answered, or
-/// somebody failed whose answer counts.
+/// Calls the profiler and the components that want the callback; `None` if none of them returned a result, or
+/// one failed whose result is required.
 #[inline]
 pub(super) fn dispatch<C: Context, R: Answer>(
     object: &Object,
@@ -86,8 +85,8 @@ pub(super) fn dispatch<C: Context, R: Answer>(
     call_profiler(object, live, callback, of_profiler)
 }
 
-/// Calls all who want the callback, in their order. Apart, so that a callback that no component wants
-/// pays for the question alone.
+/// Calls the profiler and the components, in their order. Out of line, so that a callback that no component
+/// wants costs only the test.
 #[cold]
 #[inline(never)]
 fn dispatch_to_all<C: Context, R: Answer>(
@@ -125,7 +124,7 @@ fn dispatch_to_all<C: Context, R: Answer>(
     answer
 }
 
-/// Calls the library's own components: none of their callbacks has an answer.
+/// Calls the library's own components, whose callbacks have no results.
 fn call_library<C: Context, R: Answer>(
     live: &Live,
     callback: Callback,
@@ -147,11 +146,11 @@ fn call_components<C: Context, R: Answer>(
         .fold(R::NONE, R::join)
 }
 
-/// Where a thread is that is in this callback.
+/// The state of a thread in this callback.
 #[inline]
 fn state<C: Context>(callback: Callback, owner: Owner) -> ThreadState {
     ThreadState {
-        // A callback that comes while the runtime is suspended comes while it is suspended.
+        // A callback within a callback of a suspended runtime inherits the suspension.
         suspended: if C::GC { Suspended::ForGc } else { suspended() },
         objects_stay: callback.is_cooperative(),
         may_wait: callback.may_wait(),
@@ -160,7 +159,7 @@ fn state<C: Context>(callback: Callback, owner: Owner) -> ThreadState {
     }
 }
 
-/// Calls the profiler, if callbacks reach it; `None` where it did not answer.
+/// Calls the profiler, if it is active; `None` if it did not return a result.
 #[inline(always)]
 fn call_profiler<C: Context, R>(
     object: &Object,
@@ -180,7 +179,7 @@ fn call_profiler<C: Context, R>(
     None
 }
 
-/// Calls a component; `None` where it did not answer.
+/// Calls a component; `None` if it did not return a result.
 pub(super) fn call_component<C: Context, R>(
     live: &Live,
     callback: Callback,

@@ -1,4 +1,4 @@
-//! The callbacks that begin and end a profiler's life.
+//! The callbacks that start and stop a profiler.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use sys::{BOOL, HRESULT};
 pub(super) unsafe extern "system" fn initialize(this: *mut c_void, info: *mut c_void) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::from_raw(this) };
-    // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
+    // SAFETY: the runtime passes its `IUnknown`, which is alive during the call.
     let info = unsafe { ProfilerInfo::from_callback(info, loaded(object, false)) };
     start(object, Callback::Initialize, info, object.class.initialize)
 }
@@ -34,9 +34,9 @@ pub(super) unsafe extern "system" fn initialize_for_attach(
 ) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::from_raw(this) };
-    // SAFETY: the runtime passes its `IUnknown`, which lives during the call.
+    // SAFETY: the runtime passes its `IUnknown`, which is alive during the call.
     let info = unsafe { ProfilerInfo::from_callback(info, loaded(object, true)) };
-    // SAFETY: the runtime passes what the trigger sent, with its length, for the time of the call.
+    // SAFETY: the runtime passes the data of the attaching tool with its length, valid during the call.
     let client_data = unsafe { slice(client_data.cast::<u8>(), client_data_length) };
     start(
         object,
@@ -53,7 +53,7 @@ fn loaded(object: &Object, by_attach: bool) -> Loaded {
     }
 }
 
-/// Makes the profiler and asks the runtime for its events.
+/// Creates the profiler and requests its events from the runtime.
 fn start(
     object: &Object,
     callback: Callback,
@@ -83,8 +83,8 @@ fn start(
             Some(live) => live.on_failure.as_ref(),
             None => setup.as_ref().and_then(|setup| setup.on_failure.as_ref()),
         };
-        // Without this line nobody would know: the runtime goes on silently. A second start that is
-        // refused leaves the first profiler running.
+        // Without this line the failure would be invisible, because the runtime continues silently. After a
+        // refused second start the first profiler still runs.
         if object.phase() != Phase::Active {
             let _ = catch(|| {
                 profiler::write(&format_args!(
@@ -97,13 +97,13 @@ fn start(
             profiler::tell(hook, failure);
         }
     }
-    // The hook that was not needed is user code, too.
+    // The unused hook is user code, too.
     let _ = catch(move || drop(setup));
-    // The runtime deletes what the handle stands for, but threads of the profiler may have one.
+    // The runtime deletes its side, but threads of the profiler may have handles.
     if let Some(info) = handle {
         info.cut_off();
     }
-    // Only a failure code makes the runtime go on without this profiler.
+    // Only after a failure code does the runtime continue without this profiler.
     if answer.0 < 0 { answer } else { sys::E_FAIL }
 }
 
@@ -117,7 +117,7 @@ fn try_start(
     let twice = || {
         Error::rule(
             callback.native_name(),
-            "the profiler is initialised already",
+            "the profiler is already initialised",
         )
     };
     if object.phase() != Phase::Created {
@@ -138,7 +138,7 @@ fn try_start(
         panic_limit: setup.panic_limit,
     };
     object.live.set(live).map_err(|_| twice())?;
-    // From the next call on, events come, also on other threads.
+    // From the next call on events arrive, also on other threads.
     object.advance(Phase::Active);
     let started = info
         .start(setup.events)
@@ -202,7 +202,7 @@ pub(super) unsafe extern "system" fn load_as_notification_only(
 ) -> HRESULT {
     // SAFETY: the runtime holds a reference to the object that it calls.
     let object = unsafe { Object::from_raw(this) };
-    // SAFETY: the runtime passes null or a place for the answer.
+    // SAFETY: the runtime passes null or a variable for the result.
     if let Some(answer) = unsafe { answer.as_mut() } {
         let is_one = catch(object.class.load_as_notification_only).unwrap_or(false);
         object.as_notification.store(is_one, Ordering::Relaxed);
@@ -214,8 +214,8 @@ pub(super) unsafe extern "system" fn load_as_notification_only(
     sys::S_OK
 }
 
-/// A profiler that is listed with the notification profilers, but is none, runs in the main
-/// profiler's place or not at all; nothing else tells.
+/// Reports a profiler that is listed as a notification profiler without being one. It runs instead of the
+/// main profiler or not at all, and nothing else reports this.
 #[cold]
 fn tell_if_listed(clsid: &Uuid) {
     let is_named = |variable: &str| {
@@ -225,8 +225,8 @@ fn tell_if_listed(clsid: &Uuid) {
     };
     if is_named("CORECLR_NOTIFICATION_PROFILERS") && !is_named("CORECLR_PROFILER") {
         profiler::write(&format_args!(
-            "the profiler {{{}}} is listed as a notification profiler and does not say that it is \
-             one (`load_as_notification_only`): it does not run beside a main profiler",
+            "the profiler {{{}}} is listed as a notification profiler and does not declare that it is \
+             one (`load_as_notification_only`): it does not run together with a main profiler",
             clsid.hyphenated()
         ));
     }

@@ -1,7 +1,7 @@
-//! Where the runtime enters: class factory, callback object, vtable and the guard around user code.
+//! The entry points of the runtime: class factory, callback object, vtable, and the guard around user code.
 //!
-//! Everything here runs on threads of the profiled program. Nothing that user code does may get
-//! past the guard: no panic, no failure code that the runtime would act upon.
+//! All of it runs on threads of the profiled program. Nothing may pass the guard: no panic of user code, and
+//! no failure code that the runtime would act upon.
 
 mod class;
 mod class_factory;

@@ -1,4 +1,4 @@
-//! The object that the runtime calls: an `ICorProfilerCallback11` around a profiler.
+//! The object that the runtime calls: an `ICorProfilerCallback11` that contains a profiler.
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -12,26 +12,26 @@ use crate::runtime::{ProfilerInfo, catch, keep_loaded, silence};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT};
 
-/// How many callback objects exist, for `DllCanUnloadNow`.
+/// The number of callback objects, for `DllCanUnloadNow`.
 pub(super) static OBJECTS: AtomicU32 = AtomicU32::new(0);
 
-/// Where an object is in its life.
+/// The phase of an object's life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum Phase {
-    /// Made, but `initialize` has not succeeded (yet).
+    /// Created, but `initialize` has not succeeded (yet).
     Created,
     /// Callbacks reach the profiler.
     Active,
-    /// Too many panics: callbacks reach the components alone.
+    /// Disabled after too many panics: callbacks reach only the components.
     Retired,
     /// `initialize` has failed: callbacks return at once.
     Failed,
-    /// The runtime is gone: callbacks that still come return at once.
+    /// The runtime has shut down: callbacks that still arrive return at once.
     ShutDown,
 }
 
-/// What exists once `initialize` has succeeded.
+/// The parts that exist once `initialize` has succeeded.
 pub(super) struct Live {
     pub(super) profiler: Box<dyn Profiler>,
     pub(super) components: Components,
@@ -47,14 +47,14 @@ pub(super) struct Object {
     references: AtomicU32,
     phase: AtomicU8,
     pub(super) class: Class,
-    /// Whether the profiler told the runtime to be loaded as a notification profiler.
+    /// Whether the profiler has declared itself a notification profiler.
     pub(super) as_notification: AtomicBool,
     pub(super) panics: AtomicU32,
     pub(super) live: OnceLock<Live>,
 }
 
 impl Object {
-    /// Makes an object that the caller owns one reference to.
+    /// Creates an object, and returns the only reference to it.
     pub(super) fn create(class: Class) -> *mut c_void {
         silence();
         keep_loaded();
@@ -71,15 +71,14 @@ impl Object {
         .cast()
     }
 
-    /// The object behind the `this` of a native call.
+    /// The object that `this` of a native call points to.
     ///
     /// # Safety
     ///
-    /// `this` came from [`create`](Self::create), and a reference to it is held
-    /// for `'a`.
+    /// `this` is the result of [`create`](Self::create), and a reference to it is held for `'a`.
     pub(super) unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
-        // SAFETY: `create` made it of a `Box<Self>`; it lives while references to it are held, and
-        // only `&Self` are ever made of it.
+        // SAFETY: `create` made it from a `Box<Self>`; it lives as long as references to it are held, and is
+        // only ever borrowed as `&Self`.
         unsafe { &*this.cast::<Self>() }
     }
 
@@ -93,44 +92,44 @@ impl Object {
         }
     }
 
-    /// Moves on to a later phase; false where the object was there already, or further.
+    /// Advances to a later phase; false if the object was in that phase or a later one.
     pub(super) fn advance(&self, phase: Phase) -> bool {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel) < phase as u8
     }
 
-    /// Takes another reference.
+    /// Adds a reference.
     ///
     /// # Safety
     ///
     /// As for [`from_raw`](Self::from_raw).
     pub(super) unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees a pointer as `from_raw` needs it.
         let object = unsafe { Self::from_raw(this) };
         object.references.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Gives one reference back; the last one ends the object.
+    /// Releases a reference; the last release frees the object.
     ///
-    /// After the runtime's shutdown it is kept for ever: hooks and callbacks may still come. Before
-    /// that the runtime gives it up when the profiler has detached or could not start, and deletes
-    /// right afterwards what the profiler's handles stand for.
+    /// After the runtime's shutdown the object is never freed, because hooks and callbacks may still be
+    /// called. Before that, the runtime releases it when the profiler was detached or could not start, and
+    /// right afterwards deletes the native side of the profiler's handles.
     ///
     /// # Safety
     ///
-    /// As for [`from_raw`](Self::from_raw), and the caller gives up the reference.
+    /// As for [`from_raw`](Self::from_raw), and the caller passes the ownership of its reference.
     pub(super) unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-        // SAFETY: the caller still holds the reference.
+        // SAFETY: the reference of the caller still counts.
         let object = unsafe { Self::from_raw(this) };
         let left = object.references.fetch_sub(1, Ordering::Release) - 1;
         if left != 0 {
             return left;
         }
-        // What other threads did before they gave up their references has happened; also the
-        // shutdown, if it came meanwhile. That was the last reference: nobody else frees the object.
+        // Everything that other threads did before they released their references has happened, including a
+        // shutdown. That was the last reference: nothing else frees the object.
         fence(Ordering::Acquire);
         if object.phase() != Phase::ShutDown {
             OBJECTS.fetch_sub(1, Ordering::Relaxed);
-            // SAFETY: nobody else has this pointer; `create` made it of a `Box`.
+            // SAFETY: nothing else has this pointer; `create` made it from a `Box`.
             let object = unsafe { Box::from_raw(this.cast::<Self>()) };
             if let Some(live) = object.live.get() {
                 profiler::stopped(live.on_failure.as_ref());
@@ -142,18 +141,18 @@ impl Object {
         0
     }
 
-    /// Hands out another reference as one of the interfaces that the object has.
+    /// Adds a reference, and returns it as one of the interfaces that the object has.
     ///
     /// # Safety
     ///
-    /// As for [`from_raw`](Self::from_raw); `iid` and `out` are null or point to a GUID and to
-    /// space for a pointer.
+    /// As for [`from_raw`](Self::from_raw); `iid` and `out` are null or point to a GUID and to space for a
+    /// pointer.
     pub(super) unsafe extern "system" fn query(
         this: *mut c_void,
         iid: *const GUID,
         out: *mut *mut c_void,
     ) -> HRESULT {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees these pointers.
         let (iid, out) = unsafe { (iid.as_ref(), cleared(out)) };
         let (Some(iid), Some(out)) = (iid, out) else {
             return sys::E_POINTER;
@@ -161,7 +160,7 @@ impl Object {
         if !vtable::has_interface(iid) {
             return sys::E_NOINTERFACE;
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees a pointer as `from_raw` needs it.
         unsafe { Self::add_ref(this) };
         *out = this;
         sys::S_OK

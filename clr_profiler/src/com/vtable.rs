@@ -1,4 +1,4 @@
-//! The native vtable, stamped from the table of callbacks.
+//! The native vtable, generated from the table of callbacks.
 
 use std::ffi::c_void;
 
@@ -44,9 +44,9 @@ macro_rules! finish {
             None => HRESULT($callback.answer_to_failure().0),
         }
     };
-    // A `bool` goes out through a pointer; without an answer it is `true`: as without a profiler.
+    // A `bool` is returned through a pointer. Without a result it is `true`, as without a profiler.
     ($callback:expr, $answer:ident, $out:ident) => {{
-        // SAFETY: the runtime passes null or a place for the answer.
+        // SAFETY: the runtime passes null or a variable for the result.
         if let Some(out) = unsafe { $out.as_mut() } {
             *out = BOOL::from($answer.unwrap_or(true));
         }
@@ -54,7 +54,7 @@ macro_rules! finish {
     }};
 }
 
-/// What the library itself does with a callback before the profiler.
+/// The library's own handling of a callback, before the profiler gets it.
 macro_rules! beforehand {
     (ProfilerAttachComplete, $object:ident) => {
         if let Some(live) = $object.live.get() {
@@ -68,8 +68,8 @@ macro_rules! beforehand {
 macro_rules! converted {
     ($receiver:ident.$rust:ident($context:ident $(, $arg:ident: $arg_type:ty = $conversion:expr)*)) => {{
         $(
-            // SAFETY: what the runtime passes to a callback is valid until the callback returns,
-            // arrays have the length that stands beside them, and the views end with this closure.
+            // SAFETY: the arguments of a callback are valid until it returns, arrays have the length in the
+            // next parameter, and the views end with this closure.
             #[allow(unused_unsafe, reason = "few conversions need it")]
             let $arg: $arg_type = unsafe { $conversion };
         )*
@@ -141,7 +141,7 @@ macro_rules! define_vtables {
     };
 }
 
-/// The vtable of each interface under the interface's own name.
+/// The vtables of the interfaces, by the names of the interfaces.
 macro_rules! vtable_types {
     ($($interface:ident)*) => {
         mod vtable_types {

@@ -38,8 +38,8 @@ macro_rules! callbacks {
             interface ICorProfilerCallback3: ICorProfilerCallback2
             lifecycle { InitializeForAttach = initialize_for_attach, }
             {
-                /// The attached profiler gets all callbacks from now on: enumerate here what was loaded
-                /// before.
+                /// The attached profiler gets all callbacks from now on: enumerate here the modules that
+                /// were loaded before.
                 profiler_attach_complete = ProfilerAttachComplete() [] info ();
                 /// The runtime has detached the profiler: this is its last callback.
                 profiler_detach_succeeded = ProfilerDetachSucceeded() [] info ();

@@ -1,8 +1,8 @@
-//! Exceptions by the events of the runtime's own tracing, instead of the callbacks of exceptions.
+//! Exceptions from the events of the runtime's own tracing, instead of the callbacks of exceptions.
 //!
-//! [`ExceptionEvents`] is a component that calls a closure with each [`ExceptionEvent`]; its documentation has
-//! an example. The callbacks are methods of [`Profiler`](crate::Profiler), from
-//! [`exception_thrown`](crate::Profiler::exception_thrown) on.
+//! [`ExceptionEvents`] is a component that calls a closure with each [`ExceptionEvent`]; its documentation
+//! has an example. The callbacks are methods of [`Profiler`](crate::Profiler):
+//! [`exception_thrown`](crate::Profiler::exception_thrown) and the ones after it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +20,7 @@ use clr_profiler_macros::component;
 
 opaque! { ExceptionEvents }
 
-/// The keyword of the runtime's events of exceptions.
+/// The keyword of the runtime's exception events.
 const KEYWORD: u64 = 0x8000;
 
 // The numbers of the events.
@@ -32,11 +32,11 @@ const FINALLY_ENDS: u32 = 253;
 const FILTER_BEGINS: u32 = 254;
 const FILTER_ENDS: u32 = 255;
 
-/// What happens to exceptions, by the runtime's own tracing (.NET 5) instead of the callbacks of
-/// exceptions.
+/// Reports exceptions by the runtime's own tracing (.NET 5 and newer) instead of the callbacks of exceptions.
 ///
-/// It is safe on runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions) which a
-/// profiler monitors. It does not tell of methods that are searched or left without a handler.
+/// It is safe on runtimes that [lose monitored
+/// exceptions](crate::info::RuntimeInformation::loses_exceptions). It does not report the functions that are
+/// searched or unwound without a handler.
 ///
 /// ```
 /// use clr_profiler::prelude::*;
@@ -61,31 +61,31 @@ const FILTER_ENDS: u32 = 255;
 pub struct ExceptionEvents {
     provider: RuntimeProvider,
     tell: Box<Tell>,
-    /// Whether they are told only where the callbacks of exceptions are dangerous.
+    /// Whether exceptions are reported only where the callbacks of exceptions are dangerous.
     is_instead: bool,
-    /// Whether they are told here.
+    /// Whether exceptions are reported on this runtime.
     is_told: AtomicBool,
 }
 
 type Tell = dyn Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync;
 
-/// What happens to an exception on the thread on which this is delivered.
+/// An event of an exception, on the thread that raised it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExceptionEvent {
-    /// It is thrown. Nothing has ended: the stack is that of the `throw`.
+    /// It is thrown. No call has ended yet: the stack is that of the `throw`.
     Thrown(ThrownException),
-    /// A filter of this function begins. Nothing has ended yet.
+    /// A filter of this function starts. No call has ended yet.
     FilterBegins(FunctionId),
-    /// The filter has answered.
+    /// The filter has returned.
     FilterEnds,
-    /// A `finally` or `fault` of this function begins: the calls within it have ended.
+    /// A `finally` or `fault` block of this function starts: the calls within it have ended.
     FinallyBegins(FunctionId),
-    /// It has ended, and the exception goes on.
+    /// The block has ended, and the exception propagates.
     FinallyEnds,
-    /// A catch block of this function begins: the calls within it have ended.
+    /// A catch block of this function starts: the calls within it have ended.
     CatchBegins(FunctionId),
-    /// The catch block has ended. Does not come if it throws.
+    /// The catch block has ended. Not reported if it throws.
     CatchEnds,
 }
 
@@ -93,22 +93,22 @@ pub enum ExceptionEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThrownException {
-    /// Its type as the runtime's tracing names it, such as ``Shop.Full`1[System.Int32]``; of a nested
-    /// one, without what is around it.
+    /// Its type as the runtime's tracing names it, such as ``Shop.Full`1[System.Int32]``; for a nested type,
+    /// without the enclosing types.
     pub type_name: String,
-    /// Its message; empty where that is null, as it often is for types that make it up when asked.
+    /// Its message; empty if it is null, as it often is for types that compute it on demand.
     pub message: String,
     /// Its HRESULT.
     pub hresult: Hresult,
 }
 
 impl ExceptionEvents {
-    /// To be [attached](Setup::attach): `tell` is called on the thread of the exception, until the
-    /// process ends.
+    /// Creates the component, to be [attached](Setup::attach): `tell` is called on the thread of the
+    /// exception, until the process ends.
     ///
-    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
-    /// [`HIGH_MONITOR_EVENT_PIPE`](EventMask::HIGH_MONITOR_EVENT_PIPE). .NET Core 3.1 is too old: they
-    /// cannot be attached there.
+    /// Calls `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
+    /// [`HIGH_MONITOR_EVENT_PIPE`](EventMask::HIGH_MONITOR_EVENT_PIPE). It cannot be attached on .NET Core
+    /// 3.1, which is too old.
     pub fn new(
         tell: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
@@ -120,10 +120,10 @@ impl ExceptionEvents {
         }
     }
 
-    /// The same for a profiler that has callbacks of exceptions: these events are told only on runtimes
-    /// that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions), and there they take
-    /// [`MONITOR_EXCEPTIONS`](EventMask::MONITOR_EXCEPTIONS) out of the setup, so that the callbacks do
-    /// not come. Elsewhere they do nothing.
+    /// Creates the component for a profiler that has callbacks of exceptions: it reports exceptions only on
+    /// runtimes that [lose exceptions](crate::info::RuntimeInformation::loses_exceptions). There it removes
+    /// [`MONITOR_EXCEPTIONS`](EventMask::MONITOR_EXCEPTIONS) from the setup, so that the callbacks are not
+    /// called. On other runtimes it does nothing.
     pub fn instead_of_callbacks(
         tell: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
@@ -183,7 +183,7 @@ fn read(id: u32, payload: &[u8]) -> Option<ExceptionEvent> {
         THROWN => ExceptionEvent::Thrown(ThrownException {
             type_name: payload.string()?,
             message: match payload.string()? {
-                // So the runtime says it.
+                // The runtime's representation of a null message.
                 none if none == "NULL" => String::new(),
                 message => message,
             },

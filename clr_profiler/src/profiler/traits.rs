@@ -100,7 +100,7 @@ macro_rules! define_traits {
         ///
         /// register!(Modules);
         /// ```
-        #[allow(unused_variables, reason = "defaults ignore what they are given")]
+        #[allow(unused_variables, reason = "defaults ignore their arguments")]
         pub trait Profiler: Send + Sync + 'static {
             /// Creates the profiler when the runtime starts.
             ///
@@ -251,7 +251,7 @@ macro_rules! define_traits {
         /// - An error is reported to [`Setup::on_failure`] with the name of the component. After
         ///   [`panic_limit`](Self::panic_limit) panics the component is disabled; the others and the profiler
         ///   continue.
-        #[allow(unused_variables, reason = "defaults ignore what they are given")]
+        #[allow(unused_variables, reason = "defaults ignore their arguments")]
         pub trait Component: Send + Sync + 'static {
             /// The name of the component in failures, by default that of its type.
             fn name(&self) -> &str {

@@ -178,7 +178,7 @@ fn a_second_start_is_refused_and_the_first_goes_on() {
         assert_eq!(again(), sys::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE);
         let log = library.take_log();
         assert!(
-            log.ends_with("the profiler is initialised already\n"),
+            log.ends_with("the profiler is already initialised\n"),
             "{log}"
         );
         assert_eq!(log.lines().count(), 1, "no other profiler was made: {log}");
