@@ -12,7 +12,7 @@ const fn high(flag: u32) -> u64 {
 }
 
 macro_rules! event_mask {
-    ($($(#[doc = $doc:literal])* $name:ident = $half:ident $native:ident;)*) => {
+    ($($(#[doc = $doc:literal])* $(#[deprecated = $note:literal])? $name:ident = $half:ident $native:ident;)*) => {
         bitflags::bitflags! {
             /// Which events the runtime reports, and what it does otherwise for a profiler.
             ///
@@ -33,6 +33,7 @@ macro_rules! event_mask {
                     $(#[doc = $doc])*
                     ///
                     #[doc = concat!("Native name: `", stringify!($native), "`.")]
+                    $(#[deprecated = $note])?
                     const $name = event_mask!(@$half $native);
                 )*
                 // The runtime may know flags that this crate does not: they survive.
@@ -84,9 +85,11 @@ event_mask! {
     MONITOR_CACHE_SEARCHES = low COR_PRF_MONITOR_CACHE_SEARCHES;
     /// Methods can be compiled again with other IL.
     ENABLE_REJIT = low COR_PRF_ENABLE_REJIT;
-    /// In-process debugging (obsolete). Immutable.
+    /// In-process debugging. Immutable.
+    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
     ENABLE_INPROC_DEBUGGING = low COR_PRF_ENABLE_INPROC_DEBUGGING;
-    /// The runtime keeps maps from IL to native code (obsolete: it always does). Immutable.
+    /// The runtime keeps maps from IL to native code. Immutable.
+    #[deprecated = "the runtime always keeps them"]
     ENABLE_JIT_MAPS = low COR_PRF_ENABLE_JIT_MAPS;
     /// No method is inlined. Immutable before .NET 10.
     DISABLE_INLINING = low COR_PRF_DISABLE_INLINING;

@@ -8,25 +8,29 @@ use crate::ids::FunctionId;
 table! { ($) __cor_profiler_info_legacy:
     CorProfilerInfoLegacy = ICorProfilerInfo from info;
 
-    /// Requests a ReJIT of a function. .NET Framework 1 only; replaced by
-    /// [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit).
+    /// Asks for a function to be compiled again. .NET Framework 1 only.
+    #[deprecated = "use `CorProfilerInfo4::request_rejit`"]
     fn set_function_rejit(function: FunctionId) -> () = SetFunctionReJIT(function)
         fails "`E_NOTIMPL`.";
 
     /// The interface for debugging this process from within. .NET Framework 1 only.
+    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
     fn inproc_inspection_interface() -> ComObject = GetInprocInspectionInterface(@interface)
         fails "`E_NOTIMPL`.";
 
     /// The interface for debugging this thread from within. .NET Framework 1 only.
+    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
     fn inproc_inspection_this_thread() -> ComObject = GetInprocInspectionIThisThread(@interface)
         fails "`E_NOTIMPL`.";
 
-    /// Begins debugging from within, and returns the number that ends it. .NET Framework 1 only.
+    /// Begins debugging from within, and gives the number that ends it. .NET Framework 1 only.
+    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
     fn begin_inproc_debugging(this_thread_only: bool) -> u32
         = BeginInprocDebugging(this_thread_only, @context)
         with ENABLE_INPROC_DEBUGGING fails "`E_NOTIMPL`.";
 
     /// Ends debugging from within. .NET Framework 1 only.
+    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
     fn end_inproc_debugging(context: u32) -> () = EndInprocDebugging(context)
         fails "`E_NOTIMPL`.";
 }

@@ -2,6 +2,8 @@
 //!
 //! The profiler sets hooks of the first and second generation, and the mapper without client data.
 
+#![allow(deprecated, reason = "the first two generations of hooks")]
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 

@@ -90,8 +90,6 @@ pub trait CorProfilerInfoHooks: Sealed {
     setters! {
     /// Sets the hooks of the first generation, which receive only the function.
     ///
-    /// Deprecated in favour of [`set_enter_leave_function_hooks3`](Self::set_enter_leave_function_hooks3).
-    ///
     /// # Safety
     ///
     /// The hooks do not unwind, and are sound to call on entry to or exit from any managed function, on any
@@ -105,9 +103,6 @@ pub trait CorProfilerInfoHooks: Sealed {
 
     /// Sets the hooks of the second generation, which can receive frame, arguments and returned value.
     ///
-    /// Deprecated in favour of
-    /// [`set_enter_leave_function_hooks3_with_info`](Self::set_enter_leave_function_hooks3_with_info).
-    ///
     /// # Safety
     ///
     /// As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).
@@ -115,6 +110,7 @@ pub trait CorProfilerInfoHooks: Sealed {
         with [MONITOR_ENTERLEAVE "; for frame, arguments and returned value also "
               ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS ", " ENABLE_FUNCTION_RETVAL "."]
         fails "As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
+    #[deprecated = "the runtime recommends `set_enter_leave_function_hooks3_with_info`"]
     set_enter_leave_function_hooks2(FunctionEnter2, FunctionLeave2, FunctionTailcall2)
         = ICorProfilerInfo2::SetEnterLeaveFunctionHooks2;
 

@@ -297,8 +297,8 @@ table! { ($) __metadata_import:
     fn user_string_utf16(string: UserString) -> Vec<u16> = GetUserString(string, ~[items])
         fails "The error of the native call if there is no such string.";
 
-    /// The name of an item in the string heap. Prefer the call for items of its kind, because this one is
-    /// deprecated.
+    /// The name of an item as it is in the heap of names.
+    #[deprecated = "use the call for items of its kind, such as `type_def_props`"]
     fn name_from_token(token: impl Into<Token> as any_token) -> String
         = GetNameFromToken(token, @name)
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such item, `E_INVALIDARG` if its kind \

@@ -1,5 +1,7 @@
 //! The calls of the rows of the library's own table, with arguments by their types.
 
+#![allow(deprecated, reason = "all rows are called")]
+
 use std::path::Path;
 
 use clr_profiler::ContextId;

@@ -1,5 +1,7 @@
 //! Hooks and mapper have one owner: `Setup`, or the profiler itself.
 
+#![allow(deprecated, reason = "hooks of all generations are refused")]
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use clr_profiler::hooks::{

@@ -343,7 +343,9 @@ fn literals(metadata: &Metadata<'_>) -> Result<()> {
     let none = StandAloneSig::from_row(9999).unwrap_or(StandAloneSig::NIL);
     fact!("no such signature", metadata.signature(none)?);
     fact!("valid", metadata.is_valid_token(none));
-    fact!("named", metadata.name_from_token(program(metadata)?)?);
+    #[allow(deprecated, reason = "runtimes still have it")]
+    let name = metadata.name_from_token(program(metadata)?)?;
+    fact!("named", name);
     fact!(
         "convention",
         metadata

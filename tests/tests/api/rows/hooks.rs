@@ -1,5 +1,7 @@
 //! Hooks, and the calls within them.
 
+#![allow(deprecated, reason = "all hooks are set")]
+
 use clr_profiler::hooks::{ArgumentBuffer, EltInfo, FunctionIDOrClientID, Hooked};
 use clr_profiler::prelude::*;
 
