@@ -2,5 +2,6 @@
 
 mod pages;
 mod panics;
+mod snapshot;
 mod threads;
 mod unsafe_items;

@@ -1,5 +1,6 @@
 //! The pages that rustdoc generates for the public items: the only list of them that is not handwritten.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -11,6 +12,16 @@ pub(crate) const CRATES: [&str; 4] = [
     "clr_profiler_il",
     "clr_profiler_tools",
     "clr_profiler_launcher",
+];
+
+/// The crates whose public items are listed in `docs/public-api`. Not `clr_profiler_sys`: its items are those of the
+/// native headers, and its own tests compare them.
+pub(crate) const PUBLISHED: [&str; 5] = [
+    "clr_profiler",
+    "clr_profiler_il",
+    "clr_profiler_launcher",
+    "clr_profiler_macros",
+    "clr_profiler_tools",
 ];
 
 /// The page of a public item.
@@ -25,14 +36,7 @@ pub(crate) struct Page {
 impl Page {
     /// The texts of the headings of this size: declarations of methods (4) and of implementations (3).
     pub(crate) fn headings(&self, size: u32) -> Vec<String> {
-        let (begin, end) = (
-            format!("<h{size} class=\"code-header\">"),
-            format!("</h{size}>"),
-        );
-        let pieces = self.html.split(&begin).skip(1);
-        pieces
-            .map(|piece| text(piece.split(&end).next().unwrap_or(piece)))
-            .collect()
+        headings(&self.html, size)
     }
 
     /// The declaration of the item itself.
@@ -44,6 +48,80 @@ impl Page {
                 .unwrap_or_default(),
         )
     }
+}
+
+/// Parts of a page that follow the members of the item itself.
+const AFTER_MEMBERS: [&str; 5] = [
+    "<h2 id=\"trait-implementations\"",
+    "<h2 id=\"synthetic-implementations\"",
+    "<h2 id=\"deref-methods",
+    "<h2 id=\"foreign-impls\"",
+    "<h2 id=\"implementors\"",
+];
+
+impl Page {
+    /// Whether the item is defined in a crate of the workspace, instead of exported from another one.
+    pub(crate) fn is_of_workspace(&self) -> bool {
+        let source = self.html.split("<a class=\"src\" href=\"").nth(1);
+        source.is_some_and(|link| {
+            link.trim_start_matches("../")
+                .starts_with("src/clr_profiler")
+        })
+    }
+
+    /// The signatures of the methods, constants and types of the item itself.
+    pub(crate) fn members(&self) -> Vec<String> {
+        let end = AFTER_MEMBERS
+            .iter()
+            .filter_map(|heading| self.html.find(heading))
+            .min()
+            .unwrap_or(self.html.len());
+        headings(&self.html[..end], 4)
+    }
+
+    /// The fields of a struct, and the variants of an enumeration with their fields: where they are, and what
+    /// they are.
+    pub(crate) fn fields(&self) -> Vec<(String, String)> {
+        let mut fields = Vec::new();
+        for piece in self.html.split(" id=\"").skip(1) {
+            let id = piece.split('"').next().unwrap_or_default();
+            let (owner, tag) = match id.split('.').collect::<Vec<_>>()[..] {
+                ["structfield", _] => (String::new(), "code"),
+                ["variant", variant, "field", _] => (format!("{variant}::"), "code"),
+                ["variant", _] => (String::new(), "h3"),
+                _ => continue,
+            };
+            let inside = piece
+                .split_once(&format!("<{tag}"))
+                .map(|(_, inside)| inside);
+            let inside = inside.and_then(|inside| inside.split(&format!("</{tag}>")).next());
+            let inside = inside.and_then(|inside| Some(inside.split_once('>')?.1));
+            fields.push((owner, text(inside.unwrap_or_default())));
+        }
+        fields
+    }
+
+    /// The traits that the item implements, without those that the compiler or another trait gives to it.
+    pub(crate) fn implemented(&self) -> Vec<String> {
+        let list = self
+            .html
+            .split("<div id=\"trait-implementations-list\">")
+            .nth(1);
+        let list = list.and_then(|list| list.split("<h2 id=\"").next());
+        headings(list.unwrap_or_default(), 3)
+    }
+}
+
+/// The texts of the headings of this size.
+fn headings(html: &str, size: u32) -> Vec<String> {
+    let (begin, end) = (
+        format!("<h{size} class=\"code-header\">"),
+        format!("</h{size}>"),
+    );
+    let pieces = html.split(&begin).skip(1);
+    pieces
+        .map(|piece| text(piece.split(&end).next().unwrap_or(piece)))
+        .collect()
 }
 
 /// Text without tags, on one line.
@@ -66,8 +144,37 @@ fn text(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The pages of all public items of a crate, in the order of their paths.
+/// The pages of all public items of a crate, in the order of their paths, without what is exported twice.
 pub(crate) fn of(name: &str) -> Vec<Page> {
+    let mut pages = all(name);
+    // A token of the IL crate is in the prelude, too.
+    pages.retain(|page| !page.path.starts_with("prelude::"));
+    pages
+}
+
+/// What modules export that has its page elsewhere, a line for each.
+pub(crate) fn exported_again(name: &str) -> BTreeSet<String> {
+    let mut lines = BTreeSet::new();
+    let pages = all(name);
+    for page in &pages {
+        if let Some(item) = page.path.strip_prefix("prelude::") {
+            lines.insert(format!("prelude: {item}"));
+        }
+        let (module, _) = page.path.rsplit_once("::").unwrap_or_default();
+        let index = documentation().join(name).join(module.replace("::", "/"));
+        let index = fs::read_to_string(index.join("index.html")).unwrap();
+        for piece in index.split("<dt id=\"reexport.").skip(1) {
+            let code = piece.split_once("<code>").map(|(_, code)| code);
+            let code = code.and_then(|code| code.split("</code>").next());
+            let export = text(code.unwrap_or_default());
+            let module = if module.is_empty() { name } else { module };
+            lines.insert(format!("{module}: {}", export.trim_end_matches(';')));
+        }
+    }
+    lines
+}
+
+fn all(name: &str) -> Vec<Page> {
     let folder = documentation().join(name);
     let list = fs::read_to_string(folder.join("all.html")).unwrap();
     let mut files: Vec<&str> = list
@@ -96,8 +203,6 @@ pub(crate) fn of(name: &str) -> Vec<Page> {
         }
     };
     let mut pages: Vec<Page> = files.iter().map(page).collect();
-    // A token of the IL crate is in the prelude, too.
-    pages.retain(|page| !page.path.starts_with("prelude::"));
     pages.sort_by(|one, other| one.path.cmp(&other.path));
     pages
 }
@@ -109,7 +214,7 @@ fn documentation() -> &'static Path {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
         cargo.args(["doc", "--no-deps", "--target-dir"]).arg(target);
-        for name in CRATES {
+        for name in PUBLISHED {
             cargo.args(["-p", name]);
         }
         let made = cargo
@@ -137,6 +242,7 @@ pub(crate) fn workspace() -> &'static Path {
 pub(crate) fn compare(file: &str, expected: &str) {
     let path = workspace().join(file);
     if env::var_os("PUBLIC_ITEMS").is_some_and(|value| value == "write") {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, expected).unwrap();
         return;
     }
