@@ -317,7 +317,7 @@ impl MethodBody {
         }
     }
 
-    /// Accounts for the stack need of a fragment before a node.
+    /// Adds the stack need of a fragment, inserted before a node, to that of the body.
     fn account(&mut self, before: u32, fragment: &Fragment) {
         let need = fragment.stack_need();
         let left = u32::try_from(fragment.stack_change()).unwrap_or(0);

@@ -29,7 +29,7 @@ pub struct ResolutionCache {
     pub(super) constructors: Cache<Token, bool>,
 }
 
-/// A cache that any thread can use; it holds some thousand entries.
+/// A cache that any thread can use. It holds several thousand entries.
 pub struct Cache<K, V>(Mutex<HashMap<K, V>>);
 
 impl<K, V> Cache<K, V> {

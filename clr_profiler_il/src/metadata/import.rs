@@ -283,7 +283,8 @@ impl<'a, E: Emitter> Importer<'a, E> {
     }
 }
 
-/// A signature that can be read back, because nothing else checks it before the JIT does.
+/// The blob of a signature that was written without an error: nothing else checks it before the JIT
+/// does.
 fn blob(written: Result<Vec<u8>, SignatureError>) -> Result<Vec<u8>, ImportError> {
     written.map_err(ImportError::Signature)
 }

@@ -195,8 +195,8 @@ pub trait Resolver {
         None
     }
 
-    /// The type that declares a method, as the result of `newobj` or as `this`, or that declares a
-    /// field.
+    /// The type that declares a method or field. For a method, that is the type of `this` and of
+    /// the result of `newobj`.
     fn declaring_type(&self, member: Reference<'_>) -> Option<TypeSig> {
         let _ = member;
         None

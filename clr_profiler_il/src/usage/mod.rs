@@ -153,7 +153,7 @@ impl<T: Tables> Parts<'_, T> {
         }
     }
 
-    /// The types inside of a type.
+    /// Adds the types that a type consists of.
     fn signature(&mut self, signature: &TypeSig) {
         match signature {
             TypeSig::Class(class) | TypeSig::ValueType(class) => self.class(*class),

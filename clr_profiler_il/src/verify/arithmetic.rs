@@ -14,8 +14,9 @@ pub(super) enum Operator {
     Integer,
     /// Table 6.
     Shift,
-    /// Table 4: `Equality` for operators that accept every kind, otherwise not for objects.
+    /// Table 4, for the operators that accept every kind.
     Equality,
+    /// Table 4, for the operators that do not accept objects.
     Order,
 }
 

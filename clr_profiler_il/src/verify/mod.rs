@@ -84,9 +84,9 @@ impl MethodBody {
         found
     }
 
-    /// The violations that the original did not have. A rule that the original breaks anywhere
-    /// (given by its bytes; none for a new method) is not reported at all, because code moves and
-    /// depths change.
+    /// The violations that the original body did not have. `original` has its bytes, or none for a
+    /// new method. A rule that the original breaks anywhere is not reported at all, because code
+    /// moves and depths change.
     #[must_use]
     pub fn verify_changes(
         &self,

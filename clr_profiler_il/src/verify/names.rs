@@ -16,7 +16,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether an operand of this kind can be this reference.
+/// Whether a reference is a valid operand of this kind.
 fn fits(kind: OperandKind, name: Reference<'_>) -> bool {
     use TokenTable as Table;
     let table = match name {

@@ -293,8 +293,8 @@ impl Wrap {
     ///
     /// `System.Exception` matches every exception in an assembly with
     /// `RuntimeCompatibility(WrapNonExceptionThrows = true)`, which C# compilers always emit. In
-    /// other assemblies, a thrown object that is not an exception, such as a string, is not wrapped
-    /// in one: `System.Object` matches such objects, too.
+    /// other assemblies, an object that is thrown and is not an exception, such as a string,
+    /// arrives as it is: `System.Object` matches it, too.
     pub fn on_exception(
         mut self,
         name: impl Into<TypeName>,

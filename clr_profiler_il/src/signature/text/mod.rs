@@ -54,9 +54,8 @@ impl TypeTokens for TokenNames {
 macro_rules! texts {
     ($($name:ident, $parser:ident => $parse:expr;)*) => {$(
         impl $name {
-            /// Parses the output of [`text`](Self::text). Also accepts the `ilasm` names of
-            /// primitives (`int32`, `native int`) and form of function pointers (`method void
-            /// *(int)`).
+            /// Parses the output of [`text`](Self::text). Also accepts primitives and function
+            /// pointers in the form of `ilasm`: `int32`, `native int`, `method void *(int)`.
             ///
             /// # Errors
             ///
