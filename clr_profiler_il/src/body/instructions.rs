@@ -15,8 +15,8 @@ pub(super) const fn distance(operand: u64) -> (i64, usize) {
     }
 }
 
-/// Reads all instructions. The operands of branches are still distances, those of switches offsets,
-/// neither yet labels. `origin` is the offset of the code in the body.
+/// Reads all instructions. There are no labels yet: the operands of branches are distances, those
+/// of switches are offsets. `origin` is the offset of the code in the body.
 pub(super) fn read_instructions(
     out: &mut Code,
     bytes: &[u8],

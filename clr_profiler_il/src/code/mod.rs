@@ -209,8 +209,8 @@ impl Code {
         self.owner = Owner::new();
     }
 
-    /// A node of this code, by a known index: slots past the last node hold leftovers of earlier
-    /// bodies.
+    /// A node of this code. The index must be known to be valid: slots past the last node hold
+    /// leftovers of earlier bodies.
     #[inline]
     pub(crate) fn node(&self, index: u32) -> Option<&Node> {
         self.nodes.slot(index as usize)

@@ -49,7 +49,7 @@ const ENUMERATED_LATER: [&str; 2] = [
 #[non_exhaustive]
 pub enum Completion {
     /// When the method returns or throws. This includes runtime-async methods, whose tasks the
-    /// runtime creates: code around their body runs when they complete.
+    /// runtime creates: their body ends when they complete.
     Return,
     /// When the returned task completes.
     Task(TaskResult),

@@ -161,8 +161,8 @@ pub enum TypeKind {
 
 /// Returns the meaning of the tokens and symbols in one module's bodies.
 ///
-/// Exact stack depths need the shapes of calls; checking the kinds of values needs types too. An
-/// implementation returns `None` for an unknown answer.
+/// Exact stack depths need the shapes of calls; checking the kinds of values needs types too.
+/// `None` means that the answer is not known.
 pub trait Resolver {
     /// The signature of the method that `call`, `callvirt`, `newobj`, `ldftn` or `jmp` refers to.
     ///

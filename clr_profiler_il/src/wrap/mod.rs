@@ -179,7 +179,7 @@ pub enum Constructors {
 
 /// The code to put around a method; see the [module](self).
 ///
-/// A part that is given several times runs in the order in which it was given.
+/// Several pieces of code for one part run in the order in which they were given.
 #[derive(Clone, Default)]
 #[must_use = "a wrap does nothing until it is applied to a body"]
 pub struct Wrap {

@@ -32,7 +32,7 @@ pub enum TypeKeyword {
 pub trait TypeTokens {
     /// The token of a type by its name in the text, without quotes:
     /// ``[System.Collections]System.Collections.Generic.List`1/Enumerator``. `None` if there is
-    /// none, which is an error of the text.
+    /// none; parsing then fails.
     fn type_token(&mut self, name: &str, kind: TypeKeyword) -> Option<TypeToken>;
 }
 
