@@ -234,7 +234,7 @@ pub trait CorProfilerInfo: Sealed {
     /// Replaces the method body: header, IL and exception clauses, as encoded by ECMA-335 II.25.4.
     ///
     /// It is used from the next compilation of the method on. The bytes are copied to memory from
-    /// the module's [allocator](Self::il_function_body_allocator).
+    /// the module's [allocator](Self::il_function_body_allocator). Needs the feature `rewrite`.
     #[cfg(feature = "rewrite")]
     #[wraps(ICorProfilerInfo::SetILFunctionBody
         at "in `jit_compilation_started` of the method, or before; not during a collection. A \
