@@ -1,6 +1,6 @@
-//! `Debug` of types that hold what is not to be shown: handles and closures.
+//! `Debug` of types with fields that are not printed: handles and closures.
 
-/// Prints values of these types by the name of the type, with the fields that are named.
+/// Implements `Debug`, which prints the name of the type and the given fields.
 macro_rules! opaque {
     ($(
         $name:ident $(<$lifetime:lifetime>)?

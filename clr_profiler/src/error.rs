@@ -1,16 +1,16 @@
-//! [`Error`]: which call failed, why, and what to do about it.
+//! [`Error`]: the call that failed, the cause, and a remedy.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use clr_profiler_sys as sys;
 
-/// What a call of this crate returns.
+/// The result of this crate's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A COM result code: how the runtime says that a call succeeded or failed.
+/// A COM result code, by which the runtime reports success or failure.
 ///
-/// Negative values are failures. Prints as the name that the .NET headers give to the value.
+/// Negative values are failures. Printed as the name that the .NET headers give to the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Hresult(pub i32);
@@ -33,13 +33,13 @@ macro_rules! constants {
 sys::for_each_hresult!(constants);
 
 impl Hresult {
-    /// Whether this value means success; `S_FALSE` does.
+    /// Whether this value means success, as `S_FALSE` does.
     #[must_use]
     pub const fn is_ok(self) -> bool {
         self.0 >= 0
     }
 
-    /// The name that the .NET headers give to this value, where they have one.
+    /// The name that the .NET headers give to this value, if any.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         sys::HRESULTS
@@ -64,22 +64,22 @@ impl fmt::Debug for Hresult {
     }
 }
 
-/// Why a call failed: the native call by name, the result code by name, and what to do.
+/// The reason for a failure: the name of the native call, the name of the result code, and a remedy.
 ///
-/// One pointer wide; nothing is allocated on the way to success. Errors of your own (I/O, a
-/// parser...) become one with `?` through [`Error::other`] or `From<std::io::Error>`, so that a
-/// callback can return whatever went wrong in it.
+/// An error has the size of a pointer, and success allocates nothing. Other errors, such as those of I/O or
+/// of a parser, are converted by [`Error::other`] or `From<std::io::Error>`, so that a callback can return
+/// any error with `?`.
 pub struct Error(Box<ErrorKind>);
 
 /// The kinds of [`Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The runtime was asked and answered with a failure code.
+    /// The native call returned a failure code.
     Call {
         /// The native call, such as `ICorProfilerInfo::GetFunctionInfo`.
         call: &'static str,
-        /// What the runtime answered.
+        /// The code that the call returned.
         hresult: Hresult,
     },
     /// The runtime is older than the call.
@@ -91,30 +91,30 @@ pub enum ErrorKind {
         /// The version of `ICorProfilerInfo` that this runtime offers.
         has: u8,
     },
-    /// The call is against a rule of the profiling API where it was made; the runtime was not asked.
+    /// A rule of the profiling API forbids the call here; the native call was not made.
     Rule {
         /// The native call.
         call: &'static str,
-        /// The rule that forbids it.
+        /// The rule.
         rule: Cow<'static, str>,
-        /// The code that says this to the runtime.
+        /// The corresponding code for the runtime.
         hresult: Hresult,
     },
-    /// The runtime answered with success, but what it gave cannot be used.
+    /// An argument is invalid, or the native call succeeded with an unusable result.
     Invalid {
         /// The native call.
         call: &'static str,
-        /// What is wrong with the answer or with the argument.
+        /// The problem with the argument or the result.
         problem: String,
     },
     /// A component of the profiler cannot do its work.
     Component {
         /// Its name.
         name: String,
-        /// Why it cannot.
+        /// The cause.
         error: Error,
     },
-    /// The profiler does not want to be active in this process; see [`Error::cancel_activation`].
+    /// The profiler chose not to be active in this process; see [`Error::cancel_activation`].
     Cancelled,
     /// An error of the profiler's own.
     Other(Box<dyn std::error::Error + Send + Sync>),
@@ -133,23 +133,22 @@ impl Error {
         Self::new(ErrorKind::Other(error.into()))
     }
 
-    /// What `initialize` returns to leave this process alone without it being a failure.
+    /// The error with which `initialize` leaves this process unprofiled, without reporting a failure.
     ///
-    /// The runtime unloads the profiler and goes on; it gets
-    /// `CORPROF_E_PROFILER_CANCEL_ACTIVATION`.
+    /// The runtime receives `CORPROF_E_PROFILER_CANCEL_ACTIVATION`, unloads the profiler and continues.
     #[cold]
     #[must_use]
     pub fn cancel_activation() -> Self {
         Self::new(ErrorKind::Cancelled)
     }
 
-    /// The kind of this error, with its facts.
+    /// The kind of this error, with its details.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// The code that says this to the runtime.
+    /// The corresponding code for the runtime.
     #[must_use]
     pub fn hresult(&self) -> Hresult {
         match &*self.0 {
@@ -194,7 +193,7 @@ impl Error {
         Self::rule_with_code(call, rule, Hresult::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE)
     }
 
-    /// A rule that is better said by a code of its own.
+    /// An error of the kind `Rule` with a specific code.
     #[cold]
     pub(crate) fn rule_with_code(
         call: &'static str,
@@ -278,8 +277,8 @@ impl From<std::io::Error> for Error {
 
 /// `optional` on results of metadata calls.
 pub trait OptionalExt<T>: sealed::Sealed {
-    /// `None` instead of the error `CLDB_E_RECORD_NOTFOUND`, which says that the metadata has no such
-    /// record.
+    /// Converts the error `CLDB_E_RECORD_NOTFOUND`, by which the metadata reports a missing record, to
+    /// `None`.
     ///
     /// # Errors
     ///
@@ -311,7 +310,7 @@ mod sealed {
     impl<T> Sealed for super::Result<T> {}
 }
 
-/// Turns what a native call returned into a `Result`; success codes such as `S_FALSE` survive.
+/// Converts the code of a native call to a `Result`; success codes such as `S_FALSE` are preserved.
 #[inline]
 pub(crate) fn check(call: &'static str, hresult: sys::HRESULT) -> Result<Hresult> {
     if hresult.0 >= 0 {
@@ -321,7 +320,7 @@ pub(crate) fn check(call: &'static str, hresult: sys::HRESULT) -> Result<Hresult
     }
 }
 
-/// What a person can do about a result code, where the code alone does not say it.
+/// Remedies for result codes whose name is not enough.
 macro_rules! hints {
     ($($code:ident => $hint:literal,)*) => {
         fn hint(hresult: Hresult) -> Option<&'static str> {
@@ -337,26 +336,26 @@ hints! {
     E_INVALIDARG =>
         "an id or a token that this runtime does not know, or flags that do not go together",
     CORPROF_E_FUNCTION_NOT_COMPILED =>
-        "the function has not been compiled yet: ask after its compilation has finished",
-    CORPROF_E_DATAINCOMPLETE => "the runtime is still loading what was asked for: ask again later",
+        "the function is not compiled yet: make the call after its compilation has finished",
+    CORPROF_E_DATAINCOMPLETE => "the runtime has not finished loading it: try again later",
     CORPROF_E_FUNCTION_NOT_IL =>
         "the method has no IL: it is abstract, a P/Invoke or implemented by the runtime",
-    CORPROF_E_NOT_MANAGED_THREAD => "call this from a thread that runs managed code",
+    CORPROF_E_NOT_MANAGED_THREAD => "make the call on a thread that runs managed code",
     CORPROF_E_CALL_ONLY_FROM_INIT => "only `initialize` may do this",
     CORPROF_E_UNSUPPORTED_CALL_SEQUENCE =>
         "not from this callback: make the call from a thread of the profiler's own, or from a \
          callback that allows it",
     CORPROF_E_ASYNCHRONOUS_UNSAFE =>
-        "the runtime cannot do this at this moment: call from a callback",
+        "the runtime cannot do this at this moment: make the call in a callback",
     CORPROF_E_PROFILER_DETACHING => "the profiler is being detached",
     CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER =>
-        "a profiler that was attached to a running program may not do this: load it at start-up",
+        "a profiler that was attached to a running program cannot do this: load it at start-up",
     CORPROF_E_IMMUTABLE_FLAGS_SET => "events that are fixed after `initialize` prevent this",
     CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE =>
-        "concurrent garbage collection runs already, and MONITOR_GC needs it off: ask for it in \
-         `initialize`, or for HIGH_BASIC_GC instead",
+        "concurrent garbage collection is already on, and MONITOR_GC requires it to be off: set \
+         MONITOR_GC in `initialize`, or use HIGH_BASIC_GC",
     CORPROF_E_REJIT_NOT_ENABLED => "add EventMask::ENABLE_REJIT in `initialize`",
-    CORPROF_E_MODULE_IS_DYNAMIC => "the module is being built at run time and has no file layout",
+    CORPROF_E_MODULE_IS_DYNAMIC => "the module is built at run time and has no file layout",
     CLDB_E_RECORD_NOTFOUND => "the metadata has no such record",
 }
 

@@ -1,8 +1,8 @@
 //! Write .NET profilers in safe Rust.
 //!
-//! The .NET runtime loads a native library that environment variables name, asks it for an object,
-//! and calls that object for everything that happens: methods compiled, modules loaded, exceptions
-//! thrown, garbage collected. A profiler is a type that implements [`Profiler`]:
+//! The .NET runtime loads a native library that environment variables name, requests an object from it, and
+//! calls that object for events: methods are compiled, modules loaded, exceptions thrown, garbage is
+//! collected. A profiler is a type that implements [`Profiler`]:
 //!
 //! ```
 //! use clr_profiler::prelude::*;
@@ -29,28 +29,29 @@
 //! register!(JitLogger);
 //! ```
 //!
-//! In a package whose library is a `cdylib` this builds what the runtime loads when
-//! `CORECLR_ENABLE_PROFILING` is `1`, `CORECLR_PROFILER` the class id in braces and
-//! `CORECLR_PROFILER_PATH` the path of the library.
+//! A package with this code whose library is a `cdylib` builds a profiler. The runtime loads it if
+//! `CORECLR_ENABLE_PROFILING` is `1`, `CORECLR_PROFILER` is the class id in braces and
+//! `CORECLR_PROFILER_PATH` is the path of the library.
 //!
 //! # Modules
 //!
-//! The root has what every profiler names: [`Profiler`] with a method for each callback, [`Setup`], which
+//! The root has the types of every profiler: [`Profiler`] with a method for each callback, [`Setup`], which
 //! `initialize` fills in, [`ProfilerInfo`], the handle to the runtime, [`Method`], ids, events and errors.
-//! [`Component`]s are parts that get callbacks by themselves: [`Setup::attach`]. The rest is in modules:
+//! A [`Component`] is a part with callbacks of its own; see [`Setup::attach`]. The rest is in modules:
 //!
 //! - [`events`]: the types of the callbacks' parameters, and EventPipe.
 //! - [`info`]: a trait for each version of `ICorProfilerInfo`, and the values that their calls return.
 //! - [`metadata`]: names and signatures of a module, and additions to it.
 //! - [`rewrite`]: [`Method::rewrite`] edits the IL of a method before it is compiled; rewritten IL calls
-//!   the profiler. Nothing invalid reaches the runtime.
-//! - [`rejit`]: other IL for methods that were compiled already.
+//!   the profiler. The runtime never receives invalid IL.
+//! - [`rejit`]: new IL for methods that are already compiled.
 //! - [`hooks`]: functions that run when a method is entered, left or tail-called.
 //! - [`exceptions`], [`heap`], [`sampling`]: components for exceptions, for objects and allocations, and for
 //!   stack traces.
-//! - [`il`]: tokens, signatures, and the method bodies that are edited; a crate of its own.
+//! - [`il`]: tokens, signatures, and method bodies; also a crate of its own.
 //!
-//! The [`prelude`] has the types that signatures of callbacks name, and all traits over the runtime's interfaces.
+//! The [`prelude`] has the types that signatures of callbacks use, and all traits of the runtime's
+//! interfaces.
 //!
 //! # Features
 //!
@@ -66,20 +67,20 @@
 //!
 //! # The guide
 //!
-//! The guide, in the repository's folder `docs/src`, goes through all of this chapter by chapter, from
-//! a first profiler to deploying and troubleshooting.
+//! The guide, in the repository's folder `docs/src`, explains all of this, from a first profiler to
+//! deployment and troubleshooting.
 //!
-//! # What can go wrong, and what happens then
+//! # Failures
 //!
-//! A callback that returns an error or panics does not disturb the program: it goes on as if the
-//! callback had done nothing, and the hook of [`Setup::on_failure`] is told. After a number of
-//! panics ([`Setup::panic_limit`]) the profiler gets no more callbacks. An `initialize` that fails
-//! leaves the program unprofiled. Because a runtime ignores that silently, the library says it
-//! where the environment variable `CLR_PROFILER_DIAGNOSTICS` names a place: `stderr` or a file. So it
-//! does with failures that no hook is told of.
+//! A callback that returns an error or panics does not disturb the program, which continues as if the
+//! callback had done nothing; the hook of [`Setup::on_failure`] receives the failure. After a number of
+//! panics ([`Setup::panic_limit`]) the profiler is disabled: it receives no more callbacks. If `initialize`
+//! fails, the program runs unprofiled. The runtime ignores that silently, so the library writes it to the
+//! destination that the environment variable `CLR_PROFILER_DIAGNOSTICS` names, `stderr` or a file. It also
+//! writes failures there that no hook receives.
 //!
-//! Libraries built with `panic = "abort"` cannot keep that promise: [`register!`] refuses to
-//! compile in them.
+//! Libraries built with `panic = "abort"` cannot keep that promise: [`register!`] refuses to compile in
+//! them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -96,21 +97,21 @@
     allow(dead_code, unused_imports)
 )]
 
-// `#[wraps(..)]`, which documents wrappers in all modules that have some.
+// `#[wraps(..)]` documents wrappers in all modules.
 #[macro_use(wraps)]
 extern crate clr_profiler_macros;
 
-// In the order of floors: each module knows those before it. The folders that talk to the runtime are
-// the only ones that may hold `unsafe`.
+// In order of dependency: each module uses only those before it. Only the folders that call the runtime, or
+// are called by it, may contain `unsafe`.
 
-// What native code and users name.
+// Types for native code and users.
 #[macro_use]
 mod debug;
 mod error;
 mod event_mask;
-#[allow(unsafe_code, reason = "declares the constructors that take any number")]
+#[allow(unsafe_code, reason = "declares the constructors from native numbers")]
 mod ids;
-#[allow(unsafe_code, reason = "reads what others replace meanwhile")]
+#[allow(unsafe_code, reason = "reads memory that other threads replace")]
 mod lifetimes;
 mod locks;
 
@@ -151,8 +152,8 @@ pub mod rewrite;
 #[cfg(feature = "sampling")]
 pub mod sampling;
 
-// Where the runtime calls in.
-#[allow(unsafe_code, reason = "where the runtime calls in")]
+// Entry points for the runtime.
+#[allow(unsafe_code, reason = "called by the runtime")]
 mod com;
 mod register;
 
@@ -170,7 +171,7 @@ pub use profiler::{Component, Failure, FailureCause, FailurePlace, Profiler, Set
 pub use runtime::ProfilerInfo;
 pub use uuid::Uuid;
 
-/// The types that signatures of callbacks name, and the traits over the runtime's interfaces, in one `use`.
+/// The types that signatures of callbacks use, and the traits of the runtime's interfaces.
 pub mod prelude {
     pub use crate::{
         AppDomainId, AssemblyId, ClassId, Component, Error, EventMask, Failure, FunctionId,
@@ -204,7 +205,7 @@ pub mod prelude {
     };
 }
 
-/// What the macros expand to. Not for use by hand.
+/// Items for expanded macros; not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::Uuid;

@@ -1,13 +1,14 @@
-//! Locks of what is whole at any time: the panic of another holder has left nothing half-done.
+//! Locks of values that are consistent at any time, so that poisoning is ignored: a panic leaves nothing
+//! half-done.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Locks it.
+/// Locks a mutex, also a poisoned one.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for as long as the condition holds, for something that [`lock`] has locked.
+/// Waits while the condition holds, with a guard from [`lock`].
 pub(crate) fn wait_while<'a, T>(
     changed: &Condvar,
     guard: MutexGuard<'a, T>,

@@ -1,4 +1,4 @@
-//! [`EventMask`]: which events the runtime reports.
+//! [`EventMask`], the events that the runtime reports.
 
 mod rules;
 
@@ -6,7 +6,7 @@ use clr_profiler_sys as sys;
 
 pub(crate) use rules::{Loaded, names, problem_at_start, problem_with_change, unknown_to};
 
-/// Both halves of the native mask as one value: the high half is `COR_PRF_HIGH_MONITOR`.
+/// Shifts a flag of `COR_PRF_HIGH_MONITOR` to the upper half of the mask.
 const fn high(flag: u32) -> u64 {
     (flag as u64) << 32
 }
@@ -14,17 +14,17 @@ const fn high(flag: u32) -> u64 {
 macro_rules! event_mask {
     ($($(#[doc = $doc:literal])* $(#[deprecated = $note:literal])? $name:ident = $half:ident $native:ident;)*) => {
         bitflags::bitflags! {
-            /// Which events the runtime reports, and what it does otherwise for a profiler.
+            /// The events that the runtime reports, and other behaviour that a profiler can request.
             ///
-            /// `#[profiler]` works out the mask from the callbacks that a profiler overrides;
-            /// [`Setup`](crate::Setup) adds what no callback stands for, and takes away. Events
-            /// cost time in the profiled program, some a lot.
+            /// `#[profiler]` derives the mask from the callbacks that a profiler overrides;
+            /// [`Setup`](crate::Setup) adds flags that no callback implies, and removes flags. Events cost
+            /// time in the profiled program, some of them much.
             ///
-            /// **Immutable** flags can be set only in `initialize`, and not at all by a profiler
-            /// that is attached to a running program.
+            /// **Immutable** flags can be set only in `initialize`, and never by a profiler that is
+            /// attached to a running program.
             ///
-            /// Native types: `COR_PRF_MONITOR` in the lower 32 bits, `COR_PRF_HIGH_MONITOR` in the
-            /// upper ones; the names are theirs without `COR_PRF_`.
+            /// Native types: `COR_PRF_MONITOR` in the lower 32 bits, `COR_PRF_HIGH_MONITOR` in the upper 32
+            /// bits; the names are the native ones without `COR_PRF_`.
             #[doc(alias = "COR_PRF_MONITOR")]
             #[doc(alias = "COR_PRF_HIGH_MONITOR")]
             #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ macro_rules! event_mask {
                     $(#[deprecated = $note])?
                     const $name = event_mask!(@$half $native);
                 )*
-                // The runtime may know flags that this crate does not: they survive.
+                // Flags that this crate does not know are preserved.
                 const _ = !0;
             }
         }
@@ -46,100 +46,100 @@ macro_rules! event_mask {
 }
 
 event_mask! {
-    /// Functions of collectible code are unloaded.
+    /// Unloading of functions of collectible code.
     MONITOR_FUNCTION_UNLOADS = low COR_PRF_MONITOR_FUNCTION_UNLOADS;
-    /// Types are loaded and unloaded.
+    /// Loading and unloading of types.
     MONITOR_CLASS_LOADS = low COR_PRF_MONITOR_CLASS_LOADS;
-    /// Modules are loaded and unloaded.
+    /// Loading and unloading of modules.
     MONITOR_MODULE_LOADS = low COR_PRF_MONITOR_MODULE_LOADS;
-    /// Assemblies are loaded and unloaded.
+    /// Loading and unloading of assemblies.
     MONITOR_ASSEMBLY_LOADS = low COR_PRF_MONITOR_ASSEMBLY_LOADS;
-    /// Application domains come and go.
+    /// Creation and shutdown of application domains.
     MONITOR_APPDOMAIN_LOADS = low COR_PRF_MONITOR_APPDOMAIN_LOADS;
-    /// Functions are compiled, and inlining is decided. Not for precompiled code.
+    /// Compilation of functions and inlining decisions. Not for precompiled code.
     MONITOR_JIT_COMPILATION = low COR_PRF_MONITOR_JIT_COMPILATION;
-    /// Exceptions are thrown and handled. .NET 9 and 10 [lose some of
-    /// them](crate::info::RuntimeInformation::loses_exceptions) then.
+    /// Throwing and handling of exceptions. .NET 9 and 10 [lose
+    /// exceptions](crate::info::RuntimeInformation::loses_exceptions) with this flag.
     MONITOR_EXCEPTIONS = low COR_PRF_MONITOR_EXCEPTIONS;
-    /// Garbage collections in full detail. Turns concurrent collection off for the whole process.
+    /// Garbage collections in full detail. Disables concurrent collection for the whole process.
     MONITOR_GC = low COR_PRF_MONITOR_GC;
-    /// Objects are allocated; needs [`ENABLE_OBJECT_ALLOCATED`](Self::ENABLE_OBJECT_ALLOCATED) too.
+    /// Allocation of objects; also needs [`ENABLE_OBJECT_ALLOCATED`](Self::ENABLE_OBJECT_ALLOCATED).
     MONITOR_OBJECT_ALLOCATED = low COR_PRF_MONITOR_OBJECT_ALLOCATED;
-    /// Managed threads come, go and are named.
+    /// Creation, end and naming of managed threads.
     MONITOR_THREADS = low COR_PRF_MONITOR_THREADS;
     /// Remoting calls (.NET Framework). Immutable.
     MONITOR_REMOTING = low COR_PRF_MONITOR_REMOTING;
-    /// Calls cross between managed and native code. Immutable.
+    /// Transitions between managed and native code. Immutable.
     MONITOR_CODE_TRANSITIONS = low COR_PRF_MONITOR_CODE_TRANSITIONS;
     /// Enter, leave and tailcall hooks. Rejects all precompiled code in the process.
     MONITOR_ENTERLEAVE = low COR_PRF_MONITOR_ENTERLEAVE;
-    /// COM-callable wrappers are made and destroyed.
+    /// Creation and destruction of COM-callable wrappers.
     MONITOR_CCW = low COR_PRF_MONITOR_CCW;
-    /// Remoting calls with a cookie to pair their ends. Immutable.
+    /// Cookies that match the two ends of a remoting call. Immutable.
     MONITOR_REMOTING_COOKIE = low COR_PRF_MONITOR_REMOTING_COOKIE;
     /// Asynchronous remoting calls. Immutable.
     MONITOR_REMOTING_ASYNC = low COR_PRF_MONITOR_REMOTING_ASYNC;
-    /// The runtime suspends and resumes managed threads.
+    /// Suspension and resumption of managed threads.
     MONITOR_SUSPENDS = low COR_PRF_MONITOR_SUSPENDS;
-    /// Precompiled functions are looked up.
+    /// Searches for precompiled functions.
     MONITOR_CACHE_SEARCHES = low COR_PRF_MONITOR_CACHE_SEARCHES;
-    /// Methods can be compiled again with other IL.
+    /// Allows ReJIT.
     ENABLE_REJIT = low COR_PRF_ENABLE_REJIT;
     /// In-process debugging. Immutable.
     #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
     ENABLE_INPROC_DEBUGGING = low COR_PRF_ENABLE_INPROC_DEBUGGING;
-    /// The runtime keeps maps from IL to native code. Immutable.
+    /// Maps from IL to native code (obsolete: the runtime always keeps them). Immutable.
     #[deprecated = "the runtime always keeps them"]
     ENABLE_JIT_MAPS = low COR_PRF_ENABLE_JIT_MAPS;
-    /// No method is inlined. Immutable before .NET 10.
+    /// Disables inlining. Immutable before .NET 10.
     DISABLE_INLINING = low COR_PRF_DISABLE_INLINING;
-    /// The compiler does not optimise. Immutable before .NET 10.
+    /// Disables optimisation. Immutable before .NET 10.
     DISABLE_OPTIMIZATIONS = low COR_PRF_DISABLE_OPTIMIZATIONS;
-    /// Makes [`MONITOR_OBJECT_ALLOCATED`](Self::MONITOR_OBJECT_ALLOCATED) possible. Immutable.
+    /// Enables [`MONITOR_OBJECT_ALLOCATED`](Self::MONITOR_OBJECT_ALLOCATED). Immutable.
     ENABLE_OBJECT_ALLOCATED = low COR_PRF_ENABLE_OBJECT_ALLOCATED;
-    /// The runtime's own handling of exceptions.
+    /// The phases of the runtime's exception handling.
     MONITOR_CLR_EXCEPTIONS = low COR_PRF_MONITOR_CLR_EXCEPTIONS;
-    /// Enter hooks can see the arguments. Immutable.
+    /// Gives enter hooks the arguments. Immutable.
     ENABLE_FUNCTION_ARGS = low COR_PRF_ENABLE_FUNCTION_ARGS;
-    /// Leave hooks can see the returned value. Immutable.
+    /// Gives leave hooks the returned value. Immutable.
     ENABLE_FUNCTION_RETVAL = low COR_PRF_ENABLE_FUNCTION_RETVAL;
-    /// Hooks get exact class and method arguments of generic functions. Immutable.
+    /// Gives hooks the exact class and method arguments of generic functions. Immutable.
     ENABLE_FRAME_INFO = low COR_PRF_ENABLE_FRAME_INFO;
-    /// Stacks can be walked.
+    /// Allows stack walks.
     ENABLE_STACK_SNAPSHOT = low COR_PRF_ENABLE_STACK_SNAPSHOT;
-    /// Only precompiled images made for profiling are used. Immutable.
+    /// Uses only precompiled images made for profiling. Immutable.
     USE_PROFILE_IMAGES = low COR_PRF_USE_PROFILE_IMAGES;
-    /// No security transparency checks under full trust (.NET Framework). Immutable.
+    /// Disables security transparency checks under full trust (.NET Framework). Immutable.
     DISABLE_TRANSPARENCY_CHECKS_UNDER_FULL_TRUST = low COR_PRF_DISABLE_TRANSPARENCY_CHECKS_UNDER_FULL_TRUST;
-    /// No precompiled image is used: every method is compiled, and start-up takes two to three
-    /// times as long. Immutable.
+    /// Disables precompiled images: every method is compiled, and start-up takes two to three times as
+    /// long. Immutable.
     DISABLE_ALL_NGEN_IMAGES = low COR_PRF_DISABLE_ALL_NGEN_IMAGES;
 
-    /// Assemblies can be given references of the profiler's own.
+    /// Allows additional assembly references.
     HIGH_ADD_ASSEMBLY_REFERENCES = high COR_PRF_HIGH_ADD_ASSEMBLY_REFERENCES;
-    /// The symbols of modules in memory change.
+    /// Changes of in-memory symbols of modules.
     HIGH_IN_MEMORY_SYMBOLS_UPDATED = high COR_PRF_HIGH_IN_MEMORY_SYMBOLS_UPDATED;
-    /// Dynamic methods are unloaded.
+    /// Unloading of dynamic methods.
     HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS = high COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS;
-    /// No tiered compilation: methods are optimised at once. Immutable.
+    /// Disables tiered compilation: methods are optimised at once. Immutable.
     HIGH_DISABLE_TIERED_COMPILATION = high COR_PRF_HIGH_DISABLE_TIERED_COMPILATION;
-    /// Garbage collections start and finish: the cheap way, concurrent collection stays on.
+    /// Start and end of garbage collections, cheaply: concurrent collection stays enabled.
     HIGH_BASIC_GC = high COR_PRF_HIGH_BASIC_GC;
     /// Objects that a compacting collection moved.
     HIGH_MONITOR_GC_MOVED_OBJECTS = high COR_PRF_HIGH_MONITOR_GC_MOVED_OBJECTS;
-    /// Allocations in the large-object heap.
+    /// Allocations on the large object heap.
     HIGH_MONITOR_LARGEOBJECT_ALLOCATED = high COR_PRF_HIGH_MONITOR_LARGEOBJECT_ALLOCATED;
-    /// EventPipe sessions of the profiler, and providers.
+    /// EventPipe sessions of the profiler, and creation of providers.
     HIGH_MONITOR_EVENT_PIPE = high COR_PRF_HIGH_MONITOR_EVENT_PIPE;
-    /// Allocations in the pinned-object heap. Together with
-    /// [`HIGH_MONITOR_LARGEOBJECT_ALLOCATED`](Self::HIGH_MONITOR_LARGEOBJECT_ALLOCATED): .NET 8 and
-    /// 10 report nothing where it is set alone.
+    /// Allocations on the pinned object heap. Needs
+    /// [`HIGH_MONITOR_LARGEOBJECT_ALLOCATED`](Self::HIGH_MONITOR_LARGEOBJECT_ALLOCATED), too: without it,
+    /// .NET 8 and 10 report nothing.
     HIGH_MONITOR_PINNEDOBJECT_ALLOCATED = high COR_PRF_HIGH_MONITOR_PINNEDOBJECT_ALLOCATED;
 }
 
 impl EventMask {
-    /// The events by which the library knows which ids are good: it asks for them whatever the profiler
-    /// asks for.
+    /// The events with which the library tracks the validity of ids. It always sets them, in addition to
+    /// those of the profiler.
     pub(crate) const OF_LIBRARY: Self = Self::MONITOR_MODULE_LOADS
         .union(Self::MONITOR_THREADS)
         .union(Self::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS);
@@ -156,7 +156,7 @@ impl EventMask {
         (self.bits() >> 32) as u32
     }
 
-    /// The mask that native code holds in two halves.
+    /// The mask with these two native halves.
     #[must_use]
     pub const fn from_halves(low: u32, high: u32) -> Self {
         Self::from_bits_retain(low as u64 | (high as u64) << 32)

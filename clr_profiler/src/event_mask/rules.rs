@@ -1,7 +1,7 @@
-//! Which events a profiler may have, by the way it was loaded and the version of the runtime.
+//! The events that a profiler may have, depending on how it was loaded and on the version of the runtime.
 //!
-//! The runtime refuses a whole mask with one code for every mistake. Here the flags that are wrong
-//! are named before it is asked.
+//! The runtime refuses a whole mask with one code for every mistake. These checks name the wrong flags
+//! before the native call.
 
 use super::EventMask;
 use clr_profiler_sys as sys;
@@ -9,13 +9,13 @@ use clr_profiler_sys as sys;
 /// How the runtime loaded the profiler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Loaded {
-    /// Into a program that was running already, not at start-up.
+    /// Whether it was attached to a running program, instead of loaded at start-up.
     pub(crate) by_attach: bool,
-    /// Beside the main profiler, if there is one.
+    /// Whether it is a notification profiler, which can run next to a main profiler.
     pub(crate) as_notification: bool,
 }
 
-/// Flags that became mutable, also after an attach, with .NET 10: .NET 9.0.7 refuses them.
+/// Flags that are mutable from .NET 10 on, also after an attach; .NET 9.0.7 refuses them.
 const MUTABLE_SINCE_10: EventMask =
     EventMask::DISABLE_INLINING.union(EventMask::DISABLE_OPTIMIZATIONS);
 
@@ -38,7 +38,7 @@ fn immutable(runtime_major: u16) -> EventMask {
     }
 }
 
-/// The flags that a profiler can have that was attached.
+/// The flags that an attached profiler can have.
 fn allowed_after_attach(runtime_major: u16) -> EventMask {
     let newest = EventMask::from_halves(
         sys::COR_PRF_ALLOWABLE_AFTER_ATTACH,
@@ -47,12 +47,12 @@ fn allowed_after_attach(runtime_major: u16) -> EventMask {
     match runtime_major {
         10.. => newest,
         5.. => newest - MUTABLE_SINCE_10,
-        // .NET Core 3.1, which does not know event pipes yet, calls itself 4.
+        // .NET Core 3.1, which has no EventPipe for profilers, reports 4.
         _ => newest - MUTABLE_SINCE_10 - EventMask::HIGH_MONITOR_EVENT_PIPE,
     }
 }
 
-/// What is wrong with these events for a profiler that starts, if anything is.
+/// The problem with these events for a profiler that starts, if any.
 pub(crate) fn problem_at_start(
     events: EventMask,
     loaded: Loaded,
@@ -61,8 +61,8 @@ pub(crate) fn problem_at_start(
     let wrong = events - ALLOWED_FOR_NOTIFICATION;
     if loaded.as_notification && !wrong.is_empty() {
         return Some(format!(
-            "a notification profiler cannot have {}; load it as the main profiler, or take them \
-             out of its `Setup`",
+            "a notification profiler cannot have {}; load it as the main profiler, or remove them \
+             from its `Setup`",
             names(wrong)
         ));
     }
@@ -71,13 +71,13 @@ pub(crate) fn problem_at_start(
     is_wrong.then(|| {
         format!(
             "a profiler that is attached to a running program cannot have {}; load it at start-up, \
-             or take them out of its `Setup`",
+             or remove them from its `Setup`",
             names(wrong)
         )
     })
 }
 
-/// What is wrong with changing the events after the start, if anything is.
+/// The problem with changing the events after the start, if any.
 pub(crate) fn problem_with_change(
     before: EventMask,
     after: EventMask,
@@ -90,7 +90,7 @@ pub(crate) fn problem_with_change(
         return problem_at_start(changed & after, loaded, runtime_major);
     }
     Some(format!(
-        "only `initialize` can change {}; decide about them in its `Setup`",
+        "only `initialize` can change {}; set or remove them in its `Setup`",
         names(wrong)
     ))
 }
@@ -104,7 +104,7 @@ const SINCE: [(EventMask, u8); 2] = [
     (EventMask::from_halves(0, u32::MAX), 5),
 ];
 
-/// One of these flags that a runtime with this version of `ICorProfilerInfo` does not know, and the
+/// One of these flags that a runtime with this version of `ICorProfilerInfo` does not support, and the
 /// version that does.
 pub(crate) fn unknown_to(events: EventMask, version: u8) -> Option<(&'static str, u8)> {
     let (flags, needs) = SINCE
@@ -114,7 +114,7 @@ pub(crate) fn unknown_to(events: EventMask, version: u8) -> Option<(&'static str
     Some((name, *needs))
 }
 
-/// The flags by name, largest first where one contains others.
+/// The names of the flags; a flag that contains others precedes them.
 pub(crate) fn names(events: EventMask) -> String {
     let names: Vec<&str> = events.iter_names().map(|(name, _)| name).collect();
     if names.is_empty() {

@@ -1,4 +1,4 @@
-//! Ids that the runtime gives to its things: one type each, so that they cannot be mixed up.
+//! Ids of the runtime, each kind with its own type.
 
 mod object;
 mod provider;
@@ -16,17 +16,17 @@ pub(crate) use object::Moves;
 pub use object::{ObjectId, ObjectIds};
 pub use provider::EventPipeProviderId;
 
-/// What all ids have.
+/// Implements the methods of all ids.
 macro_rules! id {
     ($name:ident) => {
         impl $name {
-            /// The number by which native code knows it.
+            /// The native number of this id.
             #[must_use]
             pub const fn raw(self) -> usize {
                 self.raw
             }
 
-            /// An id that the runtime may leave out: zero is none.
+            /// An optional id: zero is `None`.
             #[allow(dead_code, reason = "not every kind of id is left out anywhere")]
             pub(crate) fn optional(raw: usize) -> Option<Self> {
                 (raw != 0).then(|| Self::from_runtime(raw))
@@ -41,32 +41,32 @@ macro_rules! id {
     };
 }
 
-/// Ids of what lasts as long as the process, or what the runtime itself checks.
+/// Declares ids of things that live as long as the process, or that the runtime checks itself.
 macro_rules! lasting {
     ($($(#[$doc:meta])* $name:ident = $native:literal;)*) => {$(
         $(#[$doc])*
         ///
-        #[doc = concat!("The native type is `", $native, "`. What the runtime may leave out is an `Option`.")]
+        #[doc = concat!("The native type is `", $native, "`. If the runtime may omit the id, it is an `Option`.")]
         #[doc(alias = $native)]
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(transparent)]
         pub struct $name { raw: usize }
 
         impl $name {
-            /// The id that native code knows by this number.
+            /// Creates an id from its native number.
             ///
             /// # Safety
             ///
-            /// The runtime of this process gave the number for a thing of this kind, and the thing is
-            /// there for as long as the id is used. Runtimes take a number for the address of their
-            /// data: most calls with another one read or write somewhere.
+            /// The runtime of this process returned the number for a thing of this kind, which exists as
+            /// long as the id is used. Runtimes use the number as the address of their data: with another
+            /// number, most calls read or write arbitrary memory.
             #[must_use]
             pub const unsafe fn from_raw(raw: usize) -> Self {
                 Self { raw }
             }
 
-            /// The id that the runtime gives as this number.
-            #[allow(dead_code, reason = "the library makes none of some kinds")]
+            /// An id that the runtime returns now.
+            #[allow(dead_code, reason = "the library does not create some kinds")]
             pub(crate) const fn from_runtime(raw: usize) -> Self {
                 Self { raw }
             }
@@ -76,15 +76,15 @@ macro_rules! lasting {
     )*};
 }
 
-/// Ids of what goes when a collectible module is unloaded.
+/// Declares ids of things that are unloaded with a collectible module.
 macro_rules! unloadable {
     ($($(#[$doc:meta])* $name:ident = $native:literal, $kind:ident;)*) => {$(
         $(#[$doc])*
         ///
-        /// Calls with an id of what was unloaded are refused, with `CORPROF_E_DATAINCOMPLETE`. Ids are
-        /// equal where their numbers are.
+        /// Calls with the id of something that was unloaded are refused with `CORPROF_E_DATAINCOMPLETE`.
+        /// Ids are equal if their numbers are.
         ///
-        #[doc = concat!("The native type is `", $native, "`. What the runtime may leave out is an `Option`.")]
+        #[doc = concat!("The native type is `", $native, "`. If the runtime may omit the id, it is an `Option`.")]
         #[doc(alias = $native)]
         #[derive(Clone, Copy)]
         pub struct $name {
@@ -92,48 +92,48 @@ macro_rules! unloadable {
             seen: Epoch,
         }
 
-        #[allow(dead_code, reason = "not every kind comes in every way")]
+        #[allow(dead_code, reason = "not every kind is created in every way")]
         impl $name {
-            /// The id that native code knows by this number.
+            /// Creates an id from its native number.
             ///
             /// # Safety
             ///
-            /// The runtime of this process gave the number for a thing of this kind, and the thing is
-            /// there for as long as the id is used, which is not checked. Runtimes take a number for the
-            /// address of their data: most calls with another one read or write somewhere.
+            /// The runtime of this process returned the number for a thing of this kind, which exists as
+            /// long as the id is used; this is not checked. Runtimes use the number as the address of their
+            /// data: with another number, most calls read or write arbitrary memory.
             #[must_use]
             pub const unsafe fn from_raw(raw: usize) -> Self {
                 Self { raw, seen: Epoch::ALWAYS }
             }
 
-            /// The id that the runtime gives as this number.
+            /// An id that the runtime returns now.
             #[inline]
             pub(crate) fn from_runtime(raw: usize) -> Self {
                 Self { raw, seen: seen::stamp(Kind::$kind, raw) }
             }
 
-            /// That of what the runtime begins to load.
+            /// The id of something that the runtime starts to load.
             pub(crate) fn loading(raw: usize) -> Self {
                 Self { raw, seen: seen::begins_to_load(raw) }
             }
 
-            /// That of what the runtime has loaded, if this status says so.
+            /// The id of something that the runtime has loaded, or failed to load, according to the status.
             pub(crate) fn loaded(raw: usize, status: clr_profiler_sys::HRESULT) -> Self {
                 let success = Hresult(status.0).is_ok();
                 Self { raw, seen: seen::has_loaded(Kind::$kind, raw, success) }
             }
 
-            /// That of what is gone.
+            /// The id of something that is gone.
             pub(crate) const fn gone(raw: usize) -> Self {
                 Self { raw, seen: Epoch::GONE }
             }
 
-            /// That of what was seen then.
+            /// An id that was seen in that epoch.
             pub(crate) const fn seen_in(raw: usize, seen: Epoch) -> Self {
                 Self { raw, seen }
             }
 
-            /// Whether it can be asked about. For a call that has begun.
+            /// Whether calls may use the id. The caller is in a call in flight.
             #[inline]
             pub(crate) fn state(self) -> State {
                 seen::state(Kind::$kind, self.raw, self.seen)
@@ -182,9 +182,9 @@ unloadable! {
 }
 
 lasting! {
-    /// An application domain; .NET (Core) has one.
+    /// An application domain; .NET (Core) has only one.
     AppDomainId = "AppDomainID";
-    /// One IL of a method among those that ReJIT gave it; the original one has the id 0.
+    /// A version of a method's IL: 0 is the original IL, each ReJIT has its own.
     RejitId = "ReJITID";
     /// A garbage-collector handle.
     GcHandleId = "GCHandleID";
@@ -194,10 +194,10 @@ lasting! {
 
 /// A managed thread.
 ///
-/// Calls with the id of a thread that has ended are refused, with `CORPROF_E_DATAINCOMPLETE`, though the
-/// runtime soon gives its number to another thread: that is another id.
+/// Calls with the id of a thread that has ended are refused with `CORPROF_E_DATAINCOMPLETE`, although the
+/// runtime soon reuses its number for another thread, which has a different id.
 ///
-/// The native type is `ThreadID`. What the runtime may leave out is an `Option`.
+/// The native type is `ThreadID`. If the runtime may omit the id, it is an `Option`.
 #[doc(alias = "ThreadID")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadId {
@@ -206,18 +206,18 @@ pub struct ThreadId {
 }
 
 impl ThreadId {
-    /// The thread that native code knows by this number now.
+    /// Creates the id of the thread that has this native number now.
     ///
     /// # Safety
     ///
-    /// The runtime of this process gave the number for a managed thread, which is there when this is
-    /// called.
+    /// The runtime of this process returned the number for a managed thread, which exists at the time of
+    /// this call.
     #[must_use]
     pub unsafe fn from_raw(raw: usize) -> Self {
         Self::from_runtime(raw)
     }
 
-    /// The thread that the runtime gives as this number.
+    /// The id of a thread that the runtime returns now.
     #[inline]
     pub(crate) fn from_runtime(raw: usize) -> Self {
         Self {
@@ -226,13 +226,13 @@ impl ThreadId {
         }
     }
 
-    /// The thread of this number that begins now.
+    /// The id of the thread that starts now with this number.
     pub(crate) fn beginning(raw: usize) -> Self {
         threads::begins(raw);
         Self::from_runtime(raw)
     }
 
-    /// Whether it can be asked about. For a call that has begun, and is known to ask about it.
+    /// Whether calls may use the id. The caller is in a call in flight that is marked as using the thread.
     #[inline]
     pub(crate) fn state(self) -> State {
         threads::state(self.raw, self.generation)
@@ -242,7 +242,7 @@ impl ThreadId {
 id! { ThreadId }
 
 impl FunctionId {
-    /// That of a dynamic method.
+    /// The id of a dynamic method.
     pub(crate) fn dynamic(raw: usize) -> Self {
         Self {
             raw,
@@ -252,7 +252,7 @@ impl FunctionId {
 }
 
 impl RejitId {
-    /// The IL that the method has in its module.
+    /// The original IL of a method.
     pub const ORIGINAL: Self = Self { raw: 0 };
 }
 

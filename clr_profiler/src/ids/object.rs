@@ -1,4 +1,4 @@
-//! Ids of objects, which are good for as long as the object stays where it is.
+//! Ids of objects, which are valid until the garbage collector may move the objects.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -10,23 +10,23 @@ thread_local! {
     static MOVES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A moment on this thread, counted by the calls before it during which the collector could move
-/// objects. It is a moment of no other thread: what holds one stays on its thread.
+/// The number of calls on this thread that may have triggered a GC. It is meaningful only on its thread, so
+/// types that contain one stay on their thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moves(u64);
 
 impl Moves {
-    /// This moment.
+    /// The current number.
     pub(crate) fn now() -> Self {
         Self(MOVES.get())
     }
 
-    /// Notes that this thread makes a call during which objects can move.
+    /// Records a call of this thread that may trigger a GC.
     pub(crate) fn count_one() {
         MOVES.set(MOVES.get().wrapping_add(1));
     }
 
-    /// Whether no such call was made since.
+    /// Whether there was no such call since.
     pub(crate) fn is_now(self) -> bool {
         self == Self::now()
     }
@@ -34,10 +34,10 @@ impl Moves {
 
 /// An object on the managed heap, named by its address.
 ///
-/// The garbage collector moves objects, so the id is good only during the callback that delivered
-/// it, on its thread: the lifetime says so, and keeping one beyond it, or using it on another
-/// thread, does not compile. After a call of this thread during which objects can move, it is
-/// refused wherever it is used. Ids are equal where the addresses are.
+/// The garbage collector moves objects, so an id is valid only during the callback that delivered it, on
+/// its thread: because of its lifetime, keeping it longer or using it on another thread does not compile.
+/// After a call of this thread that may trigger a GC, all calls with the id are refused. Ids are equal if
+/// their addresses are.
 ///
 /// The native type is `ObjectID`.
 #[doc(alias = "ObjectID")]
@@ -50,12 +50,12 @@ pub struct ObjectId<'callback> {
 }
 
 impl ObjectId<'_> {
-    /// The object that the runtime names now.
+    /// The id of an object that the runtime passes now.
     pub(crate) fn from_callback(address: usize) -> Self {
         Self::at(address, Moves::now())
     }
 
-    /// The object that the runtime names now, if it does.
+    /// The id of an object that the runtime passes now; `None` for zero.
     pub(crate) fn optional(address: usize) -> Option<Self> {
         (address != 0).then(|| Self::from_callback(address))
     }
@@ -68,14 +68,13 @@ impl ObjectId<'_> {
         }
     }
 
-    /// The address at which the object was when it was delivered. To be logged or compared, not to
-    /// be read through.
+    /// The address of the object when it was delivered, for logs and comparisons. Do not read from it.
     #[must_use]
     pub const fn address(self) -> usize {
         self.address
     }
 
-    /// Whether the object is where it was when it was delivered.
+    /// Whether the object cannot have moved since it was delivered.
     pub(crate) fn is_in_place(self) -> bool {
         self.delivered.is_now()
     }
@@ -130,19 +129,19 @@ impl<'a> ObjectIds<'a> {
         }
     }
 
-    /// How many there are.
+    /// The number of objects.
     #[must_use]
     pub fn len(&self) -> usize {
         self.addresses.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.addresses.is_empty()
     }
 
-    /// The objects, in the order of the runtime.
+    /// The objects, in the runtime's order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = ObjectId<'a>> + 'a {
         let delivered = self.delivered;
@@ -151,7 +150,7 @@ impl<'a> ObjectIds<'a> {
             .map(move |address| ObjectId::at(*address, delivered))
     }
 
-    /// The same for what may be null.
+    /// The objects; `None` for null references.
     pub(crate) fn optional(&self) -> impl ExactSizeIterator<Item = Option<ObjectId<'a>>> + 'a {
         self.iter()
             .map(|object| (object.address != 0).then_some(object))

@@ -1,13 +1,13 @@
-//! Ids of EventPipe's providers, which the program frees.
+//! Ids of EventPipe providers, which the program frees.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 /// A provider of EventPipe events.
 ///
-/// The runtime frees a provider when the program disposes its `EventSource`, and tells nobody. So one that
-/// a callback delivers is good during that callback: keeping it does not compile. One that the profiler has
-/// made is an `EventPipeProviderId<'static>`, and lives as long as the process.
+/// The runtime frees a provider when the program disposes its `EventSource`, without a callback. So a
+/// provider that a callback delivers is valid only during that callback: keeping it does not compile. One
+/// that the profiler has created is an `EventPipeProviderId<'static>`, and lives as long as the process.
 ///
 /// The native type is `EVENTPIPE_PROVIDER`.
 #[doc(alias = "EVENTPIPE_PROVIDER")]
@@ -19,18 +19,17 @@ pub struct EventPipeProviderId<'a> {
 }
 
 impl EventPipeProviderId<'_> {
-    /// The provider that native code knows by this number.
+    /// Creates the id of a provider from its native number.
     ///
     /// # Safety
     ///
-    /// The runtime of this process gave the number for a provider, which is there for as long as the
-    /// lifetime says.
+    /// The runtime of this process returned the number for a provider, which exists for the lifetime.
     #[must_use]
     pub const unsafe fn from_raw(raw: usize) -> Self {
         Self::from_runtime(raw)
     }
 
-    /// The provider that the runtime gives as this number, for as long as it is there.
+    /// The id of a provider that the runtime passes, for the time that it exists.
     pub(crate) const fn from_runtime(raw: usize) -> Self {
         Self {
             raw,
@@ -38,7 +37,7 @@ impl EventPipeProviderId<'_> {
         }
     }
 
-    /// The number by which native code knows it. Once it is gone, another one can get the number.
+    /// The native number of the provider, which may be reused after it is freed.
     #[must_use]
     pub const fn raw(self) -> usize {
         self.raw

@@ -191,8 +191,8 @@ mod tests {
                 "inliners true, total true, rest true, of another module 0, some call it true",
                 // The program is not precompiled.
                 "of the program: ICorProfilerInfo6::EnumNgenModuleMethodsInliningThisMethod failed \
-                 with CORPROF_E_DATAINCOMPLETE (0x80131351): the runtime is still loading what was \
-                 asked for: ask again later",
+                 with CORPROF_E_DATAINCOMPLETE (0x80131351): the runtime has not finished loading \
+                 it: try again later",
                 "compiling Run",
                 // `CallsFree` was compiled again, with nothing inlined.
                 "compiling Free",
