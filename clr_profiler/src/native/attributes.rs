@@ -1,4 +1,4 @@
-//! Attributes of the metadata as calls take and give them.
+//! Conversion of metadata attributes.
 
 use crate::native::{answers, arguments};
 use clr_profiler_il::attributes::{
@@ -8,7 +8,7 @@ use clr_profiler_il::attributes::{
     ParamAttributes, PropertyAttributes, SecurityAction, TypeAttributes,
 };
 
-/// `None` leaves attributes as they are.
+/// The value that leaves attributes unchanged; `None` is converted to it.
 const KEEP: u32 = u32::MAX;
 
 macro_rules! attributes {
@@ -31,7 +31,7 @@ attributes! {
 
 arguments! {
     SecurityAction => u32 = |action, _| Ok(action.number());
-    /// `None` is any of them.
+    /// `None` means any action.
     Option<SecurityAction> => u32 = |action, _| Ok(action.map_or(0, SecurityAction::number));
 }
 

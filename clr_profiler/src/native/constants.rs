@@ -1,14 +1,14 @@
-//! Flags and enumerations of native constants. What this crate does not know, from a newer runtime,
-//! survives.
+//! Flags and enumerations of native constants. Values of newer runtimes, which this crate does not know,
+//! are preserved.
 
-/// Declares flags that calls take and give as their bits.
+/// Declares flags that calls take and return as bits.
 ///
 /// ```text
-/// /// What a module is.
+/// /// Properties of a module.
 /// ModuleFlags = COR_PRF_MODULE_FLAGS {
 ///     /// It comes from a file.
 ///     DISK = COR_PRF_MODULE_DISK,
-///     _ = !0, // for those that the runtime gives
+///     _ = !0, // preserves unknown flags of the runtime
 /// }
 /// ```
 macro_rules! native_flags {
@@ -35,7 +35,7 @@ macro_rules! native_flags {
 }
 pub(crate) use native_flags;
 
-/// Declares enumerations that calls and callbacks give; a value that is none of them is `Unknown`.
+/// Declares enumerations that calls return and callbacks receive; other values are `Unknown`.
 ///
 /// ```text
 /// /// The kind of a runtime.

@@ -1,7 +1,7 @@
-//! From Rust's values to those of native calls, and back.
+//! Conversion between Rust values and native values.
 //!
-//! Every argument of a row goes through [`Argument`], every answer through [`Answer`]: what must be
-//! known of an id before it is handed over or when it is first seen is said there, once.
+//! Every argument of a row is converted by [`Argument`], every result by [`Answer`]. They also check the
+//! ids that are passed, and track those that are returned.
 
 use std::ffi::{c_char, c_void};
 use std::path::Path;
@@ -22,19 +22,19 @@ use clr_profiler_il::token::*;
 use clr_profiler_sys as sys;
 use sys::{BOOL, GUID, IUnknown, Interface};
 
-/// The call that arguments and answers are of.
+/// The call that arguments and results belong to.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// Its name, as errors have it.
+    /// Its name, for errors.
     pub(crate) call: &'static str,
-    /// Whom it is made of, if ids can be among its arguments.
+    /// The handle that makes it, if its arguments can include ids.
     pub(crate) info: Option<&'a ProfilerInfo>,
-    /// The address of the object that it is made on, if what it gives belongs to that.
+    /// The address of the object that it is called on, if the results belong to that object.
     pub(crate) on: usize,
 }
 
 impl<'a> Asked<'a> {
-    /// A call of the runtime.
+    /// A call of `ICorProfilerInfo`.
     pub(crate) fn of_info(call: &'static str, info: &'a ProfilerInfo) -> Self {
         Self {
             info: Some(info),
@@ -54,25 +54,26 @@ impl<'a> Asked<'a> {
 
 /// A value that native calls take.
 pub(crate) trait Argument {
-    /// As the calls take it, or what holds it meanwhile.
+    /// The native value, or an owner of its memory during the call.
     type Raw;
 
-    /// Refused where the call could not bear it.
+    /// Converts the argument, or refuses it if the native call could not handle it.
     fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw>;
 }
 
-/// A value that native calls give as `Raw`.
+/// A value that native calls return as `Raw`.
 pub(crate) trait Answer<Raw>: Sized {
-    /// Refused where it is not what it should be.
+    /// Converts the result, or refuses it if it is malformed.
     fn answer(raw: Raw, asked: &Asked<'_>) -> Result<Self>;
 }
 
-/// The elements of an array that a call gave.
+/// Converts the elements of an array that a call returned.
 pub(crate) fn each_answer<Raw, T: Answer<Raw>>(raw: Vec<Raw>, asked: &Asked<'_>) -> Result<Vec<T>> {
     raw.into_iter().map(|raw| T::answer(raw, asked)).collect()
 }
 
-/// What is handed over as something else: a value, and how that is made of it and of the call.
+/// Implements [`Argument`]: each row has the type, the native type and the conversion from the value and
+/// the call.
 macro_rules! arguments {
     ($(
         $(#[$doc:meta])*
@@ -91,7 +92,7 @@ macro_rules! arguments {
 }
 pub(crate) use arguments;
 
-/// What is made of what a call gives, in the same form.
+/// Implements [`Answer`]: each row has the native type, the type and the conversion.
 macro_rules! answers {
     ($(
         $(#[$doc:meta])*
@@ -107,7 +108,7 @@ macro_rules! answers {
 }
 pub(crate) use answers;
 
-/// Numbers are handed over as they are.
+/// Numbers are passed unchanged.
 macro_rules! numbers {
     ($($number:ty)*) => {$(
         arguments! { $number => $number = |number, _| Ok(number); }
@@ -117,7 +118,7 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 usize i32);
 
-/// Ids: zero is none, where an answer may be none. Those of what can go are looked at.
+/// Ids: an optional result is `None` for zero. Ids of things that can be unloaded are checked.
 macro_rules! ids {
     ($($id:ident $(by $checked:ident)?;)*) => {$(
         arguments! {
@@ -164,7 +165,7 @@ answers! {
     usize => Option<ThreadId> = |raw, _| Ok(ThreadId::optional(raw));
 }
 
-/// Refuses an id of what is not there yet, or no more.
+/// Refuses the id of a thing that is not loaded yet, or is gone.
 #[inline]
 fn there(state: State, kind: &'static str, asked: &Asked<'_>) -> Result<()> {
     match state {
@@ -176,19 +177,18 @@ fn there(state: State, kind: &'static str, asked: &Asked<'_>) -> Result<()> {
 #[cold]
 fn not_there(state: State, kind: &'static str, call: &'static str) -> Error {
     let rule = match state {
-        State::Loading => format!(
-            "what the {kind} stands for is being loaded: ask about it when the callback has come that \
-             says that it was loaded, `.._load_finished`"
-        ),
+        State::Loading => {
+            format!("the {kind} is not valid yet: use it from its callback `.._load_finished` on")
+        }
         State::There | State::Gone => format!(
-            "what the {kind} stands for was unloaded, is about to be or has ended: forget the id in \
-             the callback that says so"
+            "the {kind} is no longer valid, because its target was unloaded, is about to be unloaded or \
+             has ended: forget the id in the callback that reports this"
         ),
     };
     Error::rule_with_code(call, rule, Hresult::CORPROF_E_DATAINCOMPLETE)
 }
 
-/// Tokens: a nil one is none.
+/// Tokens: an optional result is `None` for a nil token.
 macro_rules! tokens {
     ($($token:ident)*) => {$(
         arguments! {
@@ -216,14 +216,14 @@ arguments! {
     Option<TypeToken> => u32 = |token, _| Ok(token.map_or(0, TypeToken::raw));
     Token => u32 = |token, _| Ok(token.raw());
     Option<Token> => u32 = |token, _| Ok(token.map_or(0, Token::raw));
-    /// Nothing is what leaves a number as it is.
+    /// `None` leaves the number unchanged.
     Option<u32> => u32 = |number, _| Ok(number.unwrap_or(u32::MAX));
     bool => BOOL = |truth, _| Ok(truth.into());
     EventMask => Self = |events, _| Ok(events);
     /// Memory that a call reads or writes.
     *const T => Self, of [T] = |memory, _| Ok(memory);
     &mut [T] => Self, of [T] = |memory, _| Ok(memory);
-    /// Refused where the object may have moved.
+    /// Refused if the object may have moved.
     ObjectId<'_> => usize = |object, asked| match asked.info {
         Some(info) => info.place_of(asked.call, object),
         None => Ok(object.address()),
@@ -240,11 +240,11 @@ answers! {
     u32 => EventMask = |low, _| Ok(Self::from_halves(low, 0));
     GUID => Uuid = |guid, _| Ok(uuid_of(&guid));
     *const GUID => Uuid = |guid, asked| match guid.is_null() {
-        true => Err(Error::invalid(asked.call, "the runtime gave no GUID")),
-        // SAFETY: the metadata says that a GUID stands there; the heap is not aligned.
+        true => Err(Error::invalid(asked.call, "the runtime returned no GUID")),
+        // SAFETY: the metadata guarantees a GUID there; the heap is not aligned.
         false => Ok(uuid_of(&unsafe { guid.read_unaligned() })),
     };
-    /// A name of the metadata, which is UTF-8.
+    /// A name in the metadata, which is UTF-8.
     // SAFETY: names in the heap, and those that are constants of the runtime, end with a zero.
     *const c_char => String = |name, _| Ok(unsafe { utf8(name) });
     /// The address.
@@ -253,17 +253,17 @@ answers! {
     *const T => Option<usize>, of [T] = |pointer, _| Ok((!pointer.is_null()).then(|| pointer.addr()));
     *mut T => Option<NonNull<T>>, of [T] = |pointer, _| Ok(NonNull::new(pointer));
     *mut T => NonNull<T>, of [T] = |pointer, asked| {
-        Self::new(pointer).ok_or_else(|| Error::invalid(asked.call, "the runtime gave nothing"))
+        Self::new(pointer).ok_or_else(|| Error::invalid(asked.call, "the runtime returned nothing"))
     };
-    /// The runtime gives a reference to any interface.
+    /// A reference to any interface.
     *mut c_void => IUnknown = |pointer, asked| {
         let pointer: NonNull<c_void> = Answer::answer(pointer, asked)?;
-        // SAFETY: the reference is ours, and every interface begins like `IUnknown`.
+        // SAFETY: the caller owns the reference, and every interface begins like `IUnknown`.
         Ok(unsafe { Self::from_raw(pointer.as_ptr()) })
     };
 }
 
-/// An array that is handed over.
+/// An array argument.
 pub(crate) struct List<T>(Vec<T>);
 
 impl<T> List<T> {
@@ -273,7 +273,7 @@ impl<T> List<T> {
         Ok(Self(items))
     }
 
-    /// How many elements it has; `of` has seen that there are not more.
+    /// The number of elements, which fits: `of` has checked it.
     pub(crate) fn len(&self) -> u32 {
         self.0.len() as u32
     }
@@ -290,7 +290,7 @@ arguments! {
         List::of(asked, methods.iter().map(|(module, _)| module.to_native(asked)))?,
         List::of(asked, methods.iter().map(|(_, method)| method.to_native(asked)))?,
     ));
-    /// Lists of tokens end with a nil one.
+    /// Lists of tokens end with a nil token.
     &[TypeToken] => List<u32> = |tokens, asked| {
         List::of(asked, tokens.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
     };
@@ -308,13 +308,13 @@ arguments! {
         Some(text) => text.to_native(asked),
         None => Err(Error::invalid(
             asked.call,
-            format_args!("the path {} is no Unicode", path.display()),
+            format_args!("the path {} is not Unicode", path.display()),
         )),
     };
     &'a [u8] => Blob<&'a [u8]>, of ['a] = |bytes, asked| Blob::of(asked, bytes);
 }
 
-/// An array that is handed over, or none.
+/// An optional array argument.
 pub(crate) struct OptionalList<T>(Option<List<T>>);
 
 impl<T> OptionalList<T> {
@@ -323,7 +323,7 @@ impl<T> OptionalList<T> {
     }
 }
 
-/// Zero-terminated UTF-16, or none.
+/// Optional zero-terminated UTF-16.
 pub(crate) struct Text(Option<Vec<u16>>);
 
 impl Text {
@@ -334,7 +334,7 @@ impl Text {
     }
 }
 
-/// Bytes that are handed over: an address, null where there are none, and a length.
+/// An argument of bytes: an address, null if there are none, and a length.
 pub(crate) struct Blob<T>(T);
 
 impl<T: AsRef<[u8]>> Blob<T> {
@@ -343,7 +343,7 @@ impl<T: AsRef<[u8]>> Blob<T> {
         Ok(Self(bytes))
     }
 
-    /// How many bytes there are; `of` has seen that there are not more.
+    /// The number of bytes, which fits: `of` has checked it.
     pub(crate) fn len(&self) -> u32 {
         self.0.as_ref().len() as u32
     }
@@ -353,22 +353,22 @@ impl<T: AsRef<[u8]>> Blob<T> {
     }
 }
 
-/// The address itself.
+/// Converts an address to a pointer.
 pub(crate) fn pointer<T>(address: usize, _: &Asked<'_>) -> Result<*const T> {
     Ok(std::ptr::without_provenance(address))
 }
 
-/// A token of whatever kind.
+/// Converts a token of any kind.
 pub(crate) fn any_token(token: impl Into<Token>, asked: &Asked<'_>) -> Result<u32> {
     token.into().to_native(asked)
 }
 
-/// The same, for enumerations, which hand it over later.
+/// Converts a token of any kind for enumerations, which pass it later.
 pub(crate) fn into_token(token: impl Into<Token>) -> Token {
     token.into()
 }
 
-/// A text as it is: what is behind a zero in it is not seen.
+/// Converts a text without a check: the runtime truncates it at a zero character.
 pub(crate) fn as_it_is(text: &str, _: &Asked<'_>) -> Result<Text> {
     Ok(Text(Some(utf16(text))))
 }

@@ -1,31 +1,32 @@
-//! Asking the runtime: every native call is made by the macros here, nearly all of them from rows.
+//! Native calls. All of them are made by the macros here, most from rows of tables.
 //!
-//! [`native_call!`] makes a call, [`ask!`] one of `ICorProfilerInfo` where and when it may be made.
-//! `rows` turns rows of a table into wrappers, whose arguments and answers go through `convert`.
+//! [`native_call!`] makes a call; [`ask!`] makes a call of `ICorProfilerInfo` after checking that it is
+//! legal here and now. `rows` generates wrappers from the rows of a table, and `convert` converts their
+//! arguments and results.
 
-/// Calls a method of an interface of the runtime; a failure becomes an `Error` that names it.
+/// Calls a method of a native interface; a failure becomes an `Error` with the method's name.
 ///
-/// The caller of the macro promises what the IDL says of the arguments: pointers to locals that
-/// outlive the call, arrays as long as the length beside them, null only where it is allowed.
+/// The user of the macro guarantees the preconditions of the IDL: pointers to locals that outlive the call,
+/// arrays of the length that is passed with them, null only where it is allowed.
 macro_rules! native_call {
     ($object:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         let object: &clr_profiler_sys::$interface = $object;
-        // SAFETY: `object` holds a reference to a live interface of that type, and every use of
-        // this macro passes arguments as the IDL has them: values, and pointers to locals (or
-        // buffers of the length beside them) that live until the call has returned.
+        // SAFETY: `object` holds a reference to a live interface of that type, and every use of this macro
+        // passes arguments as the IDL requires: values, and pointers to locals or to buffers of the length
+        // that is passed with them, which live until the call has returned.
         $crate::error::check(CALL, unsafe { object.$method($($argument),*) })
     }};
 }
 
-/// [`native_call!`] on the runtime's `ICorProfilerInfo` of the version that has the method.
+/// [`native_call!`] on the version of `ICorProfilerInfo` that has the method.
 ///
-/// Refused without asking the runtime when it is too old, after its shutdown and, unless it reads
-/// `ask!(in gc ...)`, while the runtime is suspended for a garbage collection.
+/// Refused without a native call if the runtime does not have the method, after the runtime's shutdown, and
+/// while the runtime is suspended for a garbage collection, except for `ask!(in gc ...)`.
 ///
-/// Unless it reads `ask!(in gc ...)` or `ask!(steady ...)`, objects may be elsewhere afterwards: those
-/// two are for calls that the runtime declares as unable to bring about a collection. With
-/// `ask!(waiting ...)` it is also refused in callbacks that threads can wait for.
+/// After the call, ids of objects are invalid, except for `ask!(in gc ...)` and `ask!(steady ...)`, which
+/// are for GC_NOTRIGGER calls. `ask!(waiting ...)` is also refused in callbacks for which other threads may
+/// wait.
 macro_rules! ask {
     (in gc $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
         ask!(@Suspension, $info, $interface::$method($($argument),*))

@@ -1,4 +1,4 @@
-//! COM objects of the library's own, which native calls take: a value behind counted references.
+//! COM objects of the library, which native calls take: a value with counted references.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -8,8 +8,8 @@ use crate::runtime::catch;
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT, IUnknown_Vtbl};
 
-/// A value that is called through COM interfaces. An object has one interface; those of the others are
-/// objects of their own, with a clone of the value.
+/// A value that is called through COM interfaces. An object has one interface; other interfaces are
+/// separate objects, with a clone of the value.
 ///
 /// # Safety
 ///
@@ -30,7 +30,7 @@ struct Inner<T> {
 }
 
 impl<T: Com> Object<T> {
-    /// The object with this interface, if it has it.
+    /// Creates an object with this interface; `None` if the value does not have it.
     pub(crate) fn new(value: T, iid: &GUID) -> Option<Self> {
         Some(Self(NonNull::from(Box::leak(Box::new(Inner {
             vtable: T::vtable(iid)?,
@@ -39,7 +39,7 @@ impl<T: Com> Object<T> {
         })))))
     }
 
-    /// As native code has it, borrowed.
+    /// The borrowed native pointer.
     pub(crate) fn as_raw(&self) -> *mut c_void {
         self.0.as_ptr().cast()
     }
@@ -79,8 +79,8 @@ pub(crate) unsafe fn value<'a, T: Com>(this: *mut c_void) -> &'a T {
     &unsafe { inner::<T>(this) }.value
 }
 
-/// The place for an interface, if there is one, with null in it: whatever the answer will be, the
-/// caller finds something there that it may release.
+/// Sets an output pointer for an interface to null, so that the caller never finds a pointer in it that it
+/// must not release. `None` for a null output pointer.
 ///
 /// # Safety
 ///
@@ -97,7 +97,7 @@ unsafe extern "system" fn query<T: Com>(
     iid: *const GUID,
     out: *mut *mut c_void,
 ) -> HRESULT {
-    // SAFETY: COM: `this` is ours, the others are null or valid.
+    // SAFETY: by the rules of COM, `this` is our object, and the others are null or valid.
     let (object, iid, out) = unsafe { (inner::<T>(this), iid.as_ref(), cleared(out)) };
     let (Some(iid), Some(out)) = (iid, out) else {
         return sys::E_POINTER;
@@ -122,14 +122,14 @@ unsafe extern "system" fn add_ref<T: Com>(this: *mut c_void) -> u32 {
 }
 
 unsafe extern "system" fn release<T: Com>(this: *mut c_void) -> u32 {
-    // SAFETY: the caller gives up a reference, which it still holds.
+    // SAFETY: the caller releases a reference that it still holds.
     let object = unsafe { inner::<T>(this) };
     let left = object.references.fetch_sub(1, Ordering::Release) - 1;
     if left == 0 {
         fence(Ordering::Acquire);
-        // SAFETY: that was the last reference; `new` made the object of a `Box`.
+        // SAFETY: that was the last reference; `new` created the object from a `Box`.
         let object = unsafe { Box::from_raw(this.cast::<Inner<T>>()) };
-        // Dropping the value can be user code.
+        // Dropping the value may run user code.
         let _ = catch(move || drop(object));
     }
     left

@@ -1,15 +1,15 @@
-//! Reading text and arrays of any length from calls that take a buffer.
+//! Reading text and arrays of any length by calls that take a buffer.
 
 use crate::error::{Error, Hresult, Result};
 
-/// More bytes than any text or list of the runtime has.
+/// An upper limit for the bytes of a text or an array of the runtime.
 const MOST: usize = 1 << 30;
 
-/// A buffer of as many elements as the runtime has named.
+/// A zeroed buffer of the number of elements that the runtime requires.
 ///
 /// # Errors
 ///
-/// There is no memory for them. Without this it would end the process.
+/// There is no memory for them, which would otherwise end the process.
 pub(crate) fn zeroed<T: Clone + Default>(count: usize) -> Result<Vec<T>> {
     let mut buffer = Vec::new();
     buffer
@@ -19,11 +19,11 @@ pub(crate) fn zeroed<T: Clone + Default>(count: usize) -> Result<Vec<T>> {
     Ok(buffer)
 }
 
-/// Makes a buffer one of as many elements as the runtime says it needs.
+/// Resizes and clears a buffer to the number of elements that the runtime requires.
 ///
 /// # Errors
 ///
-/// There is no memory for them, or so many cannot be right.
+/// There is no memory for them, or the number cannot be right.
 pub(crate) fn clear_to<T: Clone + Default>(buffer: &mut Vec<T>, count: usize) -> Result<()> {
     if count.saturating_mul(size_of::<T>()) > MOST {
         return Err(no_memory(count));
@@ -39,15 +39,15 @@ pub(crate) fn clear_to<T: Clone + Default>(buffer: &mut Vec<T>, count: usize) ->
 #[cold]
 fn no_memory(count: usize) -> Error {
     Error::invalid(
-        "an answer of the runtime",
-        format_args!("there is no memory for the {count} elements that it names"),
+        "a result of the runtime",
+        format_args!("there is no memory for the {count} elements that it requires"),
     )
 }
 
-/// Reads text by a call that takes a buffer with its capacity and tells the length it needs.
+/// Reads text by a call that takes a buffer with its capacity, and returns the required length.
 ///
-/// Both count UTF-16 units with the terminating zero. Some calls cut the text silently, others
-/// fail when the buffer is too small: what they say of the length decides.
+/// Both count UTF-16 code units with the terminating zero. Some calls truncate the text silently, others
+/// fail if the buffer is too small, so the returned length decides.
 pub(crate) fn read_text(
     mut call: impl FnMut(u32, &mut u32, *mut u16) -> Result<Hresult>,
 ) -> Result<String> {
@@ -60,7 +60,7 @@ pub(crate) fn read_text(
             on_stack.get(..needed as usize).unwrap_or_default(),
         ));
     }
-    // The length may have grown between two calls, but not for ever.
+    // The length may grow between two calls, but not forever.
     let mut buffer = Vec::new();
     for _ in 0..4 {
         let capacity = needed;
@@ -83,17 +83,17 @@ fn text_until_zero(text: &[u16]) -> String {
     String::from_utf16_lossy(text.get(..end).unwrap_or_default())
 }
 
-/// Reads an array by a call that takes a buffer with its capacity and tells the number it has.
+/// Reads an array by a call that takes a buffer with its capacity, and returns a count.
 ///
-/// Some calls tell how many there are, others how many they have given: a buffer that is full may
-/// be too small, and a bigger one is tried.
+/// Some calls return the number of existing elements, others the number of elements written: a full buffer
+/// may be too small, and a larger one is tried.
 pub(crate) fn read_array<T: Clone + Default>(
     mut call: impl FnMut(u32, &mut u32, *mut T) -> Result<Hresult>,
 ) -> Result<Vec<T>> {
     let mut buffer = Vec::new();
-    // Enough for most answers at once; some calls refuse to only tell the number.
+    // Enough for most results at once; some calls refuse a capacity of zero.
     let mut capacity: u32 = 8;
-    // From 8 on, four times as many each time: that is more than there can be.
+    // Starting at 8, four times as many each time, which exceeds any possible number.
     for _ in 0..12 {
         clear_to(&mut buffer, capacity as usize)?;
         let mut count = 0;
@@ -107,7 +107,7 @@ pub(crate) fn read_array<T: Clone + Default>(
             answer?;
             capacity = capacity.saturating_mul(4);
         } else {
-            // One more than needed: then the answer is known to be whole.
+            // One more than required, to recognise a complete result.
             capacity = count.saturating_add(1);
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    /// A call that hands out `text`, cut to the capacity, as the runtime does.
+    /// A call that returns `text`, truncated to the capacity, as the runtime does.
     fn runtime(text: &str) -> impl FnMut(u32, &mut u32, *mut u16) -> Result<Hresult> {
         let text: Vec<u16> = text.encode_utf16().chain([0]).collect();
         move |capacity, needed, buffer| {
@@ -197,8 +197,8 @@ mod tests {
             *count = u32::MAX - 1;
             Ok(Hresult::S_OK)
         });
-        let expected = "an answer of the runtime: there is no memory for the 4294967295 elements \
-                        that it names";
+        let expected = "a result of the runtime: there is no memory for the 4294967295 elements \
+                        that it requires";
         assert_eq!(text.unwrap_err().to_string(), expected);
         assert_eq!(list.unwrap_err().to_string(), expected);
         assert!(zeroed::<u8>(usize::MAX).is_err());

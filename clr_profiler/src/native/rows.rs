@@ -1,38 +1,37 @@
-//! The table of native calls: rows, and what becomes of them.
+//! The tables of native calls, and the macros that expand their rows.
 //!
-//! The rows of an interface stand in a [`table!`] beside its trait: `__cor_profiler_info! { calls }` in
-//! the trait makes the wrappers of them. [`for_each_native_call!`](crate::for_each_native_call) gives
-//! the rows of all interfaces to any other macro: tests and `docs/api-coverage.md` come from them. A
-//! row is
+//! The rows of an interface are in a [`table!`] next to its trait; `__cor_profiler_info! { calls }` in the
+//! trait generates their wrappers. [`for_each_native_call!`](crate::for_each_native_call) passes the rows
+//! of all interfaces to another macro: tests and `docs/api-coverage.md` use it. For example:
 //!
 //! ```text
-//! /// What it is for, and an example.
+//! /// The purpose, and an example.
 //! fn class_layout(class: ClassId) -> {ClassLayout} = [in gc] GetClassLayout(class, @size, @[fields])
 //!     none on S_FALSE at LOADED with MONITOR_GC fails "`E_INVALIDARG` for arrays.";
 //! ```
 //!
-//! - Each argument goes through [`Argument`](super::Argument), or through the function of `convert` that
-//!   is named behind `as`; what is handed over are its expressions.
-//! - `@answer` is a place for an answer, `@(blob)` one for a pointer and a length, `~(blob)` for a length
-//!   and a pointer, `@[list]` and `@{text}` stand for capacity, count and buffer, `~[list]` and `~{text}`
-//!   for buffer, capacity and count; `@<constant>` for type, value and length; `@*place: Type` for a place
-//!   that has to be prepared, by a method of that name. Each goes through
-//!   [`Answer`](super::Answer).
-//! - The answers are what is returned: one, a tuple, or `{Record}` with fields of their names.
+//! - Each argument is converted by [`Argument`](super::Argument), or by the function of `convert` that is
+//!   named after `as`; the parentheses have the native arguments as expressions.
+//! - `@answer` is an output, `@(blob)` an output of a pointer and a length, `~(blob)` of a length and a
+//!   pointer; `@[list]` and `@{text}` are capacity, count and buffer, `~[list]` and `~{text}` are buffer,
+//!   capacity and count; `@<constant>` is an output of type, value and length; `@*place: Type` is an output
+//!   that a method of that name prepares. Each is converted by [`Answer`](super::Answer).
+//! - The outputs are returned: one, a tuple, or `{Record}` with fields of their names.
 //! - `[in gc]`, `[steady]` and `[waiting]` are those of [`ask!`].
-//! - `given x = function(arguments)`: what else is handed over, or may refuse the call: a function of the
-//!   file, which gets what the method is called on, the name of the call, and arguments.
-//! - `by function`: makes what is returned of the answers and of what is [`Asked`](super::Asked): a function
-//!   of the file.
-//! - `none on`: what is returned is an `Option`, and `None` where the runtime answers so.
-//! - `at`: where it may be called from, a name of [`context!`] or a text, if not simply where the mode
-//!   says; `with`: the events that it needs, a name, a text, or names with texts behind them; `fails`: the
-//!   errors, a name of [`errors!`] or a text, if there is more to say than that.
+//! - `given x = function(arguments)`: a function of the file that makes another native argument or refuses
+//!   the call. It takes the object of the method, the name of the call, and arguments.
+//! - `by function`: a function of the file that makes the result from the outputs and the
+//!   [`Asked`](super::Asked).
+//! - `none on`: the result is an `Option`, which is `None` for this code.
+//! - `at`: the callbacks and threads that may make the call, as a name of [`context!`] or a text, unless
+//!   the mode implies them. `with`: the events that the call needs, as a name, a text, or names with texts
+//!   after them. `fails`: the errors, as a name of [`errors!`] or a text, unless there is only the native
+//!   one.
 //!
-//! "Wraps", "Context", "Events", "Errors" and the alias of the documentation come from the row. A wrapper
-//! that has a body of its own says the same in `#[wraps(..)]`.
+//! The row provides "Wraps", "Context", "Events", "Errors" and the alias in the documentation. A wrapper
+//! with its own body provides them in `#[wraps(..)]`.
 
-/// Declares the rows of an interface: as a macro that gives them to others.
+/// Declares the rows of an interface as a macro that passes them to others.
 macro_rules! table {
     (($d:tt) $table:ident: $($rows:tt)*) => {
         #[doc(hidden)]
@@ -43,7 +42,7 @@ macro_rules! table {
     };
 }
 
-/// Makes a wrapper of each row of an interface.
+/// Generates a wrapper for each row of an interface.
 macro_rules! calls {
     ($owner:ident = $interface:ident from $source:ident; $(
         $(#[$doc:meta])*
@@ -125,11 +124,11 @@ macro_rules! call_body {
         let value = if_there!([$($none)?] answer, {
             $(
                 $(let $place = $crate::native::Answer::answer($place, &asked)?;)?
-                // SAFETY: the runtime says that so many bytes stand there; they are copied at once.
+                // SAFETY: the runtime returned the number of bytes there; they are copied at once.
                 $(let $blob = unsafe { $crate::native::blob($blob.0.cast(), $blob.1) };)?
                 // SAFETY: as above.
                 $(let $bytes = unsafe { $crate::native::blob($bytes.1.cast(), $bytes.0) };)?
-                // SAFETY: the metadata says that a constant of that type stands there.
+                // SAFETY: the metadata guarantees a constant of that type there.
                 $(let $constant = unsafe {
                     $crate::metadata::ConstantValue::read($constant.0, $constant.1, $constant.2)
                 };)?
@@ -147,7 +146,7 @@ macro_rules! call_body {
     }};
 }
 
-/// The native interface of a wrapper, and what its arguments and answers know of the call.
+/// The native interface of a wrapper, and the `Asked` of the call.
 macro_rules! open {
     (info [] $($rest:tt)*) => { open!(@Collection $($rest)*) };
     (info [steady] $($rest:tt)*) => { open!(@Lock $($rest)*) };
@@ -190,7 +189,7 @@ macro_rules! to_native {
     ($asked:ident, $argument:ident) => {
         $crate::native::Argument::to_native($argument, &$asked)?
     };
-    // What is borrowed while the call is made.
+    // Conversions that borrow from the argument during the call.
     ($asked:ident, $argument:ident checked) => {
         checked(&$argument, &$asked)?
     };
@@ -219,7 +218,7 @@ macro_rules! buffered {
             $crate::Hresult::S_OK
         })
     };
-    // Each is read by calls without the other.
+    // The two are read by separate calls.
     ([{$text:ident} [$list:ident]] (
         $capacity:ident, $count:ident, $buffer:ident, $room:ident, $length:ident, $name:ident
     ) $call:expr) => {{
@@ -244,7 +243,7 @@ macro_rules! second {
     };
 }
 
-/// What is returned, as an option where there may be nothing.
+/// The result, as an option if the row has `none on`.
 macro_rules! if_there {
     ([] $answer:ident, $value:block) => {{
         $answer?;
@@ -255,7 +254,7 @@ macro_rules! if_there {
     };
 }
 
-/// Whether there is something to return.
+/// Whether the code means that there is a result.
 macro_rules! is_there {
     (S_FALSE $answer:ident) => {
         $answer? == $crate::Hresult::S_OK
@@ -277,7 +276,7 @@ macro_rules! is_there {
         )?
         .is_some()
     };
-    // Runtimes answer with a flag of modules, which is no failure code, instead of the code for it.
+    // Runtimes return a flag of modules, which is not a failure code, instead of the code for it.
     (COR_PRF_MODULE_DYNAMIC $answer:ident) => {
         $answer?.0 != clr_profiler_sys::COR_PRF_MODULE_DYNAMIC as i32
     };
@@ -297,14 +296,14 @@ macro_rules! given_by {
     };
 }
 
-/// The answers as what is returned.
+/// Packs the outputs into the result.
 macro_rules! pack {
     (() $($answer:ident)*) => { ($($answer),*) };
     (($record:ident) $($answer:ident)*) => { $record { $($answer),* } };
 }
 
-/// What is said of a function that wraps a native method, by a row or by `#[wraps(..)]`; there "how" may
-/// follow the method.
+/// The documentation of a function that wraps a native method, for rows and for `#[wraps(..)]`, where a
+/// text ("how") may follow the method.
 macro_rules! wrapped {
     (
         $interface:ident::$method:ident $(, $how:literal)? $([$($mode:ident)*])? $(from $source:tt)?
@@ -318,11 +317,11 @@ macro_rules! wrapped {
     };
 }
 
-/// Where a call may be made, by the names that rows have for it.
+/// The callbacks and threads that may make a call, by the names that rows use.
 macro_rules! context {
     ([in gc]) => { context!([] ANY) };
     ([waiting]) => {
-        "not during a collection, not in hooks and not in callbacks that threads may wait for: those of \
+        "not during a collection, not in hooks and not in callbacks for which threads may wait: those of \
          exceptions, of objects, `module_load_started`, `assembly_load_started`, \
          `assembly_load_finished`, `thread_destroyed` and `event_pipe_event_delivered`."
     };
@@ -350,7 +349,7 @@ macro_rules! context {
     ($mode:tt $text:literal) => { $text };
 }
 
-/// The events without which a call has no answer.
+/// The events that a call needs.
 macro_rules! events {
     () => {
         ""
@@ -361,7 +360,7 @@ macro_rules! events {
     ($event:ident) => {
         events!([$event "."])
     };
-    // Some, with what is said of each behind it.
+    // Several events, each with a text after it.
     ([$($event:ident $text:literal)+]) => {
         concat!(
             " **Events**: ",
@@ -379,23 +378,23 @@ macro_rules! errors {
         $errors
     };
     ($source:tt NAME) => {
-        "A name with a zero in it; the error of the native call."
+        "The name has a zero in it; the error of the native call."
     };
     ($source:tt SIGNATURE) => {
-        "A signature that breaks a rule of ECMA-335 II.23.2, which is not handed over; what the \
-         metadata answers."
+        "The signature breaks a rule of ECMA-335 II.23.2, and is not passed on; the error of the \
+         native call."
     };
     ($source:tt NOT_FOUND) => {
-        "`CLDB_E_RECORD_NOTFOUND` where there is none."
+        "`CLDB_E_RECORD_NOTFOUND` if there is none."
     };
     ($source:tt OTHERS) => {
-        "The error of the native call, but for `CLDB_E_RECORD_NOTFOUND`, which is `None`."
+        "The error of the native call, except for `CLDB_E_RECORD_NOTFOUND`, which is `None`."
     };
     ($source:tt HEAP) => {
-        "The error of the native call where the index is outside of the heap."
+        "The error of the native call if the index is outside the heap."
     };
     ($source:tt NO_ITEM) => {
-        "The error of the native call where the index is not that of an item."
+        "The error of the native call if the index is not that of an item."
     };
     () => {
         errors!(info)
@@ -410,23 +409,23 @@ macro_rules! errors {
         "The error of the native call, as an item."
     };
     ((items of named)) => {
-        "A name that cannot be passed; the error of the native call, as an item."
+        "The name has a zero in it; the error of the native call, as an item."
     };
     ((items of beside_import)) => {
-        "Where the metadata has no such interface; what it answers, as an item."
+        "The metadata does not have the interface; the error of the native call, as an item."
     };
     (beside_import) => {
-        "Where the metadata has no such interface; what it answers."
+        "The metadata does not have the interface; the error of the native call."
     };
     ($metadata:ident) => {
         "The error of the native call."
     };
 }
 
-/// Makes a wrapper of each row whose answer is an enumeration of metadata.
+/// Generates a wrapper for each row that returns an enumeration of metadata.
 ///
-/// Where it is `from import`, what goes wrong comes as an item; where it is `from named` or
-/// `from beside_import`, names that cannot be handed over and missing interfaces are errors at once.
+/// With `from import`, errors are returned as items. With `from named` or `from beside_import`, names that
+/// cannot be passed and missing interfaces are errors of the wrapper.
 macro_rules! enumerations {
     ($owner:ident = $interface:ident from $source:ident; $(
         $(#[$doc:meta])*
@@ -483,7 +482,7 @@ macro_rules! enumeration {
     }};
 }
 
-/// Calls a macro for each row of all tables: with the trait, the name of the wrapper, the source of its
+/// Calls a macro for each row of all tables, with the trait, the name of the wrapper, the source of its
 /// interface, its arguments, and the interface and method that it wraps.
 #[doc(hidden)]
 #[macro_export]

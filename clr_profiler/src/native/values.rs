@@ -1,4 +1,4 @@
-//! Values as native calls take and give them.
+//! Conversion of single values for native calls.
 
 use std::ffi::{CStr, c_char};
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 use sys::Interface;
 
-/// A token that the runtime says is of this kind.
+/// Converts a token that the runtime returned as one of this kind.
 pub(crate) fn typed<T>(call: &'static str, raw: u32) -> Result<T>
 where
     T: TryFrom<Token>,
@@ -17,29 +17,31 @@ where
     T::try_from(Token::new(raw)).map_err(|error| Error::invalid(call, error))
 }
 
-/// UTF-16 with a zero at its end, for calls that take a name.
+/// Zero-terminated UTF-16, without a check for zeros in the text.
 pub(crate) fn utf16(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// Zero-terminated UTF-16.
+/// Zero-terminated UTF-16; refused for a text with a zero.
 pub(crate) fn wide(call: &'static str, text: &str) -> Result<Vec<u16>> {
     if text.contains('\0') {
         return Err(Error::invalid(
             call,
-            format_args!("the name {text:?} has a zero in it, where the runtime would cut it"),
+            format_args!(
+                "the name {text:?} has a zero in it, at which the runtime would truncate it"
+            ),
         ));
     }
     Ok(text.encode_utf16().chain([0]).collect())
 }
 
-/// The length of what is handed over, which has 32 bits there.
+/// The length of an argument as 32 bits.
 pub(crate) fn length<T>(call: &'static str, values: &[T]) -> Result<u32> {
     u32::try_from(values.len())
         .map_err(|_| Error::invalid(call, format_args!("{} elements are too many", values.len())))
 }
 
-/// The start of a blob; null where it is empty.
+/// The start of a blob; null if it is empty.
 pub(crate) fn start_or_null(bytes: &[u8]) -> *const u8 {
     if bytes.is_empty() {
         std::ptr::null()
@@ -48,7 +50,7 @@ pub(crate) fn start_or_null(bytes: &[u8]) -> *const u8 {
     }
 }
 
-/// What a call gives, or nothing where it fails with this code.
+/// The result of a call, or `None` if it failed with this code.
 pub(crate) fn unless<T>(answer: Result<T>, code: Hresult) -> Result<Option<T>> {
     match answer {
         Err(error) if error.is(code) => Ok(None),
@@ -56,11 +58,11 @@ pub(crate) fn unless<T>(answer: Result<T>, code: Hresult) -> Result<Option<T>> {
     }
 }
 
-/// A copy of a blob of the metadata.
+/// A copy of a blob in the metadata.
 ///
 /// # Safety
 ///
-/// Unless it is null, `start` points to `length` bytes that stay there during the call.
+/// `start` is null or points to `length` bytes that remain valid during the call.
 pub(crate) unsafe fn blob(start: *const u8, length: u32) -> Vec<u8> {
     if start.is_null() {
         return Vec::new();
@@ -69,11 +71,11 @@ pub(crate) unsafe fn blob(start: *const u8, length: u32) -> Vec<u8> {
     unsafe { std::slice::from_raw_parts(start, length as usize) }.to_vec()
 }
 
-/// A copy of a zero-terminated name of the metadata, which is UTF-8.
+/// A copy of a zero-terminated name in the metadata, which is UTF-8.
 ///
 /// # Safety
 ///
-/// Unless it is null, `start` points to bytes that end with a zero.
+/// `start` is null or points to bytes that end with a zero.
 pub(crate) unsafe fn utf8(start: *const c_char) -> String {
     if start.is_null() {
         return String::new();
@@ -84,20 +86,20 @@ pub(crate) unsafe fn utf8(start: *const c_char) -> String {
         .into_owned()
 }
 
-/// Another interface of the same object, for the call that needs it.
+/// Queries another interface of the same object, for the call that needs it.
 pub(crate) fn cast<I: Interface>(object: &impl Interface, call: &'static str) -> Result<I> {
     let mut other = std::ptr::null_mut();
-    // SAFETY: the IID is that of `I`, and there is a place for the answer.
+    // SAFETY: the IID is that of `I`, and `other` receives the result.
     let answer = unsafe { object.query(&I::IID, &mut other) };
     if !Hresult(answer.0).is_ok() || other.is_null() {
         let interface = call.split("::").next().unwrap_or(call);
         return Err(Error::rule_with_code(
             call,
-            format!("this metadata, in this runtime, has no {interface}"),
+            format!("the metadata of this runtime has no {interface}"),
             Hresult::E_NOINTERFACE,
         ));
     }
-    // SAFETY: the object gave a reference to the interface that was asked for.
+    // SAFETY: the object returned a reference to the requested interface.
     Ok(unsafe { I::from_raw(other) })
 }
 
