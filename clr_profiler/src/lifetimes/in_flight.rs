@@ -1,8 +1,8 @@
-//! [`InFlight`]: which threads are in a native call, for those who have to wait for them.
+//! [`InFlight`], a native call in progress, for which other threads can wait.
 //!
-//! Who takes something away from under the calls (the runtime's side at a detach) first says so where
-//! each call looks when it begins, and then waits for the calls that have begun before. A call must
-//! not pay for that: each thread has a slot of its own, which it alone writes to.
+//! A thread that removes something that calls use (the runtime's side at a detach) first publishes this
+//! where each call checks it at its beginning, and then waits for the calls that have begun before. Calls
+//! must not pay for that: each thread has its own slot, which only it writes to.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,21 +10,20 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, compiler_f
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a thread writes down. Slots are never freed: those of threads that have ended are used again.
-// A line of the cache, so that no thread's calls slow down another's.
+/// The record of a thread. Slots are never freed: those of ended threads are reused.
+// A cache line, so that no thread's calls slow down another's.
 #[repr(align(64))]
 struct Slot {
     /// Odd while the thread is in a call.
     calls: AtomicUsize,
-    /// The managed thread that the call asks about; zero for none, [`SEVERAL`] for more than one.
+    /// The managed thread that the call uses; zero for none, [`SEVERAL`] for more than one.
     subject: AtomicUsize,
     is_taken: AtomicBool,
     /// Set before the slot is in the list.
     next: AtomicPtr<Slot>,
 }
 
-/// What a slot has for the managed threads that a call asks about where it asks about several, by calls
-/// within it.
+/// The subject of a call that, with the calls nested in it, uses several managed threads.
 const SEVERAL: usize = usize::MAX;
 
 /// The list of all slots.
@@ -33,7 +32,7 @@ static SLOTS: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
 fn slots() -> impl Iterator<Item = &'static Slot> {
     let mut next = SLOTS.load(Ordering::Acquire);
     std::iter::from_fn(move || {
-        // SAFETY: the list has null at its end and slots that were leaked, whole before they came in.
+        // SAFETY: the list ends with null, and its slots were leaked, and complete before they were added.
         let slot: &'static Slot = unsafe { next.as_ref() }?;
         next = slot.next.load(Ordering::Relaxed);
         Some(slot)
@@ -81,16 +80,17 @@ thread_local! {
     static OWN: Own = const { Own(Cell::new(None)) };
 }
 
-/// A call of this thread, until it is dropped.
+/// A call of this thread in flight, until it is dropped.
 pub(crate) struct InFlight {
-    /// None inside of another call, which has said it already.
+    /// `None` in a call that is nested in another one, which has the slot.
     slot: Option<&'static Slot>,
-    /// Whether the slot is for this call alone.
+    /// Whether the slot is only for this call.
     is_borrowed: bool,
 }
 
 impl InFlight {
-    /// A call begins. What is read afterwards is what those see who wait, or newer.
+    /// Begins a call. Reads after this return the values that waiting threads have published, or newer
+    /// ones.
     #[inline]
     pub(crate) fn begin() -> Self {
         match OWN.try_with(|own| own.0.get()) {
@@ -120,14 +120,14 @@ impl InFlight {
         }
     }
 
-    /// The first call of a thread, or one at its end, when it has no slot any more.
+    /// Begins the first call of a thread, or one at its end, when it no longer has a slot.
     #[cold]
     fn first(is_there: bool) -> Self {
         let slot = Slot::take();
         if is_there {
             OWN.with(|own| own.0.set(Some(slot)));
         } else {
-            // Nobody will find it to say about which.
+            // `asks_about_thread` will not find the slot.
             slot.subject.store(SEVERAL, Ordering::Relaxed);
         }
         Self::in_slot(slot, !is_there)
@@ -149,11 +149,11 @@ impl Drop for InFlight {
     }
 }
 
-/// The call that this thread is in asks about this managed thread. What is read afterwards is what those
-/// see who wait for it, or newer.
+/// Records that the call in flight on this thread uses this managed thread. Reads after this return the
+/// values that threads waiting for such calls have published, or newer ones.
 #[inline]
 pub(crate) fn asks_about_thread(thread: usize) {
-    // The slot of a call at a thread's end cannot be found, and says so from the beginning.
+    // The slot of a call at a thread's end cannot be found, and has `SEVERAL` from the start.
     let Ok(Some(slot)) = OWN.try_with(|own| own.0.get()) else {
         return;
     };
@@ -170,16 +170,16 @@ pub(crate) fn asks_about_thread(thread: usize) {
     }
 }
 
-/// That somebody has waited for all calls.
+/// The proof that a thread has waited for all calls.
 pub(crate) struct Waited(());
 
-/// Waits until all calls of other threads have returned that have begun, and may not have seen what
-/// was stored before this. Not longer than so long, if there is a limit: then it is none.
+/// Waits until all calls of other threads have returned that began before, and may not have seen the values
+/// stored before this. `None` if the time limit, if there is one, is exceeded.
 pub(crate) fn wait_for_calls(patience: Option<Duration>) -> Option<Waited> {
     wait_for(patience, |_| true).then_some(Waited(()))
 }
 
-/// The same for the calls that ask about this managed thread.
+/// Waits like [`wait_for_calls`] for the calls that use this managed thread.
 pub(crate) fn wait_for_calls_with_thread(thread: usize, patience: Duration) -> bool {
     wait_for(Some(patience), |slot| {
         let subject = slot.subject.load(Ordering::SeqCst);
@@ -211,13 +211,12 @@ fn wait_for(patience: Option<Duration>, is_meant: impl Fn(&Slot) -> bool) -> boo
     true
 }
 
-/// A barrier for memory on all threads of the process, which the one who waits pays for and not the
-/// calls.
+/// A memory barrier on all threads of the process, whose cost the waiting thread bears, not the calls.
 mod barrier {
     use std::sync::OnceLock;
     use std::sync::atomic::{Ordering, fence};
 
-    /// Whether there is one. Said once: all calls and all who wait have to do the same.
+    /// Whether the system has one. Determined once, because all calls and all waiting threads must agree.
     #[inline]
     pub(super) fn is_there() -> bool {
         static IS_THERE: OnceLock<bool> = OnceLock::new();
@@ -235,11 +234,11 @@ mod barrier {
     #[cfg(target_os = "linux")]
     mod system {
         fn membarrier(command: libc::c_int) -> bool {
-            // SAFETY: the call takes numbers alone, and changes no memory.
+            // SAFETY: the call takes only numbers, and changes no memory.
             unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
         }
 
-        /// Since Linux 4.14; some sandboxes forbid it.
+        /// Available since Linux 4.14; some sandboxes forbid it.
         pub(super) fn register() -> bool {
             membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
         }
@@ -268,7 +267,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a thread that waits for calls has ended within so long.
+    /// Whether a thread that waits for calls still waits after this time.
     fn waits(patience: Duration) -> (thread::JoinHandle<()>, bool) {
         let (sender, done) = mpsc::channel();
         let waiter = thread::spawn(move || {
@@ -287,7 +286,7 @@ mod tests {
         assert!(is_waiting);
         drop(call);
         waiter.join().unwrap();
-        // One's own call is not waited for.
+        // A thread does not wait for its own call.
         let _own = InFlight::begin();
         let _inner = InFlight::begin();
         wait_for_calls(None);

@@ -1,13 +1,13 @@
-//! A map from numbers to numbers, which is read in calls without a lock.
+//! A map from numbers to numbers, which calls read without a lock.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use super::in_flight::{InFlight, Waited};
 
-/// The map: open addressing. Zero is no key, and stands for no value.
+/// The map, with open addressing. Zero is not a key, and as a value it means none.
 ///
-/// There is one writer at a time, which holds the [`Writer`].
+/// There is one writer at a time, which has the [`Writer`].
 pub(super) struct Map(AtomicPtr<Slots>);
 
 struct Slots(Box<[Slot]>);
@@ -18,11 +18,11 @@ struct Slot {
     value: AtomicU32,
 }
 
-/// What the one who writes needs to know. The default is that of an empty map.
+/// The state that the writer needs; the default is that of an empty map.
 pub(super) struct Writer {
-    /// How many slots have a key, those without a value included.
+    /// The number of slots with a key, including those without a value.
     used: usize,
-    /// What was replaced by something bigger, and may still be read from.
+    /// Slots that were replaced by larger ones, and may still be read.
     #[allow(clippy::vec_box, reason = "readers have the address")]
     retired: Vec<Box<Slots>>,
 }
@@ -35,7 +35,7 @@ impl Writer {
         }
     }
 
-    /// Frees what nobody reads from any more: all that was retired before somebody waited.
+    /// Frees slots that are no longer read: all that were retired before the wait.
     pub(super) fn free_retired(&mut self, _: &Waited) {
         self.retired.clear();
     }
@@ -46,12 +46,12 @@ impl Slots {
         Box::new(Self((0..capacity).map(|_| Slot::default()).collect()))
     }
 
-    /// The slot of a key, or the free one in which it would be.
+    /// The slot of a key, or the free slot for it.
     #[inline]
     fn find(&self, key: usize) -> Option<&Slot> {
-        // A number of slots that is a power of two; not all of them are used.
+        // The number of slots is a power of two, and at least one is free.
         let mask = self.0.len().wrapping_sub(1);
-        // Addresses differ in the middle.
+        // Addresses differ in their middle bits.
         let hash = (key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let mut index = hash as usize & mask;
         loop {
@@ -91,20 +91,20 @@ impl Map {
     /// The value of a key.
     #[inline]
     pub(super) fn get(&self, key: usize, _: &InFlight) -> Option<u32> {
-        // SAFETY: null, or slots that are freed when all calls have ended that began before they were
-        // replaced; this is read in such a call, or sees what came after it.
+        // SAFETY: null, or slots that are freed only after all calls have ended that began before they were
+        // replaced; this read is in such a call, or sees their replacement.
         let slots = unsafe { self.0.load(Ordering::Acquire).as_ref() }?;
         let value = slots.find(key)?.value.load(Ordering::Acquire);
         (value != 0).then_some(value)
     }
 
-    /// Gives a key another value; zero takes it away.
+    /// Sets the value of a key; zero removes it.
     pub(super) fn set(&self, writer: &mut Writer, key: usize, value: u32) {
         if key == 0 {
             return;
         }
         let current = self.0.load(Ordering::Acquire);
-        // SAFETY: null, or slots that this writer alone could replace and retire.
+        // SAFETY: null, or slots that only this writer could replace and retire.
         let slots = unsafe { current.as_ref() };
         let (capacity, known) = match slots {
             Some(slots) => {
@@ -138,15 +138,15 @@ impl Map {
         writer.used = live.len() + 1;
         self.0.store(Box::into_raw(bigger), Ordering::Release);
         if !current.is_null() {
-            // SAFETY: it was made by `Box::into_raw` above, and is in the map no more. It is only
-            // read through the box, as by those who still have it.
+            // SAFETY: it was made by `Box::into_raw` above, and is no longer in the map. The box is only
+            // read, as by threads that still have the address.
             writer.retired.push(unsafe { Box::from_raw(current) });
         }
     }
 
-    /// All keys with their values. For the one who writes.
+    /// All keys with their values, for the writer.
     pub(super) fn all(&self, _: &Writer) -> Vec<(usize, u32)> {
-        // SAFETY: null, or slots that the writer alone could replace.
+        // SAFETY: null, or slots that only the writer could replace.
         let slots = unsafe { self.0.load(Ordering::Acquire).as_ref() };
         slots
             .map(|slots| slots.live().collect())
@@ -169,7 +169,7 @@ mod tests {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            // Few enough keys to come again, in steps as addresses have them.
+            // Few enough keys to repeat, in steps like those of addresses.
             let key = 0x7f00_0000_0000 + ((random >> 40) as usize % 4_000) * 8;
             let value = if step % 3 == 0 { 0 } else { step };
             map.set(&mut writer, key, value);
@@ -200,7 +200,7 @@ mod tests {
             let waited = wait_for_calls(None).unwrap();
             writer.free_retired(&waited);
         }
-        // SAFETY: nobody writes.
+        // SAFETY: there is no writer.
         let slots = unsafe { map.0.load(Ordering::Acquire).as_ref() }.unwrap();
         assert!(slots.0.len() <= 64, "{}", slots.0.len());
     }

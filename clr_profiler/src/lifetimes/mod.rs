@@ -1,10 +1,10 @@
-//! What ids are good for: until when the thing that an id stands for is there, and who is using it.
+//! The validity of ids: whether the target of an id still exists, and which calls use it.
 //!
-//! The runtime takes an id for the address of its data, and frees that when a collectible module is
-//! unloaded or a thread ends. So a call that takes an id is known while it is made ([`InFlight`]), and
-//! looks before it hands the id over whether its thing is gone. Who sees a thing go first says so, in
-//! [`seen`] or [`threads`], and then waits for the calls that may not have seen it ([`wait_for_calls`]).
-//! All that is to be read in a call is read without a lock ([`map`]).
+//! The runtime uses an id as the address of its data, and frees that when a collectible module is unloaded
+//! or a thread ends. So a call that takes an id is recorded while it is made ([`InFlight`]), and checks
+//! whether the target is gone before it passes the id. When a target goes, this is first recorded, in
+//! [`seen`] or [`threads`], and then the calls that may not have seen the record are waited for
+//! ([`wait_for_calls`]). Calls read all of this without a lock ([`map`]).
 
 mod in_flight;
 mod map;
@@ -15,26 +15,26 @@ pub(crate) use in_flight::{
     InFlight, asks_about_thread, wait_for_calls, wait_for_calls_with_thread,
 };
 
-/// A profiler begins: what was known for those before it, if none of them runs any more, is forgotten
-/// with all ids that they have left behind. One that is attached finds things that it saw not come.
+/// Begins a profiler. If no other one runs, all records of earlier ones are cleared, and the ids that they
+/// have kept are invalid. An attached profiler finds things whose load it has not seen.
 pub(crate) fn begin(by_attach: bool) {
     if seen::begin(by_attach) {
         threads::begin();
     }
 }
 
-/// A profiler has ended.
+/// Ends a profiler.
 pub(crate) fn end() {
     seen::end();
 }
 
-/// What can be said of an id.
+/// The state of an id's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Its thing is there, and stays for the time of this call.
+    /// It exists, and stays during the current call.
     There,
-    /// Its thing is being loaded, and cannot be asked about yet.
+    /// It is being loaded, and calls cannot use it yet.
     Loading,
-    /// Its thing is gone, or about to go.
+    /// It is gone, or about to go.
     Gone,
 }

@@ -1,13 +1,14 @@
-//! Modules, assemblies, types and functions: which ids were seen, and which of them are gone.
+//! Modules, assemblies, types and functions: the ids that were seen, and whether their targets are gone.
 //!
-//! An id says when it was seen, as an [`Epoch`]: their number rises whenever something goes. An id of
-//! this epoch is good; of an older one it is good while it is known here, as something that was there
-//! then and still is. What is gone is forgotten, so that all of this takes room for what is there.
+//! An id contains the [`Epoch`] in which it was seen: a number that rises whenever a target goes. An id of
+//! the current epoch is valid. An id of an older one is valid while its target is recorded here as seen by
+//! then and not gone. Records of targets that are gone are removed, so the memory depends on the number of
+//! existing targets.
 //!
-//! Functions, and types on some runtimes, go without a word, with the collectible modules that they
-//! depend on. So those that were seen are looked at when such a module goes, before it does: which
-//! modules they depend on is found out then ([`unresolved`], [`resolved`]). While there is no such module
-//! and no dynamic method types and functions last, and are not written down.
+//! Functions, and types on some runtimes, are unloaded without a callback, together with the collectible
+//! modules that they depend on. So before such a module is unloaded, the modules that the recorded types
+//! and functions depend on are determined ([`unresolved`], [`resolved`]). As long as there is no such
+//! module and no dynamic method, types and functions are permanent, and are not recorded.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
@@ -18,7 +19,7 @@ use super::in_flight::{InFlight, Waited};
 use super::map::{Map, Writer};
 use crate::locks::lock;
 
-/// What an id stands for.
+/// The kind of an id's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Module,
@@ -28,50 +29,49 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether things of this kind can be gone only if there was a collectible module.
+    /// Whether targets of this kind go only with a collectible module.
     fn goes_with_modules(self) -> bool {
         matches!(self, Self::Class | Self::Function)
     }
 }
 
-/// When an id was seen.
+/// The time at which an id was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Epoch(u32);
 
 impl Epoch {
-    /// Of an id that is good for ever, as far as the library knows.
+    /// Of an id that is always valid, as far as the library knows.
     pub(crate) const ALWAYS: Self = Self(0);
-    /// Of an id that is good for nothing but to be compared.
+    /// Of an id that is valid only for comparisons.
     pub(crate) const GONE: Self = Self(u32::MAX);
 }
 
-/// The epoch of now.
+/// The current epoch.
 static EPOCH: AtomicU32 = AtomicU32::new(1);
 /// Whether there may be collectible modules.
 static HAS_COLLECTIBLE: AtomicBool = AtomicBool::new(false);
 /// Whether a module was unloaded.
 static HAS_UNLOADED: AtomicBool = AtomicBool::new(false);
-/// Whether functions and types are written down: some can go.
+/// Whether functions and types are recorded, because some can go.
 static FOLLOWS: AtomicBool = AtomicBool::new(false);
-/// For each thing that is there, the epoch in which it was first seen, twice; and one more while it is
-/// being loaded.
+/// For each existing target: twice the epoch in which it was first seen, plus one while it is being loaded.
 static SEEN: Map = Map::new();
 static LEDGER: Mutex<Ledger> = Mutex::new(Ledger::new());
 
-/// How many modules are remembered that have gone.
+/// The maximum number of unloaded modules that are remembered.
 const REMEMBERED: usize = 1024;
 
-/// What only those need who write.
+/// The state that only writers need.
 struct Ledger {
     writer: Writer,
-    /// The profilers that run.
+    /// The number of running profilers.
     profilers: u32,
-    /// Whether a module is collectible, of those whose loading was seen.
+    /// Whether a module is collectible, for modules whose load was seen.
     modules: BTreeMap<usize, bool>,
-    /// The modules that have gone last, with their assemblies until these are gone: the runtime may still
-    /// name them.
+    /// The last modules that were unloaded, with their assemblies until these are gone, because the runtime
+    /// may still name them.
     going: VecDeque<(usize, Option<usize>)>,
-    /// Types and functions of which it is not known yet what they depend on.
+    /// Types and functions whose dependencies are not known yet.
     unresolved: BTreeSet<(Kind, usize)>,
     /// The types and functions that depend on a collectible module.
     dependents: BTreeMap<usize, Vec<usize>>,
@@ -102,7 +102,7 @@ impl Ledger {
         SEEN.set(&mut self.writer, number, value);
     }
 
-    /// Writes down what is there from now on.
+    /// Records a target.
     fn add(&mut self, kind: Kind, number: usize) -> Epoch {
         let epoch = EPOCH.load(Ordering::Relaxed);
         self.set(number, epoch << 1);
@@ -112,20 +112,20 @@ impl Ledger {
         Epoch(epoch)
     }
 
-    /// What was seen by now is good only if it is known.
+    /// Begins an epoch: ids that were seen before are valid only if their targets are recorded.
     fn next_epoch(&mut self) {
         EPOCH.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// When this thing is seen, which the runtime names now.
+/// The epoch for an id that the runtime names now.
 #[inline]
 pub(crate) fn stamp(kind: Kind, number: usize) -> Epoch {
     if kind.goes_with_modules() && !FOLLOWS.load(Ordering::Acquire) {
         return Epoch::ALWAYS;
     }
     let call = InFlight::begin();
-    // Before it is looked for: what goes in between is of an older epoch then.
+    // Read before the lookup, so that an id whose target goes in between has an older epoch.
     let epoch = EPOCH.load(Ordering::SeqCst);
     match SEEN.get(number, &call) {
         Some(_) => Epoch(epoch),
@@ -145,7 +145,7 @@ fn first_seen(kind: Kind, number: usize) -> Epoch {
     ledger.add(kind, number)
 }
 
-/// When this function is seen, a dynamic method: such go by themselves, and a callback says so.
+/// The epoch for the id of a dynamic method, which is unloaded on its own, with a callback.
 #[cold]
 pub(crate) fn is_dynamic(number: usize) -> Epoch {
     FOLLOWS.store(true, Ordering::SeqCst);
@@ -157,7 +157,7 @@ pub(crate) fn is_dynamic(number: usize) -> Epoch {
     Epoch(epoch)
 }
 
-/// When this thing is seen, which the runtime begins to load.
+/// The epoch for the id of a target that the runtime starts to load.
 #[cold]
 pub(crate) fn begins_to_load(number: usize) -> Epoch {
     let mut ledger = lock(&LEDGER);
@@ -167,7 +167,7 @@ pub(crate) fn begins_to_load(number: usize) -> Epoch {
     Epoch(epoch)
 }
 
-/// When this thing is seen, which the runtime has loaded, or failed to.
+/// The epoch for the id of a target that the runtime has loaded, or failed to load.
 #[cold]
 pub(crate) fn has_loaded(kind: Kind, number: usize, success: bool) -> Epoch {
     let mut ledger = lock(&LEDGER);
@@ -179,7 +179,7 @@ pub(crate) fn has_loaded(kind: Kind, number: usize, success: bool) -> Epoch {
     let is_followed = !kind.goes_with_modules() || FOLLOWS.load(Ordering::Acquire);
     let now = Epoch(EPOCH.load(Ordering::Relaxed));
     match SEEN.get(number, &InFlight::begin()) {
-        // Others may have it since it began to load.
+        // Other code may have the id since the load began.
         Some(since) if since & 1 == 1 => {
             ledger.set(number, since & !1);
             if is_followed && kind.goes_with_modules() {
@@ -193,13 +193,13 @@ pub(crate) fn has_loaded(kind: Kind, number: usize, success: bool) -> Epoch {
     }
 }
 
-/// What can be said of an id that was seen then. For a call that has begun.
+/// The state of an id that was seen in this epoch. The caller is in a call in flight.
 #[inline]
 pub(crate) fn state(kind: Kind, number: usize, seen: Epoch) -> State {
     if seen == Epoch::ALWAYS {
         return State::There;
     }
-    // Others can be loading.
+    // Targets of other kinds can be loading.
     if seen.0 == EPOCH.load(Ordering::SeqCst) && kind == Kind::Function {
         return State::There;
     }
@@ -212,19 +212,19 @@ fn known_state(kind: Kind, number: usize, seen: Epoch) -> State {
     }
     match SEEN.get(number, &InFlight::begin()) {
         Some(since) if since >> 1 > seen.0 => State::Gone,
-        // Of types the runtime itself tells what it knows by then.
+        // For types that are loading, the runtime itself refuses unavailable information.
         Some(since) if since & 1 == 1 && kind != Kind::Class => State::Loading,
         Some(_) => State::There,
         None => State::Gone,
     }
 }
 
-/// The epoch of now.
+/// The current epoch.
 pub(crate) fn now() -> Epoch {
     Epoch(EPOCH.load(Ordering::SeqCst))
 }
 
-/// Notes whether a module is collectible, once it has been loaded.
+/// Records whether a loaded module is collectible.
 pub(crate) fn module_has_loaded(module: usize, is_collectible: bool) {
     lock(&LEDGER).modules.insert(module, is_collectible);
     if is_collectible {
@@ -232,13 +232,13 @@ pub(crate) fn module_has_loaded(module: usize, is_collectible: bool) {
     }
 }
 
-/// Notes that it cannot be told of a module that was loaded whether it is collectible.
+/// Records that there may be a collectible module.
 pub(crate) fn may_be_collectible() {
     HAS_COLLECTIBLE.store(true, Ordering::SeqCst);
     FOLLOWS.store(true, Ordering::SeqCst);
 }
 
-/// Whether a module is collectible, if that was noted.
+/// Whether a module is collectible, if that is recorded.
 pub(crate) fn is_collectible(module: usize) -> Option<bool> {
     lock(&LEDGER).modules.get(&module).copied()
 }
@@ -253,14 +253,14 @@ pub(crate) fn has_unloaded() -> bool {
     HAS_UNLOADED.load(Ordering::SeqCst)
 }
 
-/// A type or function that was seen, and of which it is not known yet what it depends on.
+/// Takes a recorded type or function whose dependencies are not known yet.
 pub(crate) fn unresolved() -> Option<(Kind, usize, Epoch)> {
     let (kind, number) = lock(&LEDGER).unresolved.pop_first()?;
     Some((kind, number, now()))
 }
 
-/// Notes the collectible modules that something depends on. None at all where that cannot be told: then
-/// it is not sure any more that it is there.
+/// Records the collectible modules that a target depends on. `None` means that they cannot be determined:
+/// the target then no longer counts as existing.
 pub(crate) fn resolved(number: usize, modules: Option<&BTreeSet<usize>>) {
     let mut ledger = lock(&LEDGER);
     if !ledger.is_known(number) {
@@ -279,8 +279,8 @@ pub(crate) fn resolved(number: usize, modules: Option<&BTreeSet<usize>>) {
     }
 }
 
-/// From now on a module and its assembly are refused, and what is known to depend on it. The calls that
-/// have not seen that are to be waited for.
+/// Records that a module is unloaded: the ids of the module, its assembly and their recorded dependents are
+/// refused from now on. The caller waits for the calls that may not have seen this.
 pub(crate) fn module_goes(module: usize, assembly: Option<usize>) {
     let mut ledger = lock(&LEDGER);
     ledger.modules.remove(&module);
@@ -299,7 +299,7 @@ pub(crate) fn module_goes(module: usize, assembly: Option<usize>) {
     ledger.next_epoch();
 }
 
-/// A module is gone: the number of its assembly can be that of another one.
+/// Records that a module is gone: the number of its assembly may be reused.
 pub(crate) fn module_is_gone(module: usize) {
     let mut ledger = lock(&LEDGER);
     let mut going = ledger.going.iter_mut();
@@ -308,8 +308,8 @@ pub(crate) fn module_is_gone(module: usize) {
     }
 }
 
-/// From now on this is refused. Whether it was known: then calls that have not seen that are to be waited
-/// for.
+/// Records that a target goes: its id is refused from now on. Returns whether it was recorded; the caller
+/// then waits for the calls that may not have seen this.
 pub(crate) fn goes(number: usize) -> bool {
     let mut ledger = lock(&LEDGER);
     if !ledger.is_known(number) {
@@ -320,12 +320,12 @@ pub(crate) fn goes(number: usize) -> bool {
     true
 }
 
-/// Frees memory that nobody reads from any more.
+/// Frees memory that is no longer read.
 pub(crate) fn free_retired(waited: &Waited) {
     lock(&LEDGER).writer.free_retired(waited);
 }
 
-/// A profiler begins. Whether it is the only one, so that nothing is known of what others have seen.
+/// Begins a profiler. If it is the only one, clears all records and returns true.
 pub(super) fn begin(by_attach: bool) -> bool {
     let mut ledger = lock(&LEDGER);
     ledger.profilers += 1;

@@ -1,7 +1,7 @@
-//! Managed threads: which ids stand for threads that have ended.
+//! Managed threads: the ids of threads that have ended.
 //!
-//! The runtime gives the numbers of ended threads to new ones at once, so that an id counts the ends that
-//! its number has seen, as a [`Generation`].
+//! The runtime soon reuses the numbers of ended threads, so an id contains the [`Generation`] of its
+//! number, which counts its earlier threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,17 +11,17 @@ use super::in_flight::{InFlight, Waited};
 use super::map::{Map, Writer};
 use crate::locks::lock;
 
-/// How many threads have had a number before this one.
+/// Distinguishes the threads that have had the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Generation(u32);
 
-/// The generation of numbers that no thread is known to have had before.
+/// The generation of numbers without a known earlier thread.
 static FIRST: AtomicU32 = AtomicU32::new(1);
-/// For each number that an ended thread has had its generation, twice; and one more while it is nobody's.
+/// For each number of an ended thread: twice its generation, plus one while no thread has the number.
 static ENDED: Map = Map::new();
 static WRITER: Mutex<Writer> = Mutex::new(Writer::new());
 
-/// How far the generations of profilers that run one after the other are apart.
+/// The distance between the generations of consecutive profilers.
 const PROFILER: u32 = 1 << 20;
 
 /// The generation of a thread that the runtime names now.
@@ -33,7 +33,7 @@ pub(crate) fn generation(thread: usize) -> Generation {
     }
 }
 
-/// What can be said of a thread. For a call that has begun, and is known to ask about it.
+/// The state of a thread. The caller is in a call in flight that is recorded as using it.
 #[inline]
 pub(crate) fn state(thread: usize, generation: Generation) -> State {
     let is_there = match ENDED.get(thread, &InFlight::begin()) {
@@ -43,7 +43,7 @@ pub(crate) fn state(thread: usize, generation: Generation) -> State {
     if is_there { State::There } else { State::Gone }
 }
 
-/// A thread begins: its number is that of a new one, if it was that of another.
+/// Records the start of a thread: if its number is that of an ended one, it now belongs to the new one.
 pub(crate) fn begins(thread: usize) {
     let mut writer = lock(&WRITER);
     let ended = ENDED.get(thread, &InFlight::begin());
@@ -52,7 +52,8 @@ pub(crate) fn begins(thread: usize) {
     }
 }
 
-/// A thread ends: its id is refused from now on. The calls that have not seen that are to be waited for.
+/// Records the end of a thread: its id is refused from now on. The caller waits for the calls that may not
+/// have seen this.
 pub(crate) fn ends(thread: usize) {
     let mut writer = lock(&WRITER);
     let value = match ENDED.get(thread, &InFlight::begin()) {
@@ -62,12 +63,12 @@ pub(crate) fn ends(thread: usize) {
     ENDED.set(&mut writer, thread, value);
 }
 
-/// Frees memory that nobody reads from any more.
+/// Frees memory that is no longer read.
 pub(crate) fn free_retired(waited: &Waited) {
     lock(&WRITER).free_retired(waited);
 }
 
-/// A profiler begins that knows nothing of threads that ended before.
+/// Clears all records for a new profiler.
 pub(super) fn begin() {
     let mut writer = lock(&WRITER);
     FIRST.fetch_add(PROFILER, Ordering::SeqCst);
