@@ -4,7 +4,7 @@ use std::thread;
 
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Result};
-use crate::runtime::{Reach, may_wait};
+use crate::runtime::{CallKind, may_wait};
 use clr_profiler_sys as sys;
 
 /// The newest interface of .NET Core 3.1.
@@ -25,7 +25,7 @@ pub(super) fn find_code(
         return Ok(());
     }
     // Refused under the same conditions as the call itself, before anything waits.
-    drop(info.native::<sys::ICorProfilerInfo>(call, Reach::Collection)?);
+    drop(info.native::<sys::ICorProfilerInfo>(call, CallKind::GcTriggers)?);
     // A thread that may not wait for others does not wait for a collection either.
     if !may_wait() || info.current_thread_id().is_err() {
         return Ok(());

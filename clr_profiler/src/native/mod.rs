@@ -29,22 +29,22 @@ macro_rules! native_call {
 /// wait.
 macro_rules! ask {
     (in gc $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@Suspension, $info, $interface::$method($($argument),*))
+        ask!(@LockFree, $info, $interface::$method($($argument),*))
     };
     (steady $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@Lock, $info, $interface::$method($($argument),*))
+        ask!(@GcNoTrigger, $info, $interface::$method($($argument),*))
     };
     (waiting $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@Wait, $info, $interface::$method($($argument),*))
+        ask!(@Waits, $info, $interface::$method($($argument),*))
     };
     ($info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
-        ask!(@Collection, $info, $interface::$method($($argument),*))
+        ask!(@GcTriggers, $info, $interface::$method($($argument),*))
     };
-    (@$reach:ident, $info:expr, $interface:ident::$method:ident($($argument:expr),*)) => {
+    (@$kind:ident, $info:expr, $interface:ident::$method:ident($($argument:expr),*)) => {
         $info
             .native::<clr_profiler_sys::$interface>(
                 concat!(stringify!($interface), "::", stringify!($method)),
-                $crate::runtime::Reach::$reach,
+                $crate::runtime::CallKind::$kind,
             )
             .and_then(|native| native_call!(&native, $interface::$method($($argument),*)))
     };

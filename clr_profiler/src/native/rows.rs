@@ -148,14 +148,14 @@ macro_rules! call_body {
 
 /// The native interface of a wrapper, and the `Asked` of the call.
 macro_rules! open {
-    (info [] $($rest:tt)*) => { open!(@Collection $($rest)*) };
-    (info [steady] $($rest:tt)*) => { open!(@Lock $($rest)*) };
-    (info [in gc] $($rest:tt)*) => { open!(@Suspension $($rest)*) };
-    (info [waiting] $($rest:tt)*) => { open!(@Wait $($rest)*) };
-    (@$reach:ident $interface:ident, $this:ident, $call:ident) => {{
+    (info [] $($rest:tt)*) => { open!(@GcTriggers $($rest)*) };
+    (info [steady] $($rest:tt)*) => { open!(@GcNoTrigger $($rest)*) };
+    (info [in gc] $($rest:tt)*) => { open!(@LockFree $($rest)*) };
+    (info [waiting] $($rest:tt)*) => { open!(@Waits $($rest)*) };
+    (@$kind:ident $interface:ident, $this:ident, $call:ident) => {{
         let info = $this.handle();
-        let reach = $crate::runtime::Reach::$reach;
-        let native = info.native::<clr_profiler_sys::$interface>($call, reach)?;
+        let kind = $crate::runtime::CallKind::$kind;
+        let native = info.native::<clr_profiler_sys::$interface>($call, kind)?;
         (native, $crate::native::Asked::of_info($call, info))
     }};
     (import [] $interface:ident, $this:ident, $call:ident) => {

@@ -110,15 +110,15 @@ pub(crate) const OBJECTS_MOVE: &str = "the collector can move objects on this th
 
 /// The locks that a call may take, and whether it may trigger a GC or wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum CallKind {
     /// It takes no lock: it is allowed while the runtime is suspended.
-    Suspension,
+    LockFree,
     /// It may wait for a lock, but does not trigger a GC.
-    Lock,
+    GcNoTrigger,
     /// It may trigger a GC, which moves objects.
-    Collection,
+    GcTriggers,
     /// It may run managed code, or wait for threads that do.
-    Wait,
+    Waits,
 }
 
 /// A version of the native interface.
@@ -263,7 +263,7 @@ impl ProfilerInfo {
         if self.0.version < 3 {
             return Ok(true);
         }
-        let native = self.native::<sys::ICorProfilerInfo3>(CALL, Reach::Suspension)?;
+        let native = self.native::<sys::ICorProfilerInfo3>(CALL, CallKind::LockFree)?;
         let (mut kind, null) = (0, std::ptr::null_mut);
         // SAFETY: only the kind is requested, and written to a local; the call allows null for the others.
         check(CALL, unsafe {
@@ -362,7 +362,7 @@ impl ProfilerInfo {
         request: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         // An error of the request is returned before waiting.
-        drop(self.native::<sys::ICorProfilerInfo3>(call, Reach::Lock)?);
+        drop(self.native::<sys::ICorProfilerInfo3>(call, CallKind::GcNoTrigger)?);
         self.0.suspensions.detach(call, request)
     }
 
@@ -392,10 +392,10 @@ impl ProfilerInfo {
     pub(crate) fn native<I: InfoInterface>(
         &self,
         call: &'static str,
-        reach: Reach,
+        kind: CallKind,
     ) -> Result<Native<'_, I>> {
         self.check_version(call, I::VERSION)?;
-        if reach != Reach::Suspension {
+        if kind != CallKind::LockFree {
             match suspended() {
                 Suspended::No => {}
                 Suspended::ForGc => {
@@ -414,7 +414,7 @@ impl ProfilerInfo {
                     ));
                 }
                 // Calls that load types or compile could move the object.
-                Suspended::InWalk if reach == Reach::Lock => {}
+                Suspended::InWalk if kind == CallKind::GcNoTrigger => {}
                 Suspended::InWalk => {
                     return Err(Error::rule(
                         call,
@@ -431,10 +431,10 @@ impl ProfilerInfo {
                 }
             }
         }
-        if matches!(reach, Reach::Collection | Reach::Wait) {
+        if matches!(kind, CallKind::GcTriggers | CallKind::Waits) {
             Moves::count_one();
         }
-        if reach == Reach::Wait && !may_wait() {
+        if kind == CallKind::Waits && !may_wait() {
             return Err(Error::rule(
                 call,
                 "the call may run managed code or wait for threads, and these may wait for the \

@@ -14,8 +14,8 @@ mod thread_state;
 
 pub(crate) use crate::locks::{lock, wait_while};
 pub(crate) use convert::{guid_of, slice, utf16_string, uuid, uuid_of};
+pub(crate) use handle::CallKind;
 pub use handle::ProfilerInfo;
-pub(crate) use handle::Reach;
 pub(crate) use own_library::{keep_loaded, own_library};
 pub(crate) use panics::{catch, message_of_panic, silence, silence_where};
 pub(crate) use thread_state::{

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 
 use crate::error::{Error, Result};
 use crate::native::{Answer, Asked};
-use crate::runtime::{ProfilerInfo, Reach};
+use crate::runtime::{CallKind, ProfilerInfo};
 use clr_profiler_sys as sys;
 
 /// The maximum length of a method body. No compiler accepts bodies of about this size.
@@ -57,7 +57,7 @@ impl<'info> MethodMalloc<'info> {
         // Refused and counted as in flight, like the calls of `ProfilerInfo`. It moves no object.
         let _in_flight = self
             .info
-            .native::<sys::ICorProfilerInfo>(CALL, Reach::Lock)?;
+            .native::<sys::ICorProfilerInfo>(CALL, CallKind::GcNoTrigger)?;
         // SAFETY: the runtime's side exists, as was just checked. Any size is valid; a failure is a null
         // pointer.
         let memory = unsafe { self.native.Alloc(length) }.cast::<u8>();
@@ -82,7 +82,7 @@ impl Drop for MethodMalloc<'_> {
     fn drop(&mut self) {
         let there = self
             .info
-            .native::<sys::ICorProfilerInfo>("IMethodMalloc::Release", Reach::Suspension);
+            .native::<sys::ICorProfilerInfo>("IMethodMalloc::Release", CallKind::LockFree);
         if there.is_ok() {
             // SAFETY: the runtime's side exists, and nobody uses the reference afterwards.
             unsafe { ManuallyDrop::drop(&mut self.native) };

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::handle::{Metadata, MetadataWriter};
 use crate::error::{Error, Hresult, Result};
 use crate::native::{Argument, Asked, length};
-use crate::runtime::{ProfilerInfo, Reach};
+use crate::runtime::{CallKind, ProfilerInfo};
 use clr_profiler_sys as sys;
 use sys::Interface;
 
@@ -45,7 +45,7 @@ impl ProfilerInfo {
         const CALL: &str = "MetaDataGetDispenser";
         let is_framework = self.is_framework()?;
         // Held while its address is used: the runtime may release the profiler.
-        let native = self.native::<sys::ICorProfilerInfo>(CALL, Reach::Collection)?;
+        let native = self.native::<sys::ICorProfilerInfo>(CALL, CallKind::GcTriggers)?;
         // One of its functions: vtables can be created at run time, but code is in the library.
         let code = native.vtable().base__.QueryInterface;
         let get = library::find(code as *const c_void).ok_or_else(|| {
