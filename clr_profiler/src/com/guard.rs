@@ -152,7 +152,7 @@ fn state<C: Context>(callback: Callback, owner: Owner) -> ThreadState {
     ThreadState {
         // A callback within a callback of a suspended runtime inherits the suspension.
         suspended: if C::GC { Suspended::ForGc } else { suspended() },
-        objects_stay: callback.is_cooperative(),
+        is_cooperative: callback.is_cooperative(),
         may_wait: callback.may_wait(),
         is_loading: is_loading() || callback.is_loading(),
         owner,

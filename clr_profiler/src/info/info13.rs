@@ -6,7 +6,7 @@ use super::handle::{OBJECTS_MOVE, Sealed};
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Result};
 use crate::ids::ObjectId;
-use crate::runtime::objects_stay;
+use crate::runtime::is_cooperative;
 use clr_profiler_sys as sys;
 
 /// The effect of a handle on its object.
@@ -116,7 +116,7 @@ pub trait CorProfilerInfo13: Sealed {
         let info = self.handle();
         info.check_version(CALL, 13)?;
         // The native call succeeds in preemptive mode, too.
-        if !objects_stay() {
+        if !is_cooperative() {
             return Err(Error::rule(CALL, OBJECTS_MOVE));
         }
         ask!(

@@ -24,7 +24,7 @@ pub(crate) struct ThreadState {
     pub(crate) suspended: Suspended,
     /// Whether the thread is in cooperative mode: a collection waits for it, unless it makes a call that may
     /// trigger a GC.
-    pub(crate) objects_stay: bool,
+    pub(crate) is_cooperative: bool,
     /// Whether it may wait for another thread.
     pub(crate) may_wait: bool,
     /// Whether the callback reports that a module or an assembly is still being loaded.
@@ -56,7 +56,7 @@ thread_local! {
     static STATE: Cell<ThreadState> = const {
         Cell::new(ThreadState {
             suspended: Suspended::No,
-            objects_stay: false,
+            is_cooperative: false,
             may_wait: true,
             is_loading: false,
             owner: Owner::PROFILER,
@@ -70,8 +70,8 @@ pub(crate) fn suspended() -> Suspended {
 }
 
 /// Whether objects cannot move while this thread makes no GC-triggering call.
-pub(crate) fn objects_stay() -> bool {
-    STATE.get().objects_stay
+pub(crate) fn is_cooperative() -> bool {
+    STATE.get().is_cooperative
 }
 
 /// Whether this thread may wait for another one. In cooperative mode it must not, because a suspension of the
@@ -136,7 +136,7 @@ pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
     let state = STATE.get();
     let _mark = Mark::set(ThreadState {
         suspended: Suspended::InHook,
-        objects_stay: true,
+        is_cooperative: true,
         may_wait: false,
         ..state
     });

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ObjectId};
-use crate::runtime::objects_stay;
+use crate::runtime::is_cooperative;
 use fields::{instance_fields, static_field};
 use region::Region;
 use value::Kind;
@@ -324,7 +324,7 @@ impl ProfilerInfo {
             Kind::Reference | Kind::Struct(_) => true,
             _ => statics.contains(StaticKind::THREAD),
         };
-        if is_in_heap && !objects_stay() {
+        if is_in_heap && !is_cooperative() {
             return Err(Error::rule("reading a static field", OBJECTS_MOVE));
         }
         let address = if statics.contains(StaticKind::THREAD) {
