@@ -113,7 +113,7 @@ pub unsafe fn get_class_object(
     };
     let clsid = uuid_of(clsid);
     let Some(class) = classes.iter().find(|class| class.clsid == clsid) else {
-        tell_unknown(&clsid, classes);
+        report_unknown(&clsid, classes);
         return sys::CLASS_E_CLASSNOTAVAILABLE.0;
     };
     // SAFETY: the caller guarantees null or a GUID.
@@ -131,7 +131,7 @@ pub unsafe fn get_class_object(
 
 /// Reports a wrong class id, which nothing else reports.
 #[cold]
-fn tell_unknown(clsid: &Uuid, classes: &[Class]) {
+fn report_unknown(clsid: &Uuid, classes: &[Class]) {
     let known: Vec<String> = classes
         .iter()
         .map(|class| format!("{{{}}}", class.clsid.hyphenated()))

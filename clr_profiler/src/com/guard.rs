@@ -11,9 +11,9 @@ use super::object::{Live, Object, Phase};
 use crate::error::Result;
 use crate::events::Callback;
 use crate::info::GcScope;
-use crate::profiler::{Attached, Component, Failure, FailureCause, Profiler, tell};
+use crate::profiler::{Attached, Component, Failure, FailureCause, Profiler, report};
 use crate::runtime::{
-    Mark, Owner, ProfilerInfo, Suspended, ThreadState, catch, is_loading, suspended,
+    Owner, ProfilerInfo, StateGuard, Suspended, ThreadState, catch, is_loading, suspended,
 };
 
 /// The handle that a callback gets for its calls of the runtime.
@@ -97,11 +97,11 @@ fn dispatch_to_all<C: Context, R: Answer>(
     of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
     let of_profiler = || match object.phase() {
-        Phase::Retired => R::NONE,
+        Phase::Disabled => R::NONE,
         _ => call_profiler(object, live, callback, of_profiler),
     };
     match object.phase() {
-        Phase::Active | Phase::Retired => {}
+        Phase::Active | Phase::Disabled => {}
         Phase::Created | Phase::Failed | Phase::ShutDown => return None,
     }
     let last = callback.reaches_the_library_last();
@@ -170,7 +170,7 @@ fn call_profiler<C: Context, R>(
     if object.phase() != Phase::Active {
         return None;
     }
-    let _mark = Mark::set(state::<C>(callback, Owner::PROFILER));
+    let _guard = StateGuard::set(state::<C>(callback, Owner::PROFILER));
     match catch(|| user_code(&*live.profiler, C::of(&live.info))) {
         Ok(Ok(answer)) => return Some(answer),
         Ok(Err(error)) => failed(live, callback, None, FailureCause::Error(error), false),
@@ -187,7 +187,7 @@ pub(super) fn call_component<C: Context, R>(
     attached: &Attached,
     user_code: impl FnOnce(&dyn Component, &C) -> Result<R>,
 ) -> Option<R> {
-    let _mark = Mark::set(state::<C>(callback, owner));
+    let _guard = StateGuard::set(state::<C>(callback, owner));
     let (cause, disabled) = match catch(|| user_code(attached.component(), C::of(&live.info))) {
         Ok(Ok(answer)) => return Some(answer),
         Ok(Err(error)) => (FailureCause::Error(error), false),
@@ -203,7 +203,7 @@ fn panicked(object: &Object, live: &Live, callback: Callback, message: String) {
         .panics
         .fetch_add(1, Ordering::Relaxed)
         .saturating_add(1);
-    let retired = panics >= live.panic_limit && object.advance(Phase::Retired);
+    let retired = panics >= live.panic_limit && object.advance(Phase::Disabled);
     failed(live, callback, None, FailureCause::Panic(message), retired);
 }
 
@@ -215,7 +215,7 @@ pub(super) fn failed(
     cause: FailureCause,
     retired: bool,
 ) {
-    tell(
+    report(
         live.on_failure.as_ref(),
         Failure {
             retired,

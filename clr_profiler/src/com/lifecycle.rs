@@ -94,14 +94,14 @@ fn start(
             });
         }
         if hook.is_some() {
-            profiler::tell(hook, failure);
+            profiler::report(hook, failure);
         }
     }
     // The unused hook is user code, too.
     let _ = catch(move || drop(setup));
     // The runtime deletes its side, but threads of the profiler may have handles.
     if let Some(info) = handle {
-        info.cut_off();
+        info.invalidate();
     }
     // Only after a failure code does the runtime continue without this profiler.
     if answer.0 < 0 { answer } else { sys::E_FAIL }
@@ -147,11 +147,11 @@ fn try_start(
             None => Ok(()),
         })
         .inspect(|()| info.open_unless_attached());
-    if let (Some(error), Some(live)) = (left_out, object.live.get()) {
+    if let (Some(error), Some(live)) = (omitted, object.live.get()) {
         let failure = Failure::in_callback(Callback::ExceptionThrown, FailureCause::Error(error));
         let _ = catch(|| profiler::write(&failure));
         if live.on_failure.is_some() {
-            profiler::tell(live.on_failure.as_ref(), failure);
+            profiler::report(live.on_failure.as_ref(), failure);
         }
     }
     match (&started, object.live.get()) {
@@ -178,7 +178,7 @@ pub(super) unsafe extern "system" fn shutdown(this: *mut c_void) -> HRESULT {
                 failed(live, Callback::Shutdown, None, cause, false);
             }
         }
-        if matches!(phase, Phase::Active | Phase::Retired) {
+        if matches!(phase, Phase::Active | Phase::Disabled) {
             for (owner, attached) in live.components.of(Callback::Shutdown) {
                 call_component(
                     live,
@@ -208,7 +208,7 @@ pub(super) unsafe extern "system" fn load_as_notification_only(
         object.as_notification.store(is_one, Ordering::Relaxed);
         *answer = BOOL::from(is_one);
         if !is_one {
-            tell_if_listed(&object.class.clsid);
+            report_if_listed(&object.class.clsid);
         }
     }
     sys::S_OK
@@ -217,7 +217,7 @@ pub(super) unsafe extern "system" fn load_as_notification_only(
 /// Reports a profiler that is listed as a notification profiler without being one. It runs instead of the
 /// main profiler or not at all, and nothing else reports this.
 #[cold]
-fn tell_if_listed(clsid: &Uuid) {
+fn report_if_listed(clsid: &Uuid) {
     let is_named = |variable: &str| {
         let value = std::env::var(variable).unwrap_or_default();
         let clsid = clsid.hyphenated().to_string();

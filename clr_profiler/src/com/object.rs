@@ -24,7 +24,7 @@ pub(super) enum Phase {
     /// Callbacks reach the profiler.
     Active,
     /// Disabled after too many panics: callbacks reach only the components.
-    Retired,
+    Disabled,
     /// `initialize` has failed: callbacks return at once.
     Failed,
     /// The runtime has shut down: callbacks that still arrive return at once.
@@ -86,7 +86,7 @@ impl Object {
         match self.phase.load(Ordering::Acquire) {
             phase if phase == Phase::Active as u8 => Phase::Active,
             phase if phase == Phase::Created as u8 => Phase::Created,
-            phase if phase == Phase::Retired as u8 => Phase::Retired,
+            phase if phase == Phase::Disabled as u8 => Phase::Disabled,
             phase if phase == Phase::Failed as u8 => Phase::Failed,
             _ => Phase::ShutDown,
         }
@@ -133,7 +133,7 @@ impl Object {
             let object = unsafe { Box::from_raw(this.cast::<Self>()) };
             if let Some(live) = object.live.get() {
                 profiler::stopped(live.on_failure.as_ref());
-                live.info.cut_off();
+                live.info.invalidate();
             }
             // The profiler's own `drop` is user code.
             let _ = catch(move || drop(object));

@@ -60,14 +60,14 @@ const FILTER_ENDS: u32 = 255;
 /// ```
 pub struct ExceptionEvents {
     provider: RuntimeProvider,
-    tell: Box<Tell>,
+    report: Box<Report>,
     /// Whether exceptions are reported only where the callbacks of exceptions are dangerous.
     is_instead: bool,
     /// Whether exceptions are reported on this runtime.
     is_told: AtomicBool,
 }
 
-type Tell = dyn Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync;
+type Report = dyn Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync;
 
 /// An event of an exception, on the thread that raised it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,18 +103,18 @@ pub struct ThrownException {
 }
 
 impl ExceptionEvents {
-    /// Creates the component, to be [attached](Setup::attach): `tell` is called on the thread of the
+    /// Creates the component, to be [attached](Setup::attach): `report` is called on the thread of the
     /// exception, until the process ends.
     ///
     /// Calls `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
     /// [`HIGH_MONITOR_EVENT_PIPE`](EventMask::HIGH_MONITOR_EVENT_PIPE). It cannot be attached on .NET Core
     /// 3.1, which is too old.
     pub fn new(
-        tell: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
+        report: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self {
             provider: RuntimeProvider::default(),
-            tell: Box::new(tell),
+            report: Box::new(report),
             is_instead: false,
             is_told: AtomicBool::new(false),
         }
@@ -125,11 +125,11 @@ impl ExceptionEvents {
     /// [`MONITOR_EXCEPTIONS`](EventMask::MONITOR_EXCEPTIONS) from the setup, so that the callbacks are not
     /// called. On other runtimes it does nothing.
     pub fn instead_of_callbacks(
-        tell: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
+        report: impl Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self {
             is_instead: true,
-            ..Self::new(tell)
+            ..Self::new(report)
         }
     }
 }
@@ -168,7 +168,7 @@ impl Component for ExceptionEvents {
         if !is_one || !self.provider.has_raised(info, event) {
             return Ok(());
         }
-        read(event.id, event.payload).map_or(Ok(()), |event| (self.tell)(info, event))
+        read(event.id, event.payload).map_or(Ok(()), |event| (self.report)(info, event))
     }
 }
 

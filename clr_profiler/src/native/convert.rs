@@ -225,7 +225,7 @@ arguments! {
     &mut [T] => Self, of [T] = |memory, _| Ok(memory);
     /// Refused if the object may have moved.
     ObjectId<'_> => usize = |object, asked| match asked.info {
-        Some(info) => info.place_of(asked.call, object),
+        Some(info) => info.address_of(asked.call, object),
         None => Ok(object.address()),
     };
 }

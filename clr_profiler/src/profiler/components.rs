@@ -106,7 +106,7 @@ pub(crate) struct Components {
 
 /// The facts about components that are available with nothing but the runtime's handle.
 #[derive(Debug, Default)]
-struct Known {
+struct Registered {
     /// Names and events.
     components: OnceLock<Vec<(Arc<str>, EventMask)>>,
     /// The events of the profiler itself.
@@ -125,7 +125,7 @@ impl Components {
         let components = all
             .iter()
             .map(|attached| (Arc::clone(&attached.name), attached.events));
-        let known = info.extension::<Known>();
+        let known = info.extension::<Registered>();
         let _ = known.components.set(components.collect());
         let _ = known.profiler.set(events);
         let wanted = |set: CallbackSet, attached: &Attached| set.union(attached.callbacks);
@@ -175,13 +175,13 @@ impl Components {
 
 /// Whether there are components other than the library's own ones.
 pub(crate) fn has_components(info: &ProfilerInfo) -> bool {
-    let known = info.extension::<Known>().components.get();
+    let known = info.extension::<Registered>().components.get();
     known.is_some_and(|known| !known.is_empty())
 }
 
 /// The events that the profiler and the components need, except for this owner.
 pub(crate) fn needed_without(info: &ProfilerInfo, owner: Owner) -> EventMask {
-    let known = info.extension::<Known>();
+    let known = info.extension::<Registered>();
     let components = known.components.get().into_iter().flatten().enumerate();
     let others = components.filter(|(index, _)| owner.index() != Some(*index));
     let own = known.profiler.get().copied().unwrap_or_default();
@@ -190,7 +190,7 @@ pub(crate) fn needed_without(info: &ProfilerInfo, owner: Owner) -> EventMask {
 
 /// The owner as a text: the profiler, or the name of the component.
 pub(crate) fn name_of(info: &ProfilerInfo, owner: Owner) -> String {
-    let known = info.extension::<Known>().components.get();
+    let known = info.extension::<Registered>().components.get();
     let index = owner.index();
     let known = index.zip(known).and_then(|(index, known)| known.get(index));
     described(known.map(|(name, _)| name))

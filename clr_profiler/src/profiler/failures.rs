@@ -13,7 +13,7 @@ static RUNNING: Mutex<Vec<FailureHook>> = Mutex::new(Vec::new());
 
 /// Reports a failure.
 #[cold]
-pub(crate) fn tell(hook: Option<&FailureHook>, failure: Failure) {
+pub(crate) fn report(hook: Option<&FailureHook>, failure: Failure) {
     // The hook is user code, and so are the error's `Display` and `drop`.
     let _ = catch(move || {
         match hook {
@@ -27,17 +27,17 @@ pub(crate) fn tell(hook: Option<&FailureHook>, failure: Failure) {
 /// Reports a panic in a function that rewritten code has called.
 #[cold]
 pub(crate) fn native_call_panicked(message: String) {
-    tell_all(FailurePlace::NativeCall, message);
+    report_to_all(FailurePlace::NativeCall, message);
 }
 
 /// Reports a panic on a thread of a component of the library.
 #[cold]
 pub(crate) fn thread_panicked(message: String) {
-    tell_all(FailurePlace::Thread, message);
+    report_to_all(FailurePlace::Thread, message);
 }
 
 /// Reports a panic whose profiler is not known to all hooks.
-fn tell_all(place: FailurePlace, message: String) {
+fn report_to_all(place: FailurePlace, message: String) {
     let failure = Failure {
         place,
         cause: FailureCause::Panic(message),

@@ -15,7 +15,7 @@ pub(crate) use ends::Ends;
 pub use failure::{Failure, FailureCause, FailurePlace};
 #[cfg(test)]
 pub(crate) use failures::tests::with_hook;
-pub(crate) use failures::{native_call_panicked, started, stopped, tell, thread_panicked};
+pub(crate) use failures::{native_call_panicked, report, started, stopped, thread_panicked};
 pub(crate) use setup::FailureHook;
 pub use setup::Setup;
 pub use traits::{Component, Profiler};

@@ -40,13 +40,13 @@ pub struct Setup {
     /// The components that are being attached; each is attached by the previous one.
     attaching: Vec<Attaching>,
     /// The owner of the ReJIT parameters.
-    rejit: Option<Who>,
+    rejit: Option<OwnerName>,
     /// The owner of the hooks.
-    hooks: Option<Who>,
+    hooks: Option<OwnerName>,
 }
 
 /// The profiler, or the component of this name.
-type Who = Option<Arc<str>>;
+type OwnerName = Option<Arc<str>>;
 
 /// A component that is being attached.
 struct Attaching {
@@ -227,7 +227,7 @@ impl Setup {
     }
 
     /// Removes the events that were not requested by name and would endanger the program on this runtime.
-    pub(crate) fn leave_out_dangers(&mut self, info: &ProfilerInfo) -> Option<Error> {
+    pub(crate) fn omit_dangerous_events(&mut self, info: &ProfilerInfo) -> Option<Error> {
         let exceptions = EventMask::MONITOR_EXCEPTIONS;
         if !self.events.contains(exceptions) || self.named.contains(exceptions) {
             return None;

@@ -34,7 +34,7 @@ struct Runtime {
     /// The newest interface that the runtime has; its vtable begins with those of the older ones.
     ///
     /// The runtime deletes it after the profiler was detached or could not start, whatever references there
-    /// are: from then on it must not be used, see `cut_off`.
+    /// are: from then on it must not be used, see `invalidate`.
     newest: ManuallyDrop<IUnknown>,
     /// The version of that interface: 15 for `ICorProfilerInfo15`.
     version: u8,
@@ -48,7 +48,7 @@ struct Runtime {
     gate: StartGate,
     /// The suspensions of the runtime, and a detach that waits for their end.
     suspensions: Suspensions,
-    /// Whether calls are allowed: [`OPEN`], [`SHUT_DOWN`] or [`CUT_OFF`].
+    /// Whether calls are allowed: [`OPEN`], [`SHUT_DOWN`] or [`INVALID`].
     state: AtomicU8,
     /// The values that components store for this runtime.
     extensions: Extensions,
@@ -58,7 +58,7 @@ const OPEN: u8 = 0;
 /// The runtime has shut down.
 const SHUT_DOWN: u8 = 1;
 /// The runtime has deleted its side, or is about to.
-const CUT_OFF: u8 = 2;
+const INVALID: u8 = 2;
 
 // SAFETY: the runtime's info object may be called on any thread, and its reference count is atomic;
 // corprof.idl and the runtime's documentation say which calls need which thread, and the runtime checks that
@@ -80,7 +80,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        if *self.state.get_mut() != CUT_OFF {
+        if *self.state.get_mut() != INVALID {
             // SAFETY: this is the only reference, nothing uses it afterwards, and the runtime's side still
             // exists.
             unsafe { ManuallyDrop::drop(&mut self.newest) };
@@ -310,9 +310,9 @@ impl ProfilerInfo {
 
     /// Refuses all calls from now on, and waits until none is in flight: the runtime is about to delete its
     /// side. The caller is in a call from the runtime.
-    pub(crate) fn cut_off(&self) {
-        match self.0.state.swap(CUT_OFF, Ordering::SeqCst) {
-            CUT_OFF => return,
+    pub(crate) fn invalidate(&self) {
+        match self.0.state.swap(INVALID, Ordering::SeqCst) {
+            INVALID => return,
             OPEN => lifetimes::end(),
             _ => {}
         }
@@ -367,7 +367,7 @@ impl ProfilerInfo {
     }
 
     /// The address of an object, if its id is still valid.
-    pub(crate) fn place_of(&self, call: &'static str, object: ObjectId<'_>) -> Result<usize> {
+    pub(crate) fn address_of(&self, call: &'static str, object: ObjectId<'_>) -> Result<usize> {
         if !object.is_in_place() {
             return Err(Error::rule(
                 call,

@@ -19,6 +19,6 @@ pub use handle::ProfilerInfo;
 pub(crate) use own_library::{keep_loaded, own_library};
 pub(crate) use panics::{catch, message_of_panic, silence, silence_where};
 pub(crate) use thread_state::{
-    Mark, Owner, Suspended, ThreadState, in_hook, in_walk, is_cooperative, is_loading, may_wait,
-    outside_of_hook, owned_by, owner, set_suspended, suspended, without_waiting,
+    Owner, StateGuard, Suspended, ThreadState, in_hook, in_walk, is_cooperative, is_loading,
+    may_wait, outside_of_hook, owned_by, owner, set_suspended, suspended, without_waiting,
 };

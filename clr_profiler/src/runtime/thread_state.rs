@@ -92,7 +92,7 @@ pub(crate) fn owner() -> Owner {
 
 /// Runs code of this owner outside of the owner's callbacks.
 pub(crate) fn owned_by<R>(owner: Owner, code: impl FnOnce() -> R) -> R {
-    let _mark = Mark::set(ThreadState {
+    let _guard = StateGuard::set(ThreadState {
         owner,
         ..STATE.get()
     });
@@ -107,7 +107,7 @@ pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
         // This state refuses more.
         other => other,
     };
-    let _mark = Mark::set(ThreadState {
+    let _guard = StateGuard::set(ThreadState {
         suspended,
         may_wait: false,
         ..state
@@ -117,7 +117,7 @@ pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
 
 /// Runs `code` while other threads may be suspended: it must not wait for one.
 pub(crate) fn without_waiting<R>(code: impl FnOnce() -> R) -> R {
-    let _mark = Mark::set(ThreadState {
+    let _guard = StateGuard::set(ThreadState {
         may_wait: false,
         ..STATE.get()
     });
@@ -134,7 +134,7 @@ pub(crate) fn set_suspended(suspended: Suspended) -> Suspended {
 /// Runs a hook of compiled code. Calls that wait for the runtime are refused in it, and objects do not move.
 pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
     let state = STATE.get();
-    let _mark = Mark::set(ThreadState {
+    let _guard = StateGuard::set(ThreadState {
         suspended: Suspended::InHook,
         is_cooperative: true,
         may_wait: false,
@@ -146,7 +146,7 @@ pub(crate) fn in_hook<R>(code: impl FnOnce() -> R) -> R {
 /// Makes a call that is allowed in hooks, but not elsewhere with that state.
 pub(crate) fn outside_of_hook<R>(call: impl FnOnce() -> R) -> R {
     let state = STATE.get();
-    let _mark = Mark::set(ThreadState {
+    let _guard = StateGuard::set(ThreadState {
         suspended: Suspended::No,
         ..state
     });
@@ -154,15 +154,15 @@ pub(crate) fn outside_of_hook<R>(call: impl FnOnce() -> R) -> R {
 }
 
 /// Sets the state of this thread until it is dropped.
-pub(crate) struct Mark(ThreadState);
+pub(crate) struct StateGuard(ThreadState);
 
-impl Mark {
+impl StateGuard {
     pub(crate) fn set(state: ThreadState) -> Self {
         Self(STATE.replace(state))
     }
 }
 
-impl Drop for Mark {
+impl Drop for StateGuard {
     fn drop(&mut self) {
         STATE.set(self.0);
     }

@@ -206,7 +206,7 @@ pub trait CorProfilerInfo2: Sealed {
         let rank = class.rank as usize;
         let (mut sizes, mut lower_bounds) = (zeroed(rank)?, zeroed(rank)?);
         let mut data = std::ptr::null_mut();
-        let object = info.place_of(CALL, object)?;
+        let object = info.address_of(CALL, object)?;
         ask!(
             in gc info,
             ICorProfilerInfo2::GetArrayObjectInfo(
