@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::kept::{InUse, Kept};
+use super::module_bound::{InUse, ModuleBound};
 use crate::error::{Hresult, Result};
 use crate::lifetimes::InFlight;
 use crate::native::typed;
@@ -19,16 +19,16 @@ const BATCH: usize = 16;
 
 /// The interface of an enumeration, which also closes it.
 pub(crate) enum Source<'m> {
-    Import(&'m Kept<sys::IMetaDataImport2>),
-    Assembly(Kept<sys::IMetaDataAssemblyImport>),
+    Import(&'m ModuleBound<sys::IMetaDataImport2>),
+    Assembly(ModuleBound<sys::IMetaDataAssemblyImport>),
 }
 
 impl Source<'_> {
     /// Prevents the unload of the module during this call.
-    fn hold(&self, call: &'static str) -> Result<InFlight> {
+    fn pin(&self, call: &'static str) -> Result<InFlight> {
         match self {
-            Self::Import(import) => import.hold(call),
-            Self::Assembly(assembly) => assembly.hold(call),
+            Self::Import(import) => import.pin(call),
+            Self::Assembly(assembly) => assembly.pin(call),
         }
     }
 }
@@ -173,7 +173,7 @@ impl<'m, T> MetadataIter<'m, T> {
         (self.taken, self.given) = (0, 0);
         // An error is returned once.
         self.ended = true;
-        let _in_use = self.source.hold(self.call)?;
+        let _in_use = self.source.pin(self.call)?;
         let answer = (self.next)(
             &mut self.native,
             self.batch.as_mut_ptr(),
@@ -216,7 +216,7 @@ impl<T> Drop for MetadataIter<'_, T> {
             return;
         }
         // After an unload of the module nothing is left to close.
-        let Ok(_in_use) = self.source.hold(self.call) else {
+        let Ok(_in_use) = self.source.pin(self.call) else {
             return;
         };
         // SAFETY: the enumeration was opened by this interface and is closed once.

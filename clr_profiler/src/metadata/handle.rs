@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::kept::Kept;
+use super::module_bound::ModuleBound;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::native::{Argument, Asked, answers, arguments};
@@ -23,7 +23,7 @@ opaque! { Metadata<'_>, MetadataWriter<'_> }
 /// [`module_metadata`](crate::info::CorProfilerInfo::module_metadata); do not keep it after the callback,
 /// because the module can be unloaded.
 pub struct Metadata<'info> {
-    pub(super) import: Kept<sys::IMetaDataImport2>,
+    pub(super) import: ModuleBound<sys::IMetaDataImport2>,
     /// Whether it was opened from a file or memory, and so has a storage that calls can return.
     pub(super) has_storage: bool,
     /// Whether its calls take a lock, with which some of them would deadlock.
@@ -59,7 +59,7 @@ impl<'info> Metadata<'info> {
 
     pub(super) fn from_native(import: sys::IMetaDataImport2, module: Option<ModuleId>) -> Self {
         Self {
-            import: Kept::new(import, module),
+            import: ModuleBound::new(import, module),
             has_storage: false,
             locks_itself: true,
             info: PhantomData,
@@ -126,7 +126,7 @@ arguments! {
 /// `module_load_finished`, before other threads use the module, or hold a lock.
 pub struct MetadataWriter<'info> {
     metadata: Metadata<'info>,
-    pub(super) emit: Kept<sys::IMetaDataEmit2>,
+    pub(super) emit: ModuleBound<sys::IMetaDataEmit2>,
 }
 
 impl<'info> MetadataWriter<'info> {

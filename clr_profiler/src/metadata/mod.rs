@@ -24,7 +24,7 @@ mod enumerate;
 mod handle;
 mod import;
 mod import2;
-mod kept;
+mod module_bound;
 mod names;
 mod parts;
 mod rare;

@@ -9,7 +9,7 @@ use super::handle::{Metadata, MetadataWriter, Sealed};
 use super::import::TypeRefProps;
 use crate::error::{Error, Hresult, Result};
 use crate::info::ComObject;
-use crate::metadata::kept::{InUse, Kept};
+use crate::metadata::module_bound::{InUse, ModuleBound};
 use crate::native::{
     Answer, Asked, Com, Object, Text, answers, any_token, arguments, cast, unknown, value,
 };
@@ -150,7 +150,7 @@ unsafe impl Interface for TypeInfo {
 /// error that says so.
 #[doc(alias = "ICeeGen")]
 pub struct CeeGen<'w> {
-    native: Kept<sys::ICeeGen>,
+    native: ModuleBound<sys::ICeeGen>,
     writer: PhantomData<&'w ()>,
 }
 
@@ -351,13 +351,13 @@ arguments! {
 }
 
 /// Declares the interfaces of handlers, one in each row: the method and its event.
-macro_rules! told {
+macro_rules! handler_interfaces {
     ($($interface:ident::$method:ident($($argument:ident: $type:ty),*) = $event:expr;)*) => {
         // SAFETY: each vtable begins with `unknown`, and its function takes the value of the object.
         unsafe impl Com for Events {
             fn vtable(iid: &GUID) -> Option<*const IUnknown_Vtbl> {
                 $(if *iid == sys::$interface::IID {
-                    unsafe extern "system" fn tell(
+                    unsafe extern "system" fn callback(
                         this: *mut c_void $(, $argument: $type)*
                     ) -> HRESULT {
                         // SAFETY: the caller holds a reference.
@@ -369,7 +369,7 @@ macro_rules! told {
                     type Vtable = <sys::$interface as Interface>::Vtable;
                     static VTABLE: Vtable = Vtable {
                         base__: unknown::<Events>(),
-                        $method: tell,
+                        $method: callback,
                     };
                     return Some((&raw const VTABLE).cast());
                 })*
@@ -379,7 +379,7 @@ macro_rules! told {
     };
 }
 
-told! {
+handler_interfaces! {
     IMapToken::Map(from: u32, to: u32)
         = |events, from, to| events.token_mapped(Token::new(from), Token::new(to));
     IMetaDataError::OnError(error: HRESULT, token: u32)

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::handle::{Metadata, Sealed};
 use crate::error::{Error, Hresult, Result};
-use crate::metadata::kept::InUse;
+use crate::metadata::module_bound::InUse;
 use crate::native::any_token;
 use crate::native::{Asked, blob, utf8};
 use clr_profiler_il::token::Token;

@@ -11,12 +11,12 @@ use super::{lock, wait_while};
 /// that does not exist yet. The gate is shut for good when the runtime shuts down or releases the profiler.
 #[derive(Default)]
 pub(crate) struct StartGate {
-    state: Mutex<State>,
+    state: Mutex<GateState>,
     changed: Condvar,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum GateState {
     #[default]
     Closed,
     Open,
@@ -27,23 +27,23 @@ impl StartGate {
     /// Opens the gate: the profiler has started.
     pub(super) fn open(&self) {
         let mut state = lock(&self.state);
-        if *state == State::Closed {
-            *state = State::Open;
+        if *state == GateState::Closed {
+            *state = GateState::Open;
         }
         self.changed.notify_all();
     }
 
     /// Shuts the gate: the profiler has ended, or will not start.
     pub(super) fn shut(&self) {
-        *lock(&self.state) = State::Shut;
+        *lock(&self.state) = GateState::Shut;
         self.changed.notify_all();
     }
 
     /// Waits for the start; `false` if there will be none, or if `is_stopped` becomes true before.
     pub(crate) fn pass(&self, is_stopped: impl Fn() -> bool) -> bool {
-        let wait = |state: &mut State| *state == State::Closed && !is_stopped();
+        let wait = |state: &mut GateState| *state == GateState::Closed && !is_stopped();
         let state = wait_while(&self.changed, lock(&self.state), wait);
-        *state == State::Open && !is_stopped()
+        *state == GateState::Open && !is_stopped()
     }
 
     /// Wakes the waiting threads, which check again whether they are stopped.

@@ -12,12 +12,12 @@ use crate::error::{Error, Hresult, Result};
 /// suspended. So a detach waits until there is no suspension, and none begins after the request.
 #[derive(Default)]
 pub(super) struct Suspensions {
-    state: Mutex<State>,
+    state: Mutex<SuspensionState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct SuspensionState {
     /// Current suspensions, and those that are about to begin.
     count: u32,
     detach: Detach,
@@ -91,7 +91,7 @@ impl Suspensions {
     }
 
     /// Waits for the end of all suspensions, and returns the locked state.
-    fn none(&self) -> MutexGuard<'_, State> {
+    fn none(&self) -> MutexGuard<'_, SuspensionState> {
         wait_while(&self.changed, lock(&self.state), |state| state.count != 0)
     }
 }

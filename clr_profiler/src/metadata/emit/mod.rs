@@ -12,7 +12,7 @@ use super::signature::{AsSignature, checked};
 use super::stream::{to_memory, to_stream};
 use super::value::ConstantValue;
 use crate::error::{Error, Hresult, Result};
-use crate::metadata::kept::InUse;
+use crate::metadata::module_bound::InUse;
 use crate::native::{Asked, any_token, length, read_array, start_or_null};
 use clr_profiler_il::attributes::{
     EventAttributes, FieldAttributes, MethodAttributes, MethodImplAttributes, PInvokeAttributes,

@@ -1,4 +1,4 @@
-//! [`Kept`]: an interface to the metadata of a module, valid as long as the module is loaded.
+//! [`ModuleBound`]: an interface to the metadata of a module, valid as long as the module is loaded.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -13,7 +13,7 @@ use sys::Interface;
 
 /// An interface to metadata, possibly that of a loaded module, which the runtime frees with the module
 /// whatever references there are.
-pub(crate) struct Kept<I: Interface> {
+pub(crate) struct ModuleBound<I: Interface> {
     interface: ManuallyDrop<I>,
     /// The module; `None` if the metadata was opened from a file or memory, and is freed with its last
     /// reference.
@@ -35,7 +35,7 @@ impl<T> Deref for InUse<T> {
     }
 }
 
-impl<I: Interface> Kept<I> {
+impl<I: Interface> ModuleBound<I> {
     pub(super) fn new(interface: I, module: Option<ModuleId>) -> Self {
         Self {
             interface: ManuallyDrop::new(interface),
@@ -45,7 +45,7 @@ impl<I: Interface> Kept<I> {
 
     /// Prevents the unload of the module during this call.
     #[inline]
-    pub(super) fn hold(&self, call: &'static str) -> Result<InFlight> {
+    pub(super) fn pin(&self, call: &'static str) -> Result<InFlight> {
         let in_flight = InFlight::begin();
         if let Some(module) = self.module {
             if suspended() == Suspended::ForGc {
@@ -63,7 +63,7 @@ impl<I: Interface> Kept<I> {
     /// The interface for this call.
     #[inline]
     pub(crate) fn in_use(&self, call: &'static str) -> Result<InUse<&I>> {
-        let _in_flight = self.hold(call)?;
+        let _in_flight = self.pin(call)?;
         Ok(InUse {
             interface: &self.interface,
             _in_flight,
@@ -80,12 +80,15 @@ impl<I: Interface> Kept<I> {
     }
 
     /// Another interface of the same object.
-    pub(super) fn other<J: Interface>(&self, call: &'static str) -> Result<Kept<J>> {
-        Ok(Kept::new(cast(*self.in_use(call)?, call)?, self.module))
+    pub(super) fn other<J: Interface>(&self, call: &'static str) -> Result<ModuleBound<J>> {
+        Ok(ModuleBound::new(
+            cast(*self.in_use(call)?, call)?,
+            self.module,
+        ))
     }
 }
 
-impl<I: Interface> Deref for Kept<I> {
+impl<I: Interface> Deref for ModuleBound<I> {
     type Target = I;
 
     fn deref(&self) -> &I {
@@ -93,7 +96,7 @@ impl<I: Interface> Deref for Kept<I> {
     }
 }
 
-impl<I: Interface> Drop for Kept<I> {
+impl<I: Interface> Drop for ModuleBound<I> {
     fn drop(&mut self) {
         let _in_flight = InFlight::begin();
         let is_there = |module: ModuleId| module.state() != State::Gone;
