@@ -47,8 +47,8 @@ table! { ($) __metadata_emit2:
     fn reset_enc_log() -> () = ResetENCLog()
         fails "The error of the native call if the metadata is not for edit and continue.";
 
-    /// Changes the attributes, name and constraints of a generic parameter. A name or constraints of `None`
-    /// remain unchanged.
+    /// Changes the attributes, name and constraints of a generic parameter. `None` leaves the
+    /// name or the constraints unchanged.
     fn set_generic_param_props(
         parameter: GenericParam, attributes: GenericParamAttributes, name: Option<&str>,
         constraints: Option<&[TypeToken]>

@@ -84,7 +84,7 @@ impl<'info> Metadata<'info> {
         Ok(Self::from_native(import, module))
     }
 
-    /// The native interface, for calls that this crate does not wrap. Valid as long as the handle.
+    /// The native interface, for calls that this crate does not wrap. Valid as long as the handle exists.
     #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
         self.import.as_raw()
@@ -106,7 +106,7 @@ impl<'info> Metadata<'info> {
 
 answers! {
     /// A reference to the interface that was requested in the call.
-    /// SAFETY: rows with this answer request an `IMetaDataImport2`, and pass the ownership of the reference.
+    // SAFETY: rows with this answer request an `IMetaDataImport2`, and pass the ownership of the reference.
     *mut c_void => Metadata<'_> = |raw, asked| unsafe { Self::from_raw(asked.call, raw, None) };
 }
 

@@ -45,7 +45,7 @@ table! { ($) __metadata_assembly_emit:
         attributes: ManifestResourceAttributes
     ) -> () = SetManifestResourceProps(resource, implementation, offset, attributes);
 
-    /// Makes the module that of an assembly's manifest.
+    /// Makes the module the manifest module of an assembly.
     fn define_assembly(assembly: &AssemblyProps) -> Assembly
         = DefineAssembly(assembly.public_key.as_ptr(), assembly.public_key.len(),
             assembly.hash_algorithm, assembly.name.as_ptr(), assembly.version.as_ptr(),

@@ -93,7 +93,7 @@ table! { ($) __metadata_emit:
             value.element_type, value.start(), value.length, methods.setter, methods.getter,
             methods.others.as_ptr(), @property) fails SIGNATURE;
 
-    /// Changes the attributes, default and methods of a property. `None` leaves an item unchanged.
+    /// Changes the attributes, default and methods of a property. `None` leaves a property unchanged.
     fn set_property_props(
         property: Property, attributes: Option<PropertyAttributes>, value: Option<&ConstantValue>,
         methods: &PropertyMethods<'_> as kept_methods
@@ -134,7 +134,7 @@ table! { ($) __metadata_emit:
 
     /// Adds a field to a type; `None` adds a global one. `value` is the value of a literal.
     ///
-    /// With a global field, the runtime refuses a loaded module: it takes its metadata for corrupt.
+    /// After a global field is added to a loaded module, the runtime refuses the module as corrupt.
     fn define_field(
         class: Option<TypeDef>, name: &str, attributes: FieldAttributes,
         signature: impl AsSignature<FieldSig> as checked, value: Option<&ConstantValue>
