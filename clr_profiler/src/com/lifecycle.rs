@@ -129,7 +129,7 @@ fn try_start(
         #[cfg(feature = "rewrite")]
         Arc::new(Unloads),
     ])?;
-    let left_out = setup.leave_out_dangers(info);
+    let omitted = setup.omit_dangerous_events(info);
     let live = Live {
         profiler,
         components,

@@ -84,7 +84,7 @@ fn definitions(writer: &MetadataWriter<'_>) -> Result<()> {
         props.signature()? == signature
     ));
     let cut = writer.define_method(Some(class), "Cut", attributes, &[0x00, 0x02, 0x01], 0, il);
-    log::line(format_args!("cut {}", cut.is_err()));
+    log::line(format_args!("truncated {}", cut.is_err()));
     let optional = ParamAttributes::OPTIONAL | ParamAttributes::HAS_DEFAULT;
     let value = ConstantValue::I4(3);
     let parameter = writer.define_param(method, 1, "times", optional, Some(&value))?;

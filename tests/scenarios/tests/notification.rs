@@ -85,7 +85,7 @@ fn a_notification_profiler_alone() {
 
 #[test]
 fn a_profiler_that_does_not_say_that_it_is_one() {
-    const TOLD: &str = "does not run beside a main profiler\n";
+    const TOLD: &str = "does not run together with a main profiler\n";
     // It becomes the main profiler ...
     let scenario = Scenario::new("Waits").notification_profiler(WATCHES);
     on_each_runtime(&scenario, |runtime, log| match runtime.major {
