@@ -120,7 +120,7 @@ fn named() -> Option<String> {
 ///
 /// # Panics
 ///
-/// In CI, where one is missing. Elsewhere that is said on stderr, and the scenario goes on without.
+/// In CI, if one is missing. Elsewhere a message on stderr says so, and the scenario continues without it.
 pub fn matrix() -> &'static [Runtime] {
     static RUNTIMES: OnceLock<Vec<Runtime>> = OnceLock::new();
     RUNTIMES.get_or_init(|| {

@@ -180,7 +180,7 @@ impl Checked<'_> {
         }
         match body.stack_depths(&Miscounting(&self.tokens)) {
             Ok(depths) if depths.max() == declared => self.figures.miscounted += 1,
-            // In a loop or behind a branch, the mistake is one of the depth at a join.
+            // In a loop or after a branch, the mistake is one of the depth at a join.
             Err(StackError {
                 kind: StackErrorKind::Mismatch { .. },
                 ..
