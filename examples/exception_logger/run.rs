@@ -26,7 +26,7 @@ fn main() -> ExitCode {
                 name: "--depth",
                 takes: Takes::Text("FRAMES"),
                 variable: "EXCEPTION_LOGGER_DEPTH",
-                help: "at most so many frames of each stack; 20 without this option",
+                help: "the limit for frames of each stack; 20 without this option",
             },
         ],
     })

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
                 name: "--after",
                 takes: Takes::Text("SECONDS"),
                 variable: "HEAP_SNAPSHOT_AFTER",
-                help: "record the heap so long after the start, not at the end",
+                help: "record the heap this long after the start, not at the end",
             },
             ExampleOption {
                 name: "--every",

@@ -337,7 +337,7 @@ impl Times {
     /// Many enough that a piece often is not interrupted, and few enough for the clock's resolution.
     const PIECES: usize = 100;
 
-    /// Reserves the memory for so many.
+    /// Reserves the memory for all rounds.
     fn of(bodies: usize, rounds: usize) -> Self {
         Self {
             rounds: Vec::with_capacity(rounds),

@@ -30,7 +30,7 @@ fn calls(scenario: &Scenario, runtime: &Runtime) -> Vec<(&'static NativeMethod, 
     calls
 }
 
-/// The possible failures of a call: `E_OUTOFMEMORY` and `E_FAIL`, always and now and then; signatures
+/// The possible failures of a call: `E_OUTOFMEMORY` and `E_FAIL`, always and occasionally; signatures
 /// that end too early.
 fn faults(method: &NativeMethod) -> Vec<(&'static str, u32)> {
     if !method.returns_hresult() {

@@ -102,7 +102,7 @@ impl Attach {
     /// to it. Detected on Linux only.
     ///
     /// After that: [`Error::AttachRefused`] by the runtime or by the profiler,
-    /// [`Error::NoAnswer`] in time (the profiler may be loaded later all the same),
+    /// [`Error::NoAnswer`] in time (the profiler may nevertheless be loaded later),
     /// [`Error::BadAnswer`], [`Error::Connection`].
     pub fn send(&self) -> Result<()> {
         let process = self.process;

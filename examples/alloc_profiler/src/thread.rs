@@ -78,7 +78,7 @@ impl Recorder {
         number
     }
 
-    /// Adds so many bytes of a type, by its number, allocated at the current position of this thread.
+    /// Adds bytes of a type, by its number, allocated at the current position of this thread.
     pub(crate) fn add(&self, info: &ProfilerInfo, type_number: u64, bytes: u64) {
         let mut frames = self.with(|thread| Some(std::mem::take(&mut thread.frames)));
         let frames = frames.get_or_insert_default();

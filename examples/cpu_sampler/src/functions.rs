@@ -8,7 +8,7 @@ use clr_profiler::prelude::*;
 /// The number for frames without managed code: the runtime itself, or a library that it calls.
 pub(crate) const NATIVE: u64 = 0;
 
-/// The limit for names: a program can create methods without end.
+/// The limit for names: a program can create methods without limit.
 const LIMIT: usize = 200_000;
 /// The number for functions beyond the limit.
 const OTHERS: u64 = 1;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use report::Output;
 
-/// The limit for types in the table: a program can create types without end.
+/// The limit for types in the table: a program can create types without limit.
 const LIMIT: usize = 10_000;
 
 /// Takes exceptions from all threads.

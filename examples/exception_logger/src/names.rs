@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clr_profiler::prelude::*;
 
-/// The limit for names of a kind: a program can create types and methods without end.
+/// The limit for names of a kind: a program can create types and methods without limit.
 const LIMIT: usize = 20_000;
 
 /// The names of types and functions.

@@ -39,7 +39,7 @@ struct State {
 impl Profiler for GcMonitor {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("gc_monitor", setup);
-        // Everything that the callbacks below need, without that for survivors.
+        // The callbacks below need everything but the events for survivors.
         setup.remove_events(EventMask::MONITOR_GC);
         if env::var_os("GC_MONITOR_SURVIVORS").is_some() {
             setup.add_events(EventMask::MONITOR_GC);

@@ -20,7 +20,7 @@ use report::{Selection, is_framework, lock};
 const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
 const SPAN: &str = "class [MethodTracer]MethodTracer.Span";
 const CORE_LIBRARY: &str = "System.Private.CoreLib";
-/// The helper has generic methods for up to so many arguments.
+/// The largest number of arguments for which the helper has generic methods.
 const TYPED: usize = 4;
 
 /// The kind of a method.

@@ -76,7 +76,7 @@ struct Part {
     ended: Vec<Span>,
 }
 
-/// Ids are consecutive numbers: this much mixing of their bits suffices.
+/// A weak hash: ids are consecutive numbers, which need little mixing.
 #[derive(Default)]
 struct ById(u64);
 
@@ -215,7 +215,7 @@ pub(crate) fn take() -> Vec<Span> {
     all
 }
 
-/// At most so many open spans: those that began first.
+/// The open spans, up to a limit: those that began first.
 pub(crate) fn open(most: usize) -> Vec<Span> {
     let mut all: Vec<Span> = Vec::new();
     for part in SPANS.iter() {

@@ -13,7 +13,7 @@ impl Pace {
     /// How often to check whether they are due.
     pub const LOOK: Duration = Duration::from_millis(50);
     const LONGEST: Duration = Duration::from_secs(1);
-    /// Writing takes at most one part in so many of the time.
+    /// Writing takes at most 1/`SHARE` of the time.
     const SHARE: u32 = 20;
 
     /// They are due at the first check.

@@ -34,8 +34,8 @@ struct Threads {
 }
 
 impl Live {
-    /// No stacks yet. The running threads have at most so many nodes, of some 80 bytes each; those
-    /// that have ended as many again. After that new ones are added below [`Stacks::OTHERS`]: no weight is
+    /// No stacks yet. `limit` is the number of nodes of the running threads, of some 80 bytes each; those
+    /// that have ended get as many again. After that new ones are added below [`Stacks::OTHERS`]: no weight is
     /// lost, only the callers of a frame.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {

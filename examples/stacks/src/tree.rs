@@ -32,7 +32,7 @@ impl Stacks {
     /// The frame that stands for callers for which there is no room.
     pub const OTHERS: u64 = u64::MAX;
 
-    /// An empty tree that grows to so many nodes, of some 80 bytes each. Frames beyond that
+    /// An empty tree that grows to `limit` nodes, of some 80 bytes each. Frames beyond that
     /// are left out: their weight counts for the caller.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
@@ -114,7 +114,7 @@ impl Stacks {
         self.add_times(node, weight, 1);
     }
 
-    /// Adds to the stack that ends at a node, as if it were added so often.
+    /// Adds to the stack that ends at a node, as if it were added `count` times.
     pub(crate) fn add_times(&mut self, node: Node, weight: u64, count: u64) {
         if let Some(data) = self.nodes.get_mut(node.0 as usize) {
             data.weight += weight;

@@ -148,7 +148,7 @@ const fn width(wide: bool) -> usize {
 mod tests {
     use super::*;
 
-    /// A stream with so many rows in tables, all bytes zero.
+    /// A stream with the given numbers of rows in tables, all bytes zero.
     fn stream(heaps: u8, tables: &[(u8, u32)], size: usize) -> Vec<u8> {
         let mut stream = vec![0; 6];
         stream.extend([heaps, 1]);

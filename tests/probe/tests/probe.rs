@@ -1,4 +1,4 @@
-//! A few random groups of calls: safe code does not end the program.
+//! A few random groups of safe calls, none of which ends the program.
 //!
 //! `PROBE_SEED` chooses others. `cargo run -p probe` tries all of them.
 

@@ -1,4 +1,4 @@
-//! Profilers that are attached, detach early, or are not alone.
+//! Profilers that are attached, that detach early, or that run next to others.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;

@@ -10,7 +10,7 @@ use clr_profiler::sampling::{Sampler, SamplerOptions};
 use scenario_support::{clsid, log};
 
 /// Logs the totals of its sampler. With `SCENARIO_THREADS` it samples waiting threads, too, and logs
-/// when it has seen so many.
+/// when it has seen that number of them.
 pub(crate) struct SamplesDeep {
     sampler: Arc<Sampler>,
     begun: Instant,

@@ -201,7 +201,7 @@ fn read(folder: &Folder, name: &str) -> String {
     fs::read_to_string(folder.path(name)).unwrap_or_default()
 }
 
-/// At least so many lines of a file contain this.
+/// At least `least` lines of a file contain this.
 fn least(what: &str, text: &str, part: &str, least: usize) {
     let count = text.lines().filter(|line| line.contains(part)).count();
     println!("{what}: {count} of `{part}`");

@@ -16,7 +16,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// A collector that takes so long for each answer.
+    /// A collector that takes this long for each answer.
     pub(crate) fn start(takes: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1/traces", listener.local_addr().unwrap());

@@ -9,7 +9,7 @@ use crate::endings::{Ending, endings};
 
 const EXAMPLE: Example = Example("cpu_sampler");
 
-/// Runs `Spins` on so many threads, for so many rounds; returns the file of this name.
+/// Runs `Spins` with these numbers of threads and rounds; returns the file of this name.
 fn results(
     runtime: &Runtime,
     (threads, rounds): (&str, &str),

@@ -1,7 +1,7 @@
 //! The sampler under a program that compiles, instantiates, allocates, throws, starts threads, loads,
 //! unloads and collects as fast as it can: nothing hangs, nothing crashes, no result is wrong.
 //!
-//! `SAMPLER_STOPS` makes it a longer run: until there were so many suspensions on each runtime.
+//! `SAMPLER_STOPS` makes it a longer run: until there were that many suspensions on each runtime.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,7 @@ use clr_profiler_tests::{Example, Finished, Folder, Runtime, STRESS, profilee, r
 
 const EXAMPLE: Example = Example("cpu_sampler");
 
-/// Runs `Stress` for so long under the sampler; returns samples and suspensions.
+/// Runs `Stress` for this many seconds under the sampler; returns samples and suspensions.
 fn torture(runtime: &Runtime, seconds: u32, options: &[&str]) -> (u64, u64) {
     let folder = Folder::new();
     let file = folder.path("cpu.txt");

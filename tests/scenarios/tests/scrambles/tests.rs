@@ -11,7 +11,7 @@ fn seeds() -> Vec<u64> {
     SEEDS.into_iter().chain(others).collect()
 }
 
-/// Runs a program with each seed and both with and without tiers, and asserts that at least so many
+/// Runs a program with each seed and both with and without tiers, and asserts that at least `least`
 /// methods are rewritten.
 fn scrambled(program: &str, arguments: &[&str], least: usize) {
     let mut refusals = std::collections::BTreeSet::new();

@@ -4,7 +4,7 @@
 //! and with and without inlining.
 //!
 //! The profilers rewrite every method of `Shapes` and `ShapesIL`, or of the assemblies that
-//! `SHAPES_ASSEMBLIES` names, each in the way of a kind of tool.
+//! `SHAPES_ASSEMBLIES` names, each as one kind of tool does.
 
 /// A profiler that rewrites every method of the program when it is compiled, by `edit`;
 /// `helper` is whether the code calls the helper assembly. The counts of the methods have to be
