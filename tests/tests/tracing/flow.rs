@@ -4,7 +4,7 @@ use clr_profiler_tests::runtimes;
 
 use crate::trace::{Span, Trace, traced};
 
-/// The delay of `Task.Delay` in each of the methods, minus the difference of clocks.
+/// The delay of `Task.Delay` in each of the methods, minus a tolerance for clocks.
 const DELAY: f64 = 28.0;
 
 #[test]

@@ -12,7 +12,7 @@ fn rate(of: u64) -> u64 {
     }
 }
 
-/// How many kilobytes more than alone the program may grow under a tool.
+/// How many more kilobytes the program may grow under a tool than alone.
 const MORE: i64 = 8 * 1024;
 
 /// The program's memory after the first second of the hour, and after the last one.
