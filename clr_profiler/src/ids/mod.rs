@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::error::Hresult;
-use crate::lifetimes::State;
+use crate::lifetimes::TargetState;
 use crate::lifetimes::seen::{self, Epoch, Kind};
 use crate::lifetimes::threads::{self, Generation};
 
@@ -135,7 +135,7 @@ macro_rules! unloadable {
 
             /// Whether calls may use the id. The caller is in a call in flight.
             #[inline]
-            pub(crate) fn state(self) -> State {
+            pub(crate) fn state(self) -> TargetState {
                 seen::state(Kind::$kind, self.raw, self.seen)
             }
         }
@@ -234,7 +234,7 @@ impl ThreadId {
 
     /// Whether calls may use the id. The caller is in a call in flight that is marked as using the thread.
     #[inline]
-    pub(crate) fn state(self) -> State {
+    pub(crate) fn state(self) -> TargetState {
         threads::state(self.raw, self.generation)
     }
 }

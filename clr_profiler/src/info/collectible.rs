@@ -4,7 +4,7 @@ use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags, ProfilerInfo};
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId};
 use crate::info::Sealed;
-use crate::lifetimes::{State, seen};
+use crate::lifetimes::{TargetState, seen};
 use crate::native::Asked;
 use clr_profiler_il::token::MethodDef;
 
@@ -122,7 +122,7 @@ pub(super) fn of_living(asked: &Asked<'_>, function: FunctionId) -> Result<()> {
         return Ok(());
     };
     match info.function_info(function) {
-        Ok(facts) if facts.module.state() != State::Gone => Ok(()),
+        Ok(facts) if facts.module.state() != TargetState::Gone => Ok(()),
         // Dynamic methods belong to no module.
         Err(error) if !error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => Ok(()),
         _ => {

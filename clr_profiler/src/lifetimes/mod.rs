@@ -30,9 +30,9 @@ pub(crate) fn end() {
 
 /// The state of an id's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum TargetState {
     /// It exists, and stays during the current call.
-    There,
+    Live,
     /// It is being loaded, and calls cannot use it yet.
     Loading,
     /// It is gone, or about to go.

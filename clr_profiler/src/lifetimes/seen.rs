@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use super::State;
+use super::TargetState;
 use super::in_flight::{InFlight, Waited};
 use super::map::{Map, Writer};
 use crate::locks::lock;
@@ -195,27 +195,27 @@ pub(crate) fn has_loaded(kind: Kind, number: usize, success: bool) -> Epoch {
 
 /// The state of an id that was seen in this epoch. The caller is in a call in flight.
 #[inline]
-pub(crate) fn state(kind: Kind, number: usize, seen: Epoch) -> State {
+pub(crate) fn state(kind: Kind, number: usize, seen: Epoch) -> TargetState {
     if seen == Epoch::ALWAYS {
-        return State::There;
+        return TargetState::Live;
     }
     // Targets of other kinds can be loading.
     if seen.0 == EPOCH.load(Ordering::SeqCst) && kind == Kind::Function {
-        return State::There;
+        return TargetState::Live;
     }
     known_state(kind, number, seen)
 }
 
-fn known_state(kind: Kind, number: usize, seen: Epoch) -> State {
+fn known_state(kind: Kind, number: usize, seen: Epoch) -> TargetState {
     if seen == Epoch::GONE {
-        return State::Gone;
+        return TargetState::Gone;
     }
     match SEEN.get(number, &InFlight::begin()) {
-        Some(since) if since >> 1 > seen.0 => State::Gone,
+        Some(since) if since >> 1 > seen.0 => TargetState::Gone,
         // For types that are loading, the runtime itself refuses unavailable information.
-        Some(since) if since & 1 == 1 && kind != Kind::Class => State::Loading,
-        Some(_) => State::There,
-        None => State::Gone,
+        Some(since) if since & 1 == 1 && kind != Kind::Class => TargetState::Loading,
+        Some(_) => TargetState::Live,
+        None => TargetState::Gone,
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::State;
+use super::TargetState;
 use super::in_flight::{InFlight, Waited};
 use super::map::{Map, Writer};
 use crate::locks::lock;
@@ -35,12 +35,16 @@ pub(crate) fn generation(thread: usize) -> Generation {
 
 /// The state of a thread. The caller is in a call in flight that is recorded as using it.
 #[inline]
-pub(crate) fn state(thread: usize, generation: Generation) -> State {
+pub(crate) fn state(thread: usize, generation: Generation) -> TargetState {
     let is_there = match ENDED.get(thread, &InFlight::begin()) {
         Some(value) => value == generation.0 << 1,
         None => generation.0 == FIRST.load(Ordering::SeqCst),
     };
-    if is_there { State::There } else { State::Gone }
+    if is_there {
+        TargetState::Live
+    } else {
+        TargetState::Gone
+    }
 }
 
 /// Records the start of a thread: if its number is that of an ended one, it now belongs to the new one.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::lifetimes::{InFlight, State};
+use crate::lifetimes::{InFlight, TargetState};
 use crate::native::{Argument, Asked, cast};
 use crate::runtime::{Suspended, suspended};
 use clr_profiler_sys as sys;
@@ -99,7 +99,7 @@ impl<I: Interface> Deref for ModuleBound<I> {
 impl<I: Interface> Drop for ModuleBound<I> {
     fn drop(&mut self) {
         let _in_flight = InFlight::begin();
-        let is_there = |module: ModuleId| module.state() != State::Gone;
+        let is_there = |module: ModuleId| module.state() != TargetState::Gone;
         // The runtime frees the object with the module, and there is no reference to release anymore.
         if self.module.is_none_or(is_there) {
             // SAFETY: the field is not used again.

@@ -14,7 +14,7 @@ use crate::event_mask::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, RejitId, ThreadId,
 };
-use crate::lifetimes::{State, asks_about_thread};
+use crate::lifetimes::{TargetState, asks_about_thread};
 use crate::native::{length, start_or_null, typed, utf8, utf16, wide};
 use crate::runtime::ProfilerInfo;
 use crate::runtime::uuid_of;
@@ -141,18 +141,18 @@ macro_rules! ids {
 
 ids! {
     AppDomainId;
-    AssemblyId by there;
-    ClassId by there;
+    AssemblyId by live;
+    ClassId by live;
     ContextId;
-    FunctionId by there;
-    ModuleId by there;
+    FunctionId by live;
+    ModuleId by live;
     RejitId;
 }
 
 arguments! {
     ThreadId => usize = |thread, asked| {
         asks_about_thread(thread.raw());
-        there(thread.state(), "ThreadId", asked)?;
+        live(thread.state(), "ThreadId", asked)?;
         Ok(thread.raw())
     };
     Option<ThreadId> => usize = |thread, asked| {
@@ -167,20 +167,20 @@ answers! {
 
 /// Refuses the id of a thing that is not loaded yet, or is gone.
 #[inline]
-fn there(state: State, kind: &'static str, asked: &Asked<'_>) -> Result<()> {
+fn live(state: TargetState, kind: &'static str, asked: &Asked<'_>) -> Result<()> {
     match state {
-        State::There => Ok(()),
-        state => Err(not_there(state, kind, asked.call)),
+        TargetState::Live => Ok(()),
+        state => Err(not_live(state, kind, asked.call)),
     }
 }
 
 #[cold]
-fn not_there(state: State, kind: &'static str, call: &'static str) -> Error {
+fn not_live(state: TargetState, kind: &'static str, call: &'static str) -> Error {
     let rule = match state {
-        State::Loading => {
+        TargetState::Loading => {
             format!("the {kind} is not valid yet: use it from its callback `.._load_finished` on")
         }
-        State::There | State::Gone => format!(
+        TargetState::Live | TargetState::Gone => format!(
             "the {kind} is no longer valid, because its target was unloaded, is about to be unloaded or \
              has ended: forget the id in the callback that reports this"
         ),
