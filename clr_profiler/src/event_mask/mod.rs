@@ -184,7 +184,7 @@ mod tests {
         let named = EventMask::all()
             .iter_names()
             .fold(0, |bits, (_, flag)| bits | flag.bits());
-        // Everything below the highest flag that the headers define, less what they skip.
+        // All bits up to the highest flag of the headers, except for those that the headers skip.
         let natives = u64::from(sys::COR_PRF_ALL | sys::COR_PRF_DISABLE_ALL_NGEN_IMAGES)
             | u64::from(sys::COR_PRF_MONITOR_ALL)
             | high(0x1FF);

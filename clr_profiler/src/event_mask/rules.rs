@@ -95,7 +95,7 @@ pub(crate) fn problem_with_change(
     ))
 }
 
-/// The flags that came with a version of `ICorProfilerInfo`, the newest first.
+/// The flags that a version of `ICorProfilerInfo` added, newest first.
 const SINCE: [(EventMask, u8); 2] = [
     (
         EventMask::HIGH_MONITOR_EVENT_PIPE.union(EventMask::HIGH_MONITOR_PINNEDOBJECT_ALLOCATED),
@@ -182,7 +182,7 @@ mod tests {
         let pipes = EventMask::HIGH_MONITOR_EVENT_PIPE;
         assert!(problem_at_start(pipes, BY_ATTACH, 4).is_some());
         assert_eq!(problem_at_start(pipes, BY_ATTACH, 5), None);
-        // Also later, and only what is new is at fault.
+        // After the start, too, but only for new flags.
         let later = problem_with_change(events, events | EventMask::MONITOR_CCW, BY_ATTACH, 8);
         assert!(later.unwrap().contains("cannot have MONITOR_CCW;"));
     }

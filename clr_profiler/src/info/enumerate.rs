@@ -18,7 +18,7 @@ const BATCH: usize = 32;
 
 /// A native enumerator: its raw items and its methods.
 pub(super) trait NativeEnumerator: Sized {
-    /// An item as the runtime gives it.
+    /// A raw item.
     type Raw: Copy + Default;
 
     /// Fills `batch` with the next items, and returns their number.

@@ -103,8 +103,8 @@ pub trait CorProfilerInfo13: Sealed {
     /// The object can move as soon as `read` has returned. Object ids from before the call are no safer in
     /// `read` than outside.
     #[wraps(ICorProfilerInfo13::GetObjectIDFromHandle
-        at "`exception_thrown`, `exception_catcher_enter` and `object_allocated`: elsewhere a \
-            collection does not wait for the thread."
+        at "`exception_thrown`, `exception_catcher_enter` and `object_allocated`: in other callbacks, \
+            a collection does not wait for the thread."
         fails "The call is made in another callback or on a thread of the profiler.")]
     fn with_object_of_handle<R>(
         &self,

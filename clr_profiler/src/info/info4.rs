@@ -19,8 +19,7 @@ table! { ($) __cor_profiler_info4:
     fn threads() -> ThreadEnum = [steady] EnumThreads(@enumerator)
         fails "The error of the native call, at once or as an item.";
 
-    /// The functions that have native code, with the ReJIT id of each code, for a profiler that
-    /// came late.
+    /// The functions that have native code, with the ReJIT id of each code, for an attached profiler.
     ///
     /// Refused after the program has unloaded a collectible load context: .NET Core 3.1, 8 and 10
     /// then read code that is being freed, and crash. `docs/runtime-faults` has a program that shows it.

@@ -71,7 +71,8 @@ mod tests {
     use crate::error::Error;
     use crate::runtime::{catch, silence};
 
-    /// Calls back three times, whatever it is told, as some runtimes do, and says how it ended.
+    /// Calls back three times, whatever the callback returns, as some runtimes do, and returns how the
+    /// visit ended.
     fn walk(visitor: impl FnMut(u32) -> ControlFlow<()>) -> (Result<()>, bool) {
         let mut visit = Visit::new(visitor);
         for item in 0..3 {

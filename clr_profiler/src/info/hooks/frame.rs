@@ -10,7 +10,7 @@ use crate::native::clear_to;
 use clr_profiler_sys as sys;
 use sys::{COR_PRF_FUNCTION_ARGUMENT_INFO, COR_PRF_FUNCTION_ARGUMENT_RANGE};
 
-/// What a hook of the third generation gets to ask about its call with.
+/// The handle that a hook of the third generation receives for queries about its call.
 #[doc(alias = "COR_PRF_ELT_INFO")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EltInfo(usize);

@@ -72,7 +72,7 @@ where
         // SAFETY: `F` has no bytes, so any aligned pointer reads one. A value existed before and `F` is
         // `Copy`, so another one may exist.
         let mapper: F = unsafe { NonNull::<F>::dangling().read() };
-        // SAFETY: the runtime passes a pointer to a variable of its own.
+        // SAFETY: the runtime passes a pointer to its own variable.
         unsafe { ask(mapper, function, hook) }
     }
     native::<F>
@@ -111,7 +111,7 @@ where
         // SAFETY: the runtime passes the pointer that was set with this function: a closure that
         // is never dropped, and may be called from any thread.
         let mapper = unsafe { &*data.cast::<F>() };
-        // SAFETY: the runtime passes a pointer to a variable of its own.
+        // SAFETY: the runtime passes a pointer to its own variable.
         unsafe { ask(mapper, function, hook) }
     }
     let data = NonNull::from(Box::leak(Box::new(mapper)));

@@ -85,7 +85,7 @@ impl<'a> Region<'a> {
         let start: *const u8 = std::ptr::with_exposed_provenance(self.start);
         // SAFETY: the region has `length` bytes, which nothing moves: since its creation, this thread made
         // no call that may trigger a GC, and a collection waits for this thread. Bytes have no alignment;
-        // managed threads write whole values meanwhile.
+        // managed threads write whole values at the same time.
         unsafe { start.copy_to_nonoverlapping(bytes.as_mut_ptr(), length) };
         Ok(())
     }
