@@ -25,7 +25,7 @@ pub struct RuntimeInformation {
     pub minor: u16,
     /// The build number.
     pub build: u16,
-    /// The number of the fix.
+    /// The fix number.
     pub fix: u16,
     /// The version as text.
     pub version: String,
@@ -80,7 +80,7 @@ table! { ($) __cor_profiler_info3:
 
     /// The loaded modules, for an attached profiler.
     ///
-    /// Modules that are loaded meanwhile can be enumerated, announced by callbacks, or both.
+    /// A module that is loaded meanwhile can be enumerated, announced by a callback, or both.
     fn modules() -> ModuleEnum = EnumModules(@enumerator)
         at "not during a collection; a profiler that was attached calls it in \
             [`profiler_attach_complete`](crate::Profiler::profiler_attach_complete)."

@@ -101,18 +101,18 @@ table! { ($) __cor_profiler_info:
     /// On other systems it is a handle of the runtime, without use outside of it.
     fn handle_from_thread(thread: ThreadId) -> Option<NonNull<c_void>>
         = [in gc] GetHandleFromThread(thread, @handle)
-        fails "`E_INVALIDARG` for an id of no managed thread.";
+        fails "`E_INVALIDARG` for an id that is not a managed thread's.";
 
     /// The context of a managed thread; in .NET (Core) that is its application domain.
     fn thread_context(thread: ThreadId) -> ContextId = [in gc] GetThreadContext(thread, @context)
-        fails "`E_INVALIDARG` for an id of no managed thread, `CORPROF_E_DATAINCOMPLETE` if the \
+        fails "`E_INVALIDARG` for an id that is not a managed thread's, `CORPROF_E_DATAINCOMPLETE` if the \
                thread has no context.";
 
     /// Collects all garbage, and returns when the collection is finished.
     fn force_gc() -> () = ForceGC()
         at NATIVE_THREAD
-        fails "`CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_ASYNCHRONOUS_UNSAFE` from \
-               elsewhere.";
+        fails "`CORPROF_E_UNSUPPORTED_CALL_SEQUENCE` or `CORPROF_E_ASYNCHRONOUS_UNSAFE` on other \
+               threads and in callbacks.";
 
     /// The id of the current managed thread.
     fn current_thread_id() -> ThreadId = [in gc] GetCurrentThreadID(@thread)

@@ -85,7 +85,7 @@ table! { ($) __cor_profiler_info2:
     /// The application domain of a managed thread.
     fn thread_app_domain(thread: ThreadId) -> AppDomainId
         = [in gc] GetThreadAppDomain(thread, @domain)
-        fails "`CORPROF_E_NOT_MANAGED_THREAD` for an id of no managed thread.";
+        fails "`CORPROF_E_NOT_MANAGED_THREAD` for an id that is not a managed thread's.";
 
     /// The address range of the managed heap that contains an object, with its generation.
     fn object_generation(object: ObjectId<'_>) -> GenerationRange
@@ -137,7 +137,8 @@ pub trait CorProfilerInfo2: Sealed {
 
     /// Walks the managed frames of a thread, innermost first, and calls `visit` for each.
     ///
-    /// `None` is the current thread. The stack of another thread can be walked while the runtime is
+    /// `thread` is the thread to walk; `None` is the current thread. The stack of another thread can be
+    /// walked while the runtime is
     /// [suspended](super::CorProfilerInfo10::with_suspended_runtime), on Windows also while only that
     /// thread is suspended. `visit` returns whether to continue. Consecutive frames without managed code
     /// are reported as one frame without a function. Dynamic methods are omitted. A thread without managed
