@@ -149,7 +149,7 @@ mod tests {
         assert!(error_of(quote!()).contains("class id is missing"));
         assert!(error_of(quote!(guid = "x")).contains("takes `clsid` and `crate`"));
         assert!(error_of(quote!("x")).contains("has to be named"));
-        assert!(error_of(quote!(clsid = 7)).contains("is a text"));
+        assert!(error_of(quote!(clsid = 7)).contains("is a string"));
         assert!(
             error_of(quote!(clsid = "DF63A541-5A33-4611-8829-F4E495985EG3")).contains("`G` is not")
         );

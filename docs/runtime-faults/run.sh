@@ -3,8 +3,8 @@
 #
 #   run.sh FAULT RUNS RUNTIME...
 #
-# FAULT is a folder next to this file. RUNTIME is a `dotnet` host or a single-file application whose
-# runtime is meant; into the latter tests/profilees/StartupHook.dll brings the program. Needed: cc,
+# FAULT is a folder next to this file. RUNTIME is a `dotnet` host, or a single-file application whose
+# runtime is used; tests/profilees/StartupHook.dll runs the program in the latter. Needed: cc,
 # mcs, and a .NET Core 3.1 in REFERENCES (.../shared/Microsoft.NETCore.App/3.1.23).
 set -eu
 [ $# -ge 3 ] && [ -n "${REFERENCES:-}" ] || {
