@@ -11,7 +11,7 @@ use crate::buffers::{BUFFERS, Buffer};
 use crate::callbacks::OPTION;
 use crate::rows::{Row, all_rows};
 use crate::stage::{Played, play};
-use crate::values::{is_token, numbers_in};
+use crate::values::{attributes_of, is_token, numbers_in};
 
 fn native(row: &Row) -> &'static NativeMethod {
     methods()
@@ -70,7 +70,10 @@ fn what_the_runtime_gives_arrives() {
         for (index, parameter) in method.facts.parameters.iter().enumerate() {
             if let Some(value) = shows(method, index) {
                 let hidden = row.hides.contains(&parameter.name);
-                if numbers.contains(&value) == hidden {
+                let texts = attributes_of(value);
+                let arrives =
+                    numbers.contains(&value) || texts.iter().any(|text| given.contains(text));
+                if arrives == hidden {
                     wrong.push(format!(
                         "{}: {} = {value:#x}, hidden: {hidden}, in {given:.300}",
                         row.native, parameter.name

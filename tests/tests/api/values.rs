@@ -4,6 +4,8 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 
+use clr_profiler::il::attributes::*;
+use clr_profiler::metadata::PeFlags;
 use clr_profiler_sys::facts::{ALIASES, STRUCTURES, StructureRow};
 
 /// The tables of tokens, by the type of the token.
@@ -94,6 +96,27 @@ pub(crate) fn bytes_of(type_name: &str, size: usize, seed: u32) -> Vec<u8> {
         vec![7; size]
     } else {
         number(u64::from(seed))
+    }
+}
+
+/// A number as the types of attributes print it.
+pub(crate) fn attributes_of(value: u64) -> Vec<String> {
+    let Ok(bits) = u32::try_from(value) else {
+        return Vec::new();
+    };
+    macro_rules! texts {
+        ($($type:ident)*) => {
+            vec![
+                $(format!("{:?}", $type::from_bits_retain(bits)),)*
+                format!("{:?}", PInvokeAttributes::from_bits_retain(bits).call_conv()),
+            ]
+        };
+    }
+    texts! {
+        AssemblyFlags EventAttributes FieldAttributes FileAttributes GenericParamAttributes
+        ManifestResourceAttributes MemberAttributes MethodAttributes MethodImplAttributes
+        MethodSemanticsAttributes PInvokeAttributes ParamAttributes PeFlags PropertyAttributes
+        TypeAttributes
     }
 }
 
