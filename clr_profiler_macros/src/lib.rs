@@ -46,7 +46,7 @@ pub fn native(method: TokenStream, item: TokenStream) -> TokenStream {
 /// `clr_profiler`, whose macro `wrapped!` defines the grammar.
 ///
 /// ```text
-/// #[wraps(ICorProfilerInfo::GetEventMask [steady] fails "...")]
+/// #[wraps(ICorProfilerInfo::GetEventMask [notrigger] fails "...")]
 /// ```
 #[doc(hidden)]
 #[proc_macro_attribute]

@@ -13,14 +13,14 @@ table! { ($) __cor_profiler_info11:
     /// It can differ from [`std::env::var`]: outside Windows, the runtime has its own copy of the
     /// environment that the process was started with.
     fn environment_variable(name: &str as variable) -> String
-        = [steady] GetEnvironmentVariable(name.as_ptr(), @{value}) none on ENVVAR_NOT_FOUND;
+        = [notrigger] GetEnvironmentVariable(name.as_ptr(), @{value}) none on ENVVAR_NOT_FOUND;
 
     /// Sets an environment variable as the program sees it; `None` removes it.
     ///
     /// A program copies the environment when it first reads a variable, so set variables for it in
     /// `initialize`. The runtime has read its own settings before.
     fn set_environment_variable(name: &str as variable, value: Option<&str> as value_of_variable) -> ()
-        = [steady] SetEnvironmentVariable(name.as_ptr(), value.as_ptr())
+        = [notrigger] SetEnvironmentVariable(name.as_ptr(), value.as_ptr())
         fails "A name or value that no variable can have; the error of the native call.";
 }
 

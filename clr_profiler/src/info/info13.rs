@@ -78,7 +78,7 @@ pub trait CorProfilerInfo13: Sealed {
         // An id that is no longer an object's would corrupt the heap.
         info.class_from_object(object)?;
         ask!(
-            steady info,
+            notrigger info,
             ICorProfilerInfo13::CreateHandle(object.address(), kind as u32, &mut raw)
         )?;
         Ok(ObjectHandle {
@@ -120,7 +120,7 @@ pub trait CorProfilerInfo13: Sealed {
             return Err(Error::rule(CALL, OBJECTS_MOVE));
         }
         ask!(
-            steady info,
+            notrigger info,
             ICorProfilerInfo13::GetObjectIDFromHandle(handle.raw, &mut object)
         )?;
         Ok(read(ObjectId::optional(object)))

@@ -90,7 +90,7 @@ table! { ($) __cor_profiler_info3:
     ///
     /// The ReJIT ids are all 0 here; [`jitted_functions2`](super::CorProfilerInfo4::jitted_functions2)
     /// returns them, and says when both calls are refused.
-    fn jitted_functions() -> FunctionEnum = [steady] EnumJITedFunctions(@enumerator)
+    fn jitted_functions() -> FunctionEnum = [notrigger] EnumJITedFunctions(@enumerator)
         given _all = all_code()
         fails "The error of the native call, at once or as an item.";
 
@@ -109,7 +109,7 @@ table! { ($) __cor_profiler_info3:
 
     /// The path, load address, assembly and flags of a module.
     fn module_info2(module: ModuleId) -> (ModuleInfo, ModuleFlags)
-        = [steady] GetModuleInfo2(module, @base, @{name}, @assembly, @flags) by module_and_flags
+        = [notrigger] GetModuleInfo2(module, @base, @{name}, @assembly, @flags) by module_and_flags
         at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.";
 }

@@ -16,7 +16,7 @@ table! { ($) __cor_profiler_info4:
     CorProfilerInfo4 = ICorProfilerInfo4 from info;
 
     /// The managed threads, for an attached profiler.
-    fn threads() -> ThreadEnum = [steady] EnumThreads(@enumerator)
+    fn threads() -> ThreadEnum = [notrigger] EnumThreads(@enumerator)
         fails "The error of the native call, at once or as an item.";
 
     /// The functions that have native code, with the ReJIT id of each code, for an attached profiler.

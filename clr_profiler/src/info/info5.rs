@@ -19,7 +19,7 @@ table! { ($) __cor_profiler_info5:
         fails "The error names the flags that cannot be changed or are not available.";
 
     /// The events that the runtime reports.
-    fn event_mask2() -> EventMask = [steady] GetEventMask2(@low, @high) by whole_mask at "any.";
+    fn event_mask2() -> EventMask = [notrigger] GetEventMask2(@low, @high) by whole_mask at "any.";
 }
 
 /// The calls of `ICorProfilerInfo5`: the whole event mask.

@@ -17,7 +17,7 @@ table! { ($) __cor_profiler_info7:
 
     /// The size in bytes of a module's in-memory symbols; 0 if it has none.
     fn in_memory_symbols_length(module: ModuleId) -> u32
-        = [steady] GetInMemorySymbolsLength(module, @length) by unless_dynamic
+        = [notrigger] GetInMemorySymbolsLength(module, @length) by unless_dynamic
         none on COR_PRF_MODULE_DYNAMIC
         with [HIGH_IN_MEMORY_SYMBOLS_UPDATED " reports changes of the symbols."]
         fails "`CORPROF_E_MODULE_IS_DYNAMIC`, or another error, for modules that are built \
@@ -28,7 +28,7 @@ table! { ($) __cor_profiler_info7:
     ///
     /// [`in_memory_symbols`](Self::in_memory_symbols) reads them all.
     fn read_in_memory_symbols(module: ModuleId, offset: u32, buffer: &mut [u8]) -> usize
-        = [steady] ReadInMemorySymbols(module, offset, buffer.as_mut_ptr(),
+        = [notrigger] ReadInMemorySymbols(module, offset, buffer.as_mut_ptr(),
             u32::try_from(buffer.len()).unwrap_or(u32::MAX), @read)
         by unless_dynamic none on COR_PRF_MODULE_DYNAMIC
         fails "`E_INVALIDARG` if the module has none, and for an offset past their end; \

@@ -23,7 +23,7 @@ table! { ($) __cor_profiler_info8:
 
     /// Whether a function is a dynamic method: one without metadata.
     fn is_function_dynamic(function: FunctionId) -> bool
-        = [steady] IsFunctionDynamic(function, @is_dynamic);
+        = [notrigger] IsFunctionDynamic(function, @is_dynamic);
 
     /// The function, dynamic or not, whose native code contains an instruction pointer, and the ReJIT id of
     /// that code.
@@ -33,7 +33,7 @@ table! { ($) __cor_profiler_info8:
 
     /// The name and signature of a dynamic method.
     fn dynamic_function_info(function: FunctionId) -> {DynamicFunctionInfo}
-        = [steady] GetDynamicFunctionInfo(function, @module, @(signature), @{name})
+        = [notrigger] GetDynamicFunctionInfo(function, @module, @(signature), @{name})
         fails "`E_INVALIDARG` for methods that have metadata.";
 }
 

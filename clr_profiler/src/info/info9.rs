@@ -25,7 +25,7 @@ table! { ($) __cor_profiler_info9:
     ///
     /// There can be several: that of precompiled code, and one for each tier.
     fn native_code_start_addresses(function: FunctionId, rejit: RejitId) -> Vec<usize>
-        = [steady] GetNativeCodeStartAddresses(function, rejit, @[addresses]) by compiled;
+        = [notrigger] GetNativeCodeStartAddresses(function, rejit, @[addresses]) by compiled;
 }
 
 /// The calls of `ICorProfilerInfo9`: the native code of tiers.

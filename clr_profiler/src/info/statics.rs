@@ -50,7 +50,7 @@ table! { ($) __cor_profiler_info_statics:
 
     /// The address of a thread-static field of this thread.
     fn thread_static_address(class: ClassId, field: FieldDef, thread: Option<ThreadId>) -> usize
-        = [steady] GetThreadStaticAddress(class, field, thread, @address)
+        = [notrigger] GetThreadStaticAddress(class, field, thread, @address)
         given _lasting = lasting(class)
         at "a callback on the thread, which `thread` may name; not during a collection."
         fails "Types of collectible modules on .NET Core 3.1 and .NET 8; `E_INVALIDARG` for other \
@@ -59,7 +59,7 @@ table! { ($) __cor_profiler_info_statics:
 
     /// The address of a context-static field. .NET Framework only.
     fn context_static_address(class: ClassId, field: FieldDef, context: ContextId) -> usize
-        = [steady] GetContextStaticAddress(class, field, context, @address)
+        = [notrigger] GetContextStaticAddress(class, field, context, @address)
         fails "`E_NOTIMPL` on .NET (Core).";
 }
 

@@ -41,7 +41,7 @@ impl<'info> Metadata<'info> {
         let mut import: *mut c_void = std::ptr::null_mut();
         let asked = Asked::of_info(CALL, info);
         let answer = ask!(
-            steady info,
+            notrigger info,
             ICorProfilerInfo::GetModuleMetaData(
                 module.to_native(&asked)?,
                 flags,

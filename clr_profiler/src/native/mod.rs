@@ -24,14 +24,14 @@ macro_rules! native_call {
 /// Refused without a native call if the runtime does not have the method, after the runtime's shutdown, and
 /// while the runtime is suspended for a garbage collection, except for `ask!(in gc ...)`.
 ///
-/// After the call, ids of objects are invalid, except for `ask!(in gc ...)` and `ask!(steady ...)`, which
+/// After the call, ids of objects are invalid, except for `ask!(in gc ...)` and `ask!(notrigger ...)`, which
 /// are for GC_NOTRIGGER calls. `ask!(waiting ...)` is also refused in callbacks for which other threads may
 /// wait.
 macro_rules! ask {
     (in gc $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
         ask!(@LockFree, $info, $interface::$method($($argument),*))
     };
-    (steady $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
+    (notrigger $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {
         ask!(@GcNoTrigger, $info, $interface::$method($($argument),*))
     };
     (waiting $info:expr, $interface:ident::$method:ident($($argument:expr),* $(,)?)) => {

@@ -17,7 +17,7 @@
 //!   capacity and count; `@<constant>` is an output of type, value and length; `@*place: Type` is an output
 //!   that a method of that name prepares. Each is converted by [`Answer`](super::Answer).
 //! - The outputs are returned: one, a tuple, or `{Record}` with fields of their names.
-//! - `[in gc]`, `[steady]` and `[waiting]` are those of [`ask!`].
+//! - `[in gc]`, `[notrigger]` and `[waiting]` are those of [`ask!`].
 //! - `given x = function(arguments)`: a function of the file that makes another native argument or refuses
 //!   the call. It takes the object of the method, the name of the call, and arguments.
 //! - `by function`: a function of the file that makes the result from the outputs and the
@@ -149,7 +149,7 @@ macro_rules! call_body {
 /// The native interface of a wrapper, and the `Asked` of the call.
 macro_rules! open {
     (info [] $($rest:tt)*) => { open!(@GcTriggers $($rest)*) };
-    (info [steady] $($rest:tt)*) => { open!(@GcNoTrigger $($rest)*) };
+    (info [notrigger] $($rest:tt)*) => { open!(@GcNoTrigger $($rest)*) };
     (info [in gc] $($rest:tt)*) => { open!(@LockFree $($rest)*) };
     (info [waiting] $($rest:tt)*) => { open!(@Waits $($rest)*) };
     (@$kind:ident $interface:ident, $this:ident, $call:ident) => {{

@@ -213,7 +213,7 @@ pub trait CorProfilerInfoHooks: Sealed {
         let mut frame = 0;
         let ranges = buffer.fill(|size, arguments| {
             ask!(
-                steady info,
+                notrigger info,
                 ICorProfilerInfo3::GetFunctionEnter3Info(
                     function.raw(), elt.raw(), &mut frame, size, arguments,
                 )
@@ -250,7 +250,7 @@ pub trait CorProfilerInfoHooks: Sealed {
             length: 0,
         };
         ask!(
-            steady info,
+            notrigger info,
             ICorProfilerInfo3::GetFunctionLeave3Info(
                 function.raw(), elt.raw(), &mut frame, &mut value,
             )
@@ -276,7 +276,7 @@ pub trait CorProfilerInfoHooks: Sealed {
         let info = self.handle();
         let mut frame = 0;
         ask!(
-            steady info,
+            notrigger info,
             ICorProfilerInfo3::GetFunctionTailcall3Info(function.raw(), elt.raw(), &mut frame)
         )?;
         Ok(FrameInfo::optional(frame))

@@ -15,7 +15,7 @@ use clr_profiler_sys::Interface;
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo from info;
     pub(super) fn metadata_and_token(function: FunctionId) -> (Metadata<'_>, MethodDef)
-        = [steady] GetTokenAndMetaDataFromFunction(
+        = [notrigger] GetTokenAndMetaDataFromFunction(
             function, &clr_profiler_sys::IMetaDataImport2::IID, @metadata, @token);
 
     fn set_body(module: ModuleId, method: MethodDef, start: *const u8) -> ()

@@ -51,7 +51,7 @@ table! { ($) __cor_profiler_info:
     /// For code in several ranges it is the first one, for several tiers one of them;
     /// [`code_info4`](super::CorProfilerInfo9::code_info4) returns all ranges of one tier.
     fn code_info(function: FunctionId) -> {CodeRange}
-        = [steady] GetCodeInfo(function, @start, @size)
+        = [notrigger] GetCodeInfo(function, @start, @size)
         fails "`CORPROF_E_FUNCTION_NOT_COMPILED` before the function is compiled.";
 
     /// The function whose native code contains an instruction pointer, except for dynamic methods.
@@ -89,7 +89,7 @@ table! { ($) __cor_profiler_info:
 
     /// The compiled function of a method that is not generic.
     fn function_from_token(module: ModuleId, method: MethodDef) -> FunctionId
-        = [steady] GetFunctionFromToken(module, method, @function)
+        = [notrigger] GetFunctionFromToken(module, method, @function)
         fails "`CORPROF_E_FUNCTION_IS_PARAMETERIZED` for generic methods, \
                `CORPROF_E_DATAINCOMPLETE` while the type is not loaded.";
 
@@ -124,7 +124,7 @@ table! { ($) __cor_profiler_info:
 
     /// The path, load address and assembly of a module.
     fn module_info(module: ModuleId) -> {ModuleInfo}
-        = [steady] GetModuleInfo(module, @base_address, @{name}, @assembly) at LOADED
+        = [notrigger] GetModuleInfo(module, @base_address, @{name}, @assembly) at LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being loaded.";
 
     /// The name and process of an application domain.
@@ -134,12 +134,12 @@ table! { ($) __cor_profiler_info:
 
     /// The name, application domain and manifest module of an assembly.
     fn assembly_info(assembly: AssemblyId) -> {AssemblyInfo}
-        = [steady] GetAssemblyInfo(assembly, @{name}, @app_domain, @module)
+        = [notrigger] GetAssemblyInfo(assembly, @{name}, @app_domain, @module)
         at ASSEMBLY_LOADED
         fails "`CORPROF_E_DATAINCOMPLETE` while the assembly is being loaded.";
 
     /// The events of the lower half of the mask that the runtime reports.
-    fn event_mask() -> EventMask = [steady] GetEventMask(@low) by of_profiler;
+    fn event_mask() -> EventMask = [notrigger] GetEventMask(@low) by of_profiler;
 
     /// Maps offsets of the original method body to offsets of the replaced one, for debuggers.
     ///
@@ -156,7 +156,7 @@ table! { ($) __cor_profiler_info:
     // It is part of the loaded image or of memory from the module's allocator, neither of which is
     // freed while the module is loaded.
     fn il_function_body(module: ModuleId, method: MethodDef) -> Vec<u8>
-        = [steady] GetILFunctionBody(module, method, @(bytes)) by whole_body
+        = [notrigger] GetILFunctionBody(module, method, @(bytes)) by whole_body
         fails "`CORPROF_E_FUNCTION_NOT_IL` for methods without IL: abstract methods, P/Invokes and \
                methods that the runtime implements.";
 

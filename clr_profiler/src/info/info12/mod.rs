@@ -34,7 +34,7 @@ table! { ($) __cor_profiler_info12:
 
     /// The name of a provider.
     fn event_pipe_provider_info(provider: EventPipeProviderId<'_>) -> String
-        = [steady] EventPipeGetProviderInfo(provider, @{text});
+        = [notrigger] EventPipeGetProviderInfo(provider, @{text});
 
     /// Creates a provider of events, which lives as long as the process.
     fn event_pipe_create_provider(name: &str as as_it_is) -> EventPipeProviderId<'static>
@@ -156,7 +156,7 @@ pub trait CorProfilerInfo12: Sealed {
         let related = related_activity.as_ref().map(guid_of);
         let info = self.handle();
         ask!(
-            steady info,
+            notrigger info,
             ICorProfilerInfo12::EventPipeWriteEvent(
                 event.raw,
                 // Without parameters there is no data block.

@@ -70,12 +70,12 @@ table! { ($) __cor_profiler_info2:
     /// For several tiers they are those of one of them; [`code_info4`](super::CorProfilerInfo9::code_info4)
     /// returns them for each.
     fn code_info2(function: FunctionId) -> Vec<CodeRange>
-        = [steady] GetCodeInfo2(function, @[ranges])
+        = [notrigger] GetCodeInfo2(function, @[ranges])
         fails "`CORPROF_E_FUNCTION_NOT_COMPILED` before the function is compiled.";
 
     /// The objects in a module's precompiled image; none in .NET (Core).
     fn module_frozen_objects(module: ModuleId) -> ObjectEnum<'_>
-        = [steady] EnumModuleFrozenObjects(module, @enumerator)
+        = [notrigger] EnumModuleFrozenObjects(module, @enumerator)
         fails "`CORPROF_E_DATAINCOMPLETE` while the module is being unloaded.";
 
     /// The offset of the value in a boxed value of this type, in bytes from the object's address.
@@ -110,12 +110,12 @@ table! { ($) __cor_profiler_info2:
     /// In code that several instantiations share, reference type arguments are `System.__Canon`. Exact
     /// arguments are known only in enter and leave hooks and stack walks.
     fn function_info2(function: FunctionId) -> {FunctionInfo2}
-        = [steady] GetFunctionInfo2(function, 0, @class, @module, @token, @[type_arguments])
+        = [notrigger] GetFunctionInfo2(function, 0, @class, @module, @token, @[type_arguments])
         fails "`E_INVALIDARG` for dynamic methods, which have no metadata.";
 
     /// The method that a function is an instance of, with the exact generic arguments of a frame.
     fn function_info2_in_frame(function: FunctionId, frame: FrameInfo<'_>) -> {FunctionInfo2}
-        = [steady] GetFunctionInfo2(function, frame, @class, @module, @token, @[type_arguments])
+        = [notrigger] GetFunctionInfo2(function, frame, @class, @module, @token, @[type_arguments])
         at "the hook, or the callback of a [stack walk](Self::do_stack_snapshot), that received the frame."
         with "for hooks [`ENABLE_FRAME_INFO`](crate::EventMask::ENABLE_FRAME_INFO)."
         fails "Objects may have moved since the frame was delivered; `E_INVALIDARG` for dynamic \
@@ -123,7 +123,7 @@ table! { ($) __cor_profiler_info2:
 
     /// The exception clause that is about to run on this thread, if any.
     fn notified_exception_clause_info() -> Option<ExceptionClauseInfo>
-        = [steady] GetNotifiedExceptionClauseInfo(@clause) by about_to_run none on S_FALSE
+        = [notrigger] GetNotifiedExceptionClauseInfo(@clause) by about_to_run none on S_FALSE
         at "`exception_search_filter_enter`, `exception_unwind_finally_enter` and \
             `exception_catcher_enter`."
         with MONITOR_EXCEPTIONS
