@@ -64,7 +64,7 @@ pub struct ExceptionEvents {
     /// Whether exceptions are reported only where the callbacks of exceptions are dangerous.
     is_instead: bool,
     /// Whether exceptions are reported on this runtime.
-    is_told: AtomicBool,
+    is_reported: AtomicBool,
 }
 
 type Report = dyn Fn(&ProfilerInfo, ExceptionEvent) -> Result<()> + Send + Sync;
@@ -116,7 +116,7 @@ impl ExceptionEvents {
             provider: RuntimeProvider::default(),
             report: Box::new(report),
             is_instead: false,
-            is_told: AtomicBool::new(false),
+            is_reported: AtomicBool::new(false),
         }
     }
 
@@ -137,19 +137,19 @@ impl ExceptionEvents {
 #[component(crate = crate)]
 impl Component for ExceptionEvents {
     fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
-        let is_told = !self.is_instead || info.runtime_information()?.loses_exceptions();
-        self.is_told.store(is_told, Ordering::Relaxed);
-        if is_told {
+        let is_reported = !self.is_instead || info.runtime_information()?.loses_exceptions();
+        self.is_reported.store(is_reported, Ordering::Relaxed);
+        if is_reported {
             RuntimeProvider::want(info, KEYWORD, EventLevel::Informational);
         }
-        if self.is_instead && is_told {
+        if self.is_instead && is_reported {
             setup.remove_events(EventMask::MONITOR_EXCEPTIONS);
         }
         Ok(())
     }
 
     fn callbacks(&self) -> CallbackSet {
-        match self.is_told.load(Ordering::Relaxed) {
+        match self.is_reported.load(Ordering::Relaxed) {
             true => CallbackSet::EMPTY.with("event_pipe_event_delivered"),
             false => CallbackSet::EMPTY,
         }

@@ -36,7 +36,7 @@ pub(crate) fn thread_panicked(message: String) {
     report_to_all(FailurePlace::Thread, message);
 }
 
-/// Reports a panic whose profiler is not known to all hooks.
+/// Reports a panic to all hooks, because its profiler is not known.
 fn report_to_all(place: FailurePlace, message: String) {
     let failure = Failure {
         place,

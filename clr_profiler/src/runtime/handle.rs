@@ -91,7 +91,7 @@ impl Drop for Runtime {
 /// A native interface during one call.
 pub(crate) struct Native<'info, I> {
     interface: &'info I,
-    /// Code that invalidates the objects of calls waits for the end of this one.
+    /// Unloads and a detach wait for the end of this call.
     _in_flight: InFlight,
 }
 
