@@ -129,7 +129,7 @@ impl Metadata<'_> {
                     CALL,
                     format_args!(
                         "{type_name} has a value of the enumeration {}, which is of another module: \
-                         say of which type it is with `attribute_with`",
+                         return its underlying type in `attribute_with`",
                         name.unwrap_or_else(|_| of.to_string())
                     ),
                 )

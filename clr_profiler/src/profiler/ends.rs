@@ -51,7 +51,7 @@ impl Component for Ends {
         let walks = end_walks(info);
         let assembly = info.module_info(module).ok().and_then(|it| it.assembly);
         let assembly = assembly.map(|assembly| assembly.raw());
-        // Whatever is known of the module, it is being unloaded.
+        // Whatever was recorded: a module that is unloaded is collectible.
         seen::module_has_loaded(module.raw(), true);
         resolve_all(info);
         seen::module_goes(module.raw(), assembly);

@@ -240,7 +240,7 @@ impl Setup {
         Some(Error::other(format!(
             "no callback of exceptions will be called: .NET {} loses exceptions while they are monitored, \
              which breaks the program. `ExceptionEvents` reports them there; \
-             `setup.add_events(EventMask::MONITOR_EXCEPTIONS)` asks for the callbacks all the same",
+             `setup.add_events(EventMask::MONITOR_EXCEPTIONS)` requests the callbacks nevertheless",
             runtime.version
         )))
     }

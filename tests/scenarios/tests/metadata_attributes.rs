@@ -101,7 +101,7 @@ mod tests {
         "Listed: Array(Some([Enum { enum_type: Token(TypeDef(0x0200000c)), value: I8(1099511627776) }]))",
         "Listed: Array(Some([Boxed(Char(120)), Boxed(String(None)), Boxed(Type(Some(\"System.Int32, System.Runtime, Version=4.2.2.0, Culture=neutral, PublicKeyToken=b03f5f7f11d50a3a\"))), Boxed(U8(5))]))",
         "Listed 3 0",
-        "Dated: Metadata::attribute: Shop.LabelAttribute has a value of the enumeration System.DayOfWeek, which is of another module: say of which type it is with `attribute_with`",
+        "Dated: Metadata::attribute: Shop.LabelAttribute has a value of the enumeration System.DayOfWeek, which is of another module: return its underlying type in `attribute_with`",
         "Bare 0 0",
         "Program: none",
         "asked for [\"System.DayOfWeek\", \"System.DayOfWeek\"]",
