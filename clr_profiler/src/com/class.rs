@@ -22,8 +22,8 @@ pub trait ProfilerClass: Profiler {
     const OVERRIDDEN: CallbackSet;
 }
 
-/// A new profiler.
-pub(super) type Made = Result<Box<dyn Profiler>>;
+/// The result of a constructor.
+pub(super) type NewProfiler = Result<Box<dyn Profiler>>;
 
 /// A profiler of a library: its class id and its constructors.
 ///
@@ -32,8 +32,8 @@ pub(super) type Made = Result<Box<dyn Profiler>>;
 pub struct Class {
     pub(super) clsid: Uuid,
     pub(super) overridden: CallbackSet,
-    pub(super) initialize: fn(&ProfilerInfo, &mut Setup) -> Made,
-    pub(super) initialize_for_attach: fn(&ProfilerInfo, &mut Setup, &[u8]) -> Made,
+    pub(super) initialize: fn(&ProfilerInfo, &mut Setup) -> NewProfiler,
+    pub(super) initialize_for_attach: fn(&ProfilerInfo, &mut Setup, &[u8]) -> NewProfiler,
     pub(super) load_as_notification_only: fn() -> bool,
 }
 

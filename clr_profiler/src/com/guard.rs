@@ -41,7 +41,7 @@ impl Context for GcScope {
 }
 
 /// The result of a callback, joined from those of the profiler and the components.
-pub(super) trait Answer: Sized {
+pub(super) trait CallbackResult: Sized {
     /// The result if nothing returned one.
     const NONE: Option<Self>;
 
@@ -49,7 +49,7 @@ pub(super) trait Answer: Sized {
     fn join(one: Option<Self>, other: Option<Self>) -> Option<Self>;
 }
 
-impl Answer for () {
+impl CallbackResult for () {
     const NONE: Option<Self> = Some(());
 
     fn join(one: Option<Self>, other: Option<Self>) -> Option<Self> {
@@ -57,7 +57,7 @@ impl Answer for () {
     }
 }
 
-impl Answer for bool {
+impl CallbackResult for bool {
     const NONE: Option<Self> = None;
 
     /// One refusal suffices.
@@ -72,7 +72,7 @@ impl Answer for bool {
 /// Calls the profiler and the components that want the callback; `None` if none of them returned a result, or
 /// one failed whose result is required.
 #[inline]
-pub(super) fn dispatch<C: Context, R: Answer>(
+pub(super) fn dispatch<C: Context, R: CallbackResult>(
     object: &Object,
     callback: Callback,
     of_profiler: impl FnOnce(&dyn Profiler, &C) -> Result<R>,
@@ -89,7 +89,7 @@ pub(super) fn dispatch<C: Context, R: Answer>(
 /// wants costs only the test.
 #[cold]
 #[inline(never)]
-fn dispatch_to_all<C: Context, R: Answer>(
+fn dispatch_to_all<C: Context, R: CallbackResult>(
     object: &Object,
     live: &Live,
     callback: Callback,
@@ -125,7 +125,7 @@ fn dispatch_to_all<C: Context, R: Answer>(
 }
 
 /// Calls the library's own components, whose callbacks have no results.
-fn call_library<C: Context, R: Answer>(
+fn call_library<C: Context, R: CallbackResult>(
     live: &Live,
     callback: Callback,
     of_component: &impl Fn(&dyn Component, &C) -> Result<R>,
@@ -135,7 +135,7 @@ fn call_library<C: Context, R: Answer>(
     }
 }
 
-fn call_components<C: Context, R: Answer>(
+fn call_components<C: Context, R: CallbackResult>(
     live: &Live,
     callback: Callback,
     of_component: &impl Fn(&dyn Component, &C) -> Result<R>,

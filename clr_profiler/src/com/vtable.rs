@@ -41,7 +41,7 @@ macro_rules! finish {
     ($callback:expr, $answer:ident) => {
         match $answer {
             Some(()) => S_OK,
-            None => HRESULT($callback.answer_to_failure().0),
+            None => HRESULT($callback.code_of_failure().0),
         }
     };
     // A `bool` is returned through a pointer. Without a result it is `true`, as without a profiler.

@@ -94,7 +94,7 @@ impl Callback {
     }
 
     /// The HRESULT that the runtime gets when the profiler failed in this callback.
-    pub(crate) const fn answer_to_failure(self) -> Hresult {
+    pub(crate) const fn code_of_failure(self) -> Hresult {
         match self {
             // A failure code here would make the runtime report a ReJIT error for the method.
             Self::GetReJITParameters => Hresult::S_FALSE,

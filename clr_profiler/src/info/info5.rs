@@ -40,5 +40,5 @@ fn more_events(
     events: EventMask,
 ) -> Result<EventMask> {
     info.handle().check_events(call, events)?;
-    Ok(info.handle().asks_for(events))
+    Ok(info.handle().set_requested(events))
 }

@@ -84,7 +84,7 @@ fn is_own(file: &File, path: &Path) -> io::Result<bool> {
 
 /// The key by which failures are equal: the first is written, the others are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Kind {
+struct FailureKey {
     place: FailurePlace,
     component: Option<Arc<str>>,
     /// The name of the code; `None` for a panic.
@@ -93,14 +93,14 @@ struct Kind {
 }
 
 /// How often each kind of failure occurred since the counts were last written.
-static COUNTS: Mutex<Vec<(Kind, u64)>> = Mutex::new(Vec::new());
+static COUNTS: Mutex<Vec<(FailureKey, u64)>> = Mutex::new(Vec::new());
 
 /// Writes the failure if it is the first of its kind, and counts it otherwise.
 pub(super) fn failure(failure: &Failure) {
     if target().is_none() {
         return;
     }
-    let kind = Kind {
+    let kind = FailureKey {
         place: failure.place(),
         component: failure.component.clone(),
         error: match failure.cause() {

@@ -41,7 +41,7 @@ struct Runtime {
     /// How the profiler was loaded.
     loaded: Loaded,
     /// The events that were requested; the runtime may report more.
-    asked: AtomicU64,
+    requested: AtomicU64,
     /// Whether the profiler's `initialize` has returned.
     started: AtomicBool,
     /// Threads of the library wait here for the start.
@@ -186,7 +186,7 @@ impl ProfilerInfo {
             newest: ManuallyDrop::new(newest),
             version,
             loaded,
-            asked: AtomicU64::new(0),
+            requested: AtomicU64::new(0),
             started: AtomicBool::new(false),
             gate: StartGate::default(),
             suspensions: Suspensions::default(),
@@ -242,13 +242,13 @@ impl ProfilerInfo {
 
     /// The events that only the library wants.
     pub(crate) fn events_of_library(&self) -> EventMask {
-        let asked = self.0.asked.load(Ordering::Relaxed);
-        EventMask::OF_LIBRARY - EventMask::from_bits_retain(asked)
+        let requested = self.0.requested.load(Ordering::Relaxed);
+        EventMask::OF_LIBRARY - EventMask::from_bits_retain(requested)
     }
 
     /// Records the requested events, and returns those that the runtime must report in addition.
-    pub(crate) fn asks_for(&self, events: EventMask) -> EventMask {
-        self.0.asked.store(events.bits(), Ordering::Relaxed);
+    pub(crate) fn set_requested(&self, events: EventMask) -> EventMask {
+        self.0.requested.store(events.bits(), Ordering::Relaxed);
         let unknown = match self.version() {
             0..9 => EventMask::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS,
             _ => EventMask::empty(),

@@ -36,13 +36,13 @@ pub(crate) fn silence() {
             if DEPTH.get() == 0 && !IS_OWN.get().is_some_and(|is_own| is_own()) {
                 previous(panic);
             } else {
-                remember(panic);
+                record(panic);
             }
         }));
     });
 }
 
-fn remember(panic: &PanicHookInfo<'_>) {
+fn record(panic: &PanicHookInfo<'_>) {
     let message = message_of(panic.payload());
     let described = match panic.location() {
         Some(place) => format!("{message} (at {place})"),

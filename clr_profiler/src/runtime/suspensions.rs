@@ -20,11 +20,11 @@ pub(super) struct Suspensions {
 struct SuspensionState {
     /// Current suspensions, and those that are about to begin.
     count: u32,
-    detach: Detach,
+    detach: DetachState,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Detach {
+enum DetachState {
     #[default]
     NotRequested,
     /// The runtime has not yet returned from the request.
@@ -36,7 +36,7 @@ impl Suspensions {
     /// Counts a suspension that is about to begin.
     pub(super) fn begin(&self, call: &'static str) -> Result<()> {
         let mut state = lock(&self.state);
-        if state.detach != Detach::NotRequested {
+        if state.detach != DetachState::NotRequested {
             return Err(detaching(call));
         }
         state.count += 1;
@@ -56,7 +56,7 @@ impl Suspensions {
 
     /// Whether a detach was granted.
     pub(super) fn is_detached(&self) -> bool {
-        lock(&self.state).detach == Detach::Granted
+        lock(&self.state).detach == DetachState::Granted
     }
 
     /// Requests a detach once there is no suspension, unless a detach was granted before or is requested at
@@ -67,7 +67,7 @@ impl Suspensions {
         request: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let mut state = lock(&self.state);
-        if state.detach != Detach::NotRequested {
+        if state.detach != DetachState::NotRequested {
             return Err(detaching(call));
         }
         // If this thread is in cooperative mode, a suspension that begins waits for it.
@@ -79,13 +79,13 @@ impl Suspensions {
                 Hresult::CORPROF_E_SUSPENSION_IN_PROGRESS,
             ));
         }
-        state.detach = Detach::Requested;
+        state.detach = DetachState::Requested;
         drop(state);
         drop(self.none());
         let answer = request();
         lock(&self.state).detach = match answer {
-            Ok(()) => Detach::Granted,
-            Err(_) => Detach::NotRequested,
+            Ok(()) => DetachState::Granted,
+            Err(_) => DetachState::NotRequested,
         };
         answer
     }

@@ -284,5 +284,5 @@ fn low_events(
         ));
     }
     info.handle().check_events(call, events)?;
-    Ok(info.handle().asks_for(events))
+    Ok(info.handle().set_requested(events))
 }
