@@ -325,7 +325,7 @@ mod tests {
 
     use super::Dynamics;
 
-    const DYNAMIC: &str = "failed with CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A): the module is being \
+    const DYNAMIC: &str = "failed with CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A): the module is \
      built at run time and has no file layout";
     const INVALID: &str = "ICorProfilerInfo7::ReadInMemorySymbols failed with E_INVALIDARG (0x80070057): \
      an id or a token that this runtime does not know, or flags that do not go together";

@@ -238,7 +238,8 @@ fn say<T>(what: &str, ids: Vec<T>, ask: impl Fn(T) -> Result<()>) {
 }
 
 fn is_refused(error: &Error) -> bool {
-    error.to_string().contains("was not called: what the")
+    let text = error.to_string();
+    text.contains(" is no longer valid, because") || text.contains(" is not valid yet")
 }
 
 fn name<T>(answer: Result<T>) -> &'static str {

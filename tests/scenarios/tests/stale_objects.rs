@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn objects_are_refused_once_they_may_have_moved() {
-        let moved = "and may have moved it";
+        let moved = "may have moved ";
         let walk = "this thread walks the references of an object";
         let preemptive = "the collector can move objects on this thread at any time";
         let scenario = Scenario::new("Objects").profiled_by::<KeepsObjects>();
