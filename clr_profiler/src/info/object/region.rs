@@ -78,7 +78,7 @@ impl<'a> Region<'a> {
         if !self.looked_up.is_now() {
             return Err(Error::rule(
                 READING,
-                "the collector may have moved it during a call since it was looked up",
+                "a call that may trigger a GC was made since the object was looked up, and may have moved it",
             ));
         }
         let length = bytes.len().min(self.size);
