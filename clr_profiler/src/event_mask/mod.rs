@@ -86,7 +86,7 @@ event_mask! {
     /// Allows ReJIT.
     ENABLE_REJIT = low COR_PRF_ENABLE_REJIT;
     /// In-process debugging. Immutable.
-    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
+    #[deprecated = "a feature of .NET Framework 1"]
     ENABLE_INPROC_DEBUGGING = low COR_PRF_ENABLE_INPROC_DEBUGGING;
     /// Maps from IL to native code (obsolete: the runtime always keeps them). Immutable.
     #[deprecated = "the runtime always keeps them"]

@@ -14,23 +14,23 @@ table! { ($) __cor_profiler_info_legacy:
         fails "`E_NOTIMPL`.";
 
     /// The interface for debugging this process from within. .NET Framework 1 only.
-    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
+    #[deprecated = "a feature of .NET Framework 1"]
     fn inproc_inspection_interface() -> ComObject = GetInprocInspectionInterface(@interface)
         fails "`E_NOTIMPL`.";
 
     /// The interface for debugging this thread from within. .NET Framework 1 only.
-    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
+    #[deprecated = "a feature of .NET Framework 1"]
     fn inproc_inspection_this_thread() -> ComObject = GetInprocInspectionIThisThread(@interface)
         fails "`E_NOTIMPL`.";
 
     /// Begins debugging from within, and gives the number that ends it. .NET Framework 1 only.
-    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
+    #[deprecated = "a feature of .NET Framework 1"]
     fn begin_inproc_debugging(this_thread_only: bool) -> u32
         = BeginInprocDebugging(this_thread_only, @context)
         with ENABLE_INPROC_DEBUGGING fails "`E_NOTIMPL`.";
 
     /// Ends debugging from within. .NET Framework 1 only.
-    #[deprecated = "no runtime since .NET Framework 2.0 implements it"]
+    #[deprecated = "a feature of .NET Framework 1"]
     fn end_inproc_debugging(context: u32) -> () = EndInprocDebugging(context)
         fails "`E_NOTIMPL`.";
 }

@@ -110,7 +110,7 @@ pub trait CorProfilerInfoHooks: Sealed {
         with [MONITOR_ENTERLEAVE "; for frame, arguments and returned value also "
               ENABLE_FRAME_INFO ", " ENABLE_FUNCTION_ARGS ", " ENABLE_FUNCTION_RETVAL "."]
         fails "As for [`set_enter_leave_function_hooks`](Self::set_enter_leave_function_hooks).")]
-    #[deprecated = "the runtime recommends `set_enter_leave_function_hooks3_with_info`"]
+    #[deprecated = "use `set_enter_leave_function_hooks3_with_info`"]
     set_enter_leave_function_hooks2(FunctionEnter2, FunctionLeave2, FunctionTailcall2)
         = ICorProfilerInfo2::SetEnterLeaveFunctionHooks2;
 

@@ -79,8 +79,7 @@ impl Page {
         headings(&self.html[..end], 4)
     }
 
-    /// The fields of a struct, and the variants of an enumeration with their fields: where they are, and what
-    /// they are.
+    /// The fields of a struct, and the variants of an enumeration with their fields: path and declaration.
     pub(crate) fn fields(&self) -> Vec<(String, String)> {
         let mut fields = Vec::new();
         for piece in self.html.split(" id=\"").skip(1) {
@@ -144,7 +143,7 @@ fn text(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The pages of all public items of a crate, in the order of their paths, without what is exported twice.
+/// The pages of all public items of a crate, in the order of their paths, each once.
 pub(crate) fn of(name: &str) -> Vec<Page> {
     let mut pages = all(name);
     // A token of the IL crate is in the prelude, too.
@@ -152,7 +151,7 @@ pub(crate) fn of(name: &str) -> Vec<Page> {
     pages
 }
 
-/// What modules export that has its page elsewhere, a line for each.
+/// The re-exports of items whose page is in another module, a line for each.
 pub(crate) fn exported_again(name: &str) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
     let pages = all(name);
