@@ -159,8 +159,7 @@ mod register;
 
 pub use clr_profiler_il as il;
 pub use clr_profiler_macros::{component, profiler};
-pub use error::OptionalExt;
-pub use error::{Error, ErrorKind, Hresult, Result};
+pub use error::{Error, ErrorKind, Hresult, OptionalExt, Result};
 pub use event_mask::EventMask;
 pub use ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, GcHandleId, ModuleId, ObjectId,
@@ -175,11 +174,9 @@ pub use uuid::Uuid;
 pub mod prelude {
     pub use crate::{
         AppDomainId, AssemblyId, ClassId, Component, Error, EventMask, Failure, FunctionId,
-        GcHandleId, Hresult, Method, ModuleId, ObjectId, Profiler, ProfilerInfo, RejitId, Result,
-        Setup, ThreadId, Uuid, component, profiler, register,
+        GcHandleId, Hresult, Method, ModuleId, ObjectId, OptionalExt, Profiler, ProfilerInfo,
+        RejitId, Result, Setup, ThreadId, Uuid, component, profiler, register,
     };
-
-    pub use crate::OptionalExt;
 
     pub use crate::events::{
         AllocationsByClass, AssemblyReferenceProvider, EventPipeEvent, EventPipeProviderId,
