@@ -55,7 +55,7 @@
 //!
 //! # Features
 //!
-//! All are on by default. Without them, a small profiler and its dependencies compile in 60 % of the time.
+//! All are on by default. Without them, a small profiler and its dependencies compile in two thirds of the time.
 //!
 //! | Feature | Adds |
 //! |---|---|
