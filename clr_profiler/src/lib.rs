@@ -101,8 +101,8 @@
 #[macro_use(wraps)]
 extern crate clr_profiler_macros;
 
-// In order of dependency: each module uses only those before it. Only the folders that call the runtime, or
-// are called by it, may contain `unsafe`.
+// In order of dependency: each module uses only those before it. Only the modules that allow it here may
+// contain `unsafe`.
 
 // Types for native code and users.
 #[macro_use]

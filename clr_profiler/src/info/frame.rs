@@ -56,8 +56,8 @@ arguments! {
         true => Ok(frame.raw),
         false => Err(Error::rule(
             asked.call,
-            "a call that may trigger a GC was made since the frame was delivered, and may have moved the \
-             object that it refers to: use frames before other calls",
+            "a call that may trigger a GC was made since the frame was delivered, and may have moved its \
+             objects: use frames before other calls",
         )),
     };
 }

@@ -159,7 +159,7 @@ pub trait CorProfilerInfoHooks: Sealed {
 
     /// Sets the mapper, which selects the functions that have hooks, and the value that the hooks receive.
     ///
-    /// It is called once for each function, before that is compiled; if it panics, the function has no
+    /// It is called once for each function, when that is compiled; if it panics, the function has no
     /// hooks. The closure must capture nothing, because the runtime stores no data for it;
     /// [`set_function_id_mapper2`](Self::set_function_id_mapper2) takes any closure.
     #[wraps(ICorProfilerInfo::SetFunctionIDMapper at INITIALIZE
@@ -178,7 +178,7 @@ pub trait CorProfilerInfoHooks: Sealed {
 
     /// Sets the mapper, which selects the functions that have hooks, and the value that the hooks receive.
     ///
-    /// It is called once for each function, before that is compiled; if it panics, the function has no
+    /// It is called once for each function, when that is compiled; if it panics, the function has no
     /// hooks. It is never dropped: code that calls the hooks lives as long as the process.
     #[wraps(ICorProfilerInfo3::SetFunctionIDMapper2 at INITIALIZE
         fails "`Setup` has set the hooks; `CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER` in an \
