@@ -15,12 +15,12 @@ use clr_profiler_il::token::{Token, TypeToken};
 impl RewriteContext<'_> {
     /// Code that loads an argument as an object. `this` is argument 0 of an instance method.
     ///
-    /// Of an argument by reference, the object is what it points to. Where there can be no object,
-    /// the code loads null, and [`Boxed::boxing`] says why.
+    /// Of an argument by reference, it boxes the value that it refers to. If the value cannot be boxed, the
+    /// code loads null, and [`Boxed::boxing`] says why.
     ///
     /// # Errors
     ///
-    /// That there is no such argument; what the metadata answer.
+    /// That there is no such argument; an error of the metadata.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -41,12 +41,12 @@ impl RewriteContext<'_> {
         Boxer::new(self).argument(number)
     }
 
-    /// Code that loads `this` as an object: a copy where it is a value type, and in a constructor of
-    /// one, of what is there by then. `None` for a static method.
+    /// Code that loads `this` as an object; of a value type, a copy, which in a constructor has the fields
+    /// that are initialised so far. `None` for a static method.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn box_this(&mut self) -> Result<Option<Boxed>> {
         if !self.signature().has_this {
             return Ok(None);
@@ -54,69 +54,69 @@ impl RewriteContext<'_> {
         self.box_argument(0).map(Some)
     }
 
-    /// Code that makes an object of the value on the top of the stack, in the place of it.
+    /// Code that replaces the value on the top of the stack by an object.
     ///
-    /// `value` is a type in terms of the method's module: of a parameter or the
-    /// [result](Self::return_type) of the method, or from [`type_sig`](Self::type_sig). Where there
-    /// can be no object, the value is dropped for null. Of `void` there is no value to drop.
+    /// `value` is a type in terms of the method's module: of a parameter or the [result](Self::return_type)
+    /// of the method, or from [`type_sig`](Self::type_sig). A value that cannot be boxed is replaced by null.
+    /// Of `void` there is no value to drop.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn box_value(&mut self, value: &TypeSig) -> Result<Boxed> {
         Boxer::new(self).value(value)
     }
 
     /// Code that loads an `object[]` of all arguments, without `this`.
     ///
-    /// Storing into the array is code of the core library on newer runtimes. In that library's own
-    /// methods it may never come back: there, use [`box_argument`](Self::box_argument), and leave out
-    /// `System.Runtime.*`, by which newer runtimes box.
+    /// On newer runtimes, code of the core library stores elements of arrays. In methods of that library it
+    /// may recurse without end: there, use [`box_argument`](Self::box_argument), and leave out
+    /// `System.Runtime.*`, with which newer runtimes box.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn arguments_array(&mut self) -> Result<BoxedArguments> {
         Boxer::new(self).array()
     }
 
-    /// Code that takes an object from the stack and leaves a value of a type in its place: the way
-    /// back of [`box_value`](Self::box_value).
+    /// Code that replaces an object on the stack by a value of a type: the inverse of
+    /// [`box_value`](Self::box_value).
     ///
-    /// In the program, an object of another type throws `InvalidCastException`, and null for a value
-    /// type `NullReferenceException`.
+    /// In the program, an object of another type throws `InvalidCastException`, and null for a value type
+    /// `NullReferenceException`.
     ///
     /// # Errors
     ///
-    /// That an object cannot become such a value: by-reference, `void`, a type that lives on the stack
-    /// alone or may do so. What the metadata answer.
+    /// That no object can be unboxed to such a value: a by-reference type, `void`, a type that is or may be
+    /// restricted to the stack. An error of the metadata.
     pub fn unbox_value(&mut self, value: &TypeSig) -> Result<Fragment> {
         Boxer::new(self).unbox(value)
     }
 
-    /// Code that stores an object in an argument: `object` loads it. Of an argument by reference,
-    /// what it points to is replaced.
+    /// Code that stores an object in an argument: `object` loads it. Of an argument by reference, the value
+    /// that it refers to is replaced.
     ///
     /// As for [`unbox_value`](Self::unbox_value), the object must be of the right type.
     ///
     /// # Errors
     ///
-    /// That there is no such argument, or that it is `this`; else as of
+    /// That there is no such argument, or that it is `this`; otherwise as of
     /// [`unbox_value`](Self::unbox_value).
     pub fn store_argument(&mut self, number: u16, object: &Fragment) -> Result<Fragment> {
         Boxer::new(self).store(number, object)
     }
 
-    /// Code that loads all arguments as they are, without `this`: numbers and structs are copied
-    /// instead of boxed.
+    /// Code that loads all arguments as they are, without `this`: numbers and structs are copied instead of
+    /// boxed.
     ///
-    /// Of an argument by reference, what it points to comes as an object, as of
-    /// [`box_argument`](Self::box_argument); an unmanaged pointer comes as a native integer. In the place
-    /// of what no generic method can take, null comes: [`TypedArguments::boxing`] says why.
+    /// An argument by reference is loaded as an object of the value that it refers to, as by
+    /// [`box_argument`](Self::box_argument); an unmanaged pointer is loaded as a native integer. An argument
+    /// that no generic method can take is replaced by null: [`TypedArguments::boxing`] says why.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -155,13 +155,14 @@ impl MethodTypes for RewriteContext<'_> {
         self.type_operand(type_sig)
     }
 
-    /// The type's own module says so by an attribute (`ref struct`), so a reference is followed there.
+    /// Only the module that defines the type marks it by an attribute (`ref struct`), so a reference is
+    /// resolved there.
     fn is_by_ref_like(&self, class: TypeToken) -> Option<bool> {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.IsByRefLikeAttribute";
         if let TypeToken::Spec(_) = class {
             return None;
         }
-        // What cannot be told now may be known when another module has been loaded.
+        // A type that is unknown now may be known when another module has been loaded: unknown is not cached.
         self.module.by_ref_like.find(class, || {
             Lookup::of(self.info()).in_type(self.module(), class, |place| {
                 let metadata = &place.metadata;

@@ -1,4 +1,4 @@
-//! When the work of a method is done: [`RewriteContext::completion`].
+//! Decides when the work of a method is complete: [`RewriteContext::completion`].
 
 use clr_profiler_il::attributes::MethodImplAttributes;
 use clr_profiler_il::body::MethodBody;
@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::metadata::MetadataImport;
 
 impl RewriteContext<'_> {
-    /// When the work of the method is done, as far as its signature, its attributes and its own body
-    /// tell. Code around the method that measures it should not end before.
+    /// When the work of the method is complete, as far as its signature, its attributes and its own body
+    /// show. Inserted code that measures the method should not end before.
     ///
-    /// `body` is that of the method, not changed yet.
+    /// `body` is that of the method, unchanged.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;

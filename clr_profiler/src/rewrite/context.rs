@@ -1,4 +1,4 @@
-//! [`RewriteContext`]: what code that edits a body knows of the method.
+//! [`RewriteContext`]: the method whose body is edited, for the code that edits it.
 
 use super::import::Importer;
 use super::scope::Scope;
@@ -16,8 +16,8 @@ use clr_profiler_il::wrap::MethodShape;
 
 /// The method whose body is being edited, and its module.
 ///
-/// Code that edits seldom needs tokens: fragments hold symbols, which become tokens of the module
-/// when the body is encoded. Locals are the exception, for their types are in terms of the module:
+/// Code that edits seldom needs tokens: fragments hold symbols, which become tokens of the module when the
+/// body is encoded. Locals are the exception, because their types are in terms of the module:
 /// [`import_type`](Self::import_type).
 pub struct RewriteContext<'a> {
     pub(super) scope: &'a Scope<'a>,
@@ -46,7 +46,7 @@ impl<'a> RewriteContext<'a> {
         self.subject.method
     }
 
-    /// The full name; generic parameters by their names, since all instances share the body.
+    /// The full name; generic parameters by their names, because all instances share the body.
     #[must_use]
     pub fn full_name(&self) -> &'a str {
         self.subject.name()
@@ -64,7 +64,7 @@ impl<'a> RewriteContext<'a> {
         &self.subject.signature
     }
 
-    /// What [`MethodBody::wrap`](crate::il::body::MethodBody::wrap) has to know of the method.
+    /// The properties of the method that [`MethodBody::wrap`](crate::il::body::MethodBody::wrap) needs.
     ///
     /// # Errors
     ///
@@ -82,22 +82,22 @@ impl<'a> RewriteContext<'a> {
         })
     }
 
-    /// Tells what stands behind the tokens of the module.
+    /// Resolves the tokens of the module.
     #[must_use]
     pub fn resolver(&self) -> &(dyn Resolver + 'a) {
         &self.resolver
     }
 
-    /// The token of a type in this module, such as `[System.Runtime]System.Exception`; what is not
-    /// there is added to the metadata.
+    /// The token of a type in this module, such as `[System.Runtime]System.Exception`; a missing reference is
+    /// added to the metadata.
     ///
-    /// `[corelib]` stands for the core library by whichever name the module refers to it. That may be a
-    /// facade, `netstandard` or `mscorlib`: a type that is newer than the facade is referred to where it is
-    /// defined.
+    /// `[corelib]` stands for the core library under the name by which the module refers to it. That may be a
+    /// facade, `netstandard` or `mscorlib`: a type that is newer than the facade is referred to in the
+    /// assembly that defines it.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, and what the metadata answer.
+    /// A mistake in the text, or an error of the metadata.
     pub fn import_type(&mut self, name: &str) -> Result<TypeToken> {
         self.importing(|importer| {
             let token = importer.type_token(&TypeSymbol::new(name))?;
@@ -110,39 +110,38 @@ impl<'a> RewriteContext<'a> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, and what the metadata answer.
+    /// A mistake in the text, or an error of the metadata.
     pub fn type_sig(&mut self, text: &str) -> Result<TypeSig> {
         self.importing(|importer| importer.type_sig(text))
     }
 
-    /// The type that declares the method, in terms of this module: of a generic type, the instance
-    /// of its own parameters, ``Cart`1<!0>``.
+    /// The type that declares the method, in terms of this module; of a generic type, the instance over its
+    /// own parameters, ``Cart`1<!0>``.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn this_type(&self) -> Result<TypeSig> {
         own_instance(&self.resolver, &self.subject.metadata, self.props().class)
     }
 
-    /// The type that declares the method as the owner of symbols: of a generic type, the instance of
-    /// its own parameters. For this module alone.
+    /// The type that declares the method, as the owner in symbols; of a generic type, the instance over its
+    /// own parameters. For this module alone.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn own_type(&self) -> Result<TypeSymbol> {
         Ok(TypeSymbol::new(
             &self.this_type()?.text(&TokenNames).to_string(),
         ))
     }
 
-    /// A field of the type that declares the method. Its type is in terms of the type's parameters:
-    /// `!0[]`.
+    /// A field of the type that declares the method. Its type is in terms of the type's parameters: `!0[]`.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -166,12 +165,12 @@ impl<'a> RewriteContext<'a> {
         })
     }
 
-    /// A method of the type that declares this one. Its signature is in terms of the type's
-    /// parameters, and its own are given as `type_arguments`: those of this method are `!!0` and so on.
+    /// A method of the type that declares this one. Its signature is in terms of the type's parameters, and
+    /// `type_arguments` are the arguments for its own: those of this method are `!!0` and so on.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn own_method(
         &self,
         name: &str,
@@ -186,12 +185,12 @@ impl<'a> RewriteContext<'a> {
         })
     }
 
-    /// The token by which code of the method names the method itself, for `ldtoken` or another call: of
-    /// generic code, the same instance.
+    /// The token by which the method refers to itself, for `ldtoken` or a recursive call; of generic code,
+    /// the same instance.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn own_token(&mut self) -> Result<Token> {
         let this = self.this_type()?;
         let (token, subject) = (self.token(), self.subject);
@@ -209,39 +208,39 @@ impl<'a> RewriteContext<'a> {
         })
     }
 
-    /// The type of the value that `ret` takes. Of a runtime-async method, this is not what the
-    /// signature says.
+    /// The type of the value that `ret` takes. Of a runtime-async method, it differs from the one in the
+    /// signature.
     ///
     /// # Errors
     ///
-    /// That the method is a runtime-async one with another result than such methods have.
+    /// That the method is a runtime-async one whose return type such methods cannot have.
     pub fn return_type(&self) -> Result<TypeSig> {
         let shape = MethodShape::new(self.signature());
         let shape = shape.implementation(self.props().implementation)?;
         Ok(shape.return_type().clone())
     }
 
-    /// The token that an instruction on a type names, such as `box`: of a primitive, the type of the
-    /// core library; of instances of generic types, arrays and parameters, a `TypeSpec`.
+    /// The token of a type as an operand, such as that of `box`: of a primitive, the type of the core
+    /// library; of instances of generic types, arrays and parameters, a `TypeSpec`.
     ///
     /// # Errors
     ///
-    /// What the metadata answer.
+    /// An error of the metadata.
     pub fn type_operand(&mut self, type_sig: &TypeSig) -> Result<TypeToken> {
         self.importing(|importer| importer.operand_of(type_sig.clone()))
     }
 
-    /// The token of a method in this module; what is not there is added to the metadata.
+    /// The token of a method in this module; a missing reference is added to the metadata.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, and what the metadata answer.
+    /// A mistake in the text, or an error of the metadata.
     pub fn import_method(&mut self, method: &MethodSymbol) -> Result<Token> {
         self.importing(|importer| importer.method(method))
     }
 
-    /// Whether the runtime is told which offsets of the new body stand for which of the original. It is,
-    /// unless this says otherwise: stack traces and debuggers then show the lines of the source.
+    /// Whether the runtime gets a map from the original offsets to those of the new body. By default it does:
+    /// stack traces and debuggers then show the lines of the source.
     pub fn map_offsets(&mut self, map: bool) -> &mut Self {
         self.map_offsets = map;
         self
@@ -256,7 +255,7 @@ impl<'a> RewriteContext<'a> {
     }
 }
 
-/// A type that a module defines, as its own code sees it: of a generic type, the instance of its own
+/// A type that a module defines, as its own code refers to it: of a generic type, the instance over its own
 /// parameters.
 pub(super) fn own_instance(
     resolver: &MetadataResolver<'_, Scope<'_>>,

@@ -8,10 +8,10 @@ use clr_profiler_il::boxing::BoxingError;
 use clr_profiler_il::edit::{EditError, NotInstrumentable};
 use clr_profiler_il::metadata::ImportError;
 
-/// Why a method was not rewritten; it runs with the IL that it had.
+/// Why a method was not rewritten; it keeps the IL that it had.
 ///
-/// An [`Error`] of [`Method::rewrite`](crate::Method::rewrite) holds one:
-/// [`RewriteError::of`] finds it.
+/// An [`Error`] of [`Method::rewrite`](crate::Method::rewrite) contains one, which [`RewriteError::of`]
+/// returns.
 #[derive(Clone)]
 pub struct RewriteError(Arc<Inner>);
 
@@ -35,7 +35,7 @@ impl RewriteError {
         }))
     }
 
-    /// A problem that an error tells; the reason and the listing in it are kept.
+    /// A problem from an error, with its reason and listing.
     #[cold]
     pub(super) fn from_error(method: String, error: &Error) -> Self {
         Self(Arc::new(Inner {
@@ -47,13 +47,13 @@ impl RewriteError {
         }))
     }
 
-    /// The error of rewriting that an error is, if it is one.
+    /// The `RewriteError` in an error, if it has one.
     #[must_use]
     pub fn of(error: &Error) -> Option<&Self> {
         of_kind(error)
     }
 
-    /// The method, by its full name.
+    /// The full name of the method.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.0.method
@@ -65,13 +65,13 @@ impl RewriteError {
         self.0.reason
     }
 
-    /// The new body in text, if it was refused after it had been edited.
+    /// The new body in text, if it was refused after the edit.
     #[must_use]
     pub fn listing(&self) -> Option<&str> {
         self.0.listing.as_deref()
     }
 
-    /// What the runtime answered, if it was a call that failed.
+    /// The code of the error: that of the call of the runtime, if one failed.
     #[must_use]
     pub fn hresult(&self) -> crate::Hresult {
         self.0.hresult
@@ -132,7 +132,7 @@ impl fmt::Debug for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Has `?` take what the parts of a rewrite refuse, in the code that edits too.
+/// Lets `?` convert the errors of the parts of a rewrite, also in the code that edits.
 macro_rules! refusals {
     ($($refusal:ty),*) => {$(
         impl From<$refusal> for Error {

@@ -1,4 +1,4 @@
-//! [`ReentrancyGuard`]: keeps what rewritten code calls from being instrumented itself.
+//! [`ReentrancyGuard`]: keeps the callees of inserted code from running inserted code themselves.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,22 +13,21 @@ use crate::error::{Error, Result};
 
 /// Keeps inserted code from running within itself, on each thread.
 ///
-/// Code that a rewrite inserts calls something: a helper's `Logger.Enter`, `Console.WriteLine`. Where
-/// that comes, by whatever way, to a method that is instrumented too, the inserted code would run
-/// again, and call again, without an end. Behind a guard it does not: on a thread that is inside of
-/// guarded code, all code under the same guard is skipped, and the methods do only what is their own.
-/// [`RewriteContext::guarded`] makes such code.
+/// Inserted code calls other methods: a helper's `Logger.Enter`, `Console.WriteLine`. If such a call reaches
+/// a method that is instrumented too, directly or not, the inserted code would run again and call again,
+/// without end. Under a guard it does not: while a thread is in guarded code, it skips all code under the
+/// same guard, and the methods run only their original code. [`RewriteContext::guarded`] makes such code.
 ///
-/// # Which one
+/// # Which constructor
 ///
 /// | | [`new`](Self::new) | [`in_field`](Self::in_field) |
 /// |---|---|---|
-/// | is kept | in the profiler's library | in a `[ThreadStatic]` field of a helper assembly |
+/// | is stored | in the profiler's library | in a `[ThreadStatic]` field of a helper assembly |
 /// | needs | nothing | the helper |
-/// | is one for | all modules, the framework's too | all modules that can refer to the helper |
+/// | is shared by | all modules, including the framework's | all modules that can refer to the helper |
 /// | the first use on a thread | allocates nothing | can allocate and run managed code |
 ///
-/// [`new`](Self::new) is the one to take.
+/// Use [`new`](Self::new) unless you need the field.
 #[derive(Clone, Debug)]
 pub struct ReentrancyGuard(Way);
 
@@ -39,18 +38,17 @@ enum Way {
     Field(FieldSymbol),
 }
 
-/// How many guards there can be.
+/// The maximum number of guards.
 const GUARDS: u32 = 64;
 
 thread_local! {
-    /// Inside of which guards this thread is: 1 in the byte of each. Without a destructor it can be
-    /// used until the thread is gone.
+    /// The guards that this thread is in: 1 in the byte of each. It has no destructor, so it can be used
+    /// until the thread is gone.
     static INSIDE: [Cell<u8>; GUARDS as usize] = const { [const { Cell::new(0) }; GUARDS as usize] };
 }
 
-/// Where the byte of a guard is for this thread, which alone uses it, and lives longer than any call
-/// of a method on it. The code that asks reads and writes it by itself: looking it up is what takes
-/// time.
+/// The address of a guard's byte for this thread. Only this thread uses the byte, which outlives every call
+/// of a method on it. The inserted code reads and writes the byte itself, because only the lookup takes time.
 extern "C" fn byte_of(guard: u32) -> *mut u8 {
     INSIDE.with(|inside| {
         let byte = inside.get(guard as usize);
@@ -59,11 +57,11 @@ extern "C" fn byte_of(guard: u32) -> *mut u8 {
 }
 
 impl ReentrancyGuard {
-    /// A guard of its own, which the profiler's library keeps for each thread.
+    /// A new guard, which the profiler's library stores for each thread.
     ///
     /// # Errors
     ///
-    /// That 64 were made already: one for a purpose is enough, kept where the profiler is.
+    /// That there are 64 already: one for a purpose is enough; keep it in the profiler.
     pub fn new() -> Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let next = |number| (number < GUARDS).then_some(number + 1);
@@ -74,11 +72,10 @@ impl ReentrancyGuard {
         Ok(Self(Way::Byte(number)))
     }
 
-    /// A guard in a static field of type `int`, which is `[ThreadStatic]`: 1 on threads that are
-    /// inside.
+    /// A guard in a static `[ThreadStatic]` field of type `int`: 1 on threads that are in guarded code.
     ///
-    /// It is for code that wants to look at the field itself. A field without that attribute would
-    /// guard all threads at once: nobody can tell here.
+    /// For code that reads the field itself. A field without that attribute would guard all threads
+    /// at once: this is not checked.
     #[must_use]
     pub fn in_field(field: FieldSymbol) -> Self {
         Self(Way::Field(field))
@@ -86,18 +83,17 @@ impl ReentrancyGuard {
 }
 
 impl RewriteContext<'_> {
-    /// Code that runs unless this thread is inside of the same guard, and is inside of it until its
-    /// end, whichever way that is: an exception leaves the guard behind, and goes on.
+    /// Code that is skipped while this thread is in code under the same guard. The guard is released at its
+    /// end, also by an exception, which then propagates.
     ///
-    /// The stack must be empty where the code is put, and is afterwards: a
-    /// [`prologue`](crate::il::body::MethodBody::prologue) and the parts of a
-    /// [`Wrap`](crate::il::wrap::Wrap) are such places; before the `ret` of a method that returns
-    /// something there is the result on the stack. It is good for this body alone, which gets a local
-    /// for it.
+    /// The stack must be empty where the code is inserted, and is empty afterwards. That is so in a
+    /// [`prologue`](crate::il::body::MethodBody::prologue) and in the parts of a
+    /// [`Wrap`](crate::il::wrap::Wrap), but not before the `ret` of a method that returns a value. The code
+    /// is for this body alone, which gets a local for it.
     ///
     /// # Errors
     ///
-    /// That the body has no room for another local; what the metadata answer.
+    /// That the body has no room for another local; an error of the metadata.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -165,7 +161,7 @@ impl RewriteContext<'_> {
     #[allow(unsafe_code, reason = "the promise of a call without transition")]
     fn quick(&mut self, call: NativeCall) -> Result<Fragment> {
         let call = if self.can_suppress_transitions()? {
-            // SAFETY: `byte_of` looks for the address of a thread's variable, and does nothing else.
+            // SAFETY: `byte_of` looks up the address of a thread-local variable, and does nothing else.
             unsafe { call.without_transition() }
         } else {
             call

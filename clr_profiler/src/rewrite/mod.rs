@@ -1,11 +1,11 @@
-//! Rewriting the IL of methods, and what rewritten IL calls.
+//! Rewriting the IL of methods, and the functions and assemblies that rewritten IL calls.
 //!
 //! [`Method::rewrite`] edits a method before it is compiled, and has an example; [`FunctionControl::rewrite`]
-//! does so for a method that is compiled again. The steps: the original IL is decoded, a closure of the profiler
-//! edits it as [`il`](crate::il) describes, its symbols become tokens of the module, the bytes are verified, and
-//! the runtime gets them. If a step fails, the method keeps its IL. Rewritten IL calls functions of the profiler
-//! by [`NativeCall`] and managed code of the profiler by [`HelperAssembly`]; a [`ReentrancyGuard`] keeps it from
-//! calling itself.
+//! does so for a method that is compiled again. The steps: the original IL is decoded, a closure of the
+//! profiler edits it as [`il`](crate::il) describes, its symbols become tokens of the module, the bytes are
+//! verified, and the runtime gets them. If a step fails, the method keeps its IL. Rewritten IL calls
+//! functions of the profiler by [`NativeCall`] and managed code of the profiler by [`HelperAssembly`]; a
+//! [`ReentrancyGuard`] keeps it from calling itself.
 
 mod access;
 mod boxing;
@@ -56,9 +56,9 @@ use scope::Scope;
 use store::{Body, Module, Turn, store};
 use subject::{Subject, unnamed};
 
-/// A method body before and after it was rewritten by the profiler, or by one of its components.
+/// A method body before and after a rewrite by the profiler or one of its components.
 ///
-/// To see it as text: [`before`](Self::before) and [`after`](Self::after) print.
+/// To read the IL as text, print [`before`](Self::before) and [`after`](Self::after).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Rewritten {
     before: Arc<[u8]>,
@@ -67,46 +67,45 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// Whether the work was done by this call; later calls for the same method, say for another
-    /// instance of generic code, find it done.
+    /// Whether this call did the work; later calls for the same method, such as for another instance of
+    /// generic code, find it done.
     #[must_use]
     pub fn is_first(&self) -> bool {
         self.first
     }
 
-    /// Whether the new body is another one at all.
+    /// Whether the new body differs from the one before.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.before != self.after
     }
 
-    /// The bytes of the body that the edit began with: the method's own, unless a component before has
-    /// edited it.
+    /// The bytes of the body before the edit: the original IL, unless an earlier component has edited it.
     #[must_use]
     pub fn before_bytes(&self) -> &[u8] {
         &self.before
     }
 
-    /// The bytes of the body that the runtime has been given.
+    /// The bytes of the body that was given to the runtime.
     #[must_use]
     pub fn after_bytes(&self) -> &[u8] {
         &self.after
     }
 
-    /// The body that the edit began with: the method's own, unless a component before has edited it.
+    /// The body before the edit: the original IL, unless an earlier component has edited it.
     ///
     /// # Errors
     ///
-    /// None, since it was decoded before; the signature is that of decoding.
+    /// None: it has been decoded before. The signature is that of decoding.
     pub fn before(&self) -> Result<MethodBody, BodyError> {
         MethodBody::decode(&self.before)
     }
 
-    /// The body that the runtime has been given.
+    /// The body that was given to the runtime.
     ///
     /// # Errors
     ///
-    /// None, since it was decoded before; the signature is that of decoding.
+    /// None: it has been decoded before. The signature is that of decoding.
     pub fn after(&self) -> Result<MethodBody, BodyError> {
         MethodBody::decode(&self.after)
     }
@@ -125,29 +124,27 @@ impl fmt::Debug for Rewritten {
 impl Method<'_> {
     /// Edits the body of the method before it is compiled.
     ///
-    /// For [`jit_compilation_started`](crate::Profiler::jit_compilation_started). The code gets the
-    /// body as the module has it, and what it makes is checked before
-    /// the runtime gets it; a body that is left as it was, is not set. All instances of a generic
-    /// method and all tiers of compilation share one body, so the code runs once for a method:
-    /// later calls return what the first made of it, its error included, and threads that come
-    /// meanwhile wait for it. What it makes must depend on the method alone.
+    /// For [`jit_compilation_started`](crate::Profiler::jit_compilation_started). The closure gets the body
+    /// from the module, and its result is verified before the runtime gets it; an unchanged body is not set.
+    /// All instances of a generic method and all tiers of compilation share one body, so the closure runs
+    /// once for a method: later calls return the result of the first, also if it is an error, and threads
+    /// that call meanwhile wait for it. The result must depend on the method alone.
     ///
-    /// The profiler and its [components](crate::Component) can all edit a method: each once, in the
-    /// order in which callbacks come to them, and each gets what the one before has made of it.
+    /// The profiler and its [components](crate::Component) can all edit a method: each once, in the order in
+    /// which they receive callbacks, and each gets the result of the one before.
     ///
-    /// When a module is unloaded, what is remembered of its methods is dropped. A method that is inlined
-    /// into another one is seen there with the body that it has at that time: refuse it in
-    /// [`jit_inlining`](crate::Profiler::jit_inlining) where that matters. To change a method once
-    /// more, or one that was compiled already, there is
-    /// [`FunctionControl::rewrite`].
+    /// When a module is unloaded, the results for its methods are dropped. A method that is inlined into
+    /// another one is inlined with the body that it has at that time: refuse it in
+    /// [`jit_inlining`](crate::Profiler::jit_inlining) where that matters. To change a method again, or one
+    /// that was compiled already, use [`FunctionControl::rewrite`].
     ///
-    /// Ends in `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the
-    /// method, or before; not during a collection. A profiler that has done so cannot be detached.
+    /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the method,
+    /// or before; not during a GC. Afterwards the profiler cannot be detached.
     ///
     /// # Errors
     ///
-    /// A [`RewriteError`] that names the method: that it has no IL, what the code returned, which
-    /// rule its result breaks and where, and what the runtime answers.
+    /// A [`RewriteError`] that names the method and says that it has no IL, what the closure returned, which
+    /// rule the result breaks and where, or which call of the runtime failed.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -206,7 +203,7 @@ impl Method<'_> {
             if is_changed {
                 info.set_il_function_body(module, method, &new.bytes)?;
                 if let Some(map) = new.entries() {
-                    // Debuggers may do without: the body counts.
+                    // An error is ignored: the map serves debuggers, and the body counts.
                     let _ = info.set_il_instrumented_code_map(self.function(), true, &map);
                 }
             }
@@ -226,19 +223,18 @@ impl Method<'_> {
 impl FunctionControl<'_> {
     /// Edits the body that a method gets by ReJIT.
     ///
-    /// For [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), which names module and
-    /// method. The code gets the body as the module has it, whatever
-    /// [`Method::rewrite`] of the same profiler or [component](crate::Component) or an earlier ReJIT have
-    /// made of it; what the others have made of it stays. It runs each time: every request of
-    /// a ReJIT may want something else. Otherwise it is as there.
+    /// For [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), which names module and method.
+    /// The closure gets the body from the module, without the edits that [`Method::rewrite`] of the same
+    /// profiler or [component](crate::Component) or an earlier ReJIT has made; the edits of the others stay.
+    /// It runs each time, because requests of ReJIT can differ. Otherwise it works like [`Method::rewrite`].
     ///
-    /// Ends in `ICorProfilerFunctionControl::SetILFunctionBody`.
+    /// Calls `ICorProfilerFunctionControl::SetILFunctionBody`.
     ///
     /// # Errors
     ///
-    /// A [`RewriteError`] that names the method, as of [`Method::rewrite`]. The ReJIT then compiles
-    /// the method with the body that it has. Methods that the runtime itself makes asynchronous are
-    /// refused: .NET 10 answers that they were compiled, and calls their original code.
+    /// A [`RewriteError`] that names the method, as of [`Method::rewrite`]. The ReJIT then compiles the
+    /// method with the IL that it has. Runtime-async methods are refused: .NET 10 reports that they were
+    /// compiled, and calls their original code.
     #[doc(alias = "SetILFunctionBody")]
     pub fn rewrite(
         &self,
@@ -249,7 +245,7 @@ impl FunctionControl<'_> {
     ) -> Result<Rewritten> {
         let remembered = store(info).module(module);
         let slot = remembered.method(method);
-        // Also where the body is the method's own: it may be in the place of another one.
+        // Set also if it is the original IL: it may replace rewritten IL.
         let set = |new: &NewBody, _is_changed: bool| {
             self.set_il_function_body(&new.bytes)?;
             if let Some(map) = new.entries() {
@@ -282,11 +278,11 @@ impl FunctionControl<'_> {
 /// A body for the runtime.
 struct NewBody {
     bytes: Vec<u8>,
-    /// Empty if it is not wanted, or says nothing.
+    /// Empty if no map is wanted, or the map would be empty.
     map: Vec<OffsetPair>,
 }
 
-/// Edits the body of a method, checks it and sets it.
+/// Edits the body of a method, verifies it and sets it.
 fn work(
     info: &ProfilerInfo,
     module: ModuleId,
@@ -330,7 +326,7 @@ fn work(
     worked.map_err(|error| RewriteError::from_error(subject.name().to_owned(), &error))
 }
 
-/// Edits the body in this memory, which was decoded from `before`; a new one from nothing.
+/// Edits the body in this memory, which was decoded from `before`; a body without code if `before` is empty.
 fn edited(
     subject: &Subject<'_>,
     remembered: &Module,
@@ -389,7 +385,7 @@ fn edited(
     Ok(NewBody { bytes, map })
 }
 
-/// Code that leaves an address of this process as a native integer.
+/// Code that pushes an address of this process as a native integer.
 fn address(address: usize) -> Fragment {
     let mut code = Fragment::new();
     if size_of::<usize>() == 8 {
@@ -402,7 +398,7 @@ fn address(address: usize) -> Fragment {
 }
 
 impl NewBody {
-    /// The map as the runtime takes it, unless there is nothing to tell.
+    /// The map in the runtime's type, unless it is empty.
     fn entries(&self) -> Option<Vec<IlMapEntry>> {
         let entries = self.map.iter().map(|pair| IlMapEntry {
             old_offset: pair.old,
@@ -413,20 +409,20 @@ impl NewBody {
     }
 }
 
-/// Memory for bodies, which a thread uses again: new memory would take as long as the work in it.
+/// Memory for bodies, which a thread reuses: allocating it would take as long as the work in it.
 #[derive(Default)]
 struct Memory {
     body: MethodBody,
     buffers: EncodeBuffers,
-    /// The new body as the JIT will read it.
+    /// The new body, decoded as the JIT reads it.
     checked: MethodBody,
 }
 
 impl Memory {
-    /// Bodies from here on are rare, and their memory is given back.
+    /// The size from which on the memory of a body is freed: such bodies are rare.
     const LARGE: usize = 0x2000;
 
-    /// What this thread has kept. New memory in a rewrite that another one has led to.
+    /// The memory that this thread has kept; new memory for a nested rewrite.
     fn of_thread() -> Self {
         let kept = MEMORY.try_with(Cell::take);
         *kept.ok().flatten().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Functions of Rust as IL calls them.
+//! Rust functions that IL can call.
 
 use std::ptr::NonNull;
 
@@ -10,7 +10,7 @@ use clr_profiler_il::signature::TypeSig;
 /// The types of the parameters and of the result.
 pub(super) type Types = (Vec<TypeSig>, TypeSig);
 
-/// Keeps the traits to this crate.
+/// Seals the trait.
 pub trait Sealed<Signature> {
     #[doc(hidden)]
     fn trampoline(self) -> usize;
@@ -19,7 +19,7 @@ pub trait Sealed<Signature> {
     fn types() -> Types;
 }
 
-/// Keeps the traits to this crate.
+/// Seals the trait.
 pub trait SealedPointer: Copy {
     #[doc(hidden)]
     fn address(self) -> usize;
@@ -28,10 +28,10 @@ pub trait SealedPointer: Copy {
     fn types() -> Types;
 }
 
-/// A function, or a closure that captures nothing, of up to eight [`NativeValue`]s that returns one
-/// or nothing.
+/// A function, or a closure that captures nothing, of up to eight [`NativeValue`]s that returns one or
+/// nothing.
 ///
-/// All such functions have it; `Signature` keeps their numbers of parameters apart.
+/// Implemented for all such functions; `Signature` distinguishes the numbers of parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be called from IL",
     note = "a function of at most eight integers, floats and pointers can, which returns one or \
@@ -39,23 +39,22 @@ pub trait SealedPointer: Copy {
 )]
 pub trait NativeFunction<Signature>: Sealed<Signature> + Copy + Send + Sync + 'static {}
 
-/// A pointer to a function of the C ABI, of up to eight [`NativeValue`]s, that returns one or
-/// nothing.
+/// A pointer to a function of the C ABI with up to eight [`NativeValue`]s that returns one or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a pointer to a function that IL can call",
     note = "name the type: `function as extern \"C\" fn(i32) -> i32`"
 )]
 pub trait NativeFunctionPointer: SealedPointer {}
 
-/// The one value of a function's type.
+/// The only value of a function's type.
 ///
-/// To be called only by trampolines: they exist where `NativeCall::new` was given such a value.
+/// Only for trampolines: they exist only if `NativeCall::new` was given such a value.
 #[allow(unsafe_code, reason = "a value without bytes is read from nowhere")]
 fn the_one<F: Copy + Send + Sync + 'static>() -> F {
     const { assert!(size_of::<F>() == 0) };
-    // SAFETY: a value without bytes can be read from any aligned address. One exists, since
-    // `NativeCall::new` got it before the trampoline's address was known to anyone; it can be
-    // copied, as often as one likes, on each thread, and lives for ever, as `F`'s bounds say.
+    // SAFETY: a value of size zero can be read from any aligned address. One exists, because
+    // `NativeCall::new` got it before the trampoline's address was known to anyone. `F`'s bounds say that it
+    // can be copied any number of times, on each thread, and lives forever.
     unsafe { NonNull::<F>::dangling().read() }
 }
 
@@ -71,8 +70,8 @@ fn guarded<R: NativeReturn>(function: impl FnOnce() -> R) -> R {
     }
 }
 
-/// One row is a number of parameters: each becomes a trampoline of the C ABI, and the traits for
-/// functions and for pointers to functions.
+/// Each row is a number of parameters and defines a trampoline of the C ABI, and the traits for functions and
+/// for pointers to functions.
 macro_rules! functions {
     ($($trampoline:ident($($argument:ident: $type:ident),*);)*) => {$(
         extern "C" fn $trampoline<F, R, $($type),*>($($argument: $type),*) -> R
@@ -185,7 +184,7 @@ mod tests {
             );
             assert_eq!(result, 0);
         });
-        // A hook that panics is no way out either.
+        // Neither can a panic of the hook escape.
         with_hook(
             |_| panic!("in the hook"),
             || assert_eq!(called(|_: i32, _: f64| panic!("again"), 7, 0.0), 0),

@@ -18,17 +18,16 @@ pub use value::{NativeReturn, NativeValue};
 
 /// A function of the profiler that rewritten code calls directly, by `calli`.
 ///
-/// The signature that the IL uses is that of the Rust function: what
-/// [`RewriteContext::call_native`] gives takes the arguments from the stack, in their order, and
-/// leaves the result there. Integers, floats and pointers can be passed; `isize`, `usize` and
-/// pointers are native integers in IL.
+/// The IL uses the signature of the Rust function: the code of [`RewriteContext::call_native`] takes the
+/// arguments from the stack, in their order, and pushes the result. Integers, floats and pointers can be
+/// passed; `isize`, `usize` and pointers are native integers in IL.
 ///
-/// The function runs on the thread of the program, as a P/Invoke does: a collection can go on
-/// meanwhile, so it may take its time, wait and allocate. It may be called by many threads at
-/// once. Of the runtime it can ask little, for most calls of [`ProfilerInfo`](crate::ProfilerInfo)
-/// are refused outside of callbacks: look up what is needed while the method is rewritten, and pass
-/// an index or an id. The library stays loaded for as long as the process lives, so code that was
-/// compiled with the call can run for ever, after a detach too.
+/// The function runs on the thread of the program in preemptive mode, as a P/Invoke does: a GC can run
+/// meanwhile, so the function may take its time, wait and allocate. Many threads may call it at once. It can
+/// call little of the runtime, because most calls of [`ProfilerInfo`](crate::ProfilerInfo) are refused
+/// outside of callbacks: look up the data while the method is rewritten, and pass an index or an id. The
+/// library stays loaded until the process ends, so code that was compiled with the call can run forever, also
+/// after a detach.
 ///
 /// ```
 /// # use clr_profiler::prelude::*;
@@ -64,11 +63,11 @@ pub struct NativeCall {
 impl NativeCall {
     /// A function, or a closure that captures nothing.
     ///
-    /// A panic in it ends there: the code that called continues with a result of zero, and the hook of
-    /// [`Setup::on_failure`](crate::Setup::on_failure) is told.
+    /// A panic in it ends there: the caller continues with a result of zero, and the hook of
+    /// [`Setup::on_failure`](crate::Setup::on_failure) is called.
     ///
-    /// What has to be kept at run time cannot be the target: such a closure or a function pointer
-    /// does not compile.
+    /// The target can hold no state: a closure that captures variables or a function pointer does not
+    /// compile.
     ///
     /// ```compile_fail
     /// let factor = std::hint::black_box(2);
@@ -86,7 +85,7 @@ impl NativeCall {
         Self::of(function.trampoline(), F::types())
     }
 
-    /// A function of the C ABI as it is: a panic in it ends the process, as Rust does with panics
+    /// A function of the C ABI, without a wrapper: a panic in it aborts the process, as Rust does with panics
     /// that would leave such a function.
     ///
     /// ```
@@ -112,21 +111,20 @@ impl NativeCall {
         }
     }
 
-    /// The same function, called without telling the runtime that the thread leaves managed code
-    /// (`SuppressGCTransition`): for what takes a microsecond at most, such as counting.
+    /// The same function, called without a GC transition (`SuppressGCTransition`): for functions that take a
+    /// microsecond at most, such as counting.
     ///
     /// For .NET 5 and newer; [`RewriteContext::call_native`] refuses it elsewhere.
     ///
     /// # Safety
     ///
-    /// The thread counts as running managed code while it is in the function, and no collection can
-    /// begin before it has returned. So the function must
+    /// The thread stays in cooperative mode while it is in the function, and no GC can begin before it has
+    /// returned. So the function must
     ///
     /// - return soon (in less than about a microsecond) whatever its arguments are,
     /// - not wait: not for locks that a thread in managed code may hold, not for files and pipes,
     /// - not call the runtime: neither managed code nor [`ProfilerInfo`](crate::ProfilerInfo),
-    /// - not be one that panics as a matter of course: the panic is caught, but the hook that is
-    ///   told must keep to these rules, too.
+    /// - not panic regularly: the panic is caught, but the hook that is called must keep to these rules, too.
     #[must_use]
     #[allow(unsafe_code, reason = "what the caller promises")]
     pub unsafe fn without_transition(mut self) -> Self {
@@ -134,7 +132,7 @@ impl NativeCall {
         self
     }
 
-    /// Whether the runtime is told that the thread leaves managed code.
+    /// Whether the call makes a GC transition.
     #[must_use]
     pub fn is_in_transition(&self) -> bool {
         self.is_in_transition
@@ -164,22 +162,22 @@ impl fmt::Debug for NativeCall {
     }
 }
 
-/// What says by its name alone how a native function is called.
+/// The modifiers that encode in the signature how a native function is called.
 const MODIFIERS: [&str; 2] = [
     "[corelib]System.Runtime.CompilerServices.CallConvCdecl",
     "[corelib]System.Runtime.CompilerServices.CallConvSuppressGCTransition",
 ];
 
 impl RewriteContext<'_> {
-    /// Code that calls a function of the profiler: it takes the arguments from the stack and leaves
-    /// the result.
+    /// Code that calls a function of the profiler: it takes the arguments from the stack and pushes the
+    /// result.
     ///
-    /// The code is good for methods of this module.
+    /// The code is for methods of this module.
     ///
     /// # Errors
     ///
-    /// That the runtime is older than .NET 5 where the call is one
-    /// [without transition](NativeCall::without_transition); what the metadata answer.
+    /// That the runtime is older than .NET 5 and the call is one [without
+    /// transition](NativeCall::without_transition); an error of the metadata.
     #[doc(alias = "calli")]
     pub fn call_native(&mut self, call: &NativeCall) -> Result<Fragment> {
         let mut signature = MethodSig::new(call.return_type.clone(), call.params.clone());
@@ -204,16 +202,16 @@ impl RewriteContext<'_> {
         Ok(code)
     }
 
-    /// Whether the runtime knows [calls without transition](NativeCall::without_transition): .NET 5
-    /// and newer do.
+    /// Whether the runtime supports [calls without transition](NativeCall::without_transition): .NET 5 and
+    /// newer.
     ///
     /// # Errors
     ///
-    /// What the runtime answers when it is asked for its version.
+    /// The error of the native call that returns the version of the runtime.
     #[doc(alias = "SuppressGCTransition")]
     pub fn can_suppress_transitions(&self) -> Result<bool> {
         let runtime = self.info().runtime_information()?;
-        // .NET Core 3.1 says 4.
+        // .NET Core 3.1 reports version 4.
         Ok(runtime.kind == RuntimeKind::Core && runtime.major >= 5)
     }
 }
@@ -240,7 +238,7 @@ mod tests {
         assert_eq!(call.params(), expected);
         assert_eq!(*call.return_type(), TypeSig::NativeInt);
         assert_eq!(*NativeCall::new(|_: i32| ()).return_type(), TypeSig::Void);
-        // Two functions of one type have an address each.
+        // Two functions of one type have different addresses.
         let [one, other] = [NativeCall::new(|| 1_i32), NativeCall::new(|| 2_i32)];
         assert_ne!(one.address, other.address);
     }

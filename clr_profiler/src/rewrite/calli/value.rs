@@ -1,8 +1,8 @@
-//! The types of Rust that IL has, too.
+//! The Rust types that IL has, too.
 
 use clr_profiler_il::signature::TypeSig;
 
-/// Keeps the traits to this crate.
+/// Seals the trait.
 pub trait SealedReturn: 'static {
     #[doc(hidden)]
     const ZERO: Self;
@@ -11,17 +11,17 @@ pub trait SealedReturn: 'static {
     fn type_sig() -> TypeSig;
 }
 
-/// What can be passed to a [`NativeCall`](super::NativeCall): integers, floats and pointers.
+/// A type that can be passed to a [`NativeCall`](super::NativeCall): an integer, float or pointer.
 ///
-/// Any bits are a value of these types, so whatever the IL passes is fine as a value. A pointer is
-/// no more than a number, before someone says why it may be followed.
+/// Any bits are a value of these types, so all values that the IL passes are valid. A pointer is only a
+/// number until the caller argues why it may be dereferenced.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed from IL to Rust",
     note = "i8 to i64, u8 to u64, isize, usize, f32, f64 and pointers can; pass a `bool` as a `u8`"
 )]
 pub trait NativeValue: NativeReturn + Copy {}
 
-/// What a [`NativeCall`](super::NativeCall) can return: a [`NativeValue`] or nothing.
+/// A type that a [`NativeCall`](super::NativeCall) can return: a [`NativeValue`] or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned from Rust to IL",
     note = "nothing, i8 to i64, u8 to u64, isize, usize, f32, f64 and pointers can"
