@@ -1,9 +1,8 @@
-//! ReJIT: other IL for methods while the program runs, and their original IL again.
+//! ReJIT: gives methods new IL while the program runs, and reverts them to their original IL.
 //!
 //! [`Rejit`] is a component that requests and reverts methods on a thread of its own and keeps the outcome of
 //! each; its documentation has an example. A profiler that calls the runtime itself starts at
-//! [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit) and
-//! [`FunctionControl`].
+//! [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit) and [`FunctionControl`].
 
 mod name;
 mod options;
@@ -29,28 +28,27 @@ pub use table::{RejitOutcome, RejitState};
 
 use worker::{Job, Shared, StopsWhenDropped, Target};
 
-/// Gives methods other IL while the program runs, and takes it back, from a thread of its own.
+/// Gives methods new IL while the program runs, and reverts them, from a thread of its own.
 ///
-/// [`request`](Self::request) and [`revert`](Self::revert) may be called anywhere, in callbacks too:
-/// they only say what is wanted. The thread tells the runtime, many methods at once, and
-/// [`outcomes`](Self::outcomes) says what became of each. What is wanted last counts: a method that
-/// is switched on and off faster than the thread works is not compiled for each time.
+/// [`request`](Self::request) and [`revert`](Self::revert) may be called anywhere, also in callbacks: they
+/// only queue the request. The thread passes the requests to the runtime, many methods at once, and
+/// [`outcomes`](Self::outcomes) returns the outcome of each. The last request for a method counts: a method
+/// that is switched on and off faster than the thread works is not compiled each time.
 ///
-/// Methods are named by module and token, or by [`MethodName`]. A name stays wanted: it is looked for
-/// in the modules that are there and in each that is loaded later. All instances of a generic method
-/// get its IL.
+/// Methods are named by module and token, or by [`MethodName`]. A request by name stays in force: it applies
+/// to the loaded modules and to each that is loaded later. All instances of a generic method get its IL.
 ///
-/// Other IL begins with the next call of a method: who is in the method stays in the code he is in.
-/// A method whose module has just been loaded may be called once or twice with its own IL before.
-/// Methods that have inlined it, and precompiled ones, are treated as [`RejitOptions`] says.
+/// New IL takes effect with the next call of a method: threads that are in the method stay in the old code. A
+/// method whose module has just been loaded may be called once or twice with its original IL before.
+/// [`RejitOptions`] decides what happens to methods that have inlined it, and to precompiled ones.
 ///
-/// It ends with [`stop`](Self::stop) and by itself with the profiler. Once a method
-/// was compiled again, the runtime does not let the profiler detach: take everything back with
-/// [`revert_all`](Self::revert_all) instead, and let it idle.
+/// The thread ends with [`stop`](Self::stop), and by itself with the profiler. After the first ReJIT, the
+/// runtime does not let the profiler detach: instead, revert everything with [`revert_all`](Self::revert_all)
+/// and keep the profiler idle.
 ///
-/// Ends in `ICorProfilerInfo4::RequestReJIT`, `ICorProfilerInfo10::RequestReJITWithInliners` and
-/// `ICorProfilerInfo4::RequestRevert`. **Events**: it adds
-/// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT) and what else it needs.
+/// Calls `ICorProfilerInfo4::RequestReJIT`, `ICorProfilerInfo10::RequestReJITWithInliners` and
+/// `ICorProfilerInfo4::RequestRevert`. **Events**: adds [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT) and
+/// the others that it needs.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -91,39 +89,38 @@ use worker::{Job, Shared, StopsWhenDropped, Target};
 pub struct Rejit {
     shared: Arc<Shared>,
     edit: Box<Edit>,
-    /// From when it is attached.
+    /// Set when it is attached.
     worker: OnceLock<Worker>,
 }
 
-/// What sets the IL of a method.
+/// The closure that sets the IL of a method.
 type Edit =
     dyn Fn(&ProfilerInfo, ModuleId, MethodDef, &FunctionControl<'_>) -> Result<()> + Send + Sync;
 
-/// What became of a [`MethodName`].
+/// The outcome of a [`MethodName`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NameOutcome {
     /// The name.
     pub name: MethodName,
-    /// The methods that have it, in the modules that were loaded so far. None says that the module
-    /// has not come yet, or that it has no such method with IL.
+    /// The methods that have this name, in the modules that have been loaded so far. It is empty if the
+    /// module has not been loaded yet, or has no such method with IL.
     pub methods: Vec<(ModuleId, MethodDef)>,
-    /// Modules in which it could not be looked for: what the last one answered.
+    /// The error of the last module that could not be searched, if there is one.
     pub problem: Option<String>,
 }
 
 impl Rejit {
-    /// To be [attached](Setup::attach); nothing is wanted yet.
+    /// Creates a component to be [attached](Setup::attach); no methods are requested yet.
     ///
-    /// `edit` sets the IL of a method that is wanted, as [`FunctionControl::rewrite`] does, in the
-    /// callback [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters). It is asked each time
-    /// that the runtime asks: for each request, and by .NET Core 3.1 for instances of generic methods.
-    /// After its error the runtime compiles the method with the IL that it has, and the method is
-    /// [`Failed`](RejitState::Failed).
+    /// `edit` sets the IL of a requested method, as [`FunctionControl::rewrite`] does, in the callback
+    /// [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters). It runs each time that the runtime
+    /// asks: for each request, and on .NET Core 3.1 for instances of generic methods. If it fails, the
+    /// runtime compiles the method with the IL that it has, and the method is [`Failed`](RejitState::Failed).
     ///
-    /// The runtime is told nothing before `initialize` has returned. Attaching fails where the runtime
-    /// is older than the options need ([`Inliners::Follow`]: .NET Core 3.0), or the operating system
-    /// refuses a thread.
+    /// No request reaches the runtime before `initialize` has returned. Attaching fails if the runtime is
+    /// older than the options need ([`Inliners::Follow`]: .NET Core 3.0), or if the operating system refuses
+    /// a thread.
     pub fn new(
         options: RejitOptions,
         edit: impl Fn(&ProfilerInfo, ModuleId, MethodDef, &FunctionControl<'_>) -> Result<()>
@@ -138,7 +135,7 @@ impl Rejit {
         }
     }
 
-    /// Wants other IL for these methods; once more where they have other IL already.
+    /// Requests new IL for these methods; again for those that have new IL already.
     ///
     /// **Context**: any.
     pub fn request(&self, methods: impl IntoIterator<Item = (ModuleId, MethodDef)>) {
@@ -146,14 +143,14 @@ impl Rejit {
         self.shared.add(jobs);
     }
 
-    /// Wants other IL for the methods of this name, in all modules that are there or come.
+    /// Requests new IL for the methods of this name, in all modules that are loaded now or later.
     ///
     /// **Context**: any.
     pub fn request_name(&self, name: &MethodName) {
         self.shared.add([Job::On(Target::Name(name.clone()))]);
     }
 
-    /// Wants these methods to have their own IL again.
+    /// Reverts these methods to their original IL.
     ///
     /// **Context**: any.
     pub fn revert(&self, methods: impl IntoIterator<Item = (ModuleId, MethodDef)>) {
@@ -161,59 +158,57 @@ impl Rejit {
         self.shared.add(jobs);
     }
 
-    /// Wants the methods of this name to have their own IL again, and those of modules that come to
-    /// keep it.
+    /// Reverts the methods of this name to their original IL; those of modules that are loaded later keep it.
     ///
     /// **Context**: any.
     pub fn revert_name(&self, name: &MethodName) {
         self.shared.add([Job::Off(Target::Name(name.clone()))]);
     }
 
-    /// Wants all methods to have their own IL again, and no name any more.
+    /// Reverts all methods to their original IL, and withdraws all requests by name.
     ///
     /// **Context**: any.
     pub fn revert_all(&self) {
         self.shared.add([Job::AllOff]);
     }
 
-    /// Waits until the runtime has been told everything that is wanted; `false` if it took longer
-    /// than that, or if it will not be told any more.
+    /// Waits until the runtime has got all requests; `false` if that takes longer than `patience`, or if the
+    /// thread has ended before.
     ///
-    /// What the runtime makes of it comes later, with the next call of each method.
+    /// The outcomes follow later, with the next call of each method.
     ///
-    /// **Context**: a thread of the profiler's own, or a callback that the program may wait in.
+    /// **Context**: a thread of the profiler's own, or a callback that may block.
     pub fn wait(&self, patience: Duration) -> bool {
         self.shared.wait(patience)
     }
 
-    /// What became of each method that was ever wanted, in modules that are still loaded.
+    /// The outcomes of all methods that were ever requested, in modules that are still loaded.
     #[must_use]
     pub fn outcomes(&self) -> Vec<RejitOutcome> {
         lock(&self.shared.state).table.outcomes()
     }
 
-    /// What became of the names that are wanted now.
+    /// The outcomes of the names that are requested now.
     #[must_use]
     pub fn names(&self) -> Vec<NameOutcome> {
         self.shared.names()
     }
 
-    /// The methods that have a new code of their own IL, because their first one has inlined a method
-    /// that has other IL.
+    /// The methods that are compiled again from their original IL, because their first code has inlined a
+    /// method that has new IL.
     #[must_use]
     pub fn inliners(&self) -> Vec<(ModuleId, MethodDef)> {
         lock(&self.shared.state).table.inliners()
     }
 
-    /// Ends the thread and waits for its end: methods keep the IL that they have. Does nothing the
-    /// second time.
+    /// Ends the thread and waits for it: methods keep the IL that they have. The second call is a no-op.
     ///
-    /// **Context**: any but during a collection. In the callbacks of exceptions, and others that get an
-    /// object, the thread ends but is not waited for: that is an error.
+    /// **Context**: any but during a GC. In the callbacks of exceptions, and others that get an object, the
+    /// thread ends but is not waited for: that is an error.
     ///
     /// # Errors
     ///
-    /// What made the thread end before.
+    /// The error that ended the thread before.
     pub fn stop(&self) -> Result<()> {
         self.shared.stop();
         match self.worker.get() {
@@ -246,7 +241,7 @@ impl Component for Rejit {
             .map_err(|_| Error::rule(CALL, "it was attached before"))
     }
 
-    /// Methods that the runtime asks for because they have inlined one are left as they are.
+    /// Leaves methods as they are that the runtime asks for only because they have inlined a requested one.
     fn get_rejit_parameters(
         &self,
         info: &ProfilerInfo,
@@ -296,7 +291,7 @@ impl Component for Rejit {
         Ok(())
     }
 
-    /// Names are looked for in the module, unless it could not be loaded.
+    /// Searches the module for the requested names, unless it could not be loaded.
     fn module_load_finished(
         &self,
         _info: &ProfilerInfo,
@@ -309,7 +304,7 @@ impl Component for Rejit {
         Ok(())
     }
 
-    /// Nothing is asked of the module afterwards.
+    /// No call names the module afterwards.
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         self.shared.forget(module);
         Ok(())
@@ -320,7 +315,7 @@ impl Component for Rejit {
     }
 }
 
-/// The answer to the runtime's question for the IL of a method; remembered when it is dropped.
+/// The reply to the runtime's request for the IL of a method; recorded when it is dropped.
 struct Answer<'a> {
     shared: &'a Shared,
     place: (ModuleId, MethodDef),
@@ -338,7 +333,7 @@ impl Drop for Answer<'_> {
 
 impl Drop for Rejit {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // Nobody can receive the error.
         let _ = self.stop();
     }
 }

@@ -11,13 +11,12 @@ use crate::runtime::ProfilerInfo;
 use clr_profiler_il::symbol::MethodPath;
 use clr_profiler_il::token::MethodDef;
 
-/// Methods by name: `[Shop]Shop.Cart<T>+Line.Add(string, int[])`.
+/// A pattern for methods by name: `[Shop]Shop.Cart<T>+Line.Add(string, int[])`.
 ///
-/// Written as [`Method::full_name`](crate::Method::full_name) writes them, with the assembly in front
-/// where only one of that name is meant. What may be left out stands for everything: the assembly,
-/// and the parameters with their parentheses (all overloads). Generic types are named with their
-/// parameters, whatever these are called (`Cart<T>`), or as metadata names them (`` Cart`1 ``);
-/// generic parameters of the method itself may be there or not.
+/// Written like [`Method::full_name`](crate::Method::full_name), with the assembly in front if only one of
+/// that name is meant. An omitted part matches everything: the assembly, and the parameters with their
+/// parentheses (all overloads). Generic types are written with their parameters, under any names (`Cart<T>`),
+/// or as in metadata (`` Cart`1 ``); generic parameters of the method itself may be omitted.
 ///
 /// ```
 /// use clr_profiler::rejit::MethodName;
@@ -39,7 +38,7 @@ impl FromStr for MethodName {
 }
 
 impl MethodName {
-    /// The methods of a module that have this name, and IL.
+    /// The methods with IL that have this name in a module.
     pub(super) fn find(&self, info: &ProfilerInfo, module: ModuleId) -> Result<Vec<MethodDef>> {
         let metadata = info.module_metadata(module)?;
         let Some(class) = find_type_def(&metadata, self.0.types())? else {
@@ -58,7 +57,7 @@ impl MethodName {
         for method in metadata.methods_with_name(class, self.0.method())? {
             let method = method?;
             let props = metadata.method_props(method)?;
-            // What has no place in the image has no IL: it is abstract, say.
+            // A method without an address in the image has no IL: it is abstract, for example.
             let is_meant = props.rva != 0
                 && self.0.takes(|| {
                     let name = method_name(&metadata, method, &props, Default::default())?;

@@ -1,7 +1,7 @@
-//! What is wanted of each method, what the runtime was told, and what became of it.
+//! The requests, the state that the runtime knows and the outcome of each method.
 //!
-//! No call of the runtime is made here: the thread of [`Rejit`](super::Rejit) takes work from the
-//! table and makes the calls, and the callbacks write into it what they are told.
+//! No call of the runtime is made here: the thread of [`Rejit`](super::Rejit) takes work from the table and
+//! makes the calls, and the callbacks record their results in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,59 +11,58 @@ use clr_profiler_il::token::MethodDef;
 
 use super::options::Inliners;
 
-/// A method of a loaded module.
+/// The key of a method of a loaded module.
 pub(super) type Place = (ModuleId, MethodDef);
 
-/// How far a method is.
+/// The progress of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RejitState {
-    /// The runtime has not been told yet.
+    /// The request has not been passed to the runtime yet.
     Queued,
-    /// The runtime has taken the request; the method was not called since.
+    /// The runtime has accepted the request; the method has not been called since.
     Requested,
     /// The runtime has asked for the new IL, because the method is called.
     Asked,
-    /// There is code of the new IL.
+    /// Code of the new IL exists.
     Compiled,
-    /// The runtime refused, or the profiler's own callback failed, and the method runs with the IL that
-    /// it had. The code says why, and [`RejitOutcome::problem`] what the callback said: both stay until
-    /// the next request.
+    /// The runtime refused, or the profiler's own callback failed, and the method runs with the IL that it
+    /// had. The code is the error, and [`RejitOutcome::problem`] its text if the callback failed: both stay
+    /// until the next request.
     Failed(Hresult),
     /// It has precompiled code, and the options leave such methods alone.
     Refused,
-    /// It has its own IL again, from the next call on.
+    /// It has its original IL again, from the next call on.
     Reverted,
-    /// It has its own IL again, and nobody has called it meanwhile.
+    /// It has its original IL again, and has not been called meanwhile.
     NeverCalled,
 }
 
-/// One method of a [`Rejit`](super::Rejit), and what became of it.
+/// The outcome of one method of a [`Rejit`](super::Rejit).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejitOutcome {
     /// The module that defines it.
     pub module: ModuleId,
-    /// The method; one for all its generic instances.
+    /// The method; the same for all its generic instances.
     pub method: MethodDef,
-    /// How far it is.
+    /// The progress.
     pub state: RejitState,
-    /// The error of the profiler's own callback that the method has [failed](RejitState::Failed) with:
-    /// a [`RewriteError`](crate::rewrite::RewriteError) names the method and the reason.
+    /// The error of the profiler's own callback with which the method has [failed](RejitState::Failed): a
+    /// [`RewriteError`](crate::rewrite::RewriteError) names the method and the reason.
     pub problem: Option<String>,
-    /// Whether other IL is wanted for it now, whatever became of it.
+    /// Whether new IL is requested for it now, regardless of the outcome.
     pub is_wanted: bool,
-    /// Requests that the runtime has taken.
+    /// The number of requests that the runtime has accepted.
     pub requests: u32,
-    /// How often code of new IL was compiled: by tiers and by generic instances there can be several
-    /// for each request.
+    /// The number of compilations of new IL: tiers and generic instances can cause several for each request.
     pub compilations: u32,
 }
 
-/// What the thread is to do next.
+/// The next calls of the thread.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Methods that get their own IL back.
+    /// Methods that are reverted to their original IL.
     pub(super) revert: Vec<Place>,
     /// Methods that are compiled again.
     pub(super) request: Vec<Place>,
@@ -71,11 +70,11 @@ pub(super) struct Work {
 
 #[derive(Debug)]
 struct Row {
-    /// What is told of it.
+    /// The public part.
     method: RejitOutcome,
-    /// Whether the runtime does not know yet what is wanted.
+    /// Whether the runtime does not know the current request yet.
     is_due: bool,
-    /// Whether the runtime has an IL of ours for it.
+    /// Whether the runtime has new IL for it.
     is_held: bool,
     was_asked: bool,
 }
@@ -83,8 +82,8 @@ struct Row {
 #[derive(Debug)]
 pub(super) struct Table {
     rows: BTreeMap<Place, Row>,
-    /// Methods that the runtime compiled again because of what they have inlined, or that keep a new
-    /// code of their own IL for that reason.
+    /// Methods that the runtime compiled again because of the methods that they have inlined, or that keep
+    /// new code of their original IL for that reason.
     inliners: BTreeSet<Place>,
     how: Inliners,
 }
@@ -98,7 +97,7 @@ impl Table {
         }
     }
 
-    /// Other IL is wanted, once more if it is there already.
+    /// Requests new IL, again if the method has it already.
     pub(super) fn want(&mut self, place: Place) {
         let (module, method) = place;
         let row = self.rows.entry(place).or_insert(Row {
@@ -121,7 +120,7 @@ impl Table {
         row.is_due = true;
     }
 
-    /// Its own IL is wanted; says whether that changes anything.
+    /// Requests the original IL; returns whether that changes anything.
     pub(super) fn unwant(&mut self, place: Place) -> bool {
         let Some(row) = self.rows.get_mut(&place).filter(|row| row.method.is_wanted) else {
             return false;
@@ -131,7 +130,7 @@ impl Table {
         true
     }
 
-    /// The method is left alone.
+    /// Leaves the method alone.
     pub(super) fn refuse(&mut self, place: Place) {
         if let Some(row) = self.rows.get_mut(&place) {
             row.method.state = RejitState::Refused;
@@ -140,17 +139,17 @@ impl Table {
         }
     }
 
-    /// Whether other IL is wanted for any method.
+    /// Whether new IL is requested for any method.
     fn any_wanted(&self) -> bool {
         self.rows.values().any(|row| row.method.is_wanted)
     }
 
-    /// Whether the runtime has yet to be told something.
+    /// Whether the runtime knows all requests.
     pub(super) fn is_settled(&self) -> bool {
         self.rows.values().all(|row| !row.is_due) && (self.any_wanted() || self.inliners.is_empty())
     }
 
-    /// Methods that are wanted and of which the runtime knows nothing.
+    /// Requested methods whose request the runtime does not know yet.
     pub(super) fn due(&self) -> impl Iterator<Item = Place> {
         let due = self
             .rows
@@ -159,7 +158,7 @@ impl Table {
         due.map(|(place, _)| *place)
     }
 
-    /// Takes what is to be done.
+    /// Takes the work to do.
     pub(super) fn take(&mut self) -> Work {
         let mut work = Work::default();
         let any_wanted = self.any_wanted();
@@ -187,8 +186,8 @@ impl Table {
                 continue;
             }
             match self.how {
-                // The code that it had at first may hold inlined copies of what still has other IL:
-                // so it gets a new code of its own IL until nothing has.
+                // Its first code may contain inlined copies of methods that still have new IL: so it keeps
+                // new code of its original IL until no method has.
                 Inliners::Follow if any_wanted => {
                     self.inliners.insert(*place);
                     work.request.push(*place);
@@ -202,9 +201,9 @@ impl Table {
         work
     }
 
-    /// The runtime asks for the IL of a method: whether it is to have another.
+    /// Records that the runtime asks for the IL of a method; returns whether it gets new IL.
     ///
-    /// Otherwise it is compiled again because of what it has inlined.
+    /// Otherwise it is compiled again because of a method that it has inlined.
     pub(super) fn asked(&mut self, place: Place) -> bool {
         match self.rows.get_mut(&place) {
             Some(row) if row.method.is_wanted => {
@@ -221,9 +220,9 @@ impl Table {
         }
     }
 
-    /// The profiler has failed to set the IL that it was asked for.
+    /// Records that the profiler has failed to set the IL.
     pub(super) fn not_set(&mut self, place: Place, status: Hresult, problem: String) {
-        // One that was wanted once more meanwhile is asked for again.
+        // If the method was requested again meanwhile, the runtime asks for it again.
         let row = self.rows.get_mut(&place);
         if let Some(row) = row.filter(|row| row.method.state == RejitState::Asked) {
             row.method.state = RejitState::Failed(status);
@@ -240,7 +239,7 @@ impl Table {
             return;
         }
         match row.method.state {
-            // Without the new IL, or before anybody has asked for it.
+            // Compiled without the new IL, or before the runtime has asked for it.
             RejitState::Failed(_) | RejitState::Requested => return,
             RejitState::Asked => row.method.state = RejitState::Compiled,
             _ => {}
@@ -251,14 +250,14 @@ impl Table {
     pub(super) fn failed(&mut self, place: Place, status: Hresult) {
         match self.rows.get_mut(&place) {
             Some(row) => row.method.state = RejitState::Failed(status),
-            // One that has inlined another, and can do nothing for it.
+            // An inliner that cannot be compiled again.
             None => {
                 self.inliners.remove(&place);
             }
         }
     }
 
-    /// Everything of a module that goes.
+    /// Forgets the methods of a module that is unloaded.
     pub(super) fn forget(&mut self, module: ModuleId) {
         self.rows.retain(|place, _| place.0 != module);
         self.inliners.retain(|place| place.0 != module);
@@ -290,7 +289,7 @@ mod tests {
         outcome.unwrap().state
     }
 
-    /// What befalls a method that was wanted, and what has become of it then.
+    /// The state of a requested method after each sequence of events.
     #[test]
     fn states_follow_what_happens() {
         type Step = fn(&mut Table, Place);
@@ -324,7 +323,7 @@ mod tests {
                 Compiled,
                 true,
             ),
-            // What is compiled is of an earlier request.
+            // The compiled code is that of an earlier request.
             (&[TAKE, COMPILE], Requested, true),
             (&[TAKE, ERROR], Failed(Hresult::E_FAIL), true),
             (&[TAKE, ERROR, ON], Queued, true),
@@ -405,10 +404,10 @@ mod tests {
         table.want(place(1));
         table.want(place(2));
         table.take();
-        // One that has inlined the first is asked about.
+        // The runtime asks for a method that has inlined the first.
         assert!(!table.asked(place(7)));
         assert_eq!(table.inliners(), [place(7)]);
-        // Its old code may hold the second: a new one of its own IL.
+        // Its first code may have inlined the second: it gets new code of its original IL.
         table.unwant(place(1));
         let (revert, request) = (Vec::new(), vec![place(1)]);
         assert_eq!(table.take(), Work { revert, request });
@@ -417,7 +416,7 @@ mod tests {
         table.unwant(place(2));
         let (revert, request) = (vec![place(2), place(1), place(7)], Vec::new());
         assert_eq!(table.take(), Work { revert, request });
-        // One that nobody had called before is asked about late.
+        // The runtime asks late for a method that had not been called before.
         assert!(!table.asked(place(9)));
         assert!(!table.is_settled());
         assert_eq!(table.take().revert, [place(9)]);

@@ -1,4 +1,4 @@
-//! The thread that tells the runtime what is wanted.
+//! The thread that passes requests to the runtime.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -17,13 +17,13 @@ use super::name::MethodName;
 use super::options::{Inliners, Precompiled, RejitOptions};
 use super::table::{Place, Table, Work};
 
-/// Something that was said to the component.
+/// A request or an event for the thread.
 #[derive(Debug)]
 pub(super) enum Job {
     On(Target),
     Off(Target),
     AllOff,
-    /// A module came.
+    /// A module was loaded.
     Loaded(ModuleId),
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Shared {
     /// Never held during a call of the runtime: such a call may end in a callback that needs it.
     pub(super) state: Mutex<State>,
     changed: Condvar,
-    /// Held while the runtime is told something: modules wait with their unloading.
+    /// Held during the calls of the thread: modules are not unloaded meanwhile.
     working: Mutex<()>,
 }
 
@@ -50,14 +50,14 @@ pub(super) struct State {
     is_stopped: bool,
 }
 
-/// A name that is wanted.
+/// The matches of a requested name.
 #[derive(Default)]
 struct Named {
     methods: BTreeSet<Place>,
     problem: Option<String>,
 }
 
-/// The thread's side: nobody waits for what will not come once it has ended.
+/// Owned by the thread: when it ends, all who wait are released.
 pub(super) struct StopsWhenDropped(pub(super) Arc<Shared>);
 
 impl Drop for StopsWhenDropped {
@@ -143,7 +143,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// What the thread does.
+    /// The main function of the thread.
     pub(super) fn serve(&self, info: &ProfilerInfo) -> Result<()> {
         while self.sleep() {
             self.work(info);
@@ -154,7 +154,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Until there is something to do; `false` at the end.
+    /// Waits for work; `false` at the end.
     fn sleep(&self) -> bool {
         let idle = |state: &mut State| !state.is_stopped && state.is_settled();
         !wait_while(&self.changed, lock(&self.state), idle).is_stopped
@@ -228,7 +228,8 @@ impl Shared {
         self.found(name, places, is_new);
     }
 
-    /// Wants what has the name. A module that is loaded while a name is looked for is met twice.
+    /// Requests the matches of a name. A module that is loaded while it is searched for a name is searched
+    /// twice.
     fn found(&self, name: &MethodName, places: Result<Vec<Place>>, is_new: bool) {
         let mut state = lock(&self.state);
         let State { names, table, .. } = &mut *state;
@@ -261,18 +262,19 @@ impl Shared {
         }
     }
 
-    /// Makes the calls; what fails is written down for each method.
+    /// Makes the calls; records the errors for each method.
     fn tell(&self, info: &ProfilerInfo, work: &Work) {
         if !work.revert.is_empty() && info.request_revert(&work.revert).is_err() {
             for place in &work.revert {
-                // Methods that were never compiled again, or have gone, have nothing to be reverted.
+                // The call fails for methods that were never compiled again, or are unloaded: there is
+                // nothing to revert.
                 let _ = info.request_revert(&[*place]);
             }
         }
         if work.request.is_empty() || self.request(info, &work.request).is_ok() {
             return;
         }
-        // One method that is wrong spoils the request: each for itself.
+        // One wrong method fails the whole request: request each alone.
         for place in &work.request {
             if let Err(error) = self.request(info, &[*place]) {
                 lock(&self.state).table.failed(*place, error.hresult());
@@ -284,14 +286,13 @@ impl Shared {
         if self.options.inliners == Inliners::Keep {
             return info.request_rejit(methods);
         }
-        // .NET Core 3.1 crashes where it looks for what has inlined a method of a type that is not
-        // loaded.
+        // .NET Core 3.1 crashes when it searches for the inliners of a method whose type is not loaded.
         let (unloaded, loaded): (Vec<Place>, Vec<Place>) = methods
             .iter()
             .partition(|place| info.version() < 12 && Self::is_unloaded(info, **place));
         if !loaded.is_empty() {
-            // With callbacks for inliners: one of them may be a method that is to have other IL
-            // itself, which nobody would be asked for without.
+            // With callbacks for inliners: one of them may itself be a requested method, for whose IL the
+            // runtime would not ask otherwise.
             info.request_rejit_with_inliners(
                 RejitFlags::BLOCK_INLINING | RejitFlags::INLINING_CALLBACKS,
                 &loaded,
@@ -311,11 +312,11 @@ impl Shared {
             .is_some_and(|error| unloaded.contains(&error.hresult()))
     }
 
-    /// Methods of types that are not loaded: only precompiled code can have inlined them.
+    /// Requests methods whose types are not loaded: only precompiled code can have inlined them.
     fn request_unloaded(info: &ProfilerInfo, mut methods: Vec<Place>) -> Result<()> {
         let mut inliners = Vec::new();
         for (module, method) in &methods {
-            // A module without precompiled code has none.
+            // Fails for a module without precompiled code, which has no inliners.
             let found = info.ngen_module_methods_inlining_this_method(*module, *module, *method);
             if let Ok(found) = found {
                 inliners.extend(found.methods.flatten());
