@@ -31,12 +31,11 @@ use clr_profiler_il::token::{MethodDef, TypeDef};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NativeLibrary<'a> {
-    /// The profiler's own one. What is called there must be exported: `#[unsafe(no_mangle)] pub
-    /// extern "C" fn`.
+    /// The profiler's own library. Its functions must be exported: `#[unsafe(no_mangle)] pub extern "C" fn`.
     Own,
-    /// By its path.
+    /// A library by its path.
     Path(&'a Path),
-    /// By a name that the runtime looks for in its own ways.
+    /// A library by a name, which the runtime resolves.
     Name(&'a str),
 }
 
@@ -52,25 +51,24 @@ pub struct TypeBuilder<'info> {
 }
 
 impl ProfilerInfo {
-    /// Adds a type to a module, with what `build` adds to it, and returns what that returns.
+    /// Adds a type to a module and calls `build` to add its members; returns the result of `build`.
     ///
-    /// `name` has the namespace. The type is public; so are its members. Code of the module, that of
-    /// the profiler included, names them by the symbols that the builder gives. A type of the core
-    /// library is one that every program has.
+    /// `name` includes the namespace. The type and its members are public. Code of the module, including
+    /// inserted code, names them by the symbols that the builder returns. A type of the core library is
+    /// available in every program.
     ///
-    /// The runtime learns of what was added, whether `build` succeeds or not. Where it fails, what it
-    /// added until then stays.
+    /// The runtime learns of the additions, whether `build` succeeds or not. If it fails, the additions until
+    /// then stay.
     ///
-    /// **Context**: in `module_load_finished` of the module, before anything runs in it. Later on, it
-    /// depends on the runtime whether the program can find the type by its name; inserted code can
-    /// use it.
+    /// **Context**: in `module_load_finished` of the module, before any of its code runs. Later, it depends
+    /// on the runtime whether the program can find the type by its name; inserted code can use it.
     ///
     /// # Errors
     ///
-    /// That the module has a type of that name, what `build` returns, and what the metadata and the
-    /// runtime answer. `CORPROF_E_MODULE_IS_DYNAMIC` for a module that the program builds at run time
-    /// (`AssemblyBuilder`), to which nothing was added: no runtime finds types there that the program has
-    /// not built.
+    /// That the module has a type of that name, the error of `build`, or an error of the metadata or the
+    /// runtime. `CORPROF_E_MODULE_IS_DYNAMIC` for a module that the program builds at run time
+    /// (`AssemblyBuilder`), which stays unchanged: no runtime finds types there that the program has not
+    /// built.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -118,17 +116,16 @@ impl ProfilerInfo {
         builder.built_by(build)
     }
 
-    /// Adds members to a type that a module has, and returns what `build` returns.
+    /// Adds members to an existing type of a module, and returns the result of `build`.
     ///
-    /// **Context**: before the runtime has loaded the type: in `module_load_finished` of the module.
-    /// The runtime does not look at the members of a type once more: what comes too late is not
-    /// there, and code that uses it fails. Static
-    /// fields are for [new types](Self::define_type) alone.
+    /// **Context**: before the runtime has loaded the type: in `module_load_finished` of the module. The
+    /// runtime reads the members of a type only once: later additions do not exist, and code that uses them
+    /// fails. Static fields can only be added to [new types](Self::define_type).
     ///
     /// # Errors
     ///
-    /// What `build` returns, and what the metadata and the runtime answer; for a module that the program
-    /// builds at run time, as of [`define_type`](Self::define_type).
+    /// The error of `build`, or an error of the metadata or the runtime; for a module that the program builds
+    /// at run time, as of [`define_type`](Self::define_type).
     pub fn extend_type<R>(
         &self,
         module: ModuleId,
@@ -144,7 +141,7 @@ impl ProfilerInfo {
         let own = own_instance(&resolver, &writer, class)?;
         let symbol = match own {
             TypeSig::Class(_) | TypeSig::ValueType(_) if !is_nested => TypeSymbol::new(&props.name),
-            // By its token, and a generic one with its own parameters.
+            // The type by its token, with its own parameters if it is generic.
             own => TypeSymbol::new(&own.text(&TokenNames).to_string()),
         };
         drop(scope);
@@ -161,8 +158,8 @@ impl ProfilerInfo {
     }
 }
 
-/// What is remembered of a module. One that the program builds at run time is refused: the runtime takes
-/// its types from the program alone, and the metadata of it change under the hands of both.
+/// The data of a module. A module that the program builds at run time is refused: the runtime takes its types
+/// from the program alone, and the program and the profiler would change its metadata at once.
 fn remembered(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Result<Arc<Module>> {
     let (_, flags) = info.module_info2(module)?;
     if flags.contains(ModuleFlags::DYNAMIC) {
@@ -186,9 +183,9 @@ fn import<R>(
     import(&mut tokens.importer(&scope))
 }
 
-/// A new method that has no body yet. Left like this it does no harm: the runtime takes it for one of
-/// its own, which it looks for when it is called. A type with a method that should have a body and
-/// has none cannot be loaded.
+/// A new method without a body. Until it has one, it does no harm: the runtime takes it for an internal call,
+/// which it resolves when it is called. A type with a method that should have a body and has none cannot be
+/// loaded.
 struct Unfinished<'a> {
     writer: &'a MetadataWriter<'a>,
     method: MethodDef,
@@ -213,7 +210,7 @@ impl<'a> Unfinished<'a> {
         })
     }
 
-    /// Gives the method its body, and makes it what it shall be.
+    /// Sets the body and the final attributes.
     fn finish(self, info: &ProfilerInfo, module: ModuleId, body: &[u8]) -> Result<()> {
         info.set_il_function_body(module, self.method, body)?;
         let (attributes, il) = (Some(self.attributes), Some(MethodImplAttributes::empty()));
@@ -223,7 +220,7 @@ impl<'a> Unfinished<'a> {
 }
 
 impl TypeBuilder<'_> {
-    /// The type in the metadata.
+    /// The token of the type.
     #[must_use]
     pub fn token(&self) -> TypeDef {
         self.class
@@ -239,11 +236,11 @@ impl TypeBuilder<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, and what the metadata answer; a static field of a type that the
-    /// module had before, for which runtimes take the module as corrupt.
+    /// A mistake in the text, or an error of the metadata; a static field of a type that the module had
+    /// before, with which runtimes consider the module corrupt.
     pub fn field(&mut self, name: &str, field_type: &str, field: NewField) -> Result<FieldSymbol> {
         if !self.is_new && field == NewField::Static {
-            // Where they are was decided when the module was loaded.
+            // The layout of static fields was decided when the module was loaded.
             return Err(Error::other(format!(
                 "the static field {name} was not added: it must be one of a new type"
             )));
@@ -261,18 +258,18 @@ impl TypeBuilder<'_> {
         })
     }
 
-    /// Adds a method with a body. `signature` is as in a [`MethodSymbol`]; an instance method says
-    /// `instance`. The name `.ctor` makes a constructor, which calls one of the base class, and
-    /// `.cctor` one of the type.
+    /// Adds a method with a body. `signature` is as in a [`MethodSymbol`]; that of an instance method begins
+    /// with `instance`. The name `.ctor` makes a constructor, whose code calls one of the base class, and
+    /// `.cctor` a type initialiser.
     ///
-    /// The code gets an empty body and appends to it; what it makes is checked as in
+    /// The closure gets an empty body and appends to it; the result is verified as in
     /// [`Method::rewrite`](crate::Method::rewrite), which refuses the new method itself
     /// ([`Added`](NotInstrumentable::Added)).
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, what the code returns, which rule its result breaks, and what the
-    /// metadata and the runtime answer. The method is then there, and must not be called.
+    /// A mistake in the text, the error of the closure, which rule the result breaks, or an error of the
+    /// metadata or the runtime. The method then exists, and must not be called.
     pub fn method(
         &mut self,
         name: &str,
@@ -300,15 +297,15 @@ impl TypeBuilder<'_> {
         outcome
     }
 
-    /// Adds a static method that calls a native function, with the calling convention of C. The
-    /// runtime looks for the function when it is called for the first time.
+    /// Adds a static method that calls a native function with the calling convention of C. The runtime
+    /// resolves the function at the first call.
     ///
-    /// `signature` has only types that are the same on both sides, such as numbers and pointers.
+    /// `signature` has only types that are the same in managed and native code, such as numbers and pointers.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text, that the path of the library is not known or no text, and what
-    /// the metadata answer.
+    /// A mistake in the text, that the path of the library is not known or not Unicode, or an error of the
+    /// metadata.
     pub fn native(
         &mut self,
         name: &str,
@@ -345,7 +342,7 @@ impl TypeBuilder<'_> {
         Ok(symbol)
     }
 
-    /// Has something added, and tells the runtime.
+    /// Runs `build`, and tells the runtime of the additions.
     fn built_by<R>(mut self, build: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let built = build(&mut self);
         if self.info.version() >= 7 {

@@ -1,4 +1,4 @@
-//! [`HelperAssembly`]: managed code of the profiler's own.
+//! [`HelperAssembly`]: managed code of the profiler.
 
 mod component;
 mod loader;
@@ -19,12 +19,11 @@ use clr_profiler_il::assembly::Manifest;
 pub use component::HelperLoader;
 use progress::{Progress, Step};
 
-/// An assembly of the profiler's own, which rewritten code calls: what is tedious in IL is written
-/// in C# there.
+/// An assembly of the profiler that rewritten code calls: code that is tedious in IL is written in C# there.
 ///
 /// # How the runtime finds it
 ///
-/// The program knows nothing of it, so the runtime must be led to it. There are three ways:
+/// The program does not refer to it, so the runtime must be told where it is. There are three ways:
 ///
 /// | | needs | for |
 /// |---|---|---|
@@ -32,19 +31,18 @@ use progress::{Progress, Step};
 /// | [`startup_hook`](Self::startup_hook) | an environment variable, which a launcher sets; .NET Core 3.0 or newer | helpers that have to run before `Main` |
 /// | [`beside`](Self::beside) | a file in the program's folder | programs that are deployed with the helper |
 ///
-/// Each looks at the file and fails if it is not there or is no assembly. Whether it can be loaded, and
-/// finds what it refers to, the runtime alone knows: [`load_into`](Self::load_into) has it try that
-/// before any code of a module runs.
+/// Each reads the file and fails if it is missing or is no assembly. Only the runtime knows whether the
+/// helper and its references can be loaded: [`load_into`](Self::load_into) has it try that before any code of
+/// a module runs.
 ///
 /// # How code refers to it
 ///
-/// [`RewriteContext::refer_to`] gives the module a reference with the name, version and key that
-/// the file states; symbols then name its types as `[Helper]Namespace.Type`. It refuses while the
-/// helper was not seen to be loaded with all that it refers to, so that no method comes to depend on
-/// what is not there. The core library cannot refer to other assemblies: its methods call [functions
-/// of the profiler](super::NativeCall) instead.
+/// [`RewriteContext::refer_to`] gives the module a reference with the name, version and key of the file;
+/// symbols then name its types as `[Helper]Namespace.Type`. It fails until the helper and all types that it
+/// refers to are loaded, so that no method depends on missing code. The core library cannot refer to other
+/// assemblies: its methods call [functions of the profiler](super::NativeCall) instead.
 ///
-/// What the helper calls can be instrumented itself, and call the helper again: see
+/// The methods that the helper calls can be instrumented themselves, and call the helper again: see
 /// [`ReentrancyGuard`](super::ReentrancyGuard).
 ///
 /// ```
@@ -91,23 +89,23 @@ use progress::{Progress, Step};
 pub struct HelperAssembly {
     path: PathBuf,
     props: AssemblyProps,
-    /// How many types of others it refers to.
+    /// The number of types of other assemblies that it refers to.
     type_refs: u32,
     progress: &'static Progress,
 }
 
-/// Where .NET looks for code to run before a program.
+/// The environment variable that names the code that .NET runs before a program.
 const STARTUP_HOOKS: &str = "DOTNET_STARTUP_HOOKS";
 
 impl HelperAssembly {
-    /// The assembly in a file, which [`load_into`](Self::load_into) will have loaded.
+    /// The assembly in a file, to be loaded by [`load_into`](Self::load_into).
     ///
-    /// A relative path is seen from the folder in which the program runs now.
+    /// A relative path is resolved against the current directory of the process.
     ///
     /// # Errors
     ///
-    /// That the file cannot be read, or is no .NET assembly: a native library, a module without a
-    /// manifest, or something else.
+    /// That the file cannot be read, or is no .NET assembly: a native library, a module without a manifest,
+    /// or another file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let problem = |problem: &dyn std::fmt::Display| {
@@ -139,14 +137,12 @@ impl HelperAssembly {
         })
     }
 
-    /// The assembly of this name that is a startup hook: `DOTNET_STARTUP_HOOKS` names it by its
-    /// path.
+    /// The assembly of this name that is a startup hook: `DOTNET_STARTUP_HOOKS` contains its path.
     ///
-    /// The runtime loads it before the program's `Main`, and calls `StartupHook.Initialize()` of it,
-    /// a static method without parameters of an internal class without a namespace: that has to be
-    /// there, and may be empty. `Launch::startup_hook` of `clr_profiler_launcher` sets the variable.
-    /// The runtime starts the program with this variable, so it counts in all the processes that
-    /// the program starts, too.
+    /// The runtime loads it before the program's `Main`, and calls its `StartupHook.Initialize()`, a static
+    /// method without parameters of an internal class without a namespace: the method is required, and may be
+    /// empty. `Launch::startup_hook` of `clr_profiler_launcher` sets the variable. Processes that the program
+    /// starts inherit the variable, so it applies to them, too.
     ///
     /// # Errors
     ///
@@ -164,14 +160,13 @@ impl HelperAssembly {
         Self::open(hook)
     }
 
-    /// The assembly of this name in the folder of the program, whose path is that of its main
-    /// assembly ([`module_info`](crate::info::CorProfilerInfo::module_info) tells it).
+    /// The assembly of this name in the folder of the program, given the path of the program's main assembly
+    /// ([`module_info`](crate::info::CorProfilerInfo::module_info) returns it).
     ///
     /// # Errors
     ///
-    /// That the runtime will not find it there: the program has a list of its assemblies,
-    /// `*.deps.json`, in which it is missing, or its file is called differently. Those of
-    /// [`open`](Self::open).
+    /// That the runtime will not find it there: the program has a list of its assemblies, `*.deps.json`, in
+    /// which it is missing, or its file name differs from its assembly name. Those of [`open`](Self::open).
     pub fn beside(program: impl AsRef<Path>, name: &str) -> Result<Self> {
         let program = program.as_ref();
         let file = format!("{name}.dll");
@@ -197,55 +192,55 @@ impl HelperAssembly {
         Ok(helper)
     }
 
-    /// The whole path of the file.
+    /// The absolute path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Name, version and public key, as the file states them.
+    /// Name, version and public key from the file.
     #[must_use]
     pub fn props(&self) -> &AssemblyProps {
         &self.props
     }
 
-    /// Has a module of the program load the helper, before anything else in that module runs or is
-    /// compiled.
+    /// Has a module of the program load the helper before any other code in that module runs or is compiled.
     ///
-    /// For [`module_load_finished`](crate::Profiler::module_load_finished), once for each module
-    /// whose methods shall call the helper: the first one loads it, and for the others that is done.
-    /// [`loader`](Self::loader) does it for all modules that a closure names.
-    /// The code comes into the initialiser of the module, which gets one if it has none. It calls
-    /// `Assembly.LoadFrom`, which loads the helper into the default context, or finds that it was
-    /// loaded as a startup hook; and it has the runtime find each type that the helper refers to, so
-    /// that assemblies which those are in are loaded, too. If that fails at run time, the program goes
-    /// on; [`check`](Self::check) says so.
+    /// For [`module_load_finished`](crate::Profiler::module_load_finished), once for each module whose
+    /// methods will call the helper: the first one to run loads it, and the others find it loaded.
+    /// [`loader`](Self::loader) does it for all modules that a closure selects.
     ///
-    /// The initialiser itself is not rewritten from then on
+    /// The code is inserted into the initialiser of the module, which gets one if it has none. It calls
+    /// `Assembly.LoadFrom`, which loads the helper into the default context, or finds that it was loaded as a
+    /// startup hook. Then it has the runtime resolve each type that the helper refers to, so that their
+    /// assemblies are loaded, too. If that fails at run time, the program continues, and
+    /// [`check`](Self::check) returns the error.
+    ///
+    /// From then on, the initialiser itself cannot be rewritten
     /// ([`LoadsHelper`](crate::il::edit::NotInstrumentable::LoadsHelper)): it runs before the helper is
-    /// there.
+    /// loaded.
     ///
-    /// Ends in `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `module_load_finished` of the
-    /// module, for its types must not have been loaded.
+    /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `module_load_finished` of the module,
+    /// because its types must not have been loaded.
     ///
     /// # Errors
     ///
-    /// That the module is the core library; a path that is no Unicode; what the metadata and the runtime
-    /// answer.
+    /// That the module is the core library; a path that is not Unicode; an error of the metadata or the
+    /// runtime.
     pub fn load_into(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         loader::load_into(self, info, module)
     }
 
-    /// Tells why code cannot call the helper yet, if that is so.
+    /// Whether code can call the helper; the error says why not.
     ///
-    /// It can when the code of [`load_into`](Self::load_into) has run, the runtime has taken the file,
-    /// and each type that the helper refers to was found. That is so when methods of a module are
-    /// compiled which the code was put into.
+    /// It can if the code of [`load_into`](Self::load_into) has run, the runtime has loaded the file, and
+    /// each type that the helper refers to was found. That is so when the methods of a module with that code
+    /// are compiled.
     ///
     /// # Errors
     ///
-    /// That the code has not run, that the runtime has not loaded the file, or which type it has not
-    /// found: the helper may have been built for a newer framework.
+    /// That the code has not run, that the runtime has not loaded the file, or which type it has not found:
+    /// the helper may have been built for a newer framework.
     pub fn check(&self, info: &ProfilerInfo) -> Result<()> {
         let name = &self.props.name;
         Err(Error::other(match self.progress.step() {
@@ -265,16 +260,15 @@ impl HelperAssembly {
         }))
     }
 
-    /// Announces, while an assembly of the program is being loaded, that it will refer to the
-    /// helper.
+    /// Announces, while an assembly of the program is being loaded, that it will refer to the helper.
     ///
-    /// For [`get_assembly_references`](crate::Profiler::get_assembly_references). No way of loading
-    /// depends on it; where precompiled code of several assemblies is shared, the runtime takes it
-    /// into account. By [`AssemblyReferenceProvider::add`].
+    /// For [`get_assembly_references`](crate::Profiler::get_assembly_references). It is not needed to load
+    /// the helper; where precompiled code of several assemblies is shared, the runtime takes it into account.
+    /// Calls [`AssemblyReferenceProvider::add`].
     ///
     /// # Errors
     ///
-    /// What the runtime answers.
+    /// The error of the native call.
     #[doc(alias = "AddAssemblyReference")]
     pub fn announce(&self, references: &AssemblyReferenceProvider<'_>) -> Result<()> {
         let version = &self.props.version;
@@ -288,8 +282,8 @@ impl HelperAssembly {
     }
 }
 
-/// Whether the list of a program's assemblies has a file: its name stands in quotes, with or without
-/// folders before it.
+/// Whether the list of a program's assemblies contains a file: its name in quotes, with or without folders
+/// before it.
 fn lists(list: &str, file: &str) -> bool {
     let list = list.to_ascii_lowercase();
     let end = format!("{}\"", file.to_ascii_lowercase());
@@ -301,31 +295,30 @@ fn lists(list: &str, file: &str) -> bool {
 }
 
 impl RewriteContext<'_> {
-    /// Lets this module refer to a helper, so that symbols can name what is in it:
+    /// Gives this module a reference to a helper, so that symbols can name its types:
     /// `[Helper]Namespace.Type`.
     ///
-    /// Once for a module is enough; more does no harm.
+    /// Once for a module is enough; more calls do no harm.
     ///
     /// # Errors
     ///
     /// That the helper [cannot be called](HelperAssembly::check) now, that the module refers to another
-    /// version of an assembly of this name, or is part of the core library, which cannot refer to
-    /// others; what the metadata answer.
+    /// version of an assembly of this name, or is part of the core library, which cannot refer to others; an
+    /// error of the metadata.
     pub fn refer_to(&mut self, helper: &HelperAssembly) -> Result<()> {
         helper.check(self.info())?;
         self.importing(|importer| importer.emitter().refer_to(&helper.props))
     }
 
-    /// Lets this module refer to an assembly by its name alone, although neither is it loaded nor does
-    /// the module refer to it: on the caller's word that the runtime will find it.
+    /// Lets symbols name an assembly that is not loaded and to which this module does not refer; the caller
+    /// guarantees that the runtime will find it by its name.
     ///
-    /// Symbols that name such an assembly are refused otherwise. Where the word is wrong, the program
-    /// gets a `FileNotFoundException` when a method that names the assembly is compiled.
+    /// Otherwise, symbols that name such an assembly are refused. If the runtime does not find it, the
+    /// program gets a `FileNotFoundException` when a method that names the assembly is compiled.
     ///
     /// # Errors
     ///
-    /// That the module is part of the core library, which cannot refer to others; what the metadata
-    /// answer.
+    /// That the module is part of the core library, which cannot refer to others; an error of the metadata.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
