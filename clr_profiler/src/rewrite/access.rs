@@ -1,8 +1,8 @@
-//! Whether code may use what it names: the last question that the JIT asks of a reference, and answers
-//! with an exception in the program.
+//! Checks whether code may use the types and members that it names. This is the last check of the JIT for a
+//! reference, which otherwise throws an exception in the program.
 //!
-//! Only what was inserted is asked about; what was there before runs as it ran. What cannot be known,
-//! because a module is not loaded, is accepted.
+//! Only inserted code is checked; the original code runs as before. References that cannot be resolved,
+//! because a module is not loaded, are accepted.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use clr_profiler_il::metadata::{Member, Tables};
 use clr_profiler_il::token::{FieldDef, MethodDef, Token, TypeDef, TypeToken};
 use clr_profiler_il::usage::{AccessTarget, Usage};
 
-/// How many types enclose each other, or derive from each other, before hostile metadata is suspected.
+/// The number of enclosing or base types after which hostile metadata is suspected.
 const DEPTH_LIMIT: usize = 64;
 
-/// What is known of a reference, once for all code of a module.
+/// The access to a reference, the same for all code of a module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Access {
-    /// Who alone may use it; nobody may use what has one that does not hold. Public things have none.
+    /// Code may use it if all of them permit that. Public types and members have none.
     limits: Arc<[Limit]>,
 }
 
@@ -40,7 +40,7 @@ struct Limit {
     class: TypeDef,
 }
 
-/// Refuses what code of the method may not use.
+/// Refuses the references that code of the method may not use.
 pub(super) fn check(
     used: &Usage,
     subject: &Subject<'_>,
@@ -77,7 +77,7 @@ pub(super) fn check(
     }
 }
 
-/// Looks from one module.
+/// Resolves references of one module.
 struct Looks<'a, 'info> {
     lookup: Lookup<'a>,
     scope: &'a Scope<'info>,
@@ -89,7 +89,7 @@ impl<'a> Looks<'a, '_> {
         self.lookup.info().module_metadata(self.module).ok()
     }
 
-    /// What the search finds; nothing where it cannot be known.
+    /// The result of the search; `None` if it is unknown.
     fn find<T>(&self, search: impl Fn(&Known, Metadata<'a>) -> Answer<T>) -> Option<T> {
         let found = self.lookup.search(|known| {
             let metadata = self.lookup.info().module_metadata(self.module)?;
@@ -139,7 +139,7 @@ impl<'a> Looks<'a, '_> {
         found.flatten()
     }
 
-    /// Why `newobj` cannot make an object with this.
+    /// Why `newobj` cannot create an object with this constructor.
     fn cannot_make(&self, constructor: Token) -> Option<Arc<str>> {
         let member = self.scope.member(constructor)?;
         if member.name != ".ctor" {
@@ -156,7 +156,7 @@ impl<'a> Looks<'a, '_> {
             .then(|| format!("{name} is abstract: newobj makes no objects of it").into())
     }
 
-    /// Whether code of a type of this module may use what is limited so.
+    /// Whether code of a type of this module may use a reference with this limit.
     fn allows(&self, limit: &Limit, class: TypeDef) -> bool {
         let looks = self;
         limit.to.permits(&AccessContext {
@@ -166,7 +166,7 @@ impl<'a> Looks<'a, '_> {
         })
     }
 
-    /// A type of the module and those that enclose it.
+    /// A type of the module and its enclosing types.
     fn around(&self, class: TypeDef) -> Vec<TypeDef> {
         let metadata = self.metadata();
         metadata.map_or_else(Vec::new, |metadata| around(&metadata, class))
@@ -176,7 +176,7 @@ impl<'a> Looks<'a, '_> {
         self.around(class).contains(&outer)
     }
 
-    /// Whether a type, or one that encloses it, derives from another; so it may where that is not known.
+    /// Whether a type, or one that encloses it, derives from another; `true` if that is unknown.
     fn derives(&self, class: TypeDef, from: (ModuleId, TypeDef)) -> bool {
         let derives = |class: TypeDef| {
             let found = self.find(|known, metadata| {
@@ -201,21 +201,21 @@ impl<'a> Looks<'a, '_> {
         self.around(class).into_iter().any(derives)
     }
 
-    /// The assemblies that the assembly of a module names in attributes of its own.
+    /// The assemblies that such attributes of a module's assembly name.
     fn named_by(&self, module: ModuleId, attribute: &str) -> Option<Vec<String>> {
         let metadata = self.lookup.info().module_metadata(module).ok()?;
         let assembly = metadata.assembly_from_scope().ok()??;
         metadata.attribute_texts(assembly, attribute).ok()
     }
 
-    /// Whether an assembly shows its internals to this one; so it may where that is not known.
+    /// Whether an assembly exposes its internals to this one; `true` if that is unknown.
     fn is_friend(&self, of: ModuleId) -> bool {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.InternalsVisibleToAttribute";
         let own = self.scope.own_assembly().ok().flatten();
         may_name(self.named_by(of, ATTRIBUTE), own)
     }
 
-    /// Whether this assembly says that access to another one is not to be checked.
+    /// Whether this assembly declares that access to another one is not checked.
     fn ignores_checks(&self, of: ModuleId) -> bool {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.IgnoresAccessChecksToAttribute";
         let other = self.lookup.info().module_metadata(of).ok().and_then(|of| {
@@ -226,7 +226,7 @@ impl<'a> Looks<'a, '_> {
     }
 }
 
-/// Code of a type of this module, which would use what is limited.
+/// Code of a type of this module that uses a reference with a limit.
 struct AccessContext<'a, 'info> {
     looks: &'a Looks<'a, 'info>,
     class: TypeDef,
@@ -256,8 +256,7 @@ impl access::AccessContext for AccessContext<'_, '_> {
     }
 }
 
-/// Whether one of these display names is of the assembly with this simple name; so it may be where
-/// either is not known.
+/// Whether one of these display names is of the assembly with this simple name; `true` if either is unknown.
 fn may_name(named: Option<Vec<String>>, simple: Option<String>) -> bool {
     let (Some(named), Some(simple)) = (named, simple) else {
         return true;
@@ -266,14 +265,14 @@ fn may_name(named: Option<Vec<String>>, simple: Option<String>) -> bool {
     names.any(|name| name.trim().eq_ignore_ascii_case(&simple))
 }
 
-/// A type and those that enclose it, from the inside out.
+/// A type and its enclosing types, from the inside out.
 fn around(metadata: &Metadata<'_>, class: TypeDef) -> Vec<TypeDef> {
     let outer = |class: &TypeDef| metadata.nested_class_props(*class).ok().flatten();
     let all = std::iter::successors(Some(class), outer);
     all.take(DEPTH_LIMIT).collect()
 }
 
-/// The limits of a type and of those that enclose it.
+/// The limits of a type and of its enclosing types.
 fn of_type(place: &Place<'_>) -> Vec<Limit> {
     let metadata = &place.metadata;
     let all = around(metadata, place.class);
@@ -302,7 +301,7 @@ fn of_member(place: &Place<'_>, name: &str, access: MemberAccess) -> Option<Limi
     })
 }
 
-/// Which code may use a method or field that the module defines.
+/// The accessibility of a method or field that the module defines.
 fn own_access(metadata: &Metadata<'_>, token: Token) -> Answer<MemberAccess> {
     if let Ok(method) = MethodDef::try_from(token) {
         return Ok(metadata.method_props(method)?.attributes.access());

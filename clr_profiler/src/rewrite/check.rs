@@ -1,4 +1,4 @@
-//! The last look at a new body: what the JIT would crash on must not reach it.
+//! The verification of a new body: IL that could crash the JIT must not reach it.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::token::{Token, TypeDef};
 use clr_profiler_il::verify::MethodContext;
 
-/// How many violations an error lists.
+/// The maximum number of violations in an error.
 const LISTED: usize = 3;
 
-/// Checks the bytes of a body, as the JIT will read them, against the metadata of its module.
+/// Verifies the bytes of a body, as the JIT will read them, against the metadata of its module.
 ///
-/// A rule that the original breaks as well (`before`; nothing for a new method) is not asked of the
-/// new body: the program lives with it. `body` is memory for it.
+/// A rule that the body breaks already (`before`; empty for a new method) is not checked: the program runs
+/// with it. `body` is reused memory for decoding.
 pub(super) fn check(
     bytes: &[u8],
     before: &[u8],
@@ -56,21 +56,21 @@ pub(super) fn check(
     }))
 }
 
-/// The type parameters of the method and its type that stand for reference types alone.
+/// The type parameters of the method and its type that are constrained to reference types.
 fn references(subject: &Subject<'_>, known: &Cache<TypeDef, Arc<[u32]>>) -> Vec<TypeSig> {
     let class = subject.props.class;
     let of_type = known.get(class, || {
         constrained(&subject.metadata, class.into()).collect()
     });
     let of_type = of_type.iter().copied().map(TypeSig::Var);
-    // Few methods have any.
+    // Few methods have type parameters.
     let is_generic = subject.signature.generic_parameter_count > 0;
     let of_method = is_generic.then(|| constrained(&subject.metadata, subject.method.into()));
     let of_method = of_method.into_iter().flatten().map(TypeSig::MVar);
     of_type.chain(of_method).collect()
 }
 
-/// The numbers of the parameters of a type or method that stand for reference types alone.
+/// The numbers of the type parameters of a type or method that are constrained to reference types.
 fn constrained(metadata: &Metadata<'_>, owner: Token) -> impl Iterator<Item = u32> {
     let parameters = metadata.generic_params(owner).filter_map(Result::ok);
     parameters.filter_map(move |parameter| {

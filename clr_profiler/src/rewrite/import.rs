@@ -1,4 +1,4 @@
-//! [`ModuleNames`]: how a module refers to what symbols name.
+//! [`ModuleNames`]: how a module refers to the types and members of symbols.
 
 use super::lookup::{Lookup, NotFound, outermost};
 use super::scope::{CORE_LIBRARY, Scope};
@@ -12,24 +12,24 @@ use clr_profiler_il::attributes::AssemblyFlags;
 use clr_profiler_il::metadata::{self, Emitter, ResolutionScope};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
-/// What the core library may be called: it is one and the same, whichever a module refers to.
+/// The names of the core library: it is the same under each.
 const CORE_LIBRARIES: [&str; 4] = [
     "System.Runtime",
     "netstandard",
     "mscorlib",
     "System.Private.CoreLib",
 ];
-/// What stands for whichever of them a module refers to.
+/// The name that stands for any of them.
 const ALIAS: &str = "corelib";
 
-/// The tokens that one module was asked for.
+/// The tokens of the symbols that were resolved in one module.
 #[derive(Default)]
 pub(super) struct Tokens {
     assemblies: Option<Assemblies>,
     given: metadata::TokenCache,
 }
 
-/// Finds the tokens of symbols. Whoever has one holds the lock of the module.
+/// Resolves symbols to tokens. The owner of an importer holds the lock of the module.
 pub(super) type Importer<'a, 'info> = metadata::Importer<'a, ModuleNames<'a, 'info>>;
 
 impl Tokens {
@@ -60,7 +60,7 @@ impl Assemblies {
         same.map(|(_, token)| *token)
     }
 
-    /// Refuses references of the core library.
+    /// Refuses references in the core library.
     fn may_refer_to(&self, name: &str) -> Result<()> {
         if self.is_own(CORE_LIBRARY) {
             return Err(Error::other(format!(
@@ -71,7 +71,7 @@ impl Assemblies {
     }
 }
 
-/// How a module refers to things; what is not there is added.
+/// How a module refers to types and members; adds missing references.
 pub(super) struct ModuleNames<'a, 'info> {
     scope: &'a Scope<'info>,
     assemblies: &'a mut Option<Assemblies>,
@@ -88,7 +88,7 @@ impl ModuleNames<'_, '_> {
         })
     }
 
-    /// Has the module refer to an assembly by its name, whether it is known to be there or not.
+    /// Lets the module refer to an assembly by its name, even if it is not known to exist.
     pub(super) fn assume(&mut self, assembly: &str) -> Result<()> {
         let assemblies = self.assemblies()?;
         if assemblies.is_own(assembly) || assemblies.reference(assembly).is_some() {
@@ -98,10 +98,10 @@ impl ModuleNames<'_, '_> {
         self.new_reference(assembly).map(|_| ())
     }
 
-    /// Where this module finds a type of the core library, whatever the module calls the latter.
+    /// The scope in which this module finds a type of the core library, under any of its names.
     ///
-    /// A facade forwards only types that are older than itself: the others are referred to where they
-    /// are defined.
+    /// A facade forwards only types that are older than itself: references to newer ones name the assembly
+    /// that defines them.
     fn core_scope(&mut self, assembly: &str, path: &str) -> Result<ResolutionScope> {
         let metadata = self.scope.metadata();
         let lookup = Lookup::of(self.scope.info());
@@ -121,7 +121,7 @@ impl ModuleNames<'_, '_> {
                 uses_object.push(*name);
             }
         }
-        // First the one that was named, then the one that the module uses.
+        // First the reference that was named, then the one that the module uses.
         references.sort_by_key(|(name, _)| (*name != assembly, !uses_object.contains(name)));
         let (mut unknown, mut missing) = (None, None);
         for (name, token) in references {
@@ -159,7 +159,7 @@ impl ModuleNames<'_, '_> {
         Ok(ResolutionScope::Assembly(token))
     }
 
-    /// Has the module refer to an assembly by all that it states of itself.
+    /// Lets the module refer to an assembly by its full identity.
     pub(super) fn refer_to(&mut self, assembly: &AssemblyProps) -> Result<()> {
         let (info, module) = (self.scope.info(), self.scope.module());
         let name = &assembly.name;
@@ -173,7 +173,7 @@ impl ModuleNames<'_, '_> {
                 .module_metadata(module)?
                 .assembly_ref_props(token)?
                 .version;
-            // Version 0.0.0.0 is that of a symbol, which means any.
+            // Version 0.0.0.0 comes from a symbol, and means any.
             if version == assembly.version || version == AssemblyVersion::default() {
                 return Ok(());
             }
@@ -188,7 +188,7 @@ impl ModuleNames<'_, '_> {
             name: name.clone(),
             version: assembly.version.clone(),
             public_key_or_token: assembly.public_key.clone(),
-            // The whole key, if there is one, and nothing else.
+            // The flag for a full public key if there is one, and no others.
             flags: match assembly.public_key.is_empty() {
                 true => AssemblyFlags::empty(),
                 false => AssemblyFlags::PUBLIC_KEY,
@@ -199,7 +199,7 @@ impl ModuleNames<'_, '_> {
         Ok(())
     }
 
-    /// Refuses a type that is known not to be there.
+    /// Refuses a type that is known to be missing.
     fn expect_type(&mut self, assembly: Token, path: &str) -> Result<()> {
         let lookup = Lookup::of(self.scope.info());
         let references = &self.assemblies()?.references;
@@ -212,13 +212,13 @@ impl ModuleNames<'_, '_> {
         }
     }
 
-    /// Whether the module defines a type of that name, in no other.
+    /// Whether the module defines a type of that name that is not nested.
     pub(super) fn has_type(&self, name: &str) -> Result<bool> {
         Ok(self.type_def(name, None)?.is_some())
     }
 }
 
-/// What was looked for, where there is such a thing.
+/// The token of the search, if it found one.
 fn found<T: Into<Token> + Copy>(answer: Result<T>) -> Result<Option<T>> {
     Ok(answer.optional()?.filter(|token| !(*token).into().is_nil()))
 }
@@ -232,7 +232,7 @@ impl Emitter for ModuleNames<'_, '_> {
         if assemblies.is_own(assembly) || (is_core && assemblies.is_own(CORE_LIBRARY)) {
             return Ok(ResolutionScope::Module);
         }
-        // Who asks for the core library by its own name may mean a type that no facade forwards.
+        // A symbol with the core library's own name may name a type that no facade forwards.
         if is_core && assembly != CORE_LIBRARY {
             return self.core_scope(assembly, path);
         }
@@ -240,7 +240,7 @@ impl Emitter for ModuleNames<'_, '_> {
             return Ok(ResolutionScope::Assembly(token));
         }
         assemblies.may_refer_to(assembly)?;
-        // The core library is there, whatever is known.
+        // The core library always exists.
         if !is_core && !Lookup::of(self.scope.info()).is_loaded(assembly) {
             return Err(Error::other(format!(
                 "no assembly {assembly} is loaded, and the module does not refer to one: where the \

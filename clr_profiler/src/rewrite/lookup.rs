@@ -1,8 +1,8 @@
-//! [`Lookup`]: where references of a module lead.
+//! [`Lookup`]: resolves the references of a module.
 //!
-//! The runtime does not tell which module a reference means. So the modules that are loaded are searched
-//! by the name of their assembly, and forwarded types are followed. What is in a module yet to be loaded
-//! cannot be known.
+//! The runtime does not tell which module a reference refers to. So the loaded modules are searched by the
+//! name of their assembly, and forwarded types are followed. Types in modules that are not loaded yet are
+//! unknown.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -20,26 +20,25 @@ use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeRef, TypeToken};
 
-/// How often a type is forwarded, and how long a line of ancestors is, before hostile metadata is
-/// suspected.
+/// The number of forwardings of a type, and of its ancestors, after which hostile metadata is suspected.
 const DEPTH_LIMIT: usize = 64;
-/// How many members of the same name an error lists.
+/// The maximum number of members of the same name in an error.
 const LISTED: usize = 5;
 
-/// The modules of the assemblies that are loaded, by their names in lower case. `None` where several
-/// assemblies have one name.
+/// The modules of the loaded assemblies, by their names in lower case. `None` if several assemblies have the
+/// same name.
 #[derive(Default)]
 pub(super) struct LoadedModules(RwLock<Known>);
 
 #[derive(Default)]
 pub(super) struct Known {
     modules: HashMap<String, Option<ModuleId>>,
-    /// How many modules have been unloaded.
+    /// The number of modules that have been unloaded.
     unloads: u64,
 }
 
 impl Known {
-    /// The module of an assembly, where it is the only one that is called so.
+    /// The module of an assembly, if its name is unique.
     fn module(&self, assembly: &str) -> Answer<ModuleId> {
         let module = self.modules.get(&assembly.to_lowercase());
         module.copied().flatten().ok_or(NotFound::Unknown)
@@ -55,21 +54,21 @@ impl LoadedModules {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The module is being unloaded: waits until nobody reads its metadata.
+    /// Removes a module that is being unloaded; waits until nobody reads its metadata.
     pub(super) fn forget(&self, module: ModuleId) {
         let mut known = self.write();
         known.unloads += 1;
         known.modules.retain(|_, known| *known != Some(module));
     }
 
-    /// Asks the runtime for the modules that are loaded now. `false` if modules are being unloaded
-    /// meanwhile, which leaves what was known.
+    /// Gets the loaded modules from the runtime. `false` if modules are being unloaded meanwhile: the old
+    /// state is kept.
     fn refresh(&self, info: &ProfilerInfo) -> Result<bool> {
         let unloads = self.read().unloads;
         let mut modules = HashMap::new();
         for module in info.modules()? {
             let module = module?;
-            // Without the lock: one that is unloaded meanwhile has its id until its unloading was
+            // Without the lock: a module that is unloaded meanwhile keeps its ID until its unloading has been
             // reported, which is counted.
             let Ok(name) = assembly_name(info, module) else {
                 continue;
@@ -95,27 +94,28 @@ fn assembly_name(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
     Ok(info.assembly_info(assembly)?.name)
 }
 
-/// What a search has found.
+/// The result of a search.
 pub(super) type Answer<T> = std::result::Result<T, NotFound>;
 
 /// Why a search has found nothing.
 pub(super) enum NotFound {
-    /// It is not there; the text tells what is.
+    /// It does not exist; the text is the error.
     Missing(String),
-    /// It may be there.
+    /// It may exist.
     Unknown,
 }
 
-/// What the runtime does not tell may be there.
+/// After an error of the runtime, it may exist.
 impl From<Error> for NotFound {
     fn from(_: Error) -> Self {
         Self::Unknown
     }
 }
 
-/// Looks for types and members in the modules that are loaded.
+/// Searches the loaded modules for types and members.
 ///
-/// A reference to nothing is noticed by the JIT alone, and the program gets the exception.
+/// Without this, only the JIT notices a reference that cannot be resolved, and the program gets the
+/// exception.
 #[derive(Clone, Copy)]
 pub(super) struct Lookup<'a> {
     info: &'a ProfilerInfo,
@@ -130,12 +130,12 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The name of the type; none where it cannot be had.
+    /// The name of the type; empty if it is not available.
     pub(super) fn name(&self) -> String {
         type_def_name(&self.metadata, self.class, &[]).unwrap_or_default()
     }
 
-    /// What the type derives from, in terms of its module.
+    /// The base type, in terms of the type's module.
     pub(super) fn base(&self) -> Answer<Option<TypeToken>> {
         let base = self.metadata.type_def_props(self.class)?.extends;
         match TypeToken::try_from(base) {
@@ -155,7 +155,7 @@ impl<'a> Lookup<'a> {
         Self { info, loaded }
     }
 
-    /// Whether an assembly has a type with this name, or forwards it to one that has.
+    /// Whether an assembly has a type with this name, or forwards it to an assembly that has.
     pub(super) fn find_type(self, assembly: &str, path: &str) -> Answer<()> {
         self.search(|known| self.type_named(known, assembly, path).map(|_| ()))
     }
@@ -170,8 +170,8 @@ impl<'a> Lookup<'a> {
         self.search(search).is_ok()
     }
 
-    /// The name of a type that a loaded assembly refers to, with the assembly in which it looks for it;
-    /// the token where that cannot be had.
+    /// The name of a type that a loaded assembly refers to, with the assembly of the reference; the token if
+    /// the name is not available.
     pub(super) fn reference_of(self, assembly: &str, class: TypeRef) -> String {
         let found = self.search(|known| {
             let metadata = self.info.module_metadata(known.module(assembly)?)?;
@@ -189,7 +189,7 @@ impl<'a> Lookup<'a> {
         found.unwrap_or_else(|_| Token::from(class).to_string())
     }
 
-    /// Tells why a type that a module refers to has no such member, if that is so.
+    /// Why a type that a module refers to has no such member; `None` if it has, or if that is unknown.
     pub(super) fn missing_member(
         self,
         module: ModuleId,
@@ -209,7 +209,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// What `look` sees in the type that a module names, in the module that defines it.
+    /// Calls `look` with the definition of the type that a module names, and returns its result.
     pub(super) fn in_type<R>(
         self,
         module: ModuleId,
@@ -224,8 +224,7 @@ impl<'a> Lookup<'a> {
         found.ok()
     }
 
-    /// Searches the modules that are known; and again among those that are loaded now, before
-    /// anything is called missing.
+    /// Searches the known modules; if nothing is found, searches again with the modules that are loaded now.
     pub(super) fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Answer<T> {
         let found = search(&self.loaded.read());
         if found.is_ok() {
@@ -237,7 +236,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// The type of an assembly, or that to which the assembly forwards the name.
+    /// The type in an assembly, or the type to which the assembly forwards the name.
     fn type_named(self, known: &Known, assembly: &str, path: &str) -> Answer<Place<'a>> {
         let mut home = assembly.to_owned();
         for _ in 0..DEPTH_LIMIT {
@@ -285,14 +284,14 @@ impl<'a> Lookup<'a> {
                     Ok(TypeSig::GenericInstance { definition, .. }) => {
                         self.type_behind(known, module, metadata, definition)
                     }
-                    // Arrays have members that no metadata list.
+                    // Arrays have members that are not in metadata.
                     _ => Err(NotFound::Unknown),
                 }
             }
         }
     }
 
-    /// A member that a type has or inherits, with the type that has it.
+    /// A member that a type has or inherits, with the type that declares it.
     pub(super) fn member_named(
         self,
         known: &Known,
@@ -312,7 +311,7 @@ impl<'a> Lookup<'a> {
             }
             next = match next.base()? {
                 None => break,
-                // What is inherited from an instance is in terms of its arguments.
+                // The members that are inherited from an instance are in terms of its arguments.
                 Some(TypeToken::Spec(_)) => return Err(NotFound::Unknown),
                 Some(base) => self.known_type(known, next, base)?,
             };
@@ -325,7 +324,7 @@ impl<'a> Lookup<'a> {
         Err(NotFound::Missing(problem))
     }
 
-    /// The type that another one names; nothing is said of what names a type that is missing.
+    /// The type that another type names; unknown if it is missing.
     pub(super) fn known_type(
         self,
         known: &Known,
@@ -337,19 +336,19 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// The type that is in no other one, of a type by the names of those around it and its own.
+/// The outermost type of a type's path.
 pub(super) fn outermost(path: &str) -> &str {
     path.split('/').next().unwrap_or(path)
 }
 
-/// The assembly to which a module forwards a type, if it does; nested ones go where the outermost goes.
+/// The assembly to which a module forwards a type, if it does; nested types follow the outermost one.
 fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<Option<String>> {
     let exported = metadata.find_exported_type_by_name(outermost(path), None);
     let Some(exported) = exported.optional()? else {
         return Ok(None);
     };
     let implementation = metadata.exported_type_props(exported)?.implementation;
-    // Else it is in another file of the assembly.
+    // Otherwise it is in another file of the assembly.
     let assembly = AssemblyRef::try_from(implementation).map_err(|_| NotFound::Unknown)?;
     Ok(Some(metadata.assembly_ref_props(assembly)?.name))
 }
@@ -375,7 +374,7 @@ fn assembly_and_path(
     Err(NotFound::Unknown)
 }
 
-/// A type's own methods and fields of that name, with their signatures.
+/// The methods and fields of that name that a type declares, with their signatures.
 fn members(place: &Place<'_>, name: &str) -> Result<Vec<(String, MemberProps)>> {
     let Place {
         metadata, class, ..
@@ -398,7 +397,7 @@ pub(super) fn signature_text(metadata: &Metadata<'_>, blob: &[u8]) -> Option<Str
     Some(text)
 }
 
-/// Names without the assemblies, which the same type has several of.
+/// Names without the assemblies, because the same type can have several.
 struct Names<'a>(&'a Metadata<'a>);
 
 impl TypeNames for Names<'_> {

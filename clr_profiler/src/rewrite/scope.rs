@@ -1,4 +1,4 @@
-//! [`Scope`]: the metadata of one module as rewriting reads and extends it.
+//! [`Scope`]: the metadata of one module, as rewriting reads and extends it.
 
 use std::cell::{Cell, OnceCell};
 
@@ -14,11 +14,11 @@ use clr_profiler_il::token::{
     TypeToken,
 };
 
-/// Where the runtime's own types are.
+/// The assembly that defines the core types of the runtime.
 pub(super) const CORE_LIBRARY: &str = "System.Private.CoreLib";
 
-/// Metadata of a module; opened for writing only when something is added to it, since the runtime
-/// is slower with a module from then on.
+/// The metadata of a module. It is opened for writing only when something is added, because the runtime is
+/// slower with a module from then on.
 pub(super) struct Scope<'info> {
     info: &'info ProfilerInfo,
     module: ModuleId,
@@ -48,17 +48,17 @@ impl<'info> Scope<'info> {
         self.module
     }
 
-    /// Whether anything was added by this handle since it was asked the last time.
+    /// Whether anything was added by this handle since the last call.
     pub(super) fn take_changed(&self) -> bool {
         self.changed.take()
     }
 
-    /// The metadata, with what was added.
+    /// The metadata, including the additions.
     pub(super) fn metadata(&self) -> &Metadata<'info> {
         self.write.get().map_or(&self.read, |writer| writer)
     }
 
-    /// The metadata for what is added. The caller holds the lock of the module.
+    /// The writer for additions. The caller holds the lock of the module.
     pub(super) fn writer(&self) -> Result<&MetadataWriter<'info>> {
         self.changed.set(true);
         if let Some(writer) = self.write.get() {
@@ -89,7 +89,7 @@ impl<'info> Scope<'info> {
     }
 }
 
-/// What the metadata answer is kept where it is an answer.
+/// The resolver caches the results, but not `None`.
 impl Tables for Scope<'_> {
     fn member(&self, token: Token) -> Option<Member> {
         let metadata = self.metadata();

@@ -1,8 +1,8 @@
-//! What is remembered of the modules and methods that were rewritten.
+//! The data of the modules and methods that were rewritten.
 //!
-//! It is keyed by the id of a module, which the runtime gives to another module when the first was
-//! unloaded: what belongs to a module is dropped then. Whoever is still working with it has a
-//! reference of their own, and what they leave behind goes with it.
+//! It is keyed by module ID. The runtime reuses the ID of an unloaded module for another one, so the data of
+//! a module is dropped when it is unloaded. A thread that still works with it has its own reference, and what
+//! it adds is dropped with the data.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -26,7 +26,7 @@ use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
 #[derive(Default)]
 pub(super) struct RewriteStore {
     modules: Mutex<HashMap<ModuleId, Arc<Module>>>,
-    /// Where what is referred to is looked for.
+    /// The modules in which references are resolved.
     pub(super) loaded: LoadedModules,
 }
 
@@ -34,16 +34,16 @@ pub(super) struct RewriteStore {
 #[derive(Default)]
 pub(super) struct Module {
     methods: Mutex<HashMap<MethodDef, Arc<Slot>>>,
-    /// The lock of the module's metadata.
+    /// Its lock is the lock of the module's metadata.
     pub(super) tokens: Mutex<Tokens>,
-    /// Whether values of these types live on the stack alone.
+    /// Whether values of these types are restricted to the stack.
     pub(super) by_ref_like: Cache<TypeToken, bool>,
     pub(super) answers: ResolutionCache,
-    /// Who may use what tokens name.
+    /// Which code may use the members and types that tokens name.
     pub(super) access: Cache<Token, Access>,
-    /// Why no objects can be made with them.
+    /// Why `newobj` cannot use these constructors.
     pub(super) made: Cache<Token, Option<Arc<str>>>,
-    /// The numbers of a type's parameters that stand for reference types alone.
+    /// The numbers of a type's parameters that are constrained to reference types.
     pub(super) references: Cache<TypeDef, Arc<[u32]>>,
 }
 
@@ -56,25 +56,25 @@ pub(super) struct Slot {
 
 #[derive(Default)]
 struct State {
-    /// The body as it was before anything was done to it.
+    /// The original body.
     pristine: Option<Arc<[u8]>>,
-    /// Why the profiler's code does not get the method, which is the library's own.
+    /// Why the profiler's code must not edit the method, which this library defined.
     reserved: Option<NotInstrumentable>,
     worker: Option<ThreadId>,
-    /// What components and the profiler have made of the body when it was compiled, in their order.
+    /// The edits of components and the profiler when the method was compiled, in their order.
     edits: Vec<Edit>,
 }
 
-/// What one of them has made of it.
+/// The edit of one component or of the profiler.
 struct Edit {
     owner: Owner,
     outcome: Outcome,
 }
 
-/// What has become of a method that the program compiles.
+/// The result of rewriting a method that the program compiles.
 pub(super) type Outcome = Result<Body, RewriteError>;
 
-/// A body, and where the instructions of the method's own body are in it.
+/// A body, and the offsets in it of the original instructions.
 #[derive(Clone)]
 pub(super) struct Body {
     pub(super) bytes: Arc<[u8]>,
@@ -82,14 +82,14 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// The method's own.
+    /// The original body.
     fn own(bytes: Arc<[u8]>) -> Self {
         let offsets = OffsetMapping::Identity;
         Self { bytes, offsets }
     }
 }
 
-/// The body that the last of these edits has made.
+/// The body after the last of these edits that succeeded.
 fn latest<'a>(edits: impl DoubleEndedIterator<Item = &'a Edit>) -> Option<Body> {
     let mut made = edits.rev().filter_map(|edit| edit.outcome.as_ref().ok());
     made.next().cloned()
@@ -97,12 +97,12 @@ fn latest<'a>(edits: impl DoubleEndedIterator<Item = &'a Edit>) -> Option<Body> 
 
 opaque! { RewriteStore { this => rewritten_modules: lock(&this.modules).len() } }
 
-/// What is remembered for a runtime.
+/// The data of a runtime.
 pub(super) fn store(info: &ProfilerInfo) -> &RewriteStore {
     info.extension()
 }
 
-/// Forgets what belongs to modules that are unloaded, for a profiler that rewrites.
+/// Drops the data of unloaded modules, for a profiler that rewrites.
 pub(crate) struct Unloads;
 
 impl Component for Unloads {
@@ -134,16 +134,16 @@ impl Module {
     }
 }
 
-/// What a thread that asks for a rewrite is to do.
+/// The task of a thread that requests a rewrite.
 pub(super) enum Turn<'a> {
-    /// The work; the guard is told what has become of it.
+    /// To do the work, and to record the result in the guard.
     Work(Working<'a>),
     /// Nothing: it was done before.
     Done(Outcome),
-    /// Nothing, for it is being done, and this thread must not wait: it does the work itself, further
-    /// up on its stack, or it is at another method that the worker may be waiting for.
+    /// Nothing: the work is being done, and this thread must not wait. Either it does the work itself,
+    /// further up on its stack, or it is rewriting another method that the worker may be waiting for.
     Busy,
-    /// Nothing: this owner comes before the other, which has edited the method already.
+    /// Nothing: this owner precedes the other, which has edited the method already.
     Late(Owner),
 }
 
@@ -153,8 +153,8 @@ impl Slot {
         lock(&self.state).reserved = Some(reason);
     }
 
-    /// The body that an edit of this owner begins with when the method is compiled: what those before
-    /// have made of the method's own body.
+    /// The body with which an edit of this owner begins when the method is compiled: the original body after
+    /// the edits of earlier owners.
     pub(super) fn body_for(
         &self,
         owner: Owner,
@@ -166,9 +166,9 @@ impl Slot {
         Ok(latest(before).unwrap_or_else(|| Body::own(own)))
     }
 
-    /// The body that an edit of this owner begins with when the method is compiled once more: what the
-    /// others have made of the method's own body. Instead of it the one who has gone on with what this
-    /// owner made of it: nobody could tell the two apart.
+    /// The body with which an edit of this owner begins at a ReJIT: the original body after the edits of the
+    /// others. Instead, the last owner is returned if it has edited the result of this one: the two edits
+    /// cannot be separated.
     pub(super) fn body_for_rejit(
         &self,
         owner: Owner,
@@ -186,7 +186,7 @@ impl Slot {
         }
     }
 
-    /// The body as it was first seen; `read` reads it. An error if the method is the library's own.
+    /// The original body; `read` reads it at the first call. An error if this library defined the method.
     pub(super) fn pristine(&self, read: impl FnOnce() -> Result<Vec<u8>>) -> Result<Arc<[u8]>> {
         {
             let state = lock(&self.state);
@@ -197,14 +197,14 @@ impl Slot {
                 return Ok(pristine.clone());
             }
         }
-        // Not under the lock: the runtime is asked. Nobody sets another body meanwhile but for the
-        // worker, which comes through here first.
+        // Without the lock, because this calls the runtime. Meanwhile only the worker can set another body,
+        // and it calls this first.
         let read: Arc<[u8]> = read()?.into();
         let mut state = lock(&self.state);
         Ok(state.pristine.get_or_insert(read).clone())
     }
 
-    /// Waits while another thread works, if this one may.
+    /// Returns the task of this thread. If another one works, it waits, unless it must not.
     pub(super) fn turn(
         &self,
         owner: Owner,
@@ -244,7 +244,7 @@ impl Slot {
     }
 }
 
-/// The one thread that works at a method.
+/// The thread that works at a method.
 pub(super) struct Working<'a> {
     slot: &'a Slot,
     owner: Owner,
@@ -262,7 +262,7 @@ impl Drop for Working<'_> {
     fn drop(&mut self) {
         let mut state = lock(&self.slot.state);
         state.worker = None;
-        // Without an outcome the user's code has panicked: the next one would, too.
+        // There is no outcome if the user's code has panicked: it would panic for the next caller, too.
         let outcome = self.outcome.take().unwrap_or_else(|| {
             let (module, method) = self.method;
             let problem = "the code that edits it panicked";
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(body_for(second), 1);
         edit(&slot, first, Ok(body(2, OffsetMapping::Identity)));
         assert_eq!((body_for(first), body_for(second)), (1, 2));
-        // What failed has made nothing of it.
+        // A failed edit leaves the body as it was.
         let failed = RewriteError::new(String::new(), "no");
         edit(&slot, second, Err(failed));
         assert_eq!(body_for(Owner::PROFILER), 2);

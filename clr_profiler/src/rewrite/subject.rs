@@ -11,14 +11,14 @@ use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::signature::MethodSig;
 use clr_profiler_il::token::MethodDef;
 
-/// A method of a module with what its metadata say.
+/// A method of a module, with its metadata.
 pub(super) struct Subject<'a> {
     pub(super) info: &'a ProfilerInfo,
     pub(super) module: ModuleId,
     pub(super) method: MethodDef,
     pub(super) props: MethodProps,
     pub(super) signature: MethodSig,
-    /// As it was before anything was added for the rewrite.
+    /// Without the additions of the rewrite.
     pub(super) metadata: Metadata<'a>,
     name: OnceCell<String>,
 }
@@ -30,7 +30,7 @@ impl<'a> Subject<'a> {
         Self::with_props(info, module, metadata, method, props)
     }
 
-    /// A method that is to be added to the module, and has no token yet.
+    /// A method that will be added to the module, and has no token yet.
     pub(super) fn planned(
         info: &'a ProfilerInfo,
         module: ModuleId,
@@ -72,7 +72,7 @@ impl<'a> Subject<'a> {
         let props = &self.props;
         match NotInstrumentable::without_il(props.attributes, props.implementation, props.rva) {
             None => self.info.il_function_body(self.module, self.method),
-            // Without a place in the file, the body may have been given at run time.
+            // A method without an address in the image may have got its body at run time.
             Some(reason @ NotInstrumentable::Extern) => self
                 .info
                 .il_function_body(self.module, self.method)
@@ -82,7 +82,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What a method is called whose name cannot be had.
+/// The placeholder name of a method.
 pub(super) fn unnamed(module: ModuleId, method: MethodDef) -> String {
     format!("the method {method} of the module {:#x}", module.raw())
 }

@@ -19,8 +19,8 @@ pub struct HelperLoader {
 type IsWanted = dyn Fn(&ProfilerInfo, ModuleId) -> Result<bool> + Send + Sync;
 
 impl HelperAssembly {
-    /// A component that has the modules load the helper for which `is_wanted` returns `true`: those whose
-    /// methods will call it. Asked once for each module that was loaded.
+    /// A component that has modules load the helper if `is_wanted` returns `true` for them: those whose
+    /// methods will call it. `is_wanted` is called once for each loaded module.
     pub fn loader(
         &self,
         is_wanted: impl Fn(&ProfilerInfo, ModuleId) -> Result<bool> + Send + Sync + 'static,
@@ -34,7 +34,7 @@ impl HelperAssembly {
 }
 
 impl HelperLoader {
-    /// [Announces](HelperAssembly::announce) the helper for all assemblies, too. **Events**:
+    /// Also [announces](HelperAssembly::announce) the helper for all assemblies. **Events**:
     /// [`HIGH_ADD_ASSEMBLY_REFERENCES`](crate::EventMask::HIGH_ADD_ASSEMBLY_REFERENCES).
     #[must_use]
     pub fn announced(mut self) -> Self {

@@ -1,4 +1,4 @@
-//! The code that loads a helper when a module of the program begins to run.
+//! The code that loads a helper before other code of a module runs.
 
 use super::HelperAssembly;
 use super::progress::Progress;
@@ -21,17 +21,17 @@ use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
-/// The type that holds what stands outside of types: `<Module>`.
+/// The row of the type that holds global methods and fields: `<Module>`.
 const GLOBALS: u32 = 1;
 /// The attributes of a static constructor, as compilers set them.
 const ATTRIBUTES: MethodAttributes = SPECIAL
     .union(MethodAttributes::STATIC)
     .union(MethodAttributes::HIDE_BY_SIG)
     .with_access(MemberAccess::Private);
-/// A body that is nothing but `ret`.
+/// A body that is only `ret`.
 const EMPTY: [u8; 2] = [0x06, 0x2a];
 
-/// Puts code that loads the helper before all else that a module does.
+/// Inserts code that loads the helper before any other code of a module.
 pub(super) fn load_into(
     helper: &HelperAssembly,
     info: &ProfilerInfo,
@@ -68,7 +68,7 @@ pub(super) fn load_into(
             reserve(initializer);
             Ok(())
         }
-        // Only a module that is known to have none gets one.
+        // Only a module that is known to have no initialiser gets one.
         None => {
             let props = MethodProps {
                 class: globals,
@@ -81,8 +81,8 @@ pub(super) fn load_into(
             let planned = Subject::planned(info, module, props)?;
             let bytes = with_load(&planned, &EMPTY, helper, path)?;
             let memory = BodyMemory::of(info, module, &bytes)?;
-            // A module whose initialiser has no body cannot run, and none can be taken back: nothing
-            // else is left to do now.
+            // The initialiser is defined last: it cannot be removed, and a module whose initialiser has no
+            // body cannot run.
             let writer = info.module_metadata_for_writing(module)?;
             let il = MethodImplAttributes::empty();
             let initializer =
@@ -93,7 +93,7 @@ pub(super) fn load_into(
     }
 }
 
-/// The body of the module's initialiser with the code before all else that it does.
+/// The body of the module's initialiser, with the code before the original code.
 fn with_load(
     subject: &Subject<'_>,
     before: &[u8],
@@ -110,8 +110,8 @@ fn with_load(
     Ok(new.bytes)
 }
 
-/// Loads the helper and all that it refers to, and tells how far that went. What fails must not keep the
-/// program from running.
+/// Code that loads the helper and all that it refers to, and records the progress. A failure must not keep
+/// the program from running.
 fn load(
     helper: &HelperAssembly,
     path: &str,
@@ -128,7 +128,7 @@ fn load(
     let resolve = MethodSymbol::new(MODULE, "ResolveType", resolve);
     let module = cx.type_sig(&format!("class {MODULE}"))?;
     let (module, token) = (body.add_local(module)?, body.add_local(TypeSig::I4)?);
-    // As the metadata count them: 24 bits.
+    // `type_refs` is a count of metadata rows: 24 bits.
     let last = TYPE_REFS.saturating_add_unsigned(helper.type_refs);
     let [step, done] = [
         helper.progress.step_address(),
@@ -145,7 +145,7 @@ fn load(
         code.stind_i4();
         code.ldstr(path).call(&load_from).callvirt(&manifest);
         code.stloc(module).ldc_i4(TYPE_REFS).stloc(token);
-        // By tokens, so that the runtime looks where it will look for the helper's own code.
+        // By tokens, because the runtime then resolves the types as it will for the helper's own code.
         code.mark(next);
         code.ldloc(token).ldc_i4(last).bge(end);
         code.ldloc(token).ldc_i4(1).add().stloc(token);

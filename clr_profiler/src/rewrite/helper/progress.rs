@@ -1,35 +1,35 @@
-//! [`Progress`]: how far the program is with loading a helper.
+//! [`Progress`]: the progress of a program in loading a helper.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use clr_profiler_il::token::{Token, TypeRef};
 
-/// Two numbers that inserted code writes, on threads of the program. They live as long as the process,
-/// as that code may.
+/// Two numbers that inserted code writes, on threads of the program. They live as long as the process, as
+/// that code may.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     step: AtomicU32,
     is_done: AtomicU32,
 }
 
-/// How far it is.
+/// The step of the loading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The code that loads the helper has not run.
     NotBegun,
-    /// The runtime loads the file, or has refused it.
+    /// The runtime is loading the file, or has refused it.
     Loading,
-    /// The helper is loaded, and this type that it refers to is looked for, or was not found.
+    /// The helper is loaded, and this type that it refers to is being resolved, or was not found.
     Resolving(TypeRef),
     /// The helper is loaded, and so is all that it refers to.
     Done,
 }
 
 impl Progress {
-    /// What the code writes before it loads the helper; later on, the token of a type.
+    /// The step while the helper is being loaded; after that, the step is the token of a type.
     pub(super) const LOADING: i32 = 1;
 
-    /// For one helper.
+    /// The progress of a new helper.
     pub(super) fn new() -> &'static Self {
         Box::leak(Box::default())
     }
@@ -44,12 +44,12 @@ impl Progress {
         }
     }
 
-    /// Where the code writes the step.
+    /// The address at which the code writes the step.
     pub(super) fn step_address(&self) -> usize {
         self.step.as_ptr().addr()
     }
 
-    /// Where the code writes 1 in the end.
+    /// The address at which the code writes 1 in the end.
     pub(super) fn done_address(&self) -> usize {
         self.is_done.as_ptr().addr()
     }
