@@ -139,7 +139,7 @@ impl Rejit {
     ///
     /// **Context**: any.
     pub fn request(&self, methods: impl IntoIterator<Item = (ModuleId, MethodDef)>) {
-        let jobs = methods.into_iter().map(|at| Job::On(Target::Place(at)));
+        let jobs = methods.into_iter().map(|at| Job::On(Target::Method(at)));
         self.shared.add(jobs);
     }
 
@@ -154,7 +154,7 @@ impl Rejit {
     ///
     /// **Context**: any.
     pub fn revert(&self, methods: impl IntoIterator<Item = (ModuleId, MethodDef)>) {
-        let jobs = methods.into_iter().map(|at| Job::Off(Target::Place(at)));
+        let jobs = methods.into_iter().map(|at| Job::Off(Target::Method(at)));
         self.shared.add(jobs);
     }
 
@@ -173,7 +173,7 @@ impl Rejit {
     }
 
     /// Waits until the runtime has got all requests; `false` if that takes longer than `patience`, or if the
-    /// thread has ended before.
+    /// component is stopped.
     ///
     /// The outcomes follow later, with the next call of each method.
     ///
@@ -249,13 +249,13 @@ impl Component for Rejit {
         method: MethodDef,
         control: &FunctionControl<'_>,
     ) -> Result<()> {
-        let place = (module, method);
-        if !self.shared.asked(place) {
+        let key = (module, method);
+        if !self.shared.asked(key) {
             return Ok(());
         }
         let mut answer = Answer {
             shared: &self.shared,
-            place,
+            key,
             problem: Some((Hresult::E_FAIL, "the code that sets it panicked".to_owned())),
         };
         let outcome = (self.edit)(info, module, method, control);
@@ -273,8 +273,8 @@ impl Component for Rejit {
         _is_safe_to_block: bool,
     ) -> Result<()> {
         let facts = info.function_info2(function)?;
-        let place = (facts.module, facts.token);
-        lock(&self.shared.state).table.compiled(place, status);
+        let key = (facts.module, facts.token);
+        lock(&self.shared.state).table.compiled(key, status);
         Ok(())
     }
 
@@ -318,7 +318,7 @@ impl Component for Rejit {
 /// The reply to the runtime's request for the IL of a method; recorded when it is dropped.
 struct Answer<'a> {
     shared: &'a Shared,
-    place: (ModuleId, MethodDef),
+    key: (ModuleId, MethodDef),
     problem: Option<(Hresult, String)>,
 }
 
@@ -326,7 +326,7 @@ impl Drop for Answer<'_> {
     fn drop(&mut self) {
         if let Some((status, problem)) = self.problem.take() {
             let mut state = lock(&self.shared.state);
-            state.table.not_set(self.place, status, problem);
+            state.table.not_set(self.key, status, problem);
         }
     }
 }

@@ -12,7 +12,7 @@ use clr_profiler_il::token::MethodDef;
 use super::options::Inliners;
 
 /// The key of a method of a loaded module.
-pub(super) type Place = (ModuleId, MethodDef);
+pub(super) type MethodKey = (ModuleId, MethodDef);
 
 /// The progress of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,9 +63,9 @@ pub struct RejitOutcome {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
     /// Methods that are reverted to their original IL.
-    pub(super) revert: Vec<Place>,
+    pub(super) revert: Vec<MethodKey>,
     /// Methods that are compiled again.
-    pub(super) request: Vec<Place>,
+    pub(super) request: Vec<MethodKey>,
 }
 
 #[derive(Debug)]
@@ -81,10 +81,10 @@ struct Row {
 
 #[derive(Debug)]
 pub(super) struct Table {
-    rows: BTreeMap<Place, Row>,
+    rows: BTreeMap<MethodKey, Row>,
     /// Methods that the runtime compiled again because of the methods that they have inlined, or that keep
     /// new code of their original IL for that reason.
-    inliners: BTreeSet<Place>,
+    inliners: BTreeSet<MethodKey>,
     how: Inliners,
 }
 
@@ -98,9 +98,9 @@ impl Table {
     }
 
     /// Requests new IL, again if the method has it already.
-    pub(super) fn want(&mut self, place: Place) {
-        let (module, method) = place;
-        let row = self.rows.entry(place).or_insert(Row {
+    pub(super) fn want(&mut self, key: MethodKey) {
+        let (module, method) = key;
+        let row = self.rows.entry(key).or_insert(Row {
             method: RejitOutcome {
                 module,
                 method,
@@ -121,8 +121,8 @@ impl Table {
     }
 
     /// Requests the original IL; returns whether that changes anything.
-    pub(super) fn unwant(&mut self, place: Place) -> bool {
-        let Some(row) = self.rows.get_mut(&place).filter(|row| row.method.is_wanted) else {
+    pub(super) fn unwant(&mut self, key: MethodKey) -> bool {
+        let Some(row) = self.rows.get_mut(&key).filter(|row| row.method.is_wanted) else {
             return false;
         };
         row.method.is_wanted = false;
@@ -131,8 +131,8 @@ impl Table {
     }
 
     /// Leaves the method alone.
-    pub(super) fn refuse(&mut self, place: Place) {
-        if let Some(row) = self.rows.get_mut(&place) {
+    pub(super) fn refuse(&mut self, key: MethodKey) {
+        if let Some(row) = self.rows.get_mut(&key) {
             row.method.state = RejitState::Refused;
             row.is_due = false;
             row.method.is_wanted = false;
@@ -150,19 +150,19 @@ impl Table {
     }
 
     /// Requested methods whose request the runtime does not know yet.
-    pub(super) fn due(&self) -> impl Iterator<Item = Place> {
+    pub(super) fn due(&self) -> impl Iterator<Item = MethodKey> {
         let due = self
             .rows
             .iter()
             .filter(|(_, row)| row.is_due && row.method.is_wanted);
-        due.map(|(place, _)| *place)
+        due.map(|(key, _)| *key)
     }
 
     /// Takes the work to do.
     pub(super) fn take(&mut self) -> Work {
         let mut work = Work::default();
         let any_wanted = self.any_wanted();
-        for (place, row) in &mut self.rows {
+        for (key, row) in &mut self.rows {
             if !std::mem::take(&mut row.is_due) {
                 continue;
             }
@@ -171,8 +171,8 @@ impl Table {
                 row.was_asked = false;
                 row.is_held = true;
                 row.method.requests += 1;
-                self.inliners.remove(place);
-                work.request.push(*place);
+                self.inliners.remove(key);
+                work.request.push(*key);
                 continue;
             }
             row.method.state = if row.was_asked || row.method.state == RejitState::Compiled {
@@ -189,10 +189,10 @@ impl Table {
                 // Its first code may contain inlined copies of methods that still have new IL: so it keeps
                 // new code of its original IL until no method has.
                 Inliners::Follow if any_wanted => {
-                    self.inliners.insert(*place);
-                    work.request.push(*place);
+                    self.inliners.insert(*key);
+                    work.request.push(*key);
                 }
-                _ => work.revert.push(*place),
+                _ => work.revert.push(*key),
             }
         }
         if !any_wanted {
@@ -204,8 +204,8 @@ impl Table {
     /// Records that the runtime asks for the IL of a method; returns whether it gets new IL.
     ///
     /// Otherwise it is compiled again because of a method that it has inlined.
-    pub(super) fn asked(&mut self, place: Place) -> bool {
-        match self.rows.get_mut(&place) {
+    pub(super) fn asked(&mut self, key: MethodKey) -> bool {
+        match self.rows.get_mut(&key) {
             Some(row) if row.method.is_wanted => {
                 row.was_asked = true;
                 if row.method.state == RejitState::Requested {
@@ -214,24 +214,24 @@ impl Table {
                 true
             }
             _ => {
-                self.inliners.insert(place);
+                self.inliners.insert(key);
                 false
             }
         }
     }
 
     /// Records that the profiler has failed to set the IL.
-    pub(super) fn not_set(&mut self, place: Place, status: Hresult, problem: String) {
+    pub(super) fn not_set(&mut self, key: MethodKey, status: Hresult, problem: String) {
         // If the method was requested again meanwhile, the runtime asks for it again.
-        let row = self.rows.get_mut(&place);
+        let row = self.rows.get_mut(&key);
         if let Some(row) = row.filter(|row| row.method.state == RejitState::Asked) {
             row.method.state = RejitState::Failed(status);
             row.method.problem = Some(problem);
         }
     }
 
-    pub(super) fn compiled(&mut self, place: Place, status: Hresult) {
-        let Some(row) = self.rows.get_mut(&place).filter(|row| row.method.is_wanted) else {
+    pub(super) fn compiled(&mut self, key: MethodKey, status: Hresult) {
+        let Some(row) = self.rows.get_mut(&key).filter(|row| row.method.is_wanted) else {
             return;
         };
         if !status.is_ok() {
@@ -247,23 +247,23 @@ impl Table {
         row.method.compilations += 1;
     }
 
-    pub(super) fn failed(&mut self, place: Place, status: Hresult) {
-        match self.rows.get_mut(&place) {
+    pub(super) fn failed(&mut self, key: MethodKey, status: Hresult) {
+        match self.rows.get_mut(&key) {
             Some(row) => row.method.state = RejitState::Failed(status),
             // An inliner that cannot be compiled again.
             None => {
-                self.inliners.remove(&place);
+                self.inliners.remove(&key);
             }
         }
     }
 
     /// Forgets the methods of a module that is unloaded.
     pub(super) fn forget(&mut self, module: ModuleId) {
-        self.rows.retain(|place, _| place.0 != module);
-        self.inliners.retain(|place| place.0 != module);
+        self.rows.retain(|key, _| key.0 != module);
+        self.inliners.retain(|key| key.0 != module);
     }
 
-    pub(super) fn inliners(&self) -> Vec<Place> {
+    pub(super) fn inliners(&self) -> Vec<MethodKey> {
         self.inliners.iter().copied().collect()
     }
 
@@ -279,11 +279,11 @@ mod tests {
     };
     use super::*;
 
-    fn place(row: u32) -> Place {
+    fn key(row: u32) -> MethodKey {
         (ModuleId::from_runtime(8), MethodDef::from_row(row).unwrap())
     }
 
-    fn state(table: &Table, of: Place) -> RejitState {
+    fn state(table: &Table, of: MethodKey) -> RejitState {
         let outcomes = table.outcomes();
         let outcome = outcomes.iter().find(|o| (o.module, o.method) == of);
         outcome.unwrap().state
@@ -292,7 +292,7 @@ mod tests {
     /// The state of a requested method after each sequence of events.
     #[test]
     fn states_follow_what_happens() {
-        type Step = fn(&mut Table, Place);
+        type Step = fn(&mut Table, MethodKey);
         const TAKE: Step = |t, _| drop(t.take());
         const ASK: Step = |t, p| assert!(t.asked(p));
         const COMPILE: Step = |t, p| t.compiled(p, Hresult::S_OK);
@@ -342,7 +342,7 @@ mod tests {
             ),
         ];
         for (index, (steps, expected, is_wanted)) in cases.iter().enumerate() {
-            let (mut table, method) = (Table::new(Inliners::Follow), place(1));
+            let (mut table, method) = (Table::new(Inliners::Follow), key(1));
             table.want(method);
             for step in *steps {
                 step(&mut table, method);
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn what_the_callback_said_stays_until_the_next_request() {
-        let (mut table, method) = (Table::new(Inliners::Follow), place(1));
+        let (mut table, method) = (Table::new(Inliners::Follow), key(1));
         table.want(method);
         table.take();
         assert!(table.asked(method));
@@ -373,61 +373,61 @@ mod tests {
     #[test]
     fn work_comes_in_batches_and_once() {
         let mut table = Table::new(Inliners::Keep);
-        (1..=3).for_each(|row| table.want(place(row)));
+        (1..=3).for_each(|row| table.want(key(row)));
         assert!(!table.is_settled());
-        let request = vec![place(1), place(2), place(3)];
+        let request = vec![key(1), key(2), key(3)];
         let revert = Vec::new();
         assert_eq!(table.take(), Work { revert, request });
         assert!(table.is_settled());
         assert_eq!(table.take(), Work::default());
-        assert!(table.unwant(place(2)) && !table.unwant(place(2)));
-        table.want(place(3));
-        let (revert, request) = (vec![place(2)], vec![place(3)]);
+        assert!(table.unwant(key(2)) && !table.unwant(key(2)));
+        table.want(key(3));
+        let (revert, request) = (vec![key(2)], vec![key(3)]);
         assert_eq!(table.take(), Work { revert, request });
     }
 
     #[test]
     fn what_the_runtime_never_heard_of_is_not_reverted() {
         let mut table = Table::new(Inliners::Keep);
-        table.want(place(1));
-        table.unwant(place(1));
+        table.want(key(1));
+        table.unwant(key(1));
         assert_eq!(table.take(), Work::default());
-        table.want(place(2));
-        table.refuse(place(2));
-        assert_eq!(state(&table, place(2)), Refused);
+        table.want(key(2));
+        table.refuse(key(2));
+        assert_eq!(state(&table, key(2)), Refused);
         assert_eq!(table.take(), Work::default());
     }
 
     #[test]
     fn what_follows_goes_back_with_the_last() {
         let mut table = Table::new(Inliners::Follow);
-        table.want(place(1));
-        table.want(place(2));
+        table.want(key(1));
+        table.want(key(2));
         table.take();
         // The runtime asks for a method that has inlined the first.
-        assert!(!table.asked(place(7)));
-        assert_eq!(table.inliners(), [place(7)]);
+        assert!(!table.asked(key(7)));
+        assert_eq!(table.inliners(), [key(7)]);
         // Its first code may have inlined the second: it gets new code of its original IL.
-        table.unwant(place(1));
-        let (revert, request) = (Vec::new(), vec![place(1)]);
+        table.unwant(key(1));
+        let (revert, request) = (Vec::new(), vec![key(1)]);
         assert_eq!(table.take(), Work { revert, request });
-        assert!(!table.asked(place(1)));
-        assert_eq!(state(&table, place(1)), NeverCalled);
-        table.unwant(place(2));
-        let (revert, request) = (vec![place(2), place(1), place(7)], Vec::new());
+        assert!(!table.asked(key(1)));
+        assert_eq!(state(&table, key(1)), NeverCalled);
+        table.unwant(key(2));
+        let (revert, request) = (vec![key(2), key(1), key(7)], Vec::new());
         assert_eq!(table.take(), Work { revert, request });
         // The runtime asks late for a method that had not been called before.
-        assert!(!table.asked(place(9)));
+        assert!(!table.asked(key(9)));
         assert!(!table.is_settled());
-        assert_eq!(table.take().revert, [place(9)]);
+        assert_eq!(table.take().revert, [key(9)]);
         assert!(table.is_settled());
     }
 
     #[test]
     fn a_module_takes_its_methods_along() {
         let mut table = Table::new(Inliners::Follow);
-        table.want(place(1));
-        table.asked(place(7));
+        table.want(key(1));
+        table.asked(key(7));
         table.forget(ModuleId::from_runtime(16));
         assert_eq!(table.outcomes().len(), 1);
         table.forget(ModuleId::from_runtime(8));

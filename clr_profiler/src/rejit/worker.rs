@@ -15,7 +15,7 @@ use crate::runtime::{ProfilerInfo, lock, wait_while};
 use super::NameOutcome;
 use super::name::MethodName;
 use super::options::{Inliners, Precompiled, RejitOptions};
-use super::table::{Place, Table, Work};
+use super::table::{MethodKey, Table, Work};
 
 /// A request or an event for the thread.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) enum Job {
 
 #[derive(Debug)]
 pub(super) enum Target {
-    Place(Place),
+    Method(MethodKey),
     Name(MethodName),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct State {
 /// The matches of a requested name.
 #[derive(Default)]
 struct Named {
-    methods: BTreeSet<Place>,
+    methods: BTreeSet<MethodKey>,
     problem: Option<String>,
 }
 
@@ -93,9 +93,9 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    pub(super) fn asked(&self, place: Place) -> bool {
+    pub(super) fn asked(&self, key: MethodKey) -> bool {
         let mut state = lock(&self.state);
-        let is_wanted = state.table.asked(place);
+        let is_wanted = state.table.asked(key);
         if !state.table.is_settled() {
             self.changed.notify_all();
         }
@@ -107,12 +107,12 @@ impl Shared {
         let mut state = lock(&self.state);
         state.table.forget(module);
         state.jobs.retain(|job| match job {
-            Job::On(Target::Place(place)) | Job::Off(Target::Place(place)) => place.0 != module,
+            Job::On(Target::Method(key)) | Job::Off(Target::Method(key)) => key.0 != module,
             Job::Loaded(loaded) => *loaded != module,
             Job::On(Target::Name(_)) | Job::Off(Target::Name(_)) | Job::AllOff => true,
         });
         for named in state.names.values_mut() {
-            named.methods.retain(|place| place.0 != module);
+            named.methods.retain(|key| key.0 != module);
         }
         self.changed.notify_all();
     }
@@ -182,9 +182,9 @@ impl Shared {
 
     fn apply(&self, info: &ProfilerInfo, job: Job) {
         match job {
-            Job::On(Target::Place(place)) => lock(&self.state).table.want(place),
-            Job::Off(Target::Place(place)) => {
-                lock(&self.state).table.unwant(place);
+            Job::On(Target::Method(key)) => lock(&self.state).table.want(key),
+            Job::Off(Target::Method(key)) => {
+                lock(&self.state).table.unwant(key);
             }
             Job::On(Target::Name(name)) => {
                 lock(&self.state).names.entry(name.clone()).or_default();
@@ -200,8 +200,8 @@ impl Shared {
             Job::Off(Target::Name(name)) => {
                 let mut state = lock(&self.state);
                 if let Some(named) = state.names.remove(&name) {
-                    for place in named.methods {
-                        state.table.unwant(place);
+                    for key in named.methods {
+                        state.table.unwant(key);
                     }
                 }
             }
@@ -224,23 +224,23 @@ impl Shared {
 
     fn look_for(&self, info: &ProfilerInfo, name: &MethodName, module: ModuleId, is_new: bool) {
         let found = name.find(info, module);
-        let places = found.map(|methods| methods.into_iter().map(|m| (module, m)).collect());
-        self.found(name, places, is_new);
+        let keys = found.map(|methods| methods.into_iter().map(|m| (module, m)).collect());
+        self.found(name, keys, is_new);
     }
 
     /// Requests the matches of a name. A module that is loaded while it is searched for a name is searched
     /// twice.
-    fn found(&self, name: &MethodName, places: Result<Vec<Place>>, is_new: bool) {
+    fn found(&self, name: &MethodName, keys: Result<Vec<MethodKey>>, is_new: bool) {
         let mut state = lock(&self.state);
         let State { names, table, .. } = &mut *state;
         let Some(named) = names.get_mut(name) else {
             return;
         };
-        match places {
-            Ok(places) => {
-                for place in places {
-                    if named.methods.insert(place) || is_new {
-                        table.want(place);
+        match keys {
+            Ok(keys) => {
+                for key in keys {
+                    if named.methods.insert(key) || is_new {
+                        table.want(key);
                     }
                 }
             }
@@ -250,14 +250,14 @@ impl Shared {
 
     fn refuse_precompiled(&self, info: &ProfilerInfo) {
         let mut known = HashMap::new();
-        let due: Vec<Place> = lock(&self.state).table.due().collect();
-        for place in due {
-            let is_precompiled = *known.entry(place.0).or_insert_with(|| {
-                let facts = info.module_info2(place.0);
+        let due: Vec<MethodKey> = lock(&self.state).table.due().collect();
+        for key in due {
+            let is_precompiled = *known.entry(key.0).or_insert_with(|| {
+                let facts = info.module_info2(key.0);
                 facts.is_ok_and(|(_, flags)| flags.contains(ModuleFlags::NGEN))
             });
             if is_precompiled {
-                lock(&self.state).table.refuse(place);
+                lock(&self.state).table.refuse(key);
             }
         }
     }
@@ -265,31 +265,31 @@ impl Shared {
     /// Makes the calls; records the errors for each method.
     fn tell(&self, info: &ProfilerInfo, work: &Work) {
         if !work.revert.is_empty() && info.request_revert(&work.revert).is_err() {
-            for place in &work.revert {
+            for key in &work.revert {
                 // The call fails for methods that were never compiled again, or are unloaded: there is
                 // nothing to revert.
-                let _ = info.request_revert(&[*place]);
+                let _ = info.request_revert(&[*key]);
             }
         }
         if work.request.is_empty() || self.request(info, &work.request).is_ok() {
             return;
         }
         // One wrong method fails the whole request: request each alone.
-        for place in &work.request {
-            if let Err(error) = self.request(info, &[*place]) {
-                lock(&self.state).table.failed(*place, error.hresult());
+        for key in &work.request {
+            if let Err(error) = self.request(info, &[*key]) {
+                lock(&self.state).table.failed(*key, error.hresult());
             }
         }
     }
 
-    fn request(&self, info: &ProfilerInfo, methods: &[Place]) -> Result<()> {
+    fn request(&self, info: &ProfilerInfo, methods: &[MethodKey]) -> Result<()> {
         if self.options.inliners == Inliners::Keep {
             return info.request_rejit(methods);
         }
         // .NET Core 3.1 crashes when it searches for the inliners of a method whose type is not loaded.
-        let (unloaded, loaded): (Vec<Place>, Vec<Place>) = methods
+        let (unloaded, loaded): (Vec<MethodKey>, Vec<MethodKey>) = methods
             .iter()
-            .partition(|place| info.version() < 12 && Self::is_unloaded(info, **place));
+            .partition(|key| info.version() < 12 && Self::is_unloaded(info, **key));
         if !loaded.is_empty() {
             // With callbacks for inliners: one of them may itself be a requested method, for whose IL the
             // runtime would not ask otherwise.
@@ -304,7 +304,7 @@ impl Shared {
         Ok(())
     }
 
-    fn is_unloaded(info: &ProfilerInfo, (module, method): Place) -> bool {
+    fn is_unloaded(info: &ProfilerInfo, (module, method): MethodKey) -> bool {
         let function = info.function_from_token(module, method);
         let unloaded = [Hresult::CORPROF_E_DATAINCOMPLETE, Hresult::E_INVALIDARG];
         function
@@ -313,7 +313,7 @@ impl Shared {
     }
 
     /// Requests methods whose types are not loaded: only precompiled code can have inlined them.
-    fn request_unloaded(info: &ProfilerInfo, mut methods: Vec<Place>) -> Result<()> {
+    fn request_unloaded(info: &ProfilerInfo, mut methods: Vec<MethodKey>) -> Result<()> {
         let mut inliners = Vec::new();
         for (module, method) in &methods {
             // Fails for a module without precompiled code, which has no inliners.
