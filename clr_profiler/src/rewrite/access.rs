@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::error::Refused;
-use super::lookup::{Answer, Known, Lookup, NotFound, Place, signature_text};
+use super::lookup::{Answer, Known, Lookup, NotFound, TypeDefinition, signature_text};
 use super::scope::Scope;
 use super::store::Module;
 use super::subject::Subject;
@@ -48,24 +48,24 @@ pub(super) fn check(
     remembered: &Module,
     listing: impl Fn() -> String,
 ) -> Result<()> {
-    let looks = Looks {
+    let checker = AccessChecker {
         lookup: Lookup::of(subject.info),
         scope,
         module: subject.module,
     };
     let names = used.names.iter().filter_map(|&name| {
-        let access = remembered.access.get(name, || looks.access(name));
+        let access = remembered.access.get(name, || checker.access(name));
         let class = subject.props.class;
         let broken = access
             .limits
             .iter()
-            .find(|limit| !looks.allows(limit, class));
+            .find(|limit| !checker.allows(limit, class));
         broken.map(|limit| format!("{} {}", limit.what, limit.to))
     });
     let constructors = used.constructors.iter().filter_map(|&constructor| {
         let made = remembered
             .made
-            .get(constructor, || looks.cannot_make(constructor));
+            .get(constructor, || checker.cannot_make(constructor));
         made.map(|problem| problem.to_string())
     });
     match names.chain(constructors).next() {
@@ -78,13 +78,13 @@ pub(super) fn check(
 }
 
 /// Resolves references of one module.
-struct Looks<'a, 'info> {
+struct AccessChecker<'a, 'info> {
     lookup: Lookup<'a>,
     scope: &'a Scope<'info>,
     module: ModuleId,
 }
 
-impl<'a> Looks<'a, '_> {
+impl<'a> AccessChecker<'a, '_> {
     fn metadata(&self) -> Option<Metadata<'a>> {
         self.lookup.info().module_metadata(self.module).ok()
     }
@@ -103,7 +103,7 @@ impl<'a> Looks<'a, '_> {
         for part in AccessTarget::of(self.scope, name) {
             match part {
                 AccessTarget::Class(class) => {
-                    let look = |place: &Place<'_>| Some(of_type(place));
+                    let look = |definition: &TypeDefinition<'_>| Some(of_type(definition));
                     let found = self.lookup.in_type(self.module, class, look);
                     limits.extend(found.into_iter().flatten());
                 }
@@ -123,18 +123,20 @@ impl<'a> Looks<'a, '_> {
         let found = self.find(|known, metadata| {
             if let TypeToken::Def(class) = class {
                 let access = own_access(&metadata, token)?;
-                let place = Place {
+                let definition = TypeDefinition {
                     module: self.module,
                     metadata,
                     class,
                 };
-                return Ok(of_member(&place, &member.name, access));
+                return Ok(of_member(&definition, &member.name, access));
             }
             let wanted = signature_text(&metadata, &member.signature).ok_or(NotFound::Unknown)?;
             let lookup = self.lookup;
-            let place = lookup.type_behind(known, self.module, metadata, class)?;
-            let found = lookup.member_named(known, place, &member.name, &wanted);
-            found.map(|(place, props)| of_member(&place, &props.name, props.attributes.access()))
+            let definition = lookup.definition_of(known, self.module, metadata, class)?;
+            let found = lookup.member_named(known, definition, &member.name, &wanted);
+            found.map(|(definition, props)| {
+                of_member(&definition, &props.name, props.attributes.access())
+            })
         });
         found.flatten()
     }
@@ -146,10 +148,10 @@ impl<'a> Looks<'a, '_> {
             return Some(format!("newobj calls {}, which is no constructor", member.name).into());
         }
         let parent = TypeToken::try_from(member.parent).ok()?;
-        let (name, attributes) = self.lookup.in_type(self.module, parent, |place| {
-            let props = place.metadata.type_def_props(place.class).ok();
+        let (name, attributes) = self.lookup.in_type(self.module, parent, |definition| {
+            let props = definition.metadata.type_def_props(definition.class).ok();
             let attributes = props.map(|props| props.attributes);
-            Some((place.name(), attributes.unwrap_or_default()))
+            Some((definition.name(), attributes.unwrap_or_default()))
         })?;
         attributes
             .intersects(TypeAttributes::ABSTRACT | TypeAttributes::INTERFACE)
@@ -158,9 +160,9 @@ impl<'a> Looks<'a, '_> {
 
     /// Whether code of a type of this module may use a reference with this limit.
     fn allows(&self, limit: &Limit, class: TypeDef) -> bool {
-        let looks = self;
+        let checker = self;
         limit.to.permits(&AccessContext {
-            looks,
+            checker,
             class,
             limit,
         })
@@ -180,7 +182,7 @@ impl<'a> Looks<'a, '_> {
     fn derives(&self, class: TypeDef, from: (ModuleId, TypeDef)) -> bool {
         let derives = |class: TypeDef| {
             let found = self.find(|known, metadata| {
-                let mut next = Place {
+                let mut next = TypeDefinition {
                     module: self.module,
                     metadata,
                     class,
@@ -228,31 +230,31 @@ impl<'a> Looks<'a, '_> {
 
 /// Code of a type of this module that uses a reference with a limit.
 struct AccessContext<'a, 'info> {
-    looks: &'a Looks<'a, 'info>,
+    checker: &'a AccessChecker<'a, 'info>,
     class: TypeDef,
     limit: &'a Limit,
 }
 
 impl access::AccessContext for AccessContext<'_, '_> {
     fn is_in_module(&self) -> bool {
-        self.limit.module == self.looks.module
+        self.limit.module == self.checker.module
     }
 
     fn is_in_type(&self) -> bool {
-        self.is_in_module() && self.looks.is_within(self.class, self.limit.class)
+        self.is_in_module() && self.checker.is_within(self.class, self.limit.class)
     }
 
     fn is_in_assembly(&self) -> bool {
-        self.is_in_module() || self.looks.is_friend(self.limit.module)
+        self.is_in_module() || self.checker.is_friend(self.limit.module)
     }
 
     fn is_derived(&self) -> bool {
         let from = (self.limit.module, self.limit.class);
-        self.looks.derives(self.class, from)
+        self.checker.derives(self.class, from)
     }
 
     fn ignores_checks(&self) -> bool {
-        !self.is_in_module() && self.looks.ignores_checks(self.limit.module)
+        !self.is_in_module() && self.checker.ignores_checks(self.limit.module)
     }
 }
 
@@ -273,17 +275,17 @@ fn around(metadata: &Metadata<'_>, class: TypeDef) -> Vec<TypeDef> {
 }
 
 /// The limits of a type and of its enclosing types.
-fn of_type(place: &Place<'_>) -> Vec<Limit> {
-    let metadata = &place.metadata;
-    let all = around(metadata, place.class);
+fn of_type(definition: &TypeDefinition<'_>) -> Vec<Limit> {
+    let metadata = &definition.metadata;
+    let all = around(metadata, definition.class);
     let outer = all.iter().skip(1).chain(all.last());
     let limits = all.iter().zip(outer).map_while(|(&class, &outer)| {
         let props = metadata.type_def_props(class).ok()?;
         Some(
             Accessibility::of_type(props.attributes.visibility()).map(|to| Limit {
-                what: place.name(),
+                what: definition.name(),
                 to,
-                module: place.module,
+                module: definition.module,
                 class: outer,
             }),
         )
@@ -291,13 +293,13 @@ fn of_type(place: &Place<'_>) -> Vec<Limit> {
     limits.flatten().collect()
 }
 
-fn of_member(place: &Place<'_>, name: &str, access: MemberAccess) -> Option<Limit> {
+fn of_member(definition: &TypeDefinition<'_>, name: &str, access: MemberAccess) -> Option<Limit> {
     let to = Accessibility::of_member(name, access);
     to.map(|to| Limit {
-        what: format!("{}::{name}", place.name()),
+        what: format!("{}::{name}", definition.name()),
         to,
-        module: place.module,
-        class: place.class,
+        module: definition.module,
+        class: definition.class,
     })
 }
 

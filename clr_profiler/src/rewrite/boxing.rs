@@ -164,9 +164,9 @@ impl MethodTypes for RewriteContext<'_> {
         }
         // A type that is unknown now may be known when another module has been loaded: unknown is not cached.
         self.module.by_ref_like.find(class, || {
-            Lookup::of(self.info()).in_type(self.module(), class, |place| {
-                let metadata = &place.metadata;
-                let attribute = metadata.custom_attribute_by_name(place.class, ATTRIBUTE);
+            Lookup::of(self.info()).in_type(self.module(), class, |definition| {
+                let metadata = &definition.metadata;
+                let attribute = metadata.custom_attribute_by_name(definition.class, ATTRIBUTE);
                 Some(attribute.ok()?.is_some())
             })
         })

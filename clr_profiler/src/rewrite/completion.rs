@@ -96,8 +96,10 @@ impl CompletionContext for RewriteContext<'_> {
     }
 
     fn has_awaiter(&self, class: TypeToken) -> bool {
-        let found = Lookup::of(self.info()).in_type(self.module(), class, |place| {
-            let methods = place.metadata.methods_with_name(place.class, "GetAwaiter");
+        let found = Lookup::of(self.info()).in_type(self.module(), class, |definition| {
+            let methods = definition
+                .metadata
+                .methods_with_name(definition.class, "GetAwaiter");
             Some(methods.ok()?.next().is_some())
         });
         found.unwrap_or(false)

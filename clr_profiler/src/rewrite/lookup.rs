@@ -123,13 +123,13 @@ pub(super) struct Lookup<'a> {
 }
 
 /// A type and the module that defines it.
-pub(super) struct Place<'a> {
+pub(super) struct TypeDefinition<'a> {
     pub(super) module: ModuleId,
     pub(super) metadata: Metadata<'a>,
     pub(super) class: TypeDef,
 }
 
-impl Place<'_> {
+impl TypeDefinition<'_> {
     /// The name of the type; empty if it is not available.
     pub(super) fn name(&self) -> String {
         type_def_name(&self.metadata, self.class, &[]).unwrap_or_default()
@@ -200,8 +200,8 @@ impl<'a> Lookup<'a> {
         let found = self.search(|known| {
             let metadata = self.info.module_metadata(module)?;
             let wanted = signature_text(&metadata, signature).ok_or(NotFound::Unknown)?;
-            let place = self.type_behind(known, module, metadata, parent)?;
-            self.member_named(known, place, name, &wanted)
+            let definition = self.definition_of(known, module, metadata, parent)?;
+            self.member_named(known, definition, name, &wanted)
         });
         match found {
             Err(NotFound::Missing(problem)) => Some(problem),
@@ -214,12 +214,12 @@ impl<'a> Lookup<'a> {
         self,
         module: ModuleId,
         name: TypeToken,
-        look: impl Fn(&Place<'a>) -> Option<R>,
+        look: impl Fn(&TypeDefinition<'a>) -> Option<R>,
     ) -> Option<R> {
         let found = self.search(|known| {
             let metadata = self.info.module_metadata(module)?;
-            let place = self.type_behind(known, module, metadata, name)?;
-            look(&place).ok_or(NotFound::Unknown)
+            let definition = self.definition_of(known, module, metadata, name)?;
+            look(&definition).ok_or(NotFound::Unknown)
         });
         found.ok()
     }
@@ -237,13 +237,13 @@ impl<'a> Lookup<'a> {
     }
 
     /// The type in an assembly, or the type to which the assembly forwards the name.
-    fn type_named(self, known: &Known, assembly: &str, path: &str) -> Answer<Place<'a>> {
+    fn type_named(self, known: &Known, assembly: &str, path: &str) -> Answer<TypeDefinition<'a>> {
         let mut home = assembly.to_owned();
         for _ in 0..DEPTH_LIMIT {
             let module = known.module(&home)?;
             let metadata = self.info.module_metadata(module)?;
             if let Some(class) = find_type_def(&metadata, path.split('/'))? {
-                return Ok(Place {
+                return Ok(TypeDefinition {
                     module,
                     metadata,
                     class,
@@ -261,15 +261,15 @@ impl<'a> Lookup<'a> {
     }
 
     /// The definition of a type that a module names; of an instance, the generic type.
-    pub(super) fn type_behind(
+    pub(super) fn definition_of(
         self,
         known: &Known,
         module: ModuleId,
         metadata: Metadata<'a>,
         name: TypeToken,
-    ) -> Answer<Place<'a>> {
+    ) -> Answer<TypeDefinition<'a>> {
         match name {
-            TypeToken::Def(class) => Ok(Place {
+            TypeToken::Def(class) => Ok(TypeDefinition {
                 module,
                 metadata,
                 class,
@@ -282,7 +282,7 @@ impl<'a> Lookup<'a> {
                 let blob = metadata.type_spec_from_token(token)?;
                 match TypeSpecSig::parse(&blob).map(|read| read.type_sig) {
                     Ok(TypeSig::GenericInstance { definition, .. }) => {
-                        self.type_behind(known, module, metadata, definition)
+                        self.definition_of(known, module, metadata, definition)
                     }
                     // Arrays have members that are not in metadata.
                     _ => Err(NotFound::Unknown),
@@ -295,13 +295,13 @@ impl<'a> Lookup<'a> {
     pub(super) fn member_named(
         self,
         known: &Known,
-        place: Place<'a>,
+        definition: TypeDefinition<'a>,
         name: &str,
         wanted: &str,
-    ) -> Answer<(Place<'a>, MemberProps)> {
-        let class = place.name();
+    ) -> Answer<(TypeDefinition<'a>, MemberProps)> {
+        let class = definition.name();
         let mut others = Vec::new();
-        let mut next = place;
+        let mut next = definition;
         for _ in 0..DEPTH_LIMIT {
             for (signature, props) in members(&next, name)? {
                 if signature == wanted {
@@ -328,10 +328,10 @@ impl<'a> Lookup<'a> {
     pub(super) fn known_type(
         self,
         known: &Known,
-        from: Place<'a>,
+        from: TypeDefinition<'a>,
         name: TypeToken,
-    ) -> Answer<Place<'a>> {
-        let found = self.type_behind(known, from.module, from.metadata, name);
+    ) -> Answer<TypeDefinition<'a>> {
+        let found = self.definition_of(known, from.module, from.metadata, name);
         found.map_err(|_| NotFound::Unknown)
     }
 }
@@ -375,10 +375,10 @@ fn assembly_and_path(
 }
 
 /// The methods and fields of that name that a type declares, with their signatures.
-fn members(place: &Place<'_>, name: &str) -> Result<Vec<(String, MemberProps)>> {
-    let Place {
+fn members(definition: &TypeDefinition<'_>, name: &str) -> Result<Vec<(String, MemberProps)>> {
+    let TypeDefinition {
         metadata, class, ..
-    } = place;
+    } = definition;
     let mut found = Vec::new();
     for member in metadata.members_with_name(*class, name)? {
         let props = metadata.member_props(member?)?;

@@ -137,7 +137,7 @@ impl ProfilerInfo {
         let props = writer.type_def_props(class)?;
         let is_nested = writer.nested_class_props(class)?.is_some();
         let scope = Scope::open(self, module)?;
-        let resolver = MetadataResolver::new(&scope, &remembered.answers);
+        let resolver = MetadataResolver::new(&scope, &remembered.resolutions);
         let own = own_instance(&resolver, &writer, class)?;
         let symbol = match own {
             TypeSig::Class(_) | TypeSig::ValueType(_) if !is_nested => TypeSymbol::new(&props.name),

@@ -342,12 +342,12 @@ fn edited(
     } = memory;
     let scope = Scope::open(info, module)?;
     if body.locals_token().is_some() {
-        body.resolve_locals(&MetadataResolver::new(&scope, &remembered.answers))?;
+        body.resolve_locals(&MetadataResolver::new(&scope, &remembered.resolutions))?;
     }
     let mut context = RewriteContext {
         scope: &scope,
         module: remembered,
-        resolver: MetadataResolver::new(&scope, &remembered.answers),
+        resolver: MetadataResolver::new(&scope, &remembered.resolutions),
         subject,
         map_offsets: true,
     };
@@ -368,7 +368,7 @@ fn edited(
         }
         used
     };
-    let resolver = MetadataResolver::new(&scope, &remembered.answers);
+    let resolver = MetadataResolver::new(&scope, &remembered.resolutions);
     check::check(
         &bytes,
         before,

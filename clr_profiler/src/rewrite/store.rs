@@ -38,7 +38,7 @@ pub(super) struct Module {
     pub(super) tokens: Mutex<Tokens>,
     /// Whether values of these types are restricted to the stack.
     pub(super) by_ref_like: Cache<TypeToken, bool>,
-    pub(super) answers: ResolutionCache,
+    pub(super) resolutions: ResolutionCache,
     /// Which code may use the members and types that tokens name.
     pub(super) access: Cache<Token, Access>,
     /// Why `newobj` cannot use these constructors.
