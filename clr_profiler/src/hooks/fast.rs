@@ -1,4 +1,4 @@
-//! The fast hooks: no more than an id, no more cost than it takes to save registers.
+//! The fast hooks: they receive only an id, and cost only the saving of registers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,13 +22,13 @@ bitflags::bitflags! {
         const ENTER = 1;
         /// Called when a function returns.
         const LEAVE = 2;
-        /// Called when a function ends by jumping to another one.
+        /// Called when a function ends by a tail call.
         const TAILCALL = 4;
     }
 }
 
 impl HookKinds {
-    /// The hooks that are wanted of the enter, leave and tailcall hook.
+    /// Keeps the hooks of these kinds.
     pub(super) fn of<T>(self, [enter, leave, tailcall]: [T; 3]) -> [Option<T>; 3] {
         let wanted = |kind, hook| self.contains(kind).then_some(hook);
         [
@@ -39,76 +39,75 @@ impl HookKinds {
     }
 }
 
-/// What happens when a function begins and ends: see [`Setup::hooks`](crate::Setup::hooks).
+/// Enter, leave and tailcall hooks: see [`Setup::hooks`](crate::Setup::hooks).
 ///
-/// Each method is called on the thread that runs the function, as part of the function. Nothing is
-/// allocated, no lock is taken and nothing is written down on the way to it: what a call costs is
-/// what the registers cost that have to be kept, and what is done here. Of the three hooks those
-/// are set that [`KINDS`](Self::KINDS) names.
+/// Each method is called on the thread that runs the function, as part of the function. The library
+/// allocates nothing, takes no lock and records nothing on the way to it: a call costs the saving
+/// of registers and the work of the method. Only the hooks in [`KINDS`](Self::KINDS) are set.
 ///
-/// A panic ends here: the program goes on, no hook is called any more, and
-/// [`on_failure`](Self::on_failure) is told.
+/// A panic does not unwind into the program: it disables all hooks, and is passed to
+/// [`on_failure`](Self::on_failure).
 ///
 /// # Safety
 ///
-/// While a hook runs, its thread stands between two instructions of managed code, and the runtime
-/// knows nothing of it: no garbage can be collected before the hook returns, and none may be. So
-/// `enter`, `leave` and `tailcall`
+/// While a hook runs, its thread is between two instructions of managed code, and the runtime does
+/// not know: no garbage collection can run before the hook returns, and none may. So `enter`,
+/// `leave` and `tailcall`
 ///
-/// - call nothing of [`ProfilerInfo`] and of what comes from it, and do not look at objects;
-/// - do not run managed code, and do not wait for a thread that does or that asks the runtime for
-///   something: such a thread may wait for a collection, which waits for the hook.
+/// - do not call [`ProfilerInfo`] or anything obtained from it, and do not read objects;
+/// - do not run managed code, and do not wait for a thread that does or that calls the runtime:
+///   such a thread may wait for a collection, which waits for the hook.
 ///
-/// Atomics, thread-locals and memory of Rust's allocator are good. Hooks that have to ask are
-/// slower, and set by [`Setup::hooks_with_info`](crate::Setup::hooks_with_info).
+/// Atomics, thread-locals and Rust's allocator are allowed. Hooks that have to call the runtime are
+/// slower: set them with [`Setup::hooks_with_info`](crate::Setup::hooks_with_info).
 pub unsafe trait CallHooks: Send + Sync + 'static {
-    /// What is kept for each function that has hooks: a name, a counter.
+    /// The data kept for each function that has hooks, such as a name or a counter.
     type Function: Send + Sync + 'static;
 
-    /// The hooks to be set. The others are not called, and cost next to nothing.
+    /// The hooks to set. The others are not called, and cost next to nothing.
     const KINDS: HookKinds = HookKinds::all();
 
-    /// A function begins.
+    /// Called when a function begins.
     #[inline]
     fn enter(&self, function: &'static HookedFunction<Self::Function>) {
         let _ = function;
     }
 
-    /// A function returns. One that an exception leaves does not: see
+    /// Called when a function returns, but not when an exception leaves it: see
     /// [`Unwinding`](crate::hooks::Unwinding).
     #[inline]
     fn leave(&self, function: &'static HookedFunction<Self::Function>) {
         let _ = function;
     }
 
-    /// A function ends by jumping to another one; it does not leave.
+    /// Called when a function ends by a tail call; `leave` is not called for it.
     #[inline]
     fn tailcall(&self, function: &'static HookedFunction<Self::Function>) {
         let _ = function;
     }
 
-    /// A hook panicked, or the filter failed or panicked.
+    /// Called when a hook panicked, or the filter failed or panicked.
     ///
-    /// After a panic of a hook this runs where the hook did, and may do what that may do. A panic
-    /// in it is swallowed.
+    /// After a panic of a hook it runs in the same context as the hook, with the same restrictions.
+    /// A panic in it is ignored.
     fn on_failure(&self, failure: &HookFailure) {
         let _ = failure;
     }
 }
 
-/// Runs a hook; a panic of it ends here.
+/// Runs a hook, and catches its panic.
 #[inline]
 fn run<H: CallHooks>(
     number: usize,
     hook: impl FnOnce(&'static H, &'static HookedFunction<H::Function>),
 ) {
-    // SAFETY: the runtime got the stubs for `H` after an `H` was activated.
+    // SAFETY: the stubs for `H` were set after an `H` was activated.
     let Some(hooks) = (unsafe { state::active::<H>() }) else {
         return;
     };
-    // SAFETY: the mapper hands out numbers of this type's functions, and nothing else.
+    // SAFETY: the mapper returns only client ids of this type's functions.
     let function = unsafe { function_of::<H::Function>(number) };
-    // What a hook leaves behind broken is its own.
+    // State that a panicking hook leaves inconsistent is the hook's own.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(hooks, function))) {
         panicked(hooks, payload);
     }
@@ -125,7 +124,7 @@ fn report<H: CallHooks>(hooks: &H, failure: &HookFailure) {
     let _ = catch(|| hooks.on_failure(failure));
 }
 
-/// What the stubs call, with registers saved.
+/// Called by the enter stub, with registers saved.
 pub(super) extern "C" fn entered<H: CallHooks>(number: usize) {
     run::<H>(number, H::enter);
 }
@@ -138,7 +137,7 @@ pub(super) extern "C" fn tail_called<H: CallHooks>(number: usize) {
     run::<H>(number, H::tailcall);
 }
 
-/// Hands hooks and filter to the runtime. Comes in `initialize`, after the events.
+/// Sets the hooks and the mapper. Called in `initialize`, after the event mask is set.
 pub(super) fn install<H: CallHooks>(
     info: &ProfilerInfo,
     events: EventMask,
@@ -163,16 +162,16 @@ pub(super) fn install<H: CallHooks>(
     let filter =
         move |info: &ProfilerInfo, function| Ok(filter(info, function)?.map(|data| (data, None)));
     set_mapper(info, filter, functions, |failure| report(hooks, failure))?;
-    // SAFETY: the stubs keep all registers that have to be kept and do not unwind; what they call
-    // is sound in any function, as `CallHooks` demands, and gets numbers of functions only: the
-    // mapper was set before, and whoever owns the hooks owns the mapper.
+    // SAFETY: the stubs preserve all registers that must be preserved, and do not unwind; the hooks
+    // that they call are sound in any function, as `CallHooks` demands, and receive only client
+    // ids: the mapper was set before, and the owner of the hooks owns the mapper.
     unsafe {
         let [enter, leave, tailcall] = H::KINDS.of([enter, leave, tailcall]);
         set_hooks3(info, enter, leave, tailcall)
     }
 }
 
-/// Sets the mapper that asks the filter.
+/// Sets a mapper that calls the filter.
 pub(super) fn set_mapper<T: Send + Sync + 'static>(
     info: &ProfilerInfo,
     filter: impl Fn(&ProfilerInfo, FunctionId) -> Result<Option<(T, Option<Box<Shape>>)>>

@@ -1,4 +1,4 @@
-//! What is kept for each function that has hooks.
+//! The functions that have hooks, with their data.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crate::ids::FunctionId;
 use crate::info::Shape;
 
-/// A function that has hooks, with what the filter made for it.
+/// A function that has hooks, with its data from the filter.
 ///
-/// Compiled code holds its address, and nobody tells when the last of that code is gone: it lives
-/// as long as the process.
+/// Lives as long as the process: compiled code holds its address, and the runtime does not report
+/// when the last of that code is gone.
 pub struct HookedFunction<T: 'static> {
     function: FunctionId,
     data: T,
-    /// How its arguments are in memory, where its hooks look at them.
+    /// The layout of its arguments, if its hooks read them.
     shape: Option<Box<Shape>>,
-    /// The one that was made before this one.
+    /// The function added before this one.
     next: Option<&'static HookedFunction<T>>,
 }
 
@@ -33,7 +33,7 @@ impl<T> HookedFunction<T> {
         self.shape.as_deref()
     }
 
-    /// What the filter made for it.
+    /// The data that the filter returned for it.
     #[must_use]
     pub fn data(&self) -> &T {
         &self.data
@@ -58,10 +58,10 @@ impl<T: fmt::Debug> fmt::Debug for HookedFunction<T> {
     }
 }
 
-/// All functions that have hooks by now, from the newest on.
+/// All functions that have hooks so far, newest first.
 ///
-/// From [`Setup::hooks`](crate::Setup::hooks). Can be read on any thread at any time; it takes no
-/// lock.
+/// Returned by [`Setup::hooks`](crate::Setup::hooks). Can be read on any thread at any time,
+/// without a lock.
 pub struct HookedFunctions<T: 'static>(Arc<AtomicPtr<HookedFunction<T>>>);
 
 impl<T: Send + Sync + 'static> HookedFunctions<T> {
@@ -69,7 +69,7 @@ impl<T: Send + Sync + 'static> HookedFunctions<T> {
         Self(Arc::new(AtomicPtr::new(null_mut())))
     }
 
-    /// Keeps a function, and gives the number that stands for it in compiled code.
+    /// Adds a function, and returns the client id that compiled code passes to its hooks.
     pub(super) fn push(&self, function: FunctionId, data: T, shape: Option<Box<Shape>>) -> usize {
         let place = Box::into_raw(Box::new(HookedFunction {
             function,
@@ -79,8 +79,8 @@ impl<T: Send + Sync + 'static> HookedFunctions<T> {
         }));
         let mut first = self.0.load(Ordering::Acquire);
         loop {
-            // SAFETY: nobody else has this pointer before the exchange. What `first` points to was
-            // leaked by an earlier `push`, and is only read from then on.
+            // SAFETY: no other thread has this pointer before the exchange. The target of `first`
+            // was leaked by an earlier `push`, and is only read from then on.
             unsafe { (*place).next = first.as_ref() };
             match self
                 .0
@@ -92,23 +92,23 @@ impl<T: Send + Sync + 'static> HookedFunctions<T> {
         }
     }
 
-    /// The functions, from the newest on.
+    /// The functions, newest first.
     pub fn iter(&self) -> impl Iterator<Item = &'static HookedFunction<T>> + use<T> {
-        // SAFETY: null, or leaked by `push`, after which it is only read.
+        // SAFETY: null, or leaked by `push` and only read since.
         let first: Option<&'static HookedFunction<T>> =
             NonNull::new(self.0.load(Ordering::Acquire)).map(|first| unsafe { first.as_ref() });
         std::iter::successors(first, |function| function.next)
     }
 }
 
-/// The function that a number stands for.
+/// The function of a client id.
 ///
 /// # Safety
 ///
-/// `HookedFunctions<T>::push` gave it.
+/// `HookedFunctions<T>::push` returned `number`.
 #[inline]
 pub(super) unsafe fn function_of<T>(number: usize) -> &'static HookedFunction<T> {
-    // SAFETY: `push` leaked it and exposed its address; it is only read since.
+    // SAFETY: `push` leaked the function and exposed its address; it is only read since.
     unsafe { &*with_exposed_provenance::<HookedFunction<T>>(number) }
 }
 
@@ -138,7 +138,7 @@ mod tests {
                     for index in 0..500 {
                         let number = thread * 500 + index;
                         let place = functions.push(FunctionId::from_runtime(number), number, None);
-                        // SAFETY: `push` gave it, for this type.
+                        // SAFETY: `push` returned it, for this type.
                         let function = unsafe { function_of::<usize>(place) };
                         assert_eq!((function.id().raw(), **function), (number, number));
                     }

@@ -1,10 +1,10 @@
 //! Enter, leave and tailcall hooks: code of the profiler that runs at each call of a method.
 //!
-//! A profiler implements [`CallHooks`], or [`CallHooksWithInfo`] to read arguments and returned values, and
-//! sets it with [`Setup::hooks`](crate::Setup::hooks) or
+//! A profiler implements [`CallHooks`], or [`CallHooksWithInfo`] to read arguments and returned
+//! values, and sets it with [`Setup::hooks`](crate::Setup::hooks) or
 //! [`Setup::hooks_with_info`](crate::Setup::hooks_with_info), which have examples.
-//! [`Unwinding`] tells which calls end by an exception. [`CorProfilerInfoHooks`] has the native calls, for
-//! hooks of the profiler's own.
+//! [`Unwinding`] reports the calls that exceptions end. [`CorProfilerInfoHooks`] has the native
+//! calls, for native hooks that the profiler writes itself.
 
 mod fast;
 mod functions;

@@ -11,7 +11,7 @@ use crate::ids::FunctionId;
 use crate::profiler::{Component, Setup};
 use crate::runtime::{ProfilerInfo, lock};
 
-/// What hands hooks to the runtime once it knows the events.
+/// Sets the hooks, once the event mask is set.
 type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()> + Send>;
 
 /// The hooks from the start of the profiler to its end.
@@ -36,7 +36,7 @@ impl Component for Hooks {
     }
 }
 
-/// Has hooks set when the profiler starts, with these functions.
+/// Registers hooks to be set when the profiler starts, and returns the list of their functions.
 fn add<T: Send + Sync + 'static>(
     setup: &mut Setup,
     call: &'static str,
@@ -53,16 +53,16 @@ fn add<T: Send + Sync + 'static>(
 }
 
 impl Setup {
-    /// Has hooks called when functions begin and end, at the lowest possible cost.
+    /// Sets enter, leave and tailcall hooks at the lowest possible cost.
     ///
-    /// `filter` is asked once for each function, when that is compiled: it returns what is to be
-    /// kept for the function, or `None` for one that has no hooks and costs nothing. The hooks get
-    /// what it returned; so do you, for all functions, from the answer of this call. Where two
-    /// threads compile a function at once, it is asked twice, and each answer gets a part of the
-    /// calls.
+    /// `filter` is called once for each function, when the function is compiled. It returns the
+    /// data to keep for the function, or `None` for a function that has no hooks and costs nothing.
+    /// The hooks receive this data, and the returned [`HookedFunctions`] lists all functions with
+    /// theirs. If two threads compile a function at once, the filter is called twice, and the calls
+    /// of the function are divided between the two results.
     ///
     /// The hooks are set when `initialize` has succeeded. Functions that the compiler inlines have
-    /// none unless there is [`EventMask::DISABLE_INLINING`]; precompiled code is not used.
+    /// no hooks unless [`EventMask::DISABLE_INLINING`] is set; precompiled code is not used.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,16 +91,17 @@ impl Setup {
     /// ```
     ///
     /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3` and
-    /// `ICorProfilerInfo3::SetFunctionIDMapper2`. **Context**: `initialize`, at start-up. **Events**:
-    /// [`MONITOR_ENTERLEAVE`](EventMask::MONITOR_ENTERLEAVE), which this asks for.
+    /// `ICorProfilerInfo3::SetFunctionIDMapper2`. **Context**: `initialize`, at start-up.
+    /// **Events**: [`MONITOR_ENTERLEAVE`](EventMask::MONITOR_ENTERLEAVE), which this method adds.
     ///
     /// # Errors
     ///
-    /// Where this `Setup` has hooks already. What is wrong otherwise is told when `initialize` has
-    /// returned, which then counts as failed: the library has set hooks before (a process has one
-    /// set of them), a call of [`CorProfilerInfoHooks`](crate::hooks::CorProfilerInfoHooks) has set hooks or
-    /// a mapper, there are events that go with hooks with info only, the profiler was attached
-    /// or is a notification profiler, or the processor is neither x86-64 nor 64-bit ARM.
+    /// Returns an error if this `Setup` already has hooks. All other errors are reported after
+    /// `initialize` has returned, which then counts as failed: the library has set hooks before (a
+    /// process has one set of them), a call of
+    /// [`CorProfilerInfoHooks`](crate::hooks::CorProfilerInfoHooks) has set hooks or a mapper, an
+    /// event is set that only works with hooks with info, the profiler was attached or is a
+    /// notification profiler, or the processor is neither x86-64 nor 64-bit ARM.
     #[doc(alias = "SetEnterLeaveFunctionHooks3")]
     #[doc(alias = "SetFunctionIDMapper2")]
     pub fn hooks<H, F>(&mut self, hooks: H, filter: F) -> Result<HookedFunctions<H::Function>>
@@ -116,10 +117,10 @@ impl Setup {
         )
     }
 
-    /// Has hooks called when functions begin and end, with arguments and returned values.
+    /// Sets enter, leave and tailcall hooks that can read arguments and returned values.
     ///
-    /// They cost several times what [`hooks`](Self::hooks) cost, for which the rest is said. The
-    /// signature of a function is read once, when that is compiled.
+    /// They cost several times as much as those of [`hooks`](Self::hooks), and otherwise work as
+    /// described there. The signature of a function is read once, when the function is compiled.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -157,14 +158,14 @@ impl Setup {
     /// # }
     /// ```
     ///
-    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo`. **Context**: `initialize`, at
-    /// start-up. **Events**: [`MONITOR_ENTERLEAVE`](EventMask::MONITOR_ENTERLEAVE), and for the kinds
-    /// of hooks [`ENABLE_FUNCTION_ARGS`](EventMask::ENABLE_FUNCTION_ARGS) and
-    /// [`ENABLE_FUNCTION_RETVAL`](EventMask::ENABLE_FUNCTION_RETVAL); this asks for them.
+    /// Wraps `ICorProfilerInfo3::SetEnterLeaveFunctionHooks3WithInfo`. **Context**: `initialize`,
+    /// at start-up. **Events**: [`MONITOR_ENTERLEAVE`](EventMask::MONITOR_ENTERLEAVE), and for the
+    /// kinds of hooks [`ENABLE_FUNCTION_ARGS`](EventMask::ENABLE_FUNCTION_ARGS) and
+    /// [`ENABLE_FUNCTION_RETVAL`](EventMask::ENABLE_FUNCTION_RETVAL); this method adds them.
     ///
     /// # Errors
     ///
-    /// As for [`hooks`](Self::hooks), without what is said of events and processors.
+    /// The errors of [`hooks`](Self::hooks), except those about events and processors.
     #[doc(alias = "SetEnterLeaveFunctionHooks3WithInfo")]
     pub fn hooks_with_info<H, F>(
         &mut self,

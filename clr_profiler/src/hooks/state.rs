@@ -11,17 +11,17 @@ use crate::ids::FunctionId;
 use crate::info::{CorProfilerInfo, claim_hooks};
 use crate::runtime::{ProfilerInfo, message_of_panic, silence_where};
 
-/// What went wrong in a hook or in the filter of the hooks. Prints as one line.
+/// A failure of a hook or of the filter of the hooks. Displayed as one line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HookFailure {
     /// The filter failed for this function, which has no hooks.
     Filter(FunctionId, Error),
-    /// The filter panicked for this function, which has no hooks: message and place.
+    /// The filter panicked for this function, which has no hooks: message and location.
     FilterPanicked(FunctionId, String),
     /// A hook failed in a call of this function.
     Hook(FunctionId, Error),
-    /// A hook panicked, and none is called from now on: message and place.
+    /// A hook panicked, and all hooks are disabled: message and location.
     HookPanicked(String),
 }
 
@@ -50,17 +50,17 @@ impl fmt::Display for HookFailure {
     }
 }
 
-/// What the hooks' trampolines work with: a leaked value whose type they know, or null where no
-/// hook is to be called (any more).
+/// The state of the hooks' trampolines: a leaked value whose type they know, or null while no hook
+/// is to be called.
 static ACTIVE: AtomicPtr<()> = AtomicPtr::new(null_mut());
-/// The runtime whose hooks they are.
+/// The runtime that calls the hooks.
 static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
 
-/// Makes a value the one that trampolines get, for good.
+/// Leaks a value and makes it the state of the trampolines.
 ///
 /// # Errors
 ///
-/// Where there is one already, or others have set hooks or a mapper.
+/// If hooks or a mapper were set before in this process.
 pub(super) fn activate<S: Send + Sync + 'static>(
     call: &'static str,
     info: &ProfilerInfo,
@@ -71,23 +71,22 @@ pub(super) fn activate<S: Send + Sync + 'static>(
     silence_where(is_hook);
     let state = Box::into_raw(Box::new(state));
     ACTIVE.store(state.cast(), Ordering::Release);
-    // SAFETY: it was leaked just now, and is only read from now on.
+    // SAFETY: the value was leaked above, and is only read from now on.
     Ok(unsafe { &*state })
 }
 
-/// The value that was activated, unless hooks are retired.
+/// The activated value, unless the hooks are disabled.
 ///
 /// # Safety
 ///
-/// Trampolines for `S` are the only ones that call this, and the runtime got them after a value of
-/// that type was activated.
+/// Only trampolines for `S` call this, and they were set after a value of that type was activated.
 #[inline]
 pub(super) unsafe fn active<S: Sync + 'static>() -> Option<&'static S> {
-    // SAFETY: as the caller promises, null or a leaked `S`.
+    // SAFETY: null or a leaked `S`, as the caller promises.
     unsafe { ACTIVE.load(Ordering::Acquire).cast::<S>().as_ref() }
 }
 
-/// From now on no hook of this runtime's is called: it shuts down.
+/// Disables the hooks of this runtime, which shuts down.
 pub(super) fn shut_down(info: &ProfilerInfo) {
     // Another profiler of the same library may have none.
     if INFO
@@ -98,18 +97,18 @@ pub(super) fn shut_down(info: &ProfilerInfo) {
     }
 }
 
-/// From now on no hook is called.
+/// Disables all hooks.
 pub(super) fn retire() {
     ACTIVE.store(null_mut(), Ordering::Release);
 }
 
-/// Whether there are no hooks to be called.
+/// Whether no hooks are active.
 pub(super) fn is_retired() -> bool {
     ACTIVE.load(Ordering::Acquire).is_null()
 }
 
-/// Whether a panic on this thread, outside of all callbacks, is most likely one of a hook: the
-/// thread runs managed code. Hooks leave no mark of their own: that would cost more than they do.
+/// Whether a panic on this thread, outside of all callbacks, is most likely that of a hook: the
+/// thread runs managed code. Hooks do not mark their thread: that would cost more than the hooks.
 #[cold]
 fn is_hook() -> bool {
     !is_retired()
@@ -118,7 +117,7 @@ fn is_hook() -> bool {
             .is_some_and(|info| info.current_thread_id().is_ok())
 }
 
-/// Ends the hooks because one of them panicked, and gives the panic's message.
+/// Disables the hooks because one of them panicked, and returns the failure.
 #[cold]
 pub(super) fn retire_after(payload: Box<dyn Any + Send>) -> HookFailure {
     retire();

@@ -1,4 +1,4 @@
-//! [`Unwinding`]: tells which calls exceptions end.
+//! [`Unwinding`]: reports the calls that exceptions end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,27 +13,29 @@ use crate::runtime::ProfilerInfo;
 
 opaque! { Unwinding }
 
-/// What an exception does to the calls of the thread on which this is told: to be given to
+/// A step of an exception through the calls of the thread on which it is reported, to be passed to
 /// `CallStack::unwind` of the crate `clr_profiler_tools`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnwindStep {
-    /// It is about to leave this function, or to be caught in it.
+    /// The exception is about to leave this function, or to be caught in it.
     Enter(FunctionId),
-    /// It is caught in the function of the last `Enter`.
+    /// The exception is caught in the function of the last `Enter`.
     Caught,
-    /// It has left the function of the last `Enter`.
+    /// The exception has left the function of the last `Enter`.
     Leave,
-    /// A handler of this function runs: the calls within its innermost call have ended.
+    /// A handler of this function runs: all calls nested in its innermost call have ended.
     Handle(FunctionId),
 }
 
-/// Tells which calls exceptions end. A function that an exception leaves has no leave hook: `CallStack` of
-/// the crate `clr_profiler_tools` pairs hooks with what is told here.
+/// Reports the calls that exceptions end.
 ///
-/// By the callbacks of exceptions, or by [`ExceptionEvents`] on runtimes that [lose
-/// exceptions](crate::info::RuntimeInformation::loses_exceptions) which are monitored. Its closure is called on
-/// the thread of the exception, where the profiler's `thread_local!` is.
+/// The leave hook is not called for a function that an exception leaves: `CallStack` of the crate
+/// `clr_profiler_tools` combines the hooks with the steps reported here.
+///
+/// The steps come from the callbacks of exceptions, or from [`ExceptionEvents`] on runtimes that
+/// [lose monitored exceptions](crate::info::RuntimeInformation::loses_exceptions). The closure is
+/// called on the thread of the exception, so that it can use the `thread_local!` of the hooks.
 ///
 /// ```
 /// use std::cell::RefCell;
@@ -54,14 +56,15 @@ pub enum UnwindStep {
 /// ```
 pub struct Unwinding {
     tell: Arc<Tell>,
-    /// Whether [`ExceptionEvents`] tell it.
+    /// Whether the steps come from [`ExceptionEvents`].
     is_by_events: AtomicBool,
 }
 
 type Tell = dyn Fn(UnwindStep) + Send + Sync;
 
 impl Unwinding {
-    /// To be [attached](Setup::attach): `tell` is called on the thread of the exception.
+    /// Creates the component, to be [attached](Setup::attach): `tell` is called on the thread of
+    /// the exception.
     #[must_use]
     pub fn new(tell: impl Fn(UnwindStep) + Send + Sync + 'static) -> Self {
         Self {

@@ -18,62 +18,61 @@ use crate::info::{CorProfilerInfo3, ObjectValue, Shape, set_hooks3_with_info};
 use crate::runtime::{ProfilerInfo, catch, in_hook, outside_of_hook};
 
 const CALL: &str = "Setup::hooks_with_info";
-/// The first version whose runtime keeps all registers of arguments around an enter hook.
+/// The first version whose runtime preserves all argument registers across an enter hook.
 const KEEPS_REGISTERS: u16 = 5;
 
-/// What happens when a function begins and ends, with arguments and returned values: see
+/// Enter, leave and tailcall hooks that read arguments and returned values: see
 /// [`Setup::hooks_with_info`](crate::Setup::hooks_with_info).
 ///
-/// Each method is called on the thread that runs the function, as part of the function. For as long
-/// as it runs no garbage can be collected, so that objects stay where they are: it should be short,
-/// and must not wait for a thread that runs managed code. Calls of [`ProfilerInfo`] that are not
-/// legal during a garbage collection are refused here, too; names and the like are to be asked for
-/// in the filter.
+/// Each method is called on the thread that runs the function, as part of the function. No garbage
+/// collection can run meanwhile, so objects do not move: the method should be short, and must not
+/// wait for a thread that runs managed code. Calls of [`ProfilerInfo`] that are not legal during a
+/// garbage collection are refused here, too; ask for names and the like in the filter.
 ///
-/// An error is told to [`on_failure`](Self::on_failure). A panic ends here: the program goes on, no
-/// hook is called any more, and `on_failure` is told.
+/// An error is passed to [`on_failure`](Self::on_failure). A panic does not unwind into the
+/// program: it disables all hooks, and is passed to `on_failure`.
 pub trait CallHooksWithInfo: Send + Sync + 'static {
-    /// What is kept for each function that has hooks: a name, a counter.
+    /// The data kept for each function that has hooks, such as a name or a counter.
     type Function: Send + Sync + 'static;
 
-    /// The hooks to be set. The others are not called, and cost next to nothing.
+    /// The hooks to set. The others are not called, and cost next to nothing.
     const KINDS: HookKinds = HookKinds::all();
 
-    /// A function begins.
+    /// Called when a function begins.
     ///
     /// # Errors
     ///
-    /// What the profiler's author finds wrong.
+    /// Any error of the profiler's own.
     fn enter(&self, call: &EnterCall<'_, Self::Function>) -> Result<()> {
         let _ = call;
         Ok(())
     }
 
-    /// A function returns. One that an exception leaves does not: see
+    /// Called when a function returns, but not when an exception leaves it: see
     /// [`Unwinding`](crate::hooks::Unwinding).
     ///
     /// # Errors
     ///
-    /// What the profiler's author finds wrong.
+    /// Any error of the profiler's own.
     fn leave(&self, call: &LeaveCall<'_, Self::Function>) -> Result<()> {
         let _ = call;
         Ok(())
     }
 
-    /// A function ends by jumping to another one; it does not leave.
+    /// Called when a function ends by a tail call; `leave` is not called for it.
     ///
     /// # Errors
     ///
-    /// What the profiler's author finds wrong.
+    /// Any error of the profiler's own.
     fn tailcall(&self, function: &'static HookedFunction<Self::Function>) -> Result<()> {
         let _ = function;
         Ok(())
     }
 
-    /// A hook failed or panicked, or the filter did.
+    /// Called when a hook or the filter failed or panicked.
     ///
-    /// After a failure of a hook this runs where the hook did, and may do what that may do. A panic
-    /// in it is swallowed.
+    /// After a failure of a hook it runs in the same context as the hook, with the same
+    /// restrictions. A panic in it is ignored.
     fn on_failure(&self, failure: &HookFailure) {
         let _ = failure;
     }
@@ -85,7 +84,7 @@ pub struct EnterCall<'hook, T: 'static> {
     shape: &'static Shape,
     info: &'static ProfilerInfo,
     ranges: &'hook [MemoryRange<'hook>],
-    /// It is this thread's.
+    /// Makes the type neither `Send` nor `Sync`.
     stays_here: PhantomData<*const ()>,
 }
 
@@ -96,7 +95,7 @@ impl<T> EnterCall<'_, T> {
         self.function
     }
 
-    /// How many arguments it has, with `this`.
+    /// The number of arguments, including `this`.
     #[must_use]
     pub fn argument_count(&self) -> usize {
         self.shape.argument_count()
@@ -105,12 +104,13 @@ impl<T> EnterCall<'_, T> {
     /// An argument, counted from 0, `this` first.
     ///
     /// Managed pointers (`ref`, `in`, `out`, and `this` of structures) are addresses:
-    /// [`ObjectValue::Pointer`]. The types of structures are not told, their bytes are; neither are those
-    /// of a generic parameter in code that several types share, where `this` is an address, too.
+    /// [`ObjectValue::Pointer`]. A structure is returned as its bytes, without its type. So is a
+    /// value of a generic parameter in code that several types share, where `this` is an address,
+    /// too.
     ///
     /// # Errors
     ///
-    /// Where there is no such argument, or the runtime does not show it.
+    /// If there is no such argument, or the runtime does not provide it.
     pub fn argument(&self, index: usize) -> Result<ObjectValue<'_>> {
         // SAFETY: the runtime gave the ranges for this call; the value's lifetime is that of a
         // borrow of `self`, which lives in the enter hook.
@@ -123,7 +123,7 @@ impl<T> EnterCall<'_, T> {
         (0..self.argument_count()).map(|index| self.argument(index))
     }
 
-    /// The runtime, to read objects with.
+    /// The [`ProfilerInfo`], to read objects with.
     #[must_use]
     pub fn info(&self) -> &ProfilerInfo {
         self.info
@@ -137,7 +137,7 @@ pub struct LeaveCall<'hook, T: 'static> {
     info: &'static ProfilerInfo,
     elt: EltInfo,
     hook: PhantomData<&'hook ()>,
-    /// It is this thread's.
+    /// Makes the type neither `Send` nor `Sync`.
     stays_here: PhantomData<*const ()>,
 }
 
@@ -148,16 +148,16 @@ impl<T> LeaveCall<'_, T> {
         self.function
     }
 
-    /// What it returns; `None` where that is nothing.
+    /// The returned value; `None` if the function returns `void`.
     ///
     /// # Errors
     ///
-    /// Where the runtime does not show it. Runtimes before .NET 5 show other bytes than those of a
-    /// structure: there it is refused, also where the type is one that several types of shared code
-    /// have.
+    /// If the runtime does not provide it. Runtimes before .NET 5 provide the wrong bytes for a
+    /// structure: there a structure is an error, and so is a generic type in shared code.
     pub fn returned(&self) -> Result<Option<ObjectValue<'_>>> {
         self.shape.may_ask_for_returned()?;
-        // SAFETY: this is in the leave hook of the call, on its thread, with what it got.
+        // SAFETY: this runs in the leave hook of the call, on its thread, with the hook's own
+        // values.
         let asked = outside_of_hook(|| unsafe {
             self.info.function_leave3_info(self.function.id(), self.elt)
         })?;
@@ -166,7 +166,7 @@ impl<T> LeaveCall<'_, T> {
         unsafe { self.shape.returned(self.info, asked.value) }
     }
 
-    /// The runtime, to read objects with.
+    /// The [`ProfilerInfo`], to read objects with.
     #[must_use]
     pub fn info(&self) -> &ProfilerInfo {
         self.info
@@ -185,17 +185,17 @@ impl<T> fmt::Debug for LeaveCall<'_, T> {
     }
 }
 
-/// What the native hooks get.
+/// The state of the native hooks.
 struct State<H> {
     hooks: H,
     info: ProfilerInfo,
 }
 
-/// Runs a hook; a panic of it ends here.
+/// Runs a hook, and catches its panic.
 ///
 /// # Safety
 ///
-/// This is in a hook that was set by [`install`] for `H`, with what that got.
+/// The caller is a hook that [`install`] set for `H`, and passes the id that the hook received.
 unsafe fn run<H: CallHooksWithInfo>(
     id: FunctionIDOrClientID,
     hook: impl FnOnce(
@@ -204,17 +204,17 @@ unsafe fn run<H: CallHooksWithInfo>(
         &'static Shape,
     ) -> Result<()>,
 ) {
-    // SAFETY: the runtime got the hooks for `H` after a `State<H>` was activated.
+    // SAFETY: the hooks for `H` were set after a `State<H>` was activated.
     let Some(state) = (unsafe { state::active::<State<H>>() }) else {
         return;
     };
-    // SAFETY: both halves of the union are the same plain number; the mapper hands out numbers of
-    // this type's functions, and nothing else.
+    // SAFETY: both fields of the union are the same integer; the mapper returns only client ids of
+    // this type's functions.
     let function = unsafe { function_of::<H::Function>(id.clientID) };
     let Some(shape) = function.shape() else {
         return;
     };
-    // What a hook leaves behind broken is its own.
+    // State that a panicking hook leaves inconsistent is the hook's own.
     let failure = match catch_unwind(AssertUnwindSafe(|| {
         in_hook(|| hook(state, function, shape))
     })) {
@@ -242,7 +242,7 @@ pub(super) unsafe extern "system" fn entered<H: CallHooksWithInfo>(
 ) {
     let hook = |state: &'static State<H>, function, shape| {
         let with = |buffer: &mut ArgumentBuffer| {
-            // SAFETY: this is the enter hook, with its own function and what it got.
+            // SAFETY: this is the enter hook, with its own function and the value that it received.
             let asked = outside_of_hook(|| unsafe {
                 let function: &HookedFunction<H::Function> = function;
                 (state.info).function_enter3_info(function.id(), EltInfo::from_raw(elt), buffer)
@@ -255,7 +255,7 @@ pub(super) unsafe extern "system" fn entered<H: CallHooksWithInfo>(
                 stays_here: PhantomData,
             })
         };
-        // While the thread ends its locals may be gone.
+        // While the thread ends, its thread-locals may be destroyed already.
         let done =
             BUFFER.try_with(|buffer| buffer.try_borrow_mut().map(|mut buffer| with(&mut buffer)));
         match done {
@@ -288,7 +288,7 @@ unsafe extern "system" fn tail_called<H: CallHooksWithInfo>(id: FunctionIDOrClie
     unsafe { run::<H>(id, |state, function, _shape| state.hooks.tailcall(function)) };
 }
 
-/// Hands hooks and filter to the runtime. Comes in `initialize`, after the events.
+/// Sets the hooks and the mapper. Called in `initialize`, after the event mask is set.
 pub(super) fn install<H: CallHooksWithInfo>(
     info: &ProfilerInfo,
     hooks: H,
@@ -316,9 +316,9 @@ pub(super) fn install<H: CallHooksWithInfo>(
     } else {
         entered::<H>
     };
-    // SAFETY: the hooks do not unwind. They look at their own call only, and are sound in any
-    // function on any thread: what they run is marked, so that calls are refused that the runtime
-    // cannot answer there. They get numbers of functions only, as the mapper was set before.
+    // SAFETY: the hooks do not unwind. They read their own call only, and are sound in any function
+    // on any thread: the thread is marked while they run, so that calls that the runtime does not
+    // allow there are refused. They receive only client ids, as the mapper was set before.
     unsafe {
         let [enter, leave, tailcall] = H::KINDS.of([enter, left::<H>, tail_called::<H>]);
         set_hooks3_with_info(info, enter, leave, tailcall)

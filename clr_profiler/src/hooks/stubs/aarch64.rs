@@ -1,13 +1,13 @@
-//! 64-bit ARM. Compiled, but never run: there was no such machine.
+//! 64-bit ARM. Compiled, but never run: no such machine was available.
 //!
-//! The number of the function is in `x10`, at its beginning and its end.
+//! The client id of the function is in `x10` on enter, leave and tailcall.
 
 use core::arch::naked_asm;
 
 use crate::hooks::fast::{CallHooks, entered, left, tail_called};
 use crate::info::hooks::FunctionIDOrClientID;
 
-/// Keeps what holds arguments and returned values (`x0` to `x8`, `q0` to `q7`), and calls
+/// Preserves the registers of arguments and returned values (`x0` to `x8`, `q0` to `q7`), and calls
 /// `$function`.
 macro_rules! keep_arguments {
     ($function:path) => {

@@ -1,8 +1,9 @@
-//! The functions that compiled code calls, which keep registers as no calling convention does.
+//! The functions that compiled code calls, which preserve more registers than any calling
+//! convention.
 //!
-//! Which registers have to be kept is in the runtime's JIT (`RBM_PROFILER_ENTER_TRASH` and its
-//! neighbours say which need not be). All that holds arguments is kept at the beginning of a
-//! function and at a tail call, all that can hold a returned value at its end.
+//! The runtime's JIT defines the registers (`RBM_PROFILER_ENTER_TRASH` and its neighbours name
+//! those that need not be preserved). The stubs preserve all argument registers on enter and
+//! tailcall, and all registers that can hold a returned value on leave.
 
 use super::fast::CallHooks;
 use super::with_info::CallHooksWithInfo;
@@ -22,7 +23,7 @@ mod code;
 #[path = "aarch64.rs"]
 mod code;
 
-/// The stubs for these hooks, or `None` where this processor has none.
+/// The stubs for these hooks, or `None` if there are none for this processor.
 pub(super) fn stubs<H: CallHooks>() -> Option<(FunctionEnter3, FunctionLeave3, FunctionTailcall3)> {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {

@@ -1,6 +1,6 @@
 //! x86-64 with the System V calling convention: Linux, macOS, FreeBSD.
 //!
-//! The number of the function is in `r14` at its beginning, in `rdi` at its end; the stack is
+//! The client id of the function is in `r14` on enter, in `rdi` on leave and tailcall; the stack is
 //! aligned as for any call.
 
 use core::arch::naked_asm;
@@ -9,8 +9,8 @@ use crate::hooks::fast::{CallHooks, entered, left, tail_called};
 use crate::hooks::with_info::{CallHooksWithInfo, entered as entered_with_info};
 use crate::info::hooks::FunctionIDOrClientID;
 
-/// Keeps what holds arguments (`rdi rsi rdx rcx r8 r9`, `xmm0` to `xmm7`) or tells how many there
-/// are (`rax`), and calls `$function` with the number in `$number`.
+/// Preserves the argument registers (`rdi rsi rdx rcx r8 r9`, `xmm0` to `xmm7`) and `rax`, which
+/// can hold their count, and calls `$function` with the client id in `$number`.
 macro_rules! keep_arguments {
     ($number:literal, $function:path) => {
         naked_asm!(
@@ -64,14 +64,14 @@ pub(super) unsafe extern "system" fn enter<H: CallHooks>(_number: FunctionIDOrCl
     keep_arguments!("r14", entered::<H>)
 }
 
-/// A tail call comes when the arguments of the other function may be there already.
+/// At a tail call the arguments of the called function may be in their registers already.
 #[unsafe(naked)]
 pub(super) unsafe extern "system" fn tailcall<H: CallHooks>(_number: FunctionIDOrClientID) {
     keep_arguments!("rdi", tail_called::<H>)
 }
 
-/// Keeps what holds a returned value: `rax rdx`, `xmm0` and `xmm1`; and `rcx`, in which newer
-/// runtimes return the rest of an asynchronous method.
+/// Preserves the registers of a returned value: `rax rdx`, `xmm0` and `xmm1`; and `rcx`, in which
+/// newer runtimes return the continuation of an asynchronous method.
 #[unsafe(naked)]
 pub(super) unsafe extern "system" fn leave<H: CallHooks>(_number: FunctionIDOrClientID) {
     naked_asm!(
@@ -99,13 +99,13 @@ pub(super) unsafe extern "system" fn leave<H: CallHooks>(_number: FunctionIDOrCl
 }
 
 /// The enter hook with info of runtimes before .NET 5, which lose arguments in floating-point
-/// registers: puts them back.
+/// registers: restores them.
 ///
-/// Their own stub restores `xmm0` and `xmm1` alone, and when it is asked for the arguments the
-/// runtime copies structures over where these two are saved. The structure that the hook is called
-/// with begins with the address of what the stub has saved (`PROFILE_PLATFORM_SPECIFIC_DATA`): all
-/// eight registers from 56 on, unharmed, and `xmm0` and `xmm1` once more at the multiple of 16 up to
-/// 184, from where they are restored.
+/// The runtime's own stub restores only `xmm0` and `xmm1`, and a query for the arguments copies
+/// structures over the memory in which these two are saved. The structure passed to the hook begins
+/// with the address of the registers that the stub has saved (`PROFILE_PLATFORM_SPECIFIC_DATA`):
+/// all eight registers from offset 56 on, intact, and `xmm0` and `xmm1` once more at the multiple
+/// of 16 up to 184, from where they are restored.
 #[unsafe(naked)]
 pub(super) unsafe extern "system" fn enter_with_info<H: CallHooksWithInfo>(
     _id: FunctionIDOrClientID,

@@ -1,16 +1,16 @@
-//! x86-64 on Windows. Compiled, but never run: there was no such machine.
+//! x86-64 on Windows. Compiled, but never run: no such machine was available.
 //!
-//! The number of the function is in `rcx`, at its beginning and its end; the stack is aligned as
-//! for any call. The compiled code puts arguments that were in registers into memory before it
-//! calls the hook, and takes them from there; they are kept nevertheless, as the documentation of
-//! the hooks asks. There is no unwind data: to a debugger the stack ends at a stub.
+//! The client id of the function is in `rcx` on enter, leave and tailcall; the stack is aligned as
+//! for any call. The compiled code stores arguments from registers to memory before it calls the
+//! hook, and reloads them from there; they are preserved nevertheless, as the documentation of the
+//! hooks requires. There is no unwind data: in a debugger the stack ends at a stub.
 
 use core::arch::naked_asm;
 
 use crate::hooks::fast::{CallHooks, entered, left, tail_called};
 use crate::info::hooks::FunctionIDOrClientID;
 
-/// Keeps all integer and vector registers that a function may change, and calls `$function`.
+/// Preserves all volatile integer and vector registers, and calls `$function`.
 macro_rules! keep_arguments {
     ($function:path) => {
         naked_asm!(
@@ -21,7 +21,7 @@ macro_rules! keep_arguments {
             "push r9",
             "push r10",
             "push r11",
-            // Six vectors, and the space that a called function may use.
+            // Six vectors, and the shadow space of the called function.
             "sub rsp, 128",
             "movups [rsp + 32], xmm0",
             "movups [rsp + 48], xmm1",
@@ -60,15 +60,15 @@ pub(super) unsafe extern "system" fn tailcall<H: CallHooks>(_number: FunctionIDO
     keep_arguments!(tail_called::<H>)
 }
 
-/// Keeps what holds a returned value: `rax` and `xmm0`; and `rcx`, in which newer runtimes return
-/// the rest of an asynchronous method.
+/// Preserves the registers of a returned value: `rax` and `xmm0`; and `rcx`, in which newer
+/// runtimes return the continuation of an asynchronous method.
 #[unsafe(naked)]
 pub(super) unsafe extern "system" fn leave<H: CallHooks>(_number: FunctionIDOrClientID) {
     naked_asm!(
         "push rax",
         "push rdx",
         "push rcx",
-        // A vector, and the space that a called function may use.
+        // A vector, and the shadow space of the called function.
         "sub rsp, 48",
         "movups [rsp + 32], xmm0",
         "call {function}",
