@@ -64,7 +64,7 @@ impl Assemblies {
     fn may_refer_to(&self, name: &str) -> Result<()> {
         if self.is_own(CORE_LIBRARY) {
             return Err(Error::other(format!(
-                "the core library cannot refer to {name}: use what it has itself"
+                "the core library cannot refer to {name}: use its own types"
             )));
         }
         Ok(())

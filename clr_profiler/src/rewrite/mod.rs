@@ -143,8 +143,8 @@ impl Method<'_> {
     ///
     /// # Errors
     ///
-    /// A [`RewriteError`] that names the method and says that it has no IL, what the closure returned, which
-    /// rule the result breaks and where, or which call of the runtime failed.
+    /// A [`RewriteError`] that names the method and says that it has no IL, which rule the result breaks and
+    /// where, or which call of the runtime failed, or that contains the error of the closure.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;
@@ -193,7 +193,7 @@ impl Method<'_> {
             Turn::Late(later) => {
                 return refuse(format!(
                     "{} comes before {}, which has edited it already: edit methods in \
-                     `jit_compilation_started`, which comes to all in their order",
+                     `jit_compilation_started`, which all receive in their order",
                     name_of(info, owner),
                     name_of(info, later)
                 ));

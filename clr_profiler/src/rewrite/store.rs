@@ -1,8 +1,8 @@
 //! The data of the modules and methods that were rewritten.
 //!
 //! It is keyed by module ID. The runtime reuses the ID of an unloaded module for another one, so the data of
-//! a module is dropped when it is unloaded. A thread that still works with it has its own reference, and what
-//! it adds is dropped with the data.
+//! a module is dropped when it is unloaded. A thread that still works with it has its own reference, and its
+//! additions are dropped with the data.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

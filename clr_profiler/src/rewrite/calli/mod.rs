@@ -78,8 +78,8 @@ impl NativeCall {
         const {
             assert!(
                 size_of::<F>() == 0,
-                "rewritten code calls functions and closures that capture nothing; what they need \
-                 is passed as an argument or stands in a static"
+                "rewritten code calls functions and closures that capture nothing: pass their data \
+                 as an argument or keep it in a static"
             );
         }
         Self::of(function.trampoline(), F::types())
@@ -126,7 +126,7 @@ impl NativeCall {
     /// - not call the runtime: neither managed code nor [`ProfilerInfo`](crate::ProfilerInfo),
     /// - not panic regularly: the panic is caught, but the hook that is called must keep to these rules, too.
     #[must_use]
-    #[allow(unsafe_code, reason = "what the caller promises")]
+    #[allow(unsafe_code, reason = "the promise of the caller")]
     pub unsafe fn without_transition(mut self) -> Self {
         self.is_in_transition = false;
         self

@@ -39,7 +39,7 @@ pub(super) fn load_into(
 ) -> Result<()> {
     let path = helper.path().to_str().ok_or_else(|| {
         Error::other(format!(
-            "the path of the helper, {}, is no Unicode, and so cannot stand in IL",
+            "the path of the helper, {}, is no Unicode, and so cannot be a string in IL",
             helper.path().display()
         ))
     })?;

@@ -173,8 +173,8 @@ impl HelperAssembly {
         let helper = Self::open(program.with_file_name(&file))?;
         if !helper.props.name.eq_ignore_ascii_case(name) {
             return Err(Error::other(format!(
-                "the assembly in {} is called {}: beside a program, the runtime finds files by the \
-                 names of their assemblies",
+                "the assembly in {} is called {}: in the folder of a program, the runtime finds \
+                 files by the names of their assemblies",
                 helper.path.display(),
                 helper.props.name
             )));
@@ -184,7 +184,7 @@ impl HelperAssembly {
             && !lists(&listed, &file)
         {
             return Err(Error::other(format!(
-                "{} does not list {file}, so the runtime will not find it beside the program: add \
+                "{} does not list {file}, so the runtime will not find it next to the program: add \
                  it there, or use HelperAssembly::load_into",
                 list.display()
             )));
