@@ -1,25 +1,25 @@
-//! How long threads have used a processor.
+//! The processor time of threads.
 
 use std::time::Duration;
 
-/// The time that this process has used processors for, all its threads together.
+/// The processor time of this process, all its threads together.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(super) fn of_process() -> Option<Duration> {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// The time that this thread has used a processor for.
+/// The processor time of this thread.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(super) fn of_this_thread() -> Option<Duration> {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// The time that a thread of this process has used a processor for, by the id that the operating
-/// system gives it; none where there is no such thread any more.
+/// The processor time of a thread of this process, by the operating system's id of the thread;
+/// `None` if the thread has ended.
 #[cfg(target_os = "linux")]
 pub(super) fn of_thread(os_thread: u32) -> Option<Duration> {
-    // How Linux makes a clock's id from a thread's: the id's complement, then the bits for "of one
-    // thread" (4) and "as the scheduler counts" (2).
+    // The clock id that Linux derives from a thread's id: the complement of the id, then the bits
+    // for "of one thread" (4) and "as the scheduler counts" (2).
     let thread = libc::clockid_t::try_from(os_thread).ok()?;
     read((!thread << 3) | 6)
 }
@@ -30,7 +30,7 @@ fn read(clock: libc::clockid_t) -> Option<Duration> {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call writes a `timespec` to where it is told; a clock that there is not is an
+    // SAFETY: the call writes a `timespec` to the given address; a clock that does not exist is an
     // error.
     if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
         return None;
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_works_uses_time_and_one_that_waits_does_not() {
-        // SAFETY: `gettid` only tells a number.
+        // SAFETY: `gettid` only returns a number.
         let this = unsafe { libc::gettid() } as u32;
         let before = of_thread(this).unwrap();
         std::thread::sleep(Duration::from_millis(50));
@@ -71,7 +71,7 @@ mod tests {
         assert!(slept - before < Duration::from_millis(20));
         let end = Instant::now() + Duration::from_secs(5);
         while of_thread(this).unwrap() - slept < Duration::from_millis(20) {
-            assert!(Instant::now() < end, "the clock stands still");
+            assert!(Instant::now() < end, "the clock does not advance");
         }
         let own = of_this_thread().unwrap();
         assert!(own >= slept && own <= of_process().unwrap());

@@ -1,7 +1,7 @@
 //! Sampling: stack traces of all threads at an interval.
 //!
-//! [`Sampler`] is a component that suspends the runtime at an interval and calls a closure with a [`Sample`] of
-//! each thread; its documentation has an example. A single stack trace is
+//! [`Sampler`] is a component that suspends the runtime at an interval and calls a closure with a
+//! [`Sample`] of each thread; its documentation has an example. A single stack trace is
 //! [`do_stack_snapshot`](crate::info::CorProfilerInfo2::do_stack_snapshot).
 
 #[allow(unsafe_code, reason = "the operating system's clocks")]
@@ -24,24 +24,24 @@ use clr_profiler_macros::component;
 use pace::Pace;
 use walk::Stacks;
 
-/// What a thread was doing.
+/// A sample of a thread: its stack trace and its processor time.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Sample<'a> {
     /// The thread, which may have ended by now.
     pub thread: ThreadId,
-    /// The id that the operating system gives it.
+    /// The operating system's id of the thread.
     pub os_thread: u32,
-    /// The managed frames, innermost first. None where the thread has none, and where its stack
-    /// could not be walked at that moment.
+    /// The managed frames, innermost first. Empty if the thread has none, or if its stack could not
+    /// be walked at that moment.
     pub frames: &'a [SampledFrame],
-    /// Whether the stack has more frames: it was truncated at [`SamplerOptions::depth`], or when the
-    /// stop had walked stacks for [`SamplerOptions::walk_time`].
+    /// Whether the stack has more frames: it was truncated at [`SamplerOptions::depth`], or when
+    /// the stop had walked stacks for [`SamplerOptions::walk_time`].
     pub is_truncated: bool,
-    /// The time that the thread has used a processor for since its last sample; none where the
-    /// operating system does not tell (all but Linux).
+    /// The processor time of the thread since its last sample; `None` where the operating system
+    /// does not provide it (all but Linux).
     pub cpu: Option<Duration>,
-    /// The time since the last sample of the thread; for its first one, since the last stop.
+    /// The time since the last sample of the thread; for its first sample, since the last stop.
     pub elapsed: Duration,
 }
 
@@ -49,37 +49,38 @@ pub struct Sample<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SampledFrame {
-    /// The function; none stands for frames without managed code.
+    /// The function; `None` for frames without managed code.
     pub function: Option<FunctionId>,
     /// The instruction pointer.
     pub ip: usize,
 }
 
-/// How a [`Sampler`] works.
+/// The options of a [`Sampler`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SamplerOptions {
-    /// The time between two stops of the program, on average. Each takes a random part of it more or
-    /// less, up to a quarter, so that it does not follow the program's rhythm.
+    /// The average time between two stops of the program. Each interval is longer or shorter by a
+    /// random part of it, up to a quarter, so that stops do not follow the program's rhythm.
     pub interval: Duration,
-    /// How many frames of a stack are sampled, the innermost ones.
+    /// The maximum number of frames in a sample. The innermost frames are kept.
     pub depth: usize,
-    /// Whether threads are sampled that wait. Otherwise, where the operating system tells how long
-    /// a thread has used a processor, only those that have used one; a program that waits is then
-    /// not stopped at all.
+    /// Whether waiting threads are sampled. Otherwise, where the operating system provides the
+    /// processor time of threads, only threads that have used a processor are sampled, and a
+    /// program that waits is not stopped at all.
     pub idle_threads: bool,
-    /// For how long one stop walks stacks, those of all threads together. The stack that is being walked
-    /// then is truncated; the threads that are left come first at the next stop.
+    /// The maximum time that one stop walks stacks, for all threads together. The stack being
+    /// walked at its end is truncated; the next stop begins with the remaining threads.
     pub walk_time: Duration,
-    /// The share of the time for which the program may be stopped, in the long run: after a tenth of a
-    /// second in excess of it, the next stop comes so much later. Suspending takes long, for example, while the program collects garbage, or
-    /// where its threads wait for a processor.
+    /// The share of the time that the program may be stopped, in the long run: once stops exceed it
+    /// by more than a tenth of a second, the next stop is delayed to make up for the rest.
+    /// Suspending takes long, for example, while the program collects garbage, or when its threads
+    /// wait for a processor.
     pub most_stopped: f64,
 }
 
 impl Default for SamplerOptions {
-    /// A stop a millisecond, 256 frames, no threads that wait; a stop walks stacks for a millisecond,
-    /// and the program is stopped for at most a fifth of the time.
+    /// One stop per millisecond, 256 frames, no waiting threads; a stop walks stacks for at most a
+    /// millisecond, and the program is stopped for at most a fifth of the time.
     fn default() -> Self {
         Self {
             interval: Duration::from_millis(1),
@@ -91,24 +92,25 @@ impl Default for SamplerOptions {
     }
 }
 
-/// What a [`Sampler`] has done.
+/// The totals of a [`Sampler`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplerTotals {
-    /// How often the program's threads were stopped.
+    /// The number of stops of the program's threads.
     pub stops: u64,
-    /// How many samples were delivered.
+    /// The number of delivered samples.
     pub samples: u64,
-    /// Samples whose stacks were truncated.
+    /// The number of samples whose stacks were truncated.
     pub truncated: u64,
-    /// Stacks that could not be walked at that moment.
+    /// The number of stacks that could not be walked when they were sampled.
     pub failed_walks: u64,
-    /// Threads that a stop left for the next one because its time was over, all stops together.
+    /// The number of threads that a stop postponed to the next one because its time was over, for
+    /// all stops together.
     pub postponed: u64,
-    /// For how long the threads were stopped, all stops together.
+    /// The time that the threads were stopped, for all stops together.
     pub stopped: Duration,
-    /// The part of `stopped` until the runtime had suspended all threads. This is the runtime's time and
-    /// the system's, not that of walking stacks.
+    /// The part of `stopped` until the runtime had suspended all threads. It is spent in the
+    /// runtime and the operating system, not in walking stacks.
     pub suspending: Duration,
     /// The longest stop.
     pub longest: Duration,
@@ -129,15 +131,15 @@ impl SamplerTotals {
 
 /// Samples the stacks of all managed threads, on a thread of its own.
 ///
-/// For each sample it stops the program: it suspends the threads, copies the frames of their stacks,
-/// resumes them, and then delivers the samples. It ends with [`stop`](Self::stop), and by itself when the
-/// runtime shuts down or the profiler detaches.
+/// At each interval it stops the program: it suspends the threads, copies the frames of their
+/// stacks, resumes them, and then delivers the samples. It ends with [`stop`](Self::stop), and by
+/// itself when the runtime shuts down or the profiler detaches.
 ///
-/// The runtime suspends threads only at safepoints, so that the innermost frames are biased: processor
-/// time is booked at the next safepoint after the code that has used it, which can be in another
-/// method.
+/// The runtime suspends threads only at safepoints, so the innermost frames are biased: processor
+/// time is attributed to the next safepoint after the code that has used it, which can be in
+/// another method.
 ///
-/// Wraps no call of its own: each stop is `ICorProfilerInfo10::SuspendRuntime`,
+/// Each stop calls `ICorProfilerInfo10::SuspendRuntime`,
 /// `ICorProfilerInfo4::EnumThreads`, `ICorProfilerInfo2::DoStackSnapshot` and
 /// `ICorProfilerInfo10::ResumeRuntime` (.NET Core 3.0 and newer). **Events**:
 /// [`ENABLE_STACK_SNAPSHOT`](EventMask::ENABLE_STACK_SNAPSHOT) and those of modules.
@@ -177,9 +179,9 @@ impl SamplerTotals {
 pub struct Sampler {
     options: SamplerOptions,
     shared: Arc<Shared>,
-    /// Until it is attached.
+    /// The closure, until the sampler is attached.
     deliver: Mutex<Option<Box<Deliver>>>,
-    /// From then on.
+    /// The thread, once the sampler is attached.
     worker: OnceLock<Worker>,
 }
 
@@ -193,16 +195,16 @@ struct Shared {
 }
 
 impl Sampler {
-    /// To be [attached](Setup::attach): it begins when `initialize` has returned and the runtime is
-    /// ready. The program's threads run while `deliver` is called, on the sampler's thread; a panic of it
-    /// ends the sampler.
+    /// Creates the component, to be [attached](Setup::attach). It begins to sample when
+    /// `initialize` has returned and the runtime is ready. `deliver` is called on the sampler's
+    /// thread while the program's threads run; a panic of it ends the sampler.
     ///
-    /// A function of a sample is there for as long as its module is, which is not unloaded before the
-    /// sample is delivered: ask for names in `deliver`.
+    /// The functions of a sample are valid until their modules are unloaded, which does not happen
+    /// before the sample is delivered: ask for names in `deliver`.
     ///
-    /// Attaching fails where the interval, the depth or the time to walk is zero, the share of the time
-    /// is not above 0 and at most 1, the runtime is older than .NET Core 3.0, or the operating
-    /// system refuses a thread.
+    /// Attaching fails if the interval, the depth or the walk time is zero, if the share of the
+    /// time is not above 0 and at most 1, if the runtime is older than .NET Core 3.0, or if the
+    /// operating system cannot create a thread.
     #[must_use]
     pub fn new(
         options: SamplerOptions,
@@ -216,37 +218,37 @@ impl Sampler {
         }
     }
 
-    /// Waits until the samples of the present stop, if there is one, are delivered.
+    /// Waits until the samples of the current stop, if there is one, are delivered.
     ///
-    /// Modules wait with their unloading by themselves. A profiler that keeps functions beyond the
-    /// delivery calls this in [`module_unload_started`](crate::Profiler::module_unload_started) before it
-    /// forgets those of the module.
+    /// The sampler itself delays the unloading of modules. A profiler that keeps functions after
+    /// the delivery calls this in [`module_unload_started`](crate::Profiler::module_unload_started)
+    /// before it removes the functions of the module.
     ///
-    /// **Context**: any but during a collection and in the callbacks of exceptions, and others that get
-    /// an object.
+    /// **Context**: any, except during a collection, in the callbacks of exceptions, and in other
+    /// callbacks that receive an object.
     pub fn wait_for_delivery(&self) {
         drop(lock(&self.shared.delivery));
     }
 
-    /// What was done so far.
+    /// The totals so far.
     #[must_use]
     pub fn totals(&self) -> SamplerTotals {
         *lock(&self.shared.totals)
     }
 
-    /// Ends the sampler and waits for its end: no sample is delivered afterwards. Does nothing the
-    /// second time.
+    /// Ends the sampler and waits for its end: no sample is delivered afterwards. The second call
+    /// is a no-op.
     ///
-    /// Called in the closure that samples are delivered to, it does not wait: the samples of the same
-    /// stop are still delivered.
+    /// If the closure that receives the samples calls it, it does not wait: the remaining samples
+    /// of the same stop are still delivered.
     ///
-    /// **Context**: any but during a collection. In the callbacks of exceptions, and others that get an
-    /// object, the sampler ends but is not waited for: that is an error.
+    /// **Context**: any, except during a collection. In the callbacks of exceptions, and in other
+    /// callbacks that receive an object, it ends the sampler without waiting, and returns an error.
     ///
     /// # Errors
     ///
-    /// What made the sampler end before, such as `CORPROF_E_INCONSISTENT_WITH_FLAGS` without the
-    /// event, or a panic of the closure.
+    /// The error that ended the sampler earlier, such as `CORPROF_E_INCONSISTENT_WITH_FLAGS`
+    /// without the event, or a panic of the closure.
     pub fn stop(&self) -> Result<()> {
         let panicked = "the closure that samples are delivered to has panicked";
         match self.worker.get() {
@@ -293,7 +295,7 @@ impl Component for Sampler {
         Ok(())
     }
 
-    /// Its functions are asked for before they go.
+    /// Delays the unloading: the closure may ask for functions of the module.
     fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
         self.wait_for_delivery();
         Ok(())
@@ -306,7 +308,7 @@ impl Component for Sampler {
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // The error cannot be reported anymore.
         let _ = self.stop();
     }
 }
@@ -339,7 +341,7 @@ impl Sampling<'_> {
         Ok(())
     }
 
-    /// Samples once; tells for how long the program was stopped.
+    /// Samples once, and returns the time that the program was stopped.
     fn sample(&mut self) -> Result<Duration> {
         if !self.options.idle_threads && !self.stacks.is_program_busy(self.options.interval) {
             return Ok(Duration::ZERO);

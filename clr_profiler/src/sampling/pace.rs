@@ -1,15 +1,15 @@
-//! [`Pace`]: when the next stop is due.
+//! [`Pace`]: the time of the next stop.
 
 use std::time::Duration;
 
-/// For how long the program may be stopped without a longer pause after that: so the stops are rarer in
-/// the long run, but not after each one that happens to take longer.
+/// The excess of stopped time that does not lengthen the next pause: stops become rarer in the long
+/// run, but not after each single stop that takes longer.
 const BURST: Duration = Duration::from_millis(100);
 
 /// The pauses between stops.
 pub(super) struct Pace {
     interval: Duration,
-    /// The share of the time for which the program may be stopped.
+    /// The share of the time that the program may be stopped.
     most_stopped: f64,
     /// The time of stops that pauses have not made up for.
     excess: Duration,
@@ -18,7 +18,7 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(interval: Duration, most_stopped: f64) -> Self {
-        // Where the stack is differs from run to run.
+        // The address of the stack differs from run to run.
         let here = 0_u8;
         Self {
             interval,
@@ -28,7 +28,7 @@ impl Pace {
         }
     }
 
-    /// Counts a stop, with the time since the last one was counted, which it is a part of.
+    /// Counts a stop. `elapsed` is the time since the last counted stop, and includes this one.
     pub(super) fn stopped(&mut self, stopped: Duration, elapsed: Duration) {
         let allowed = elapsed.mul_f64(self.most_stopped);
         self.excess = (self.excess + stopped).saturating_sub(allowed);
@@ -44,7 +44,7 @@ impl Pace {
         let part = (self.random >> 40) as f64 / (1_u64 << 24) as f64;
         let regular = self.interval.mul_f64(0.75 + part / 2.0);
         let excess = self.excess.saturating_sub(BURST);
-        // A share that is next to nothing is no pause for ever.
+        // A pause for a tiny share may not fit a `Duration`.
         let pause = Duration::try_from_secs_f64(excess.as_secs_f64() / self.most_stopped);
         regular.max(pause.unwrap_or(Duration::MAX))
     }
@@ -69,7 +69,7 @@ mod tests {
         assert!(pauses.windows(2).all(|two| two[0] != two[1]));
     }
 
-    /// The share of the time for which stops that take so long stop the program.
+    /// The share of the time that the program is stopped if each stop takes `stop`.
     fn share(stop: Duration, pace: &mut Pace) -> f64 {
         let (mut time, mut stopped) = (Duration::ZERO, Duration::ZERO);
         for _ in 0..10_000 {

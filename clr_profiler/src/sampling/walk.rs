@@ -1,4 +1,4 @@
-//! One stop of the program: the stacks of its threads.
+//! One stop of the program, which walks the stacks of its threads.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -13,18 +13,18 @@ use crate::info::{
 };
 use crate::runtime::{ProfilerInfo, lock};
 
-/// How many threads and frames there is room for before the first stop.
+/// The number of threads for which memory is reserved before the first stop.
 const THREADS: usize = 64;
 
-/// After how many frames of a stack the clock is read: reading it costs a fifth of a frame.
+/// The number of frames between two reads of the clock, which cost a fifth of a frame each.
 const FRAMES_A_CLOCK: usize = 16;
 
-/// The stacks of the last stop. Its memory is used again and again.
+/// The stacks of the last stop. The memory is reused for each stop.
 pub(super) struct Stacks {
     depth: usize,
     idle_threads: bool,
     walk_time: Duration,
-    /// Samples that have no frames yet, and where these are.
+    /// The samples, without frames, and the ranges of their frames in `frames`.
     threads: Vec<(Sample<'static>, Range<usize>)>,
     frames: Vec<SampledFrame>,
     /// The managed threads of the stop.
@@ -36,13 +36,13 @@ pub(super) struct Stacks {
     stops: u64,
     /// The last stop.
     last: Instant,
-    /// The time that the whole process but the sampler has used processors for.
+    /// The processor time of the process, without that of the sampler.
     program: Option<Duration>,
 }
 
-/// When a thread was sampled, or seen to be idle.
+/// The last time that a thread was sampled or found idle.
 struct Sampled {
-    /// The time that it had used a processor for, where the operating system tells.
+    /// Its processor time, where the operating system provides it.
     used: Option<Duration>,
     at: Instant,
     stop: u64,
@@ -65,8 +65,8 @@ impl Stacks {
         }
     }
 
-    /// Whether the program has used a processor worth a stop since the last one. The sampler's own
-    /// time does not count.
+    /// Whether the program has used enough processor time since the last stop to be worth another
+    /// one. The sampler's own time does not count.
     pub(super) fn is_program_busy(&mut self, interval: Duration) -> bool {
         let (Some(process), Some(own)) = (clock::of_process(), clock::of_this_thread()) else {
             return true;
@@ -99,7 +99,7 @@ impl Stacks {
         let delivery = info.with_suspended_runtime(|suspended| {
             stop.suspending = begun.elapsed();
             self.walk_threads(info, suspended, &mut stop)?;
-            // Whoever waits for the delivery holds it only for a moment.
+            // Threads that wait for the delivery hold this lock only for a moment.
             Ok(lock(delivery))
         })?;
         stop.stopped = begun.elapsed();
@@ -121,8 +121,8 @@ impl Stacks {
         })
     }
 
-    /// Walks the stacks of the suspended threads for as long as a stop may: those that the last stop
-    /// had no time for come first, and the first one has its turn in any case.
+    /// Walks the stacks of the suspended threads until the time of the stop is over. Begins with
+    /// the threads that the last stop had no time for, and always walks at least one.
     fn walk_threads(
         &mut self,
         info: &ProfilerInfo,
@@ -130,7 +130,7 @@ impl Stacks {
         stop: &mut SamplerTotals,
     ) -> Result<()> {
         let begun = Instant::now();
-        // Among the threads that there are while none can begin or end.
+        // While the runtime is suspended, no thread can begin or end.
         for thread in suspended.threads()? {
             self.all.push(thread?);
         }
@@ -172,7 +172,7 @@ impl Stacks {
                 if error.is(Hresult::CORPROF_E_INCONSISTENT_WITH_FLAGS) {
                     return Err(error);
                 }
-                // It uses its time somewhere, such as in the runtime's own code.
+                // The thread still uses its time somewhere, such as in the runtime's own code.
                 stop.failed_walks += 1;
                 (0..0, false)
             }
@@ -191,8 +191,8 @@ impl Stacks {
         Ok(())
     }
 
-    /// The processor time and the time since the last sample of a thread; for its first one no
-    /// processor time, because nobody knows since when it counts, and the time since the last stop.
+    /// The processor time and the elapsed time since the last sample of a thread. For its first
+    /// sample, no processor time, because its start is unknown, and the time since the last stop.
     fn since_last_sample(&mut self, os_thread: u32, now: Instant) -> (Option<Duration>, Duration) {
         let used = clock::of_thread(os_thread);
         let sampled = Sampled {
