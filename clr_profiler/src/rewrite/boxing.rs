@@ -15,7 +15,7 @@ use clr_profiler_il::token::{Token, TypeToken};
 impl RewriteContext<'_> {
     /// Code that loads an argument as an object. `this` is argument 0 of an instance method.
     ///
-    /// Of an argument by reference, it boxes the value that it refers to. If the value cannot be boxed, the
+    /// If the argument is by reference, the value that it refers to is boxed. If that is impossible, the
     /// code loads null, and [`Boxed::boxing`] says why.
     ///
     /// # Errors
@@ -70,8 +70,8 @@ impl RewriteContext<'_> {
     /// Code that loads an `object[]` of all arguments, without `this`.
     ///
     /// On newer runtimes, code of the core library stores elements of arrays. In methods of that library it
-    /// may recurse without end: there, use [`box_argument`](Self::box_argument), and leave out
-    /// `System.Runtime.*`, with which newer runtimes box.
+    /// may recurse without end: there, use [`box_argument`](Self::box_argument), and do not rewrite
+    /// methods of `System.Runtime.*`, with which newer runtimes box.
     ///
     /// # Errors
     ///
