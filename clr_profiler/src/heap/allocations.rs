@@ -1,4 +1,4 @@
-//! [`AllocationTicks`]: sampled allocations by the runtime's own tracing.
+//! [`AllocationTicks`]: sampled allocations from the events of the runtime's own tracing.
 
 use crate::error::Result;
 use crate::events::payload::EventPipeEvent;
@@ -16,8 +16,8 @@ const KEYWORD: u64 = 1;
 /// The number of the event `AllocationTick`.
 const ALLOCATION_TICK: u32 = 10;
 
-/// An event each time that about 100 kilobytes have been allocated, by the runtime's own tracing
-/// (.NET 5).
+/// Reports an allocation each time that about 100 kilobytes have been allocated, by the runtime's
+/// own tracing (.NET 5 and newer).
 ///
 /// ```
 /// use clr_profiler::heap::AllocationTicks;
@@ -44,23 +44,23 @@ pub struct AllocationTicks {
 
 type Tell = dyn Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync;
 
-/// What a tick says.
+/// A sampled allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AllocationTick {
-    /// The type of the object that is allocated on this thread now.
+    /// The type of the object that this thread is allocating.
     pub class: ClassId,
-    /// The bytes since the previous tick, all types together.
+    /// The bytes allocated since the previous tick, for all types together.
     pub bytes: u64,
 }
 
 impl AllocationTicks {
-    /// To be [attached](crate::Setup::attach): `tell` is called on the thread that allocates, until the
-    /// process ends.
+    /// Creates the component, to be [attached](crate::Setup::attach): `tell` is called on the
+    /// allocating thread, until the process ends.
     ///
-    /// Ends in `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
-    /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE). .NET Core 3.1 is too old:
-    /// it cannot be attached there.
+    /// Calls `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
+    /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE). It cannot be
+    /// attached on .NET Core 3.1, which is too old.
     pub fn new(
         tell: impl Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync + 'static,
     ) -> Self {

@@ -1,4 +1,4 @@
-//! [`HeapGraph`]: objects and what they refer to.
+//! [`HeapGraph`]: objects and their references.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,30 +9,30 @@ use crate::events::payload::RootFlags;
 use crate::events::reasons::RootKind;
 use crate::ids::ClassId;
 
-/// What sizes and places are multiples of.
+/// The unit of sizes and places, in bytes.
 pub(super) const UNIT: usize = size_of::<usize>();
 
-/// The place of a reference that is in no place of its object.
+/// The place of a reference that is not in the memory of its object.
 pub(super) const NO_PLACE: u32 = u32::MAX;
 
-/// The objects of a managed heap and what they refer to, as they were at the end of a collection.
+/// The objects of a managed heap and their references, as of the end of a collection.
 ///
-/// Objects are numbered from 0 on, in the order in which the runtime walked the heap; a number says
-/// nothing about addresses, which the next collection may change. The graph takes 12 bytes an object and 8 a
-/// reference; while it is made, up to twice that.
+/// Objects are numbered from 0, in the order in which the runtime walked the heap. The numbers are
+/// unrelated to addresses, which the next collection may change. The graph takes 12 bytes per
+/// object and 8 per reference; while it is built, up to twice that.
 ///
-/// From [`HeapRecorder::record`](super::HeapRecorder::record). The crate `clr_profiler_tools` finds
-/// dominators and paths in it.
+/// Returned by [`HeapRecorder::record`](super::HeapRecorder::record). The crate
+/// `clr_profiler_tools` finds dominators and paths in it.
 #[derive(Clone, Debug)]
 pub struct HeapGraph {
     classes: Vec<HeapClass>,
     class_of: Chunks<u32>,
     units: Chunks<u32>,
-    /// Where the references of each object begin; one more in the end.
+    /// The index of the first reference of each object, and one more entry for the end.
     first: Chunks<u32>,
-    /// Targets in the upper half, places in the lower one.
+    /// The target in the upper half, the place in the lower one.
     references: Chunks<u64>,
-    /// Keys and values of weak tables, ordered.
+    /// Keys and values of conditional weak tables, sorted.
     attached: Vec<(u32, u32)>,
     roots: Vec<HeapRoot>,
     /// The functions on whose behalf stacks hold objects.
@@ -42,7 +42,7 @@ pub struct HeapGraph {
 
 /// An object of a [`HeapGraph`].
 ///
-/// From [`HeapGraph::object`] and [`HeapGraph::objects`].
+/// Returned by [`HeapGraph::object`] and [`HeapGraph::objects`].
 #[derive(Clone, Copy)]
 pub struct HeapObject<'a> {
     graph: &'a HeapGraph,
@@ -58,38 +58,38 @@ pub struct HeapClass {
     pub id: ClassId,
     /// Its full name, such as `System.Collections.Generic.List<string>`.
     pub name: String,
-    /// Where elements are, if it is an array.
+    /// The layout of the elements, if it is an array.
     pub elements: Option<Elements>,
-    /// Offsets of fields in bytes, rising, with their names.
+    /// Offsets of fields in bytes, ascending, with their names.
     pub fields: Vec<(u32, String)>,
 }
 
-/// Where the elements of arrays are.
+/// The layout of the elements of an array type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Elements {
-    /// How many bytes are before the first.
+    /// The offset of the first element in bytes.
     pub offset: u32,
-    /// The size of one in bytes, at least 1.
+    /// The size of an element in bytes, at least 1.
     pub size: u32,
 }
 
-/// A root of the managed heap, of an object in a [`HeapGraph`].
+/// A root that refers to an object in a [`HeapGraph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapRoot {
-    /// The object.
+    /// The number of the object.
     pub object: u32,
-    /// What holds it.
+    /// The kind of the root.
     pub kind: RootKind,
-    /// What is special about it.
+    /// The flags of the root.
     pub flags: RootFlags,
-    /// A handle or a function, by `kind`; zero where there is neither.
+    /// A handle or a function, depending on `kind`; zero if there is neither.
     pub id: usize,
 }
 
 impl HeapRoot {
-    /// Whether it keeps its object.
+    /// Whether it keeps its object alive.
     #[must_use]
     pub fn is_strong(&self) -> bool {
         !self.flags.contains(RootFlags::WEAK)
@@ -100,47 +100,47 @@ impl HeapRoot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapReference {
-    /// The object that is referred to.
+    /// The number of the object that is referred to.
     pub target: u32,
-    /// Where the reference is.
+    /// The place of the reference.
     pub place: ReferencePlace,
 }
 
-/// Where a reference is. `clr_profiler_tools::heap::PlaceName` gives it a name.
+/// The place of a reference. `clr_profiler_tools::heap::PlaceName` gives it a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReferencePlace {
-    /// So many bytes after the beginning of the object.
+    /// In the memory of the object, at this offset in bytes.
     Offset(u64),
-    /// In a conditional weak table, of which the object is a key and the other one its value.
+    /// In a conditional weak table: the object is a key, and the target is its value.
     WeakTable,
-    /// In the runtime: an object refers to what its type was loaded with. Or not known (before .NET
-    /// Core 3.0).
+    /// In the runtime: an object of an unloadable type refers to the loader of its type. Or unknown
+    /// (before .NET Core 3.0).
     Unknown,
 }
 
 impl HeapGraph {
-    /// How many objects there are.
+    /// The number of objects.
     #[must_use]
     pub fn len(&self) -> u32 {
-        // `build` has seen to it that they fit.
+        // `build` has checked that it fits.
         self.class_of.len() as u32
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many references there are, those of weak tables included.
+    /// The number of references, including those of weak tables.
     #[must_use]
     pub fn reference_count(&self) -> u32 {
         (self.references.len() + self.attached.len()) as u32
     }
 
-    /// References and roots to what is no known object: none, unless the runtime does not show
-    /// everything. They are left out.
+    /// The number of references and roots whose target is not a known object, which are left out of
+    /// the graph. Zero unless the runtime does not report all objects.
     #[must_use]
     pub fn lost_references(&self) -> u64 {
         self.lost
@@ -152,7 +152,7 @@ impl HeapGraph {
         &self.classes
     }
 
-    /// An object by its number; none if the graph does not have so many.
+    /// An object by its number; `None` if the graph has no such object.
     #[must_use]
     pub fn object(&self, number: u32) -> Option<HeapObject<'_>> {
         (number < self.len()).then_some(HeapObject {
@@ -161,7 +161,7 @@ impl HeapGraph {
         })
     }
 
-    /// The objects by rising number.
+    /// The objects by ascending number.
     #[must_use]
     pub fn objects(&self) -> impl ExactSizeIterator<Item = HeapObject<'_>> {
         (0..self.len()).map(|number| HeapObject {
@@ -170,14 +170,14 @@ impl HeapGraph {
         })
     }
 
-    /// The roots, in the order of the runtime, also those that keep nothing.
+    /// The roots in the order of the runtime, including weak ones.
     #[must_use]
     pub fn roots(&self) -> &[HeapRoot] {
         &self.roots
     }
 
-    /// The function on whose behalf a stack holds an object, by its full name; none for roots of other
-    /// kinds, dynamic methods, and the runtime's own.
+    /// The full name of the function on whose behalf a stack holds an object; `None` for roots of
+    /// other kinds, dynamic methods, and the runtime's own.
     #[must_use]
     pub fn function_name(&self, root: &HeapRoot) -> Option<&str> {
         if root.kind != RootKind::Stack {
@@ -186,7 +186,7 @@ impl HeapGraph {
         self.functions.get(&root.id).map(String::as_str)
     }
 
-    /// Makes numbers of the addresses of a record.
+    /// Builds a graph from a record, in which references are addresses.
     pub(super) fn build(
         record: Record,
         classes: Vec<HeapClass>,
@@ -230,7 +230,7 @@ impl HeapGraph {
         }
         attached.sort_unstable();
 
-        // In the memory that is there: what is known takes no more than what is read.
+        // Reuses the memory of the record: `written` never overtakes `read`.
         let mut first = counts;
         let (mut read, mut written) = (0, 0);
         let mut places = Places::new(far);
@@ -275,7 +275,7 @@ impl<'a> HeapObject<'a> {
         self.number
     }
 
-    /// Its type, as an index of [`HeapGraph::classes`].
+    /// The index of its type in [`HeapGraph::classes`].
     #[must_use]
     pub fn class_index(self) -> usize {
         self.graph.class_of.get(self.index()).unwrap_or_default() as usize
@@ -287,7 +287,7 @@ impl<'a> HeapObject<'a> {
         &self.graph.classes[self.class_index()]
     }
 
-    /// The bytes that it takes, its header and padding included.
+    /// Its size in bytes, including its header and padding.
     #[must_use]
     pub fn size(self) -> u64 {
         u64::from(self.graph.units.get(self.index()).unwrap_or_default()) * UNIT as u64
@@ -298,7 +298,7 @@ impl<'a> HeapObject<'a> {
         (0..).map_while(move |number| self.reference(number))
     }
 
-    /// One of its [`references`](Self::references), by its number from 0 on.
+    /// One of its [`references`](Self::references), by its number from 0.
     #[must_use]
     pub fn reference(self, number: u32) -> Option<HeapReference> {
         let first = |object| self.graph.first.get(object).unwrap_or_default() as usize;
@@ -341,22 +341,22 @@ impl fmt::Debug for HeapObject<'_> {
     }
 }
 
-/// The record ends within an object.
+/// The error for a record that ends within an object.
 fn unfinished() -> Error {
     Error::other("the record of the heap has fewer references than its objects")
 }
 
 /// Finds objects by their addresses.
 ///
-/// Regions of the heap are walked one by one, in any order, and each from its beginning to its end: it
-/// is enough to sort pieces of them.
+/// The runtime walks the regions of the heap in any order, but each from its beginning to its end:
+/// it is enough to sort pieces of regions.
 struct AddressIndex<'a> {
     addresses: &'a Chunks<usize>,
-    /// By rising address; none overlaps another.
+    /// By ascending address, without overlaps.
     pieces: Vec<Piece>,
 }
 
-/// Objects that follow each other, at rising addresses.
+/// Consecutive objects at ascending addresses.
 #[derive(Clone, Copy)]
 struct Piece {
     start: usize,
@@ -364,15 +364,15 @@ struct Piece {
     len: u32,
 }
 
-/// How many objects a piece has at most.
+/// The maximum number of objects in a piece.
 const PIECE: u32 = 64;
-/// Pieces end where these bits of the address change: another region may lie between.
+/// Pieces end where the address bits from this one up change: another region may be in between.
 const BLOCK: u32 = 20;
 
 impl<'a> AddressIndex<'a> {
     fn of(addresses: &'a Chunks<usize>) -> Self {
         let pieces = pieces(addresses, PIECE).unwrap_or_else(|| {
-            // Every object for itself: no known runtime walks so.
+            // Every object is its own piece. No known runtime walks the heap in such an order.
             pieces(addresses, 1).unwrap_or_default()
         });
         Self { addresses, pieces }
@@ -394,7 +394,7 @@ impl<'a> AddressIndex<'a> {
     }
 }
 
-/// Pieces of at most so many objects; none if they overlap.
+/// Pieces of at most `most` objects; `None` if they overlap.
 fn pieces(addresses: &Chunks<usize>, most: u32) -> Option<Vec<Piece>> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut before = 0;

@@ -1,9 +1,9 @@
-//! The managed heap: which objects are on it and what keeps them alive, and what allocates.
+//! The managed heap: its objects, the roots that keep them alive, and allocations.
 //!
-//! [`HeapRecorder`] is a component that forces a collection and records all objects as a [`HeapGraph`];
-//! its documentation has an example. The crate `clr_profiler_tools` analyses the graph.
-//! [`AllocationTicks`] samples allocations by their types. The callbacks of a collection have their types in
-//! [`events`](crate::events).
+//! [`HeapRecorder`] is a component that forces a collection and records all objects as a
+//! [`HeapGraph`]; its documentation has an example. The crate `clr_profiler_tools` analyses the
+//! graph. [`AllocationTicks`] samples allocations and reports their types. The types of the
+//! callbacks of a collection are in [`events`](crate::events).
 
 mod allocations;
 mod graph;
@@ -38,9 +38,10 @@ use record::Record;
 
 opaque! { HeapRecorder }
 
-/// Records all objects of the managed heap and what they refer to, when it is asked to.
+/// Records all objects of the managed heap and their references, on demand.
 ///
-/// It forces a collection and listens while the runtime walks over what is left.
+/// It forces a collection, and records the callbacks with which the runtime reports the surviving
+/// objects.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -83,36 +84,36 @@ pub struct HeapRecorder {
 enum State {
     #[default]
     Idle,
-    /// The next collection of the whole heap is wanted.
+    /// The next collection of the whole heap will be recorded.
     Waiting,
-    /// It is under way.
+    /// A collection is being recorded.
     Recording(Box<Record>, Result<()>),
     Recorded(Box<Record>, Result<()>),
 }
 
 impl HeapRecorder {
-    /// A recorder of which nothing is wanted yet, to be [attached](crate::Setup::attach).
+    /// Creates the component, to be [attached](crate::Setup::attach).
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Records the heap: what is left after a collection that it forces. The program stands still
-    /// meanwhile, for about a second per million objects.
+    /// Forces a collection and records the surviving objects. The program is suspended meanwhile,
+    /// for about a second per million objects.
     ///
-    /// **Events**: [`EventMask::MONITOR_GC`] from the start on, so that the runtime knows not to collect
-    /// while the program runs, when nobody could walk over the heap. When the runtime has started, it is
-    /// given back until the heap is recorded, unless others need it: with it the runtime walks over the
-    /// heap in every collection.
+    /// **Events**: [`EventMask::MONITOR_GC`] at start-up, so that the runtime does not enable
+    /// concurrent collections, during which the heap cannot be walked. Once the runtime has
+    /// started, the event is removed until the heap is recorded, unless other components need it:
+    /// with it the runtime walks the heap in every collection.
     ///
-    /// Ends in `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
+    /// Calls `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
     /// ran managed code; not a callback, and not after
     /// [`shutdown`](crate::Profiler::shutdown) has begun.
     ///
     /// # Errors
     ///
-    /// What [`CorProfilerInfo::force_gc`] and [`CorProfilerInfo5::set_event_mask2`] return; an error
-    /// of its own if the recorder is not attached, or another thread is recording.
+    /// The errors of [`CorProfilerInfo::force_gc`] and [`CorProfilerInfo5::set_event_mask2`];
+    /// another error if the recorder is not attached, or another thread is recording.
     pub fn record(&self, info: &ProfilerInfo) -> Result<HeapGraph> {
         let naming = lock(&self.naming);
         {
@@ -141,7 +142,7 @@ impl HeapRecorder {
 
 #[component(crate = crate)]
 impl Component for HeapRecorder {
-    /// The runtime has started: it walks over the heap from now on only when somebody wants it.
+    /// The runtime has started: from now on it walks the heap only for a recording.
     fn module_load_finished(
         &self,
         info: &ProfilerInfo,
@@ -212,14 +213,15 @@ impl Component for HeapRecorder {
         Ok(())
     }
 
-    /// A type is gone with its module: waits until the types of a heap that is being recorded have names.
+    /// Waits until the types of a heap that is being recorded have names: types are unloaded with
+    /// their modules.
     fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
         drop(lock(&self.naming));
         Ok(())
     }
 }
 
-/// With the events that a record is made of.
+/// Calls `collect` with the events that a recording needs.
 fn with_events(info: &ProfilerInfo, collect: impl FnOnce() -> Result<()>) -> Result<()> {
     let before = info.event_mask2()?;
     if before.contains(EventMask::MONITOR_GC) {
@@ -227,7 +229,7 @@ fn with_events(info: &ProfilerInfo, collect: impl FnOnce() -> Result<()>) -> Res
     }
     info.set_event_mask2(before | EventMask::MONITOR_GC)?;
     let collected = collect();
-    // The profiler may have asked for others meanwhile.
+    // The profiler may have changed other events meanwhile.
     let now = info.event_mask2()?;
     info.set_event_mask2(now - EventMask::MONITOR_GC)?;
     collected
@@ -240,7 +242,7 @@ fn functions(info: &ProfilerInfo, record: &Record) -> HashMap<usize, String> {
     let functions: HashSet<usize> = of_stacks.map(|root| root.id).collect();
     let named = functions.into_iter().filter_map(|id| {
         let function = FunctionId::from_runtime(id);
-        // Dynamic ones have no names in metadata.
+        // Dynamic methods have no names in metadata.
         let is_dynamic = info.is_function_dynamic(function).unwrap_or(true);
         let method = (!is_dynamic).then(|| info.method(function));
         Some((id, method?.ok()?.full_name().ok()?))
@@ -248,17 +250,17 @@ fn functions(info: &ProfilerInfo, record: &Record) -> HashMap<usize, String> {
     named.collect()
 }
 
-/// What is known of a type. What the runtime does not tell is left out: that is no reason to do
-/// without all the others.
+/// Describes a type. Information that the runtime does not provide is left out: one incomplete type
+/// does not fail the whole recording.
 fn describe(info: &ProfilerInfo, class: ClassId) -> HeapClass {
     let array = info.array_class_info(class).ok().flatten();
     let elements = array.as_ref().map(|array| {
-        // References, also where the type of the elements is not told.
+        // References, also if the runtime does not provide the element type.
         let size = match (array.element_type, array.element_class) {
             (0x11, Some(element)) => info.class_layout(element).map_or(0, |layout| layout.size),
             _ => UNIT as u32,
         };
-        // The header with the length, and of several dimensions their lengths and lower bounds.
+        // The header with the length; for multidimensional arrays, the lengths and lower bounds.
         let bounds = if array.rank > 1 { array.rank * 8 } else { 0 };
         Elements {
             offset: 2 * UNIT as u32 + bounds,

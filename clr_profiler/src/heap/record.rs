@@ -1,4 +1,4 @@
-//! What comes in during a collection, as it comes.
+//! The callbacks of a collection, recorded in the order in which they arrive.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -9,10 +9,10 @@ use crate::events::payload::{Roots, WeakTableElements};
 use crate::ids::{ClassId, ObjectId, ObjectIds};
 use crate::info::GcScope;
 
-/// How many entries grow at a time.
+/// The number of entries by which a list grows.
 const CHUNK: usize = 1 << 16;
 
-/// A list that grows without being moved, and has no room that it does not need.
+/// A list that grows without moving its entries, and has less than one chunk of spare capacity.
 #[derive(Clone, Debug)]
 pub(super) struct Chunks<T>(Vec<Vec<T>>);
 
@@ -45,7 +45,7 @@ impl<T: Copy> Chunks<T> {
         self.0.get(index / CHUNK)?.get(index % CHUNK).copied()
     }
 
-    /// Replaces an entry that is there.
+    /// Replaces an existing entry.
     pub(super) fn set(&mut self, index: usize, value: T) {
         let chunk = self.0.get_mut(index / CHUNK);
         if let Some(entry) = chunk.and_then(|chunk| chunk.get_mut(index % CHUNK)) {
@@ -65,13 +65,13 @@ impl<T: Copy> Chunks<T> {
     }
 }
 
-/// A reference of a record: in the upper bits its target by the unit, in the lower ones how far its
-/// place is from that of the reference before, plus `NEAR`.
+/// The bits of a recorded reference that hold its place: the distance from the place of the
+/// previous reference, plus `NEAR`. The upper bits hold the target address in units.
 const PLACE_BITS: u32 = 20;
 const NEAR: i64 = 1 << (PLACE_BITS - 1);
-/// Too far: the place is in `Record::far`.
+/// Sentinel: the distance does not fit, and the place is in `Record::far`.
 const FAR: u64 = (1 << PLACE_BITS) - 2;
-/// There is no place.
+/// Sentinel: the reference has no place.
 const NOWHERE: u64 = (1 << PLACE_BITS) - 1;
 
 /// Reads the places of references in the order in which they were recorded.
@@ -89,12 +89,12 @@ impl Places {
         }
     }
 
-    /// The references that come next are another object's.
+    /// Begins the references of the next object.
     pub(super) fn next_object(&mut self) {
         self.before = 0;
     }
 
-    /// The address that a reference leads to, and its place.
+    /// The target address of a reference, and its place.
     pub(super) fn decode(&mut self, reference: u64) -> (usize, u32) {
         let target = (reference >> PLACE_BITS) as usize * UNIT;
         let place = match reference & NOWHERE {
@@ -107,24 +107,25 @@ impl Places {
     }
 }
 
-/// A heap as it was walked: references are addresses still. 20 bytes an object, 8 a reference.
+/// A heap as the runtime walked it, in which references are still addresses. Takes 20 bytes per
+/// object and 8 per reference.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) classes: Vec<ClassId>,
     class_indices: HashMap<ClassId, u32>,
-    /// Neighbours are often of one type.
+    /// The last result of `class_index`: adjacent objects often have the same type.
     last_class: Option<(ClassId, u32)>,
     pub(super) addresses: Chunks<usize>,
     pub(super) class_of: Chunks<u32>,
     /// Sizes in units of [`UNIT`].
     pub(super) units: Chunks<u32>,
-    /// How many references each object has.
+    /// The number of references of each object.
     pub(super) counts: Chunks<u32>,
     pub(super) references: Chunks<u64>,
-    /// The places that are far from those before.
+    /// The places that are too far from the previous one.
     pub(super) far: Vec<u32>,
     before: u32,
-    /// The objects of roots by address.
+    /// The roots, with the addresses of their objects.
     pub(super) roots: Vec<(usize, HeapRoot)>,
     /// Keys and values of conditional weak tables.
     pub(super) weak_elements: Vec<(usize, usize)>,
@@ -153,7 +154,7 @@ impl Record {
         }
     }
 
-    /// An object with what it refers to.
+    /// Adds an object with its references.
     pub(super) fn add(
         &mut self,
         gc: &GcScope,
@@ -164,7 +165,7 @@ impl Record {
         let size = gc.object_size(object)?;
         let mut count = 0;
         if references.is_empty() {
-            // Nothing to ask for.
+            // No references to enumerate.
         } else if gc.version() < 10 {
             for reference in references.iter() {
                 self.refer(reference.address(), NO_PLACE);
@@ -183,7 +184,7 @@ impl Record {
         Ok(())
     }
 
-    /// An object; its references came before.
+    /// Adds an object whose references were added before.
     pub(super) fn object(&mut self, address: usize, class: ClassId, size: usize, count: u32) {
         let class = self.class_index(class);
         self.addresses.push(address);
@@ -194,7 +195,7 @@ impl Record {
         self.before = 0;
     }
 
-    /// A reference of the object that comes next.
+    /// Adds a reference of the object that is added next.
     pub(super) fn refer(&mut self, target: usize, place: u32) {
         let step = i64::from(place) - i64::from(self.before) + NEAR;
         let code = match u64::try_from(step) {
@@ -208,8 +209,7 @@ impl Record {
         if place != NO_PLACE {
             self.before = place;
         }
-        // Of addresses that have more bits, which no program has unless it asks for them, nothing is
-        // found.
+        // Longer addresses, which only exist if a program asks for them, are not found.
         let unit = (target / UNIT) as u64;
         let unit = if unit >> (64 - PLACE_BITS) == 0 {
             unit
@@ -228,7 +228,7 @@ impl Record {
         let classes = &mut self.classes;
         let index = *self.class_indices.entry(class).or_insert_with(|| {
             classes.push(class);
-            // There are fewer types than objects, and of these fewer than 2^32: see `build`.
+            // There are fewer types than objects, and fewer than 2^32 objects: see `build`.
             classes.len() as u32 - 1
         });
         self.last_class = Some((class, index));
@@ -236,8 +236,8 @@ impl Record {
     }
 }
 
-/// The place of a reference; objects of types that can be unloaded refer to their loader, too, which
-/// is in no place of theirs.
+/// The place of a reference. Objects of unloadable types also refer to their loader, by a reference
+/// that is not in their memory.
 fn place(object: ObjectId<'_>, size: usize, address: usize) -> u32 {
     match address.checked_sub(object.address()) {
         Some(offset) if offset < size && offset.is_multiple_of(UNIT) => {

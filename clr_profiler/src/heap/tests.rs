@@ -1,4 +1,4 @@
-//! Graphs of records made by hand.
+//! Graphs of handmade records.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::events::payload::RootFlags;
 use crate::events::reasons::RootKind;
 use crate::ids::ClassId;
 
-/// Objects with their classes and sizes in words, what they refer to, and what roots hold.
+/// Objects with their classes and sizes in words, their references, and the targets of roots.
 struct Heap<'a> {
     objects: &'a [(usize, usize)],
     references: &'a [(usize, usize)],
@@ -16,7 +16,7 @@ struct Heap<'a> {
     weak: &'a [(usize, usize)],
 }
 
-/// Not in the order in which they are walked.
+/// Addresses that are not in the order of the walk.
 fn address(object: usize) -> usize {
     0x1_0000 + (object * 7 % 1009) * 64
 }
@@ -99,7 +99,7 @@ fn references_are_those_that_were_recorded() {
     assert_eq!(graph.object(1).unwrap().reference(2), None);
 }
 
-/// Counts what a thread has allocated, now and at most.
+/// Counts the bytes that a thread has allocated, now and at most.
 struct Counting;
 
 thread_local! {
@@ -107,7 +107,7 @@ thread_local! {
 }
 
 fn count(bytes: isize) {
-    // A thread that ends counts no more.
+    // A thread that is ending is not counted.
     let _ = HELD.try_with(|held| {
         let (now, most) = held.get();
         held.set((now + bytes, most.max(now + bytes)));
@@ -115,7 +115,7 @@ fn count(bytes: isize) {
 }
 
 #[allow(unsafe_code, reason = "an allocator is")]
-// SAFETY: the system's allocator does it all.
+// SAFETY: forwards to the system's allocator.
 unsafe impl std::alloc::GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -133,7 +133,7 @@ unsafe impl std::alloc::GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What is promised in the documentation of `HeapGraph`, for a heap that is walked out of order.
+/// The sizes that the documentation of `HeapGraph` states, for a heap that is walked out of order.
 #[test]
 fn a_graph_takes_what_it_says_and_less_than_twice_that_before() {
     const COUNT: usize = 300_000;
@@ -151,7 +151,7 @@ fn a_graph_takes_what_it_says_and_less_than_twice_that_before() {
     assert_eq!(targets(&graph, 7), [7, 14]);
     let (now, most) = HELD.get();
     let promised = (COUNT * 12 + COUNT * 2 * 8) as isize;
-    // Up to a chunk of each kind is not full.
+    // Up to one chunk of each list is not full.
     let slack = 6 * 8 * 65_536;
     assert!(
         now >= promised && now < promised + slack,
