@@ -44,7 +44,10 @@ impl fmt::Display for HookFailure {
                 write!(f, "a hook failed in a call of {function:?}: {error}")
             }
             Self::HookPanicked(message) => {
-                write!(f, "a hook panicked, none is called any more: {message}")
+                write!(
+                    f,
+                    "a hook panicked, and no hook is called anymore: {message}"
+                )
             }
         }
     }

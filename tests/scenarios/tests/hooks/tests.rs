@@ -121,7 +121,7 @@ fn a_panic_ends_the_hooks_and_nothing_else() {
                 "0",
                 "not this function",
                 "0",
-                "a hook panicked, none is called any more: the tenth call",
+                "a hook panicked, and no hook is called anymore: the tenth call",
                 "10",
             ]
         );
