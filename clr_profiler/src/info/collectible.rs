@@ -1,9 +1,13 @@
 //! Collectible modules, and the calls that are refused for them.
 
+use std::collections::BTreeSet;
+
+use super::depends::{dependencies, dependencies_of_class};
 use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags, ProfilerInfo};
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId};
 use crate::info::Sealed;
+use crate::lifetimes::seen::Kind;
 use crate::lifetimes::{TargetState, seen};
 use crate::native::Asked;
 use clr_profiler_il::token::MethodDef;
@@ -116,22 +120,65 @@ pub(super) fn all_code(_info: &(impl Sealed + ?Sized), call: &'static str) -> Re
     ))
 }
 
-/// Refuses a function that was found by its address if its module is gone and its memory about to be freed.
+/// Whether a module exists. Memory that is about to be freed may name one that never existed.
+fn is_loaded(info: &ProfilerInfo, module: ModuleId) -> bool {
+    if module.state() == TargetState::Gone {
+        return false;
+    }
+    let is_known = seen::is_collectible(module.raw()).is_some();
+    // Those that were loaded before the profiler was attached may not be recorded.
+    is_known
+        || info
+            .modules()
+            .is_ok_and(|mut modules| modules.any(|it| it.is_ok_and(|it| it == module)))
+}
+
+/// Refuses a function that was found by its address if its memory is about to be freed: its module is gone,
+/// or that of one of its type arguments.
 pub(super) fn of_living(asked: &Asked<'_>, function: FunctionId) -> Result<()> {
     let Some(info) = asked.info.filter(|_| seen::has_unloaded()) else {
         return Ok(());
     };
-    match info.function_info(function) {
-        Ok(facts) if facts.module.state() != TargetState::Gone => Ok(()),
-        // Dynamic methods belong to no module.
-        Err(error) if !error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => Ok(()),
-        _ => {
-            seen::goes(function.raw());
-            Err(Error::rule_with_code(
-                asked.call,
-                "the address is in code of a module that was unloaded",
-                Hresult::CORPROF_E_DATAINCOMPLETE,
-            ))
+    // A function that was seen before is known to exist.
+    if !seen::takes_unresolved(Kind::Function, function.raw()) {
+        return Ok(());
+    }
+    let mut classes = BTreeSet::new();
+    let facts = info.function_info(function);
+    let exists = facts.is_ok_and(|facts| {
+        classes.extend(facts.class);
+        is_loaded(info, facts.module)
+    });
+    let modules = exists
+        .then(|| dependencies(info, function, &mut classes))
+        .flatten();
+    let exists = settle(function.raw(), modules);
+    if exists {
+        return Ok(());
+    }
+    // The types were named just now, and may be gone with the function. Each names others.
+    while let Some(class) = classes.pop_first() {
+        if seen::takes_unresolved(Kind::Class, class.raw()) {
+            settle(
+                class.raw(),
+                dependencies_of_class(info, class, &mut classes),
+            );
         }
     }
+    Err(Error::rule_with_code(
+        asked.call,
+        "the address is in code of a module that was unloaded",
+        Hresult::CORPROF_E_DATAINCOMPLETE,
+    ))
+}
+
+/// Records the modules that a target depends on, and returns whether all of them exist.
+fn settle(number: usize, modules: Option<BTreeSet<usize>>) -> bool {
+    let modules = modules.filter(|modules| {
+        modules
+            .iter()
+            .all(|module| seen::is_collectible(*module).is_some())
+    });
+    seen::resolved(number, modules.as_ref());
+    modules.is_some()
 }

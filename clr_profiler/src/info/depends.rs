@@ -17,11 +17,24 @@ pub(crate) fn modules_of_function(
     info: &ProfilerInfo,
     function: FunctionId,
 ) -> Option<BTreeSet<usize>> {
+    dependencies(info, function, &mut BTreeSet::new())
+}
+
+/// As [`modules_of_function`], and adds the types that the runtime names on the way.
+pub(super) fn dependencies(
+    info: &ProfilerInfo,
+    function: FunctionId,
+    classes: &mut BTreeSet<ClassId>,
+) -> Option<BTreeSet<usize>> {
     let mut modules = BTreeSet::new();
     let facts = info.function_info2(function).ok()?;
     of_module(info, facts.module, &mut modules);
-    for class in facts.class.into_iter().chain(facts.type_arguments) {
-        of_class(info, class, &mut modules, 0)?;
+    let named = facts.class.into_iter().chain(facts.type_arguments);
+    // All of them, before one is refused.
+    let named: Vec<ClassId> = named.collect();
+    classes.extend(&named);
+    for class in named {
+        of_class(info, class, &mut modules, classes, 0)?;
     }
     // The runtime does not report the type arguments of code that several instantiations share. One such
     // argument represents all classes; another one can be a value type of any module.
@@ -52,8 +65,17 @@ fn is_of_core_library(element_type: u32) -> bool {
 
 /// The ids of the collectible modules that a type depends on; `None` if they cannot be determined.
 pub(crate) fn modules_of_class(info: &ProfilerInfo, class: ClassId) -> Option<BTreeSet<usize>> {
+    dependencies_of_class(info, class, &mut BTreeSet::new())
+}
+
+/// As [`modules_of_class`], and adds the types that the runtime names on the way.
+pub(super) fn dependencies_of_class(
+    info: &ProfilerInfo,
+    class: ClassId,
+    classes: &mut BTreeSet<ClassId>,
+) -> Option<BTreeSet<usize>> {
     let mut modules = BTreeSet::new();
-    of_class(info, class, &mut modules, 0)?;
+    of_class(info, class, &mut modules, classes, 0)?;
     Some(modules)
 }
 
@@ -61,6 +83,7 @@ fn of_class(
     info: &ProfilerInfo,
     class: ClassId,
     modules: &mut BTreeSet<usize>,
+    classes: &mut BTreeSet<ClassId>,
     depth: u32,
 ) -> Option<()> {
     if depth == DEEPEST {
@@ -68,14 +91,19 @@ fn of_class(
     }
     if let Some(array) = info.array_class_info(class).ok()? {
         return match array.element_class {
-            Some(element) => of_class(info, element, modules, depth + 1),
+            Some(element) => {
+                classes.insert(element);
+                of_class(info, element, modules, classes, depth + 1)
+            }
             None => is_of_core_library(array.element_type).then_some(()),
         };
     }
     let facts = info.class_id_info2(class).ok()?;
     of_module(info, facts.module?, modules);
+    classes.extend(facts.parent);
+    classes.extend(&facts.type_arguments);
     for argument in facts.type_arguments {
-        of_class(info, argument, modules, depth + 1)?;
+        of_class(info, argument, modules, classes, depth + 1)?;
     }
     Some(())
 }

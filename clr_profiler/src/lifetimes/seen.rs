@@ -259,6 +259,11 @@ pub(crate) fn unresolved() -> Option<(Kind, usize, Epoch)> {
     Some((kind, number, now()))
 }
 
+/// Takes a recorded type or function, and returns whether its dependencies are not known yet.
+pub(crate) fn takes_unresolved(kind: Kind, number: usize) -> bool {
+    lock(&LEDGER).unresolved.remove(&(kind, number))
+}
+
 /// Records the collectible modules that a target depends on. `None` means that they cannot be determined:
 /// the target then no longer counts as existing.
 pub(crate) fn resolved(number: usize, modules: Option<&BTreeSet<usize>>) {
@@ -314,6 +319,10 @@ pub(crate) fn goes(number: usize) -> bool {
     let mut ledger = lock(&LEDGER);
     if !ledger.is_known(number) {
         return false;
+    }
+    // The runtime must not be asked about it later.
+    for kind in [Kind::Class, Kind::Function] {
+        ledger.unresolved.remove(&(kind, number));
     }
     ledger.set(number, 0);
     ledger.next_epoch();
