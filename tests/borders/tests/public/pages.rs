@@ -17,10 +17,10 @@ pub(crate) const CRATES: [&str; 4] = [
 /// The crates whose public items are listed in `docs/public-api`. Not `clr_profiler_sys`: its items are those of the
 /// native headers, and its own tests compare them.
 pub(crate) const PUBLISHED: [&str; 5] = [
-    "clr_profiler",
-    "clr_profiler_il",
-    "clr_profiler_launcher",
     "clr_profiler_macros",
+    "clr_profiler_il",
+    "clr_profiler",
+    "clr_profiler_launcher",
     "clr_profiler_tools",
 ];
 
@@ -211,20 +211,21 @@ fn documentation() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     MADE.get_or_init(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo.args(["doc", "--no-deps", "--target-dir"]).arg(target);
+        // One after the other: the pages of a crate depend on whether those of its dependencies exist.
         for name in PUBLISHED {
-            cargo.args(["-p", name]);
+            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+            cargo.args(["doc", "--no-deps", "-p", name, "--target-dir"]);
+            let made = cargo
+                .arg(target)
+                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .output()
+                .unwrap();
+            assert!(
+                made.status.success(),
+                "{}",
+                String::from_utf8_lossy(&made.stderr)
+            );
         }
-        let made = cargo
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .unwrap();
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
         target.join("doc")
     })
 }
