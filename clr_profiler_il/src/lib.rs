@@ -65,7 +65,6 @@
 //!   complete with modifiers, function pointers, generics, arrays with bounds, varargs.
 //! - [`attribute`]: the values of custom attributes.
 //! - [`attributes`]: the flags of types, members, parameters and assemblies.
-//! - [`assembly`]: the manifest of an assembly, from its file.
 //! - [`access`]: the accessibility of types and members; [`usage`]: the types and members that
 //!   inserted code uses.
 //! - [`opcode`]: the table of all instructions.
@@ -80,6 +79,7 @@
 //! - [`fragment`]: code to insert, built by one method for each instruction.
 //! - [`symbol`]: methods, types, fields and strings by name instead of by token, and the traits
 //!   that resolve them; [`metadata`]: an implementation of these traits over the rows of a module.
+//! - [`pattern`]: patterns for methods, such as `Shop!Shop.Store.Sell(string, *)`, and sets of thousands of them.
 //! - [`text`]: bodies and fragments printed and assembled, as by `ildasm` and `ilasm`, and the
 //!   [`diff`](text::diff) of a body before and after an edit. [Signatures](signature#text) and
 //!   [symbols](symbol#text) have their own text form.
@@ -113,8 +113,8 @@
 //!
 //! # Features
 //!
-//! `bodies`, on by default, has method bodies and everything that serves to edit them. Without it there are
-//! [`token`], [`signature`], [`attribute`] and [`attributes`].
+//! Both are on by default: `bodies` has method bodies and everything that serves to edit them, `patterns` has [`pattern`].
+//! Without them there are [`token`], [`signature`], [`attribute`] and [`attributes`].
 //!
 //! # Conventions
 //!
@@ -139,8 +139,6 @@
 
 #[cfg(feature = "bodies")]
 pub mod access;
-#[cfg(feature = "bodies")]
-pub mod assembly;
 pub mod attribute;
 pub mod attributes;
 #[cfg(feature = "bodies")]
@@ -156,6 +154,8 @@ pub mod declaration;
 #[cfg(feature = "bodies")]
 pub mod edit;
 #[cfg(feature = "bodies")]
+mod flat;
+#[cfg(feature = "bodies")]
 mod flow;
 #[cfg(feature = "bodies")]
 pub mod fragment;
@@ -167,6 +167,8 @@ mod messages;
 pub mod metadata;
 #[cfg(feature = "bodies")]
 pub mod opcode;
+#[cfg(feature = "patterns")]
+pub mod pattern;
 pub mod signature;
 #[cfg(feature = "bodies")]
 pub mod stack;

@@ -70,9 +70,17 @@ fn what_has_memory_allocates_none() {
     let mut counts = [0; 3];
     for count in &mut counts {
         let before = ALLOCATIONS.get();
-        for bytes in &bodies {
-            body.decode_into(bytes).unwrap();
-            body.prologue(&prologue).unwrap();
+        for (bytes, is_lazy) in bodies
+            .iter()
+            .zip([false, true].iter().cycle())
+            .chain(bodies.iter().zip([true, false].iter().cycle()))
+        {
+            match is_lazy {
+                true => body.decode_lazily_into(bytes).unwrap(),
+                false => body.decode_into(bytes).unwrap(),
+            }
+            body.prologue(if *is_lazy { &epilogue } else { &prologue })
+                .unwrap();
             body.before_ret(&epilogue).unwrap();
             out.clear();
             body.encode_with(&mut buffers, &mut NoTokens, &mut out)

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn collect(folder: &Path, file: &[u8], kinds: &mut HashSet<u64>) -> Result<(), Box<dyn Error>> {
     let assembly = Assembly::open(file)?;
     let mut count = 0;
-    for method in assembly.methods() {
+    for method in assembly.all_methods() {
         let Some(bytes) = method?.body.filter(|body| body.len() <= LONGEST) else {
             continue;
         };
@@ -66,7 +66,7 @@ fn collect(folder: &Path, file: &[u8], kinds: &mut HashSet<u64>) -> Result<(), B
             write(&folder.join("edit"), &input)?;
         }
     }
-    for signature in assembly.signatures().take(MOST * 8) {
+    for signature in assembly.all_signatures().take(MOST * 8) {
         write(&folder.join("signature"), signature?.blob)?;
     }
     Ok(())

@@ -3,6 +3,7 @@ use clr_profiler_il::symbol::NoTokens;
 use clr_profiler_il::text::diff;
 use clr_profiler_il::verify::MethodContext;
 
+use crate::lazily::lazily;
 use crate::listing::Listing;
 use crate::tokens::{Meanings, some_method};
 
@@ -20,6 +21,7 @@ pub(crate) fn encoded(body: &MethodBody) -> Vec<u8> {
 ///
 /// If a check fails.
 pub fn decode(bytes: &[u8]) {
+    lazily(bytes);
     let length = encoded_length(bytes);
     let body = match (MethodBody::decode(bytes), length) {
         (Ok(body), Ok(length)) => {
@@ -97,6 +99,7 @@ pub fn round_trip(bytes: &[u8]) {
     }
     let tiny = bytes.get(..bytes.len().min(63)).unwrap_or(bytes);
     let tiny = [&[(tiny.len() as u8) << 2 | 2][..], tiny].concat();
+    lazily(&tiny);
     let Ok(body) = MethodBody::decode(&tiny) else {
         return headers(bytes);
     };

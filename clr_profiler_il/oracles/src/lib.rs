@@ -7,11 +7,13 @@
 //!
 //! # Map
 //!
-//! - [`decode`]: any bytes decode to a body or an error, and no inspection of the body panics.
+//! - [`decode`]: any bytes decode to a body or an error, and no inspection of the body panics. Decoded
+//!   lazily, it is the same body, whatever is edited ([`Lazily`]).
 //! - [`round_trip`]: decoding, encoding and decoding again gives the same body, with every header.
 //! - [`edit`]: a script of edits has the same effect on a body as on a list of lines.
 //! - [`signature`]: signatures survive a round trip through bytes and through text.
 //! - [`text`]: a parsed text, when printed, is parsed to the same value again.
+//! - [`pattern`]: a list of patterns matches as its patterns do one by one.
 //! - [`attribute`]: the values of custom attributes lose nothing of their bytes.
 //! - [`seeds`]: initial inputs; [`random`]: their variations.
 
@@ -20,7 +22,9 @@
 mod attributes;
 mod bodies;
 mod edits;
+mod lazily;
 mod listing;
+mod patterns;
 pub mod random;
 pub mod seeds;
 mod signatures;
@@ -30,6 +34,8 @@ mod tokens;
 pub use attributes::attribute;
 pub use bodies::{decode, round_trip};
 pub use edits::edit;
+pub use lazily::Lazily;
+pub use patterns::pattern;
 pub use signatures::signature;
 pub use texts::text;
 
@@ -37,11 +43,12 @@ pub use texts::text;
 pub type Oracle = fn(&[u8]);
 
 /// All oracles, by the name of their fuzzer.
-pub const ORACLES: [(&str, Oracle); 6] = [
+pub const ORACLES: [(&str, Oracle); 7] = [
     ("decode", decode),
     ("round_trip", round_trip),
     ("edit", edit),
     ("signature", signature),
     ("text", text),
     ("attribute", attribute),
+    ("pattern", pattern),
 ];

@@ -51,6 +51,16 @@ const TEXTS: &[&str] = &[
     "ldfld int [A]B::c\nldsfld class 0x01000003 modreq(0x01000004) [A]'b.c'::'d''\nret",
 ];
 
+/// Lists of patterns.
+const PATTERNS: &[&str] = &[
+    "Shop!Shop.Store.Sell(string, *)",
+    "**; -**.ToString() # comment\n generated Shop.**",
+    "[Shop.Traced] [type: **.TracedAttribute] protected internal Sh*!Shop.Cart<T>+Line.Add<**>(**, ref int?)",
+    "Shop.**+<>c__DisplayClass*.<Run>b__0 : System.IComparable<*>, object",
+    "A!B.'I.C'(S.P<*[], U>+Q&); **..ctor; Program.<Main>$(System.Collections.Generic.List`1)",
+    "- private *!'<Module>'..cctor(void*)\nShop.*.S*l",
+];
+
 /// Signatures in bytes.
 const SIGNATURES: &[&[u8]] = &[
     &[0x00, 0x00, 0x01],
@@ -133,6 +143,7 @@ pub fn of(oracle: &str) -> Vec<Vec<u8>> {
         "signature" => SIGNATURES.iter().map(|blob| blob.to_vec()).collect(),
         "attribute" => ATTRIBUTES.iter().map(|input| input.to_vec()).collect(),
         "text" => [bytes(BODIES), bytes(TEXTS)].concat(),
+        "pattern" => bytes(PATTERNS),
         _ => panic!("there is no oracle {oracle}"),
     }
 }

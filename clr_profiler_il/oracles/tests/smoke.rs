@@ -88,3 +88,8 @@ fn text() {
 fn attribute() {
     smoke("attribute");
 }
+
+#[test]
+fn pattern() {
+    smoke("pattern");
+}

@@ -2,8 +2,10 @@ use super::error::{BodyError, BodyErrorKind};
 use super::instructions::read_instructions;
 use super::length::{FAT_HEADER, MORE_SECTIONS};
 use super::link::link;
-use super::sections::read_sections;
+use super::sections::{Raw, add_flat_clause, link_clause, read_sections};
 use super::{AddedStack, Locals, MethodBody, TINY_MAX_STACK};
+use crate::code::Code;
+use crate::flat::Flat;
 
 const INIT_LOCALS: u8 = 0x10;
 
@@ -27,6 +29,58 @@ impl MethodBody {
     ///
     /// As [`decode`](Self::decode). The contents of the body are then unspecified.
     pub fn decode_into(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
+        let (header, code) = self.begin(bytes)?;
+        read_nodes(self.code.anew(), bytes, &header, code)
+    }
+
+    /// As [`decode_into`](Self::decode_into), but makes the instructions when they are first needed.
+    ///
+    /// Faster if the only edits are one [`prologue`](Self::prologue) and one
+    /// [`before_ret`](Self::before_ret), both of code without branches, and slower if instructions are
+    /// needed. The result is the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode). The contents of the body are then unspecified.
+    pub fn decode_lazily_into(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
+        let (header, code) = self.begin(bytes)?;
+        let read = |flat: &mut Flat| {
+            if !flat.read(code) {
+                return false;
+            }
+            let mut is_regular = true;
+            let add = |raw: &Raw, _| {
+                is_regular &= add_flat_clause(flat, raw);
+                Ok(())
+            };
+            let sections = match header.more_sections {
+                true => read_sections(bytes, header.end(), add),
+                false => Ok(()),
+            };
+            is_regular && sections.is_ok()
+        };
+        match self.code.read_flat(read) {
+            true => Ok(()),
+            // The nodes tell why.
+            false => read_nodes(self.code.anew(), bytes, &header, code),
+        }
+    }
+
+    /// Reads code without a header.
+    pub(crate) fn decode_code_into(&mut self, code: &[u8]) -> Result<(), BodyError> {
+        self.set_max_stack(u16::MAX);
+        self.locals = Locals {
+            signature: Some(Default::default()),
+            ..Locals::default()
+        };
+        let nodes = self.code.anew();
+        read_instructions(nodes, code, 0)?;
+        link(nodes, 0)
+    }
+
+    /// Reads the header, and returns it with the code.
+    #[inline]
+    fn begin<'b>(&mut self, bytes: &'b [u8]) -> Result<(Header, &'b [u8]), BodyError> {
         let header = Header::read(bytes)?;
         self.max_stack = header.max_stack;
         self.added_stack = AddedStack::default();
@@ -36,18 +90,28 @@ impl MethodBody {
             signature: (header.locals == 0).then(Default::default),
             changed: false,
         };
-        self.code.clear();
-        let end = header.size + header.code_size;
         let code = bytes
-            .get(header.size..end)
+            .get(header.size..header.end())
             .ok_or(BodyError::new(bytes.len(), BodyErrorKind::Truncated))?;
-        read_instructions(&mut self.code, code, header.size)?;
-        link(&mut self.code, header.size)?;
-        if header.more_sections {
-            read_sections(self, bytes, end, code.len())?;
-        }
-        Ok(())
+        Ok((header, code))
     }
+}
+
+/// The depth of the stack that a body declares; `None` if it has no header.
+pub(crate) fn declared_depth(bytes: &[u8]) -> Option<u16> {
+    Header::read(bytes).ok().map(|header| header.max_stack)
+}
+
+/// Makes the nodes of a body.
+#[inline]
+fn read_nodes(out: &mut Code, bytes: &[u8], header: &Header, code: &[u8]) -> Result<(), BodyError> {
+    read_instructions(out, code, header.size)?;
+    link(out, header.size)?;
+    if header.more_sections {
+        let add = |raw: &Raw, offset| link_clause(out, raw, offset);
+        read_sections(bytes, header.end(), add)?;
+    }
+    Ok(())
 }
 
 /// The fields of a header. `code` is bounded by the available bytes.
@@ -61,6 +125,11 @@ pub(super) struct Header {
 }
 
 impl Header {
+    /// The offset after the code.
+    const fn end(&self) -> usize {
+        self.size + self.code_size
+    }
+
     // Inlined because a call has a measurable cost in decoding.
     #[inline(always)]
     pub(super) fn read(bytes: &[u8]) -> Result<Self, BodyError> {

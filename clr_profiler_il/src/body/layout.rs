@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::code::{Change, Code, END, Label, Node, PADDING, UNPLACED};
+use crate::code::{Change, Code, END, Label, Node, PADDING, UNPLACED, copy_padded};
 use crate::opcode::{Opcode, OperandLayout};
 
 /// The size of a short branch; the code of every branch has one byte.
@@ -180,6 +180,32 @@ impl Layout {
         } else {
             let index = node.wrapping_sub(code.original.count + 1);
             self.inserted.get(index as usize).copied().unwrap_or(0)
+        }
+    }
+
+    /// The offset of a node, found by continuing from the segment of the node before: faster than
+    /// [`offset`](Self::offset) for nodes in their order.
+    #[inline]
+    pub(crate) fn next_offset(
+        &self,
+        code: &Code,
+        segment: &mut usize,
+        index: u32,
+        node: &Node,
+    ) -> u32 {
+        if !code.original.contains(index) {
+            return self.offset(code, index);
+        }
+        while self
+            .segments
+            .get(*segment + 1)
+            .is_some_and(|next| next.node <= index)
+        {
+            *segment += 1;
+        }
+        match self.segments.get(*segment) {
+            Some(found) if found.node <= index => self.grown(node.offset.wrapping_add(found.shift)),
+            _ => self.offset(code, index),
         }
     }
 
@@ -506,24 +532,6 @@ fn next_from<T: Copy + PartialOrd>(values: &[T], cursor: &mut usize, from: T) ->
         *cursor += 1;
     }
     None
-}
-
-/// Copies bytes when [`PADDING`] more may be read and written. Copying all of them at once is
-/// faster than counting when there are few.
-#[inline]
-fn copy_padded(from: &[u8], start: usize, to: &mut [u8], at: usize, length: usize) {
-    if length <= PADDING {
-        let from = from.get(start..).and_then(|rest| rest.first_chunk());
-        let to = to.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
-        if let (Some(from), Some(to)) = (from, to) {
-            let from: &[u8; PADDING] = from;
-            *to = *from;
-        }
-    } else if let Some(from) = from.get(start..start + length)
-        && let Some(to) = to.get_mut(at..at + length)
-    {
-        to.copy_from_slice(from);
-    }
 }
 
 /// Writes bytes at an offset and makes room if necessary.

@@ -30,11 +30,13 @@ mod encode;
 mod error;
 mod instructions;
 mod layout;
+mod lazy;
 mod length;
 mod link;
 mod sections;
 
 use crate::code::Code;
+use crate::flat::Flat;
 use crate::instruction::{Instruction, InstructionId, Instructions, Label, Position};
 use crate::signature::LocalsSig;
 use crate::token::Token;
@@ -44,7 +46,9 @@ pub use encode::EncodeBuffers;
 pub use error::{BodyError, BodyErrorKind, EncodeError};
 pub use length::encoded_length;
 
+pub(crate) use decode::declared_depth;
 pub(crate) use layout::Layout;
+pub(crate) use lazy::LazyCode;
 
 /// The depth of the stack that a tiny header implies (II.25.4.2).
 const TINY_MAX_STACK: u16 = 8;
@@ -58,7 +62,7 @@ pub struct MethodBody {
     pub(crate) added_stack: AddedStack,
     init_locals: bool,
     pub(crate) locals: Locals,
-    pub(crate) code: Code,
+    pub(crate) code: LazyCode,
     /// Reusable memory for the searches of an edit.
     pub(crate) scratch: Vec<u32>,
 }
@@ -94,7 +98,7 @@ impl MethodBody {
                 signature: Some(LocalsSig::default()),
                 ..Locals::default()
             },
-            code: Code::new(),
+            code: LazyCode::new(Code::new()),
             scratch: Vec::new(),
         }
     }
@@ -165,6 +169,15 @@ impl MethodBody {
     pub fn inserted(&self) -> impl Iterator<Item = Instruction<'_>> {
         let nodes = self.code.original.count + 1..self.code.nodes.len() as u32;
         nodes.filter_map(|node| self.code.instruction(InstructionId(node)))
+    }
+
+    /// The instructions inserted since decoding, in any order; those of flat code as in its fragments, each once.
+    pub(crate) fn inserted_code(&self) -> impl Iterator<Item = Instruction<'_>> {
+        let flat = self.code.flat();
+        let planned = flat.into_iter().flat_map(Flat::planned);
+        let inserted = flat.is_none().then(|| self.inserted());
+        let planned = planned.flat_map(Code::instructions);
+        planned.chain(inserted.into_iter().flatten())
     }
 
     /// One instruction; `None` if it was removed or belongs to another body.

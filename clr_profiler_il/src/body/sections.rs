@@ -1,8 +1,8 @@
-use super::MethodBody;
 use super::error::{BodyError, BodyErrorKind};
 use super::length::{SECTION_FAT, SECTION_MORE};
 use super::link::node_at_offset;
-use crate::code::{Bounds, ClauseKind, END};
+use crate::code::{Bounds, ClauseKind, Code, END};
+use crate::flat::{Flat, FlatClause};
 
 /// Flag of a section: it contains exception clauses.
 pub(super) const EXCEPTIONS: u8 = 0x01;
@@ -10,7 +10,7 @@ pub(super) const EXCEPTIONS: u8 = 0x01;
 const KIND: u8 = 0x3f;
 
 /// The raw fields of a clause.
-struct Raw {
+pub(super) struct Raw {
     flags: u32,
     try_offset: u32,
     try_length: u32,
@@ -19,12 +19,11 @@ struct Raw {
     value: u32,
 }
 
-/// Reads all sections, which follow the code (II.25.4.5).
+/// Reads all sections, which follow the code (II.25.4.5). `add` gets each clause and its offset.
 pub(super) fn read_sections(
-    body: &mut MethodBody,
     bytes: &[u8],
     code_end: usize,
-    code_size: usize,
+    mut add: impl FnMut(&Raw, usize) -> Result<(), BodyError>,
 ) -> Result<(), BodyError> {
     let truncated = BodyError::new(bytes.len(), BodyErrorKind::Truncated);
     let mut end = code_end;
@@ -52,7 +51,6 @@ pub(super) fn read_sections(
         }
         end = start + 4 + clauses;
         let table = bytes.get(start + 4..end).ok_or(truncated)?;
-        body.code.clauses.reserve(clauses / clause_size);
         for (index, clause) in table.chunks_exact(clause_size).enumerate() {
             let raw = if fat {
                 Raw::fat(clause)
@@ -61,7 +59,7 @@ pub(super) fn read_sections(
             };
             let raw = raw.ok_or(truncated)?;
             let offset = start + 4 + index * clause_size;
-            read_clause(body, &raw, code_size, offset)?;
+            add(&raw, offset)?;
         }
         if kind & SECTION_MORE == 0 {
             return Ok(());
@@ -69,19 +67,15 @@ pub(super) fn read_sections(
     }
 }
 
-fn read_clause(
-    body: &mut MethodBody,
-    raw: &Raw,
-    code_size: usize,
-    offset: usize,
-) -> Result<(), BodyError> {
+/// Adds a clause to freshly decoded code.
+pub(super) fn link_clause(code: &mut Code, raw: &Raw, offset: usize) -> Result<(), BodyError> {
+    let code_size = code.original.size;
     let Some(kind) = ClauseKind::from_flags(raw.flags) else {
         return Err(BodyError::new(
             offset,
             BodyErrorKind::UnknownClause(raw.flags),
         ));
     };
-    let code = &body.code;
     let bound = |at: u64| {
         if at == code_size as u64 {
             return Ok(END);
@@ -91,30 +85,78 @@ fn read_clause(
             let kind = BodyErrorKind::ClauseOutside { end: at };
             return Err(BodyError::new(offset, kind));
         };
-        node_at_offset(code, bound).ok_or(BodyError::new(
+        node_at_offset(&*code, bound).ok_or(BodyError::new(
             offset,
             BodyErrorKind::ClauseInside { bound },
         ))
     };
-    let sum = |start: u32, length: u32| u64::from(start) + u64::from(length);
     let filter = kind == ClauseKind::Filter;
     let bounds = Bounds {
         try_start: bound(u64::from(raw.try_offset))?,
-        try_end: bound(sum(raw.try_offset, raw.try_length))?,
+        try_end: bound(raw.try_end())?,
         filter: if filter {
             Some(bound(u64::from(raw.value))?)
         } else {
             None
         },
         handler_start: bound(u64::from(raw.handler_offset))?,
-        handler_end: bound(sum(raw.handler_offset, raw.handler_length))?,
+        handler_end: bound(raw.handler_end())?,
     };
     let value = if filter { 0 } else { raw.value };
-    body.code.add_clause(kind, (value, false), bounds);
+    code.add_clause(kind, (value, false), bounds);
     Ok(())
 }
 
+/// Adds a clause to flat code; `false` if it is malformed.
+pub(super) fn add_flat_clause(flat: &mut Flat, raw: &Raw) -> bool {
+    let Some(kind) = ClauseKind::from_flags(raw.flags) else {
+        return false;
+    };
+    let (Ok(try_end), Ok(handler_end)) = (raw.try_end().try_into(), raw.handler_end().try_into())
+    else {
+        return false;
+    };
+    let is_filter = kind == ClauseKind::Filter;
+    flat.add_clause(FlatClause {
+        kind,
+        value: if is_filter { 0 } else { raw.value },
+        try_start: raw.try_offset,
+        try_end,
+        filter: match is_filter {
+            true => raw.value,
+            false => raw.handler_offset,
+        },
+        handler_start: raw.handler_offset,
+        handler_end,
+    })
+}
+
+/// Adds a clause of flat code to its nodes.
+pub(super) fn link_flat_clause(code: &mut Code, clause: &FlatClause) {
+    let size = code.original.size as u32;
+    let bound = |at: u32| match at == size {
+        true => END,
+        false => node_at_offset(code, at).unwrap_or(END),
+    };
+    let bounds = Bounds {
+        try_start: bound(clause.try_start),
+        try_end: bound(clause.try_end),
+        filter: (clause.kind == ClauseKind::Filter).then(|| bound(clause.filter)),
+        handler_start: bound(clause.handler_start),
+        handler_end: bound(clause.handler_end),
+    };
+    code.add_clause(clause.kind, (clause.value, false), bounds);
+}
+
 impl Raw {
+    fn try_end(&self) -> u64 {
+        u64::from(self.try_offset) + u64::from(self.try_length)
+    }
+
+    fn handler_end(&self) -> u64 {
+        u64::from(self.handler_offset) + u64::from(self.handler_length)
+    }
+
     fn small(clause: &[u8]) -> Option<Self> {
         let [f0, f1, t0, t1, t, h0, h1, h, v0, v1, v2, v3]: [u8; 12] = *clause.first_chunk()?;
         Some(Self {

@@ -20,7 +20,7 @@ pub use ids::{InstructionId, Label, Position};
 
 pub(crate) use clause::{Bounds, Clause, ClauseKind};
 pub(crate) use ids::Owner;
-pub(crate) use original::{Change, Original, PADDING};
+pub(crate) use original::{Change, Original, PADDING, copy_padded};
 pub(crate) use slots::Slots;
 
 /// The end node.

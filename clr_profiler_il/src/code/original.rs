@@ -83,3 +83,21 @@ impl Original {
         }
     }
 }
+
+/// Copies bytes when [`PADDING`] more may be read and written. Copying all of them at once is
+/// faster than counting when there are few.
+#[inline]
+pub(crate) fn copy_padded(from: &[u8], start: usize, to: &mut [u8], at: usize, length: usize) {
+    if length <= PADDING {
+        let from = from.get(start..).and_then(|rest| rest.first_chunk());
+        let to = to.get_mut(at..).and_then(|rest| rest.first_chunk_mut());
+        if let (Some(from), Some(to)) = (from, to) {
+            let from: &[u8; PADDING] = from;
+            *to = *from;
+        }
+    } else if let Some(from) = from.get(start..start + length)
+        && let Some(to) = to.get_mut(at..at + length)
+    {
+        to.copy_from_slice(from);
+    }
+}

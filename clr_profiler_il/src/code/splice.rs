@@ -15,6 +15,19 @@ pub(crate) struct Spliced {
 }
 
 impl Code {
+    /// Becomes a copy of code without labels and clauses, which was built only by appending.
+    pub(crate) fn copy_straight(&mut self, other: &Self) {
+        self.nodes.clear();
+        let slots = self.nodes.with_room(other.nodes.len(), Node::ALONE);
+        // Links are distances, so that they need no change.
+        for (slot, node) in slots.iter_mut().zip(other.nodes.iter()) {
+            *slot = *node;
+        }
+        self.nodes.extend_to(other.nodes.len());
+        self.prefixes.clone_from(&other.prefixes);
+        self.symbols.clone_from(&other.symbols);
+    }
+
     /// Copies all of `other`, which was built only by appending, in front of a node.
     ///
     /// Labels at its end move to that node; its unplaced labels stay unplaced. Existing labels of

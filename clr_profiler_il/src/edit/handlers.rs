@@ -165,9 +165,8 @@ impl MethodBody {
             handler_end,
         };
         let clause = Clause::new(&mut self.code, kind, value, bounds);
-        self.code
-            .clauses
-            .insert(index.min(self.code.clauses.len()), clause);
+        let clauses = &mut self.code.clauses;
+        clauses.insert(index.min(clauses.len()), clause);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 use super::insert::check;
 use super::{EditError, Labels, NotInstrumentable, Side};
-use crate::body::{Layout, MethodBody};
+use crate::body::{EncodeBuffers, Layout, MethodBody};
+use crate::flat::Flat;
 use crate::fragment::Fragment;
 use crate::opcode::Opcode;
 
@@ -46,6 +47,14 @@ impl MethodBody {
     pub fn prologue(&mut self, fragment: &Fragment) -> Result<(), EditError> {
         check(fragment, &[])?;
         let before = self.added_stack;
+        let flat = self.code.unread_flat();
+        if flat.is_some_and(|flat| flat.plan_prologue(&fragment.code)) {
+            let left = u32::try_from(fragment.stack_change()).unwrap_or(0);
+            self.added_stack.left = before.left.saturating_add(left);
+            self.added_stack.at_entry = before.at_entry.max(fragment.stack_need());
+            return Ok(());
+        }
+        self.code.settle();
         // The end, if there are no instructions.
         let first = self.code.first();
         self.insert_checked(first, (Labels::Stay, Side::WithPrevious), fragment, &[]);
@@ -64,6 +73,17 @@ impl MethodBody {
     /// is then unchanged.
     pub fn before_ret(&mut self, fragment: &Fragment) -> Result<(), EditError> {
         check(fragment, &[])?;
+        let flat = self.code.unread_flat();
+        if let Some(count) = flat.and_then(|flat| flat.plan_epilogue(&fragment.code)) {
+            if count > 0 {
+                let left = u32::try_from(fragment.stack_change()).unwrap_or(0);
+                let added = &mut self.added_stack;
+                added.left = added.left.saturating_add(left);
+                added.above = added.above.max(fragment.stack_need());
+            }
+            return Ok(());
+        }
+        self.code.settle();
         let mut rets = std::mem::take(&mut self.scratch);
         let returns = self.find_rets(&mut rets);
         if returns.is_ok() {
@@ -165,13 +185,38 @@ impl MethodBody {
     #[must_use]
     #[doc(alias = "SetILInstrumentedCodeMap")]
     pub fn instrumented_code_map(&self) -> Vec<OffsetPair> {
+        if let Some(flat) = self.code.flat()
+            && flat.write(&mut Vec::new())
+        {
+            return flat_map(flat);
+        }
         let mut layout = Layout::default();
         layout.compute(&self.code);
-        let mut map = Vec::with_capacity(self.len());
+        self.map_in(&layout)
+    }
+
+    /// The [`instrumented_code_map`](Self::instrumented_code_map) of a body that was just encoded with
+    /// these buffers, which know the offsets. If it was not, or was changed since, the offsets are
+    /// meaningless.
+    #[must_use]
+    pub fn encoded_code_map(&self, buffers: &EncodeBuffers) -> Vec<OffsetPair> {
+        if let Some(flat) = self.code.flat()
+            && buffers.is_flat
+        {
+            return flat_map(flat);
+        }
+        self.map_in(&buffers.layout)
+    }
+
+    fn map_in(&self, layout: &Layout) -> Vec<OffsetPair> {
+        // Each inexact entry has at least one inserted instruction, each exact one a decoded one.
+        let mut map = Vec::with_capacity(self.code.nodes.len());
         // The start of inserted code that leads here.
         let mut inserted = None;
+        let mut segment = 0;
         for instruction in self.instructions() {
-            let new = layout.offset(&self.code, instruction.id.0);
+            let (id, node) = (instruction.id.0, instruction.node);
+            let new = layout.next_offset(&self.code, &mut segment, id, node);
             let Some(old) = instruction.original_offset() else {
                 inserted = match instruction.opcode().ends_block() {
                     true => None,
@@ -185,6 +230,13 @@ impl MethodBody {
         }
         map
     }
+}
+
+/// The map of flat code.
+fn flat_map(flat: &Flat) -> Vec<OffsetPair> {
+    let mut map = Vec::with_capacity(flat.count());
+    flat.each_offset(|old, new, is_exact| map.push(OffsetPair { old, new, is_exact }));
+    map
 }
 
 #[cfg(test)]

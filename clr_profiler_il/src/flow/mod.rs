@@ -25,7 +25,7 @@ use crate::instruction::Instruction;
 
 pub(crate) use effect::{Effect, call_shape, effect, effect_of};
 pub(crate) use in_order::{InOrder, in_order};
-pub(crate) use paths::along_paths;
+pub(crate) use paths::{PathsMemory, along_paths};
 pub(crate) use ranks::Ranks;
 pub(crate) use regions::{Fault, OUTSIDE, RegionKind, Regions};
 
@@ -78,13 +78,25 @@ pub(crate) trait Domain {
 }
 
 /// The stacks on arrival, by node or by label.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arrivals<S>(Vec<Option<S>>);
+
+impl<S> Default for Arrivals<S> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
 
 impl<S: Copy> Arrivals<S> {
     /// No stack is known yet for any of the nodes.
     fn at(nodes: usize) -> Self {
         Self(vec![None; nodes])
+    }
+
+    /// As [`at`](Self::at), in the same memory.
+    fn restart(&mut self, nodes: usize) {
+        self.0.clear();
+        self.0.resize(nodes, None);
     }
 
     pub(crate) fn get(&self, index: u32) -> Option<S> {

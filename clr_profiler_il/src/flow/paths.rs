@@ -4,9 +4,9 @@ use super::{Arrivals, At, Domain, Walk};
 use crate::code::{ClauseKind, Code, END, NONE, UNPLACED};
 use crate::instruction::InstructionId;
 
-/// The state of a walk along all paths.
-struct Paths<'c, S> {
-    code: &'c Code,
+/// The reusable memory of a walk along all paths.
+#[derive(Clone, Debug)]
+pub(crate) struct PathsMemory<S> {
     arrivals: Arrivals<S>,
     /// Nodes whose stack has not been followed yet.
     waiting: Vec<u32>,
@@ -14,17 +14,48 @@ struct Paths<'c, S> {
     tries: Vec<(u32, usize)>,
 }
 
+impl<S> Default for PathsMemory<S> {
+    fn default() -> Self {
+        Self {
+            arrivals: Arrivals::default(),
+            waiting: Vec::new(),
+            tries: Vec::new(),
+        }
+    }
+}
+
+/// The state of a walk along all paths.
+struct Paths<'c, S> {
+    code: &'c Code,
+    arrivals: &'c mut Arrivals<S>,
+    waiting: &'c mut Vec<u32>,
+    tries: &'c mut Vec<(u32, usize)>,
+}
+
 /// Runs a domain along every path of control; repeats where a join changes a stack.
-pub(crate) fn along_paths<D: Domain>(code: &Code, domain: &mut D) -> Walk<D, ()> {
+pub(crate) fn along_paths<D: Domain>(
+    code: &Code,
+    memory: &mut PathsMemory<D::Stack>,
+    domain: &mut D,
+) -> Walk<D, ()> {
     let tries = code.clauses.iter().enumerate();
     let tries = tries.map(|(index, clause)| (code.node_of(clause.try_start), index));
+    let PathsMemory {
+        arrivals,
+        waiting,
+        tries: sorted,
+    } = memory;
+    arrivals.restart(code.nodes.len());
+    waiting.clear();
+    sorted.clear();
+    sorted.extend(tries);
+    sorted.sort_unstable();
     let mut paths = Paths {
         code,
-        arrivals: Arrivals::at(code.nodes.len()),
-        waiting: Vec::new(),
-        tries: tries.collect(),
+        arrivals,
+        waiting,
+        tries: sorted,
     };
-    paths.tries.sort_unstable();
     paths.enter(code.first(), || D::EMPTY);
     while let Some(node) = paths.waiting.pop() {
         paths.block(node, domain)?;
@@ -48,11 +79,14 @@ impl<S: Copy + PartialEq> Paths<'_, S> {
             let Some(after) = domain.step(at, stack)? else {
                 break;
             };
-            for target in instruction.targets() {
-                self.go(at, self.code.node_of(target), after, domain)?;
+            let opcode = instruction.opcode();
+            if opcode.has_targets() {
+                for target in instruction.targets() {
+                    self.go(at, self.code.node_of(target), after, domain)?;
+                }
             }
             let next = self.code.next(index);
-            if instruction.opcode().ends_block() || next == END {
+            if opcode.ends_block() || next == END {
                 break;
             }
             // Targets of branches and bounds of regions have labels.

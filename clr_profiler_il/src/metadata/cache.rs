@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::signature::{MethodSig, TypeSig};
-use crate::symbol::TypeKind;
-use crate::token::{Token, TypeToken};
+use crate::signature::TypeSig;
+use crate::symbol::{ResolvedField, ResolvedMethod, TypeKind};
+use crate::token::{HashTokens, Token, TypeToken};
 
 /// The maximum number of entries of a cache: all methods of a large module refer to some ten
 /// thousand tokens.
@@ -17,11 +17,10 @@ const LIMIT: usize = 8192;
 /// The meaning of a token never changes: additions to the metadata have new tokens.
 #[derive(Debug, Default)]
 pub struct ResolutionCache {
-    pub(super) methods: Cache<Token, Option<MethodSig>>,
-    /// The types of fields.
-    pub(super) fields: Cache<Token, Option<TypeSig>>,
+    pub(super) methods: Cache<Token, Option<Arc<ResolvedMethod>>>,
+    pub(super) fields: Cache<Token, Option<Arc<ResolvedField>>>,
     pub(super) types: Cache<Token, Option<TypeSig>>,
-    /// The types that declare methods.
+    /// The types that declare members whose signatures are not known.
     pub(super) owners: Cache<Token, Option<TypeSig>>,
     pub(super) kinds: Cache<TypeToken, Option<TypeKind>>,
     /// Whether types are value types.
@@ -29,13 +28,32 @@ pub struct ResolutionCache {
     pub(super) constructors: Cache<Token, bool>,
 }
 
-/// A cache that any thread can use. It holds several thousand entries.
-pub struct Cache<K, V>(Mutex<HashMap<K, V>>);
+impl ResolutionCache {
+    /// The bytes of the entries.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.methods.held_bytes()
+            + self.fields.held_bytes()
+            + self.types.held_bytes()
+            + self.owners.held_bytes()
+            + self.kinds.held_bytes()
+            + self.values.held_bytes()
+            + self.constructors.held_bytes()
+    }
+}
+
+/// A cache that any thread can use. It holds several thousand entries. Its keys are tokens.
+pub struct Cache<K, V>(Mutex<HashMap<K, V, HashTokens>>);
 
 impl<K, V> Cache<K, V> {
     /// The entries. Each change is a single step, so a panic leaves them consistent.
-    fn kept(&self) -> MutexGuard<'_, HashMap<K, V>> {
+    fn kept(&self) -> MutexGuard<'_, HashMap<K, V, HashTokens>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of the entries, without the values to which they refer.
+    pub fn held_bytes(&self) -> usize {
+        self.kept().capacity() * size_of::<(K, V)>()
     }
 }
 

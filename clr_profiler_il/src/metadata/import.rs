@@ -70,6 +70,23 @@ pub struct TokenCache {
     method_specs: HashMap<(Token, Vec<u8>), Token>,
 }
 
+impl TokenCache {
+    /// The bytes of the entries, without the names in symbols.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        let names = self.types.keys().map(|name| name.len());
+        let blobs = self.stand_alone.keys().chain(self.type_specs.keys());
+        let blobs = blobs.chain(self.method_specs.keys().map(|(_, blob)| blob));
+        self.types.capacity() * size_of::<(Box<str>, TypeToken)>()
+            + names.sum::<usize>()
+            + self.symbols.capacity() * size_of::<(Symbol, Token)>()
+            + self.stand_alone.capacity() * size_of::<(Vec<u8>, Token)>()
+            + self.type_specs.capacity() * size_of::<(Vec<u8>, TypeToken)>()
+            + self.method_specs.capacity() * size_of::<(Token, Vec<u8>, Token)>()
+            + blobs.map(Vec::len).sum::<usize>()
+    }
+}
+
 /// Resolves symbols to tokens, and the types of symbols to those of the module.
 #[derive(Debug)]
 pub struct Importer<'a, E> {

@@ -29,7 +29,51 @@ pub struct Member {
     pub signature: Vec<u8>,
 }
 
+impl Member {
+    fn view(&self) -> MemberView<'_> {
+        MemberView {
+            parent: self.parent,
+            name: &self.name,
+            signature: &self.signature,
+        }
+    }
+}
+
+/// A [`Member`] whose name and signature are borrowed from the metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberView<'a> {
+    /// The type that declares it, by any kind of type token.
+    pub parent: Token,
+    /// Its name.
+    pub name: &'a str,
+    /// The blob of its signature.
+    pub signature: &'a [u8],
+}
+
+/// The name of a type, borrowed from the metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeNameView<'a> {
+    /// The namespace; empty if `name` is the full name, or the type has no namespace.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+}
+
+impl<'a> TypeNameView<'a> {
+    /// The name of a type in the namespace `System`; `None` for any other.
+    fn in_system(self) -> Option<&'a str> {
+        match self.namespace {
+            "" => self.name.strip_prefix("System."),
+            "System" => Some(self.name),
+            _ => None,
+        }
+    }
+}
+
 /// Read access to the metadata of one module. `None` if there is no such row.
+///
+/// The methods whose names begin with `with_` read a row without copying it. A [`MetadataResolver`]
+/// calls these; by default they call the others.
 pub trait Tables {
     /// The method or field of a `MethodDef`, `FieldDef` or `MemberRef`.
     fn member(&self, token: Token) -> Option<Member>;
@@ -49,6 +93,38 @@ pub trait Tables {
 
     /// Whether the module is the core library, which defines the primitives.
     fn is_core_library(&self) -> bool;
+
+    /// Reads the row that [`member`](Self::member) returns.
+    fn with_member<R>(&self, token: Token, read: impl FnOnce(MemberView<'_>) -> R) -> Option<R> {
+        Some(read(self.member(token)?.view()))
+    }
+
+    /// Reads the row that [`method_spec`](Self::method_spec) returns.
+    fn with_method_spec<R>(&self, token: Token, read: impl FnOnce(Token, &[u8]) -> R) -> Option<R> {
+        let (generic, arguments) = self.method_spec(token)?;
+        Some(read(generic, &arguments))
+    }
+
+    /// Reads the blob that [`stand_alone_sig`](Self::stand_alone_sig) returns.
+    fn with_stand_alone_sig<R>(&self, token: Token, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        Some(read(&self.stand_alone_sig(token)?))
+    }
+
+    /// Reads the blob that [`type_spec`](Self::type_spec) returns.
+    fn with_type_spec<R>(&self, token: Token, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        Some(read(&self.type_spec(token)?))
+    }
+
+    /// Reads the row that [`type_name`](Self::type_name) returns.
+    fn with_type_name<R>(
+        &self,
+        token: Token,
+        read: impl FnOnce(TypeNameView<'_>, Token) -> R,
+    ) -> Option<R> {
+        let (name, other) = self.type_name(token)?;
+        let (namespace, name) = ("", name.as_str());
+        Some(read(TypeNameView { namespace, name }, other))
+    }
 }
 
 /// The resolution scope of the types of an assembly.

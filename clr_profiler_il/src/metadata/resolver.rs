@@ -1,6 +1,8 @@
-use super::{ResolutionCache, Tables};
+use std::sync::Arc;
+
+use super::{MemberView, ResolutionCache, Tables, TypeNameView};
 use crate::signature::{FieldSig, LocalsSig, MethodSig, MethodSpecSig, TypeSig, TypeSpecSig};
-use crate::symbol::{Reference, Resolver, Symbol, TypeKind};
+use crate::symbol::{Reference, ResolvedField, ResolvedMethod, Resolver, Symbol, TypeKind};
 use crate::token::{Token, TokenTable, TypeDef, TypeToken};
 
 /// Resolves the tokens of one module; resolves symbols only as far as their text tells.
@@ -10,6 +12,26 @@ pub struct MetadataResolver<'a, T> {
     cache: &'a ResolutionCache,
 }
 
+/// The base type of a type, as far as it decides on the kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base {
+    Enum,
+    ValueType,
+    Other,
+}
+
+fn is_enum(name: TypeNameView<'_>, _base: Token) -> bool {
+    name.in_system() == Some("Enum")
+}
+
+/// The generic arguments of the type that declares a member.
+fn type_arguments(declaring_type: Option<&TypeSig>) -> &[TypeSig] {
+    match declaring_type {
+        Some(TypeSig::GenericInstance { arguments, .. }) => arguments,
+        _ => &[],
+    }
+}
+
 impl<'a, T: Tables> MetadataResolver<'a, T> {
     /// A resolver for a module with these cached results.
     #[must_use]
@@ -17,26 +39,11 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
         Self { tables, cache }
     }
 
-    fn type_spec(&self, token: Token) -> Option<TypeSig> {
-        let blob = self.tables.type_spec(token)?;
-        Some(TypeSpecSig::parse(&blob).ok()?.type_sig)
-    }
-
-    /// The generic arguments of the type that declares a member.
-    fn type_arguments(&self, parent: Token) -> Vec<TypeSig> {
-        if parent.table() != TokenTable::TYPE_SPEC {
-            return Vec::new();
-        }
-        match self.type_spec(parent) {
-            Some(TypeSig::GenericInstance { arguments, .. }) => arguments,
-            _ => Vec::new(),
-        }
-    }
-
-    fn find_method(&self, token: Token) -> Option<MethodSig> {
+    fn find_method(&self, token: Token) -> Option<ResolvedMethod> {
         let (token, method_arguments) = if token.table() == TokenTable::METHOD_SPEC {
-            let (generic, blob) = self.tables.method_spec(token)?;
-            (generic, MethodSpecSig::parse(&blob).ok()?.arguments)
+            let read = |generic, blob: &[u8]| Some((generic, MethodSpecSig::parse(blob).ok()?));
+            let (generic, spec) = self.tables.with_method_spec(token, read)??;
+            (generic, spec.arguments)
         } else {
             (token, Vec::new())
         };
@@ -44,11 +51,40 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
         if !is_method {
             return None;
         }
-        let member = self.tables.member(token)?;
-        let method = MethodSig::parse(&member.signature).ok()?;
-        let type_arguments = self.type_arguments(member.parent);
-        // Substitutes both at once: the arguments are in terms of the caller's own parameters.
-        Some(method.substitute(&type_arguments, &method_arguments))
+        let (parent, signature) = self.tables.with_member(token, |member| {
+            Some((member.parent, MethodSig::parse(member.signature).ok()?))
+        })??;
+        let declaring_type = self.type_of(parent);
+        let type_arguments = type_arguments(declaring_type.as_ref());
+        let is_open = type_arguments.is_empty() && method_arguments.is_empty();
+        let signature = match is_open {
+            true => signature,
+            // Substitutes both at once: the arguments are in terms of the caller's own parameters.
+            false => signature.substitute(type_arguments, &method_arguments),
+        };
+        Some(ResolvedMethod::new(signature, declaring_type))
+    }
+
+    fn find_field(&self, token: Token) -> Option<ResolvedField> {
+        let (parent, field) = self.tables.with_member(token, |member| {
+            Some((member.parent, FieldSig::parse(member.signature).ok()?))
+        })??;
+        let declaring_type = self.type_of(parent);
+        let field_type = match type_arguments(declaring_type.as_ref()) {
+            [] => field.field_type,
+            arguments => field.substitute(arguments).field_type,
+        };
+        Some(ResolvedField::new(field_type, declaring_type))
+    }
+
+    fn known_method(&self, token: Token) -> Option<Arc<ResolvedMethod>> {
+        let find = || self.find_method(token).map(Arc::new);
+        self.cache.methods.get(token, find)
+    }
+
+    fn known_field(&self, token: Token) -> Option<Arc<ResolvedField>> {
+        let find = || self.find_field(token).map(Arc::new);
+        self.cache.fields.get(token, find)
     }
 
     /// Whether a type that the module defines is a value type.
@@ -58,17 +94,26 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
     }
 
     fn find_whether_value_type(&self, class: Token) -> Option<bool> {
-        let (name, base) = self.tables.type_name(class)?;
-        if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
-            return Some(false);
-        }
-        let (base, _) = self.tables.type_name(base)?;
-        // `System.Enum` derives from `System.ValueType`, but is a class.
-        Some(match base.as_str() {
-            "System.Enum" => true,
-            "System.ValueType" => name != "System.Enum",
-            _ => false,
+        Some(match self.base_of(class)? {
+            // `System.Enum` derives from `System.ValueType`, but is a class.
+            Base::Enum => true,
+            Base::ValueType => !self.tables.with_type_name(class, is_enum)?,
+            Base::Other => false,
         })
+    }
+
+    /// The base type of a type that the module defines.
+    fn base_of(&self, class: Token) -> Option<Base> {
+        let base = self.tables.with_type_name(class, |_, base| base)?;
+        if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
+            return Some(Base::Other);
+        }
+        self.tables
+            .with_type_name(base, |name, _| match name.in_system() {
+                Some("Enum") => Base::Enum,
+                Some("ValueType") => Base::ValueType,
+                _ => Base::Other,
+            })
     }
 
     /// The type of a `TypeDef`, `TypeRef` or `TypeSpec`, as far as this module knows it.
@@ -79,11 +124,14 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
 
     fn find_type(&self, token: Token) -> Option<TypeSig> {
         if token.table() == TokenTable::TYPE_SPEC {
-            return self.type_spec(token);
+            let read = |blob: &[u8]| Some(TypeSpecSig::parse(blob).ok()?.type_sig);
+            return self.tables.with_type_spec(token, read)?;
         }
         let class = TypeToken::try_from(token).ok()?;
+        let primitive = self.tables.with_type_name(token, |name, _| {
+            TypeSig::from_system_class(name.in_system()?)
+        })?;
         if let TypeToken::Def(_) = class {
-            let primitive = TypeSig::from_primitive_class(&self.tables.type_name(token)?.0);
             if primitive.is_some() && self.tables.is_core_library() {
                 return primitive;
             }
@@ -94,7 +142,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
             });
         }
         // Whether a type of another module is a value type is not known here.
-        TypeSig::from_primitive_class(&self.tables.type_name(token)?.0)
+        primitive
     }
 
     /// A type of the module as its own code sees it: for a generic type, the instance over its own
@@ -124,10 +172,7 @@ impl<'a, T: Tables> MetadataResolver<'a, T> {
 impl<T: Tables> Resolver for MetadataResolver<'_, T> {
     fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
         match method {
-            Reference::Token(token) => {
-                let methods = &self.cache.methods;
-                methods.get(token, || self.find_method(token))
-            }
+            Reference::Token(token) => Some(self.known_method(token)?.signature.clone()),
             Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
             Reference::Symbol(_) => None,
         }
@@ -135,7 +180,10 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
 
     fn signature(&self, signature: Reference<'_>) -> Option<MethodSig> {
         match signature {
-            Reference::Token(token) => MethodSig::parse(&self.tables.stand_alone_sig(token)?).ok(),
+            Reference::Token(token) => {
+                let read = |blob: &[u8]| MethodSig::parse(blob).ok();
+                self.tables.with_stand_alone_sig(token, read)?
+            }
             Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
             Reference::Symbol(_) => None,
         }
@@ -145,12 +193,7 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
         let Reference::Token(token) = field else {
             return None;
         };
-        self.cache.fields.get(token, || {
-            let member = self.tables.member(token)?;
-            let field = FieldSig::parse(&member.signature).ok()?;
-            let arguments = self.type_arguments(member.parent);
-            Some(field.substitute(&arguments).field_type)
-        })
+        Some(self.known_field(token)?.field_type.clone())
     }
 
     fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
@@ -166,15 +209,11 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
             return None;
         };
         self.cache.kinds.get(name, || {
-            let (_, base) = self.tables.type_name(class.into())?;
-            if base.is_nil() || base.table() == TokenTable::TYPE_SPEC {
-                return Some(TypeKind::Class);
-            }
-            let (base, _) = self.tables.type_name(base)?;
-            match base.as_str() {
+            let class = Token::from(class);
+            match self.base_of(class)? {
                 // The underlying type is not resolved.
-                "System.Enum" => None,
-                _ if self.is_value_type(class.into())? => Some(TypeKind::ValueType),
+                Base::Enum => None,
+                _ if self.is_value_type(class)? => Some(TypeKind::ValueType),
                 _ => Some(TypeKind::Class),
             }
         })
@@ -186,10 +225,13 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
         };
         self.cache.owners.get(token, || {
             let generic = match token.table() {
-                TokenTable::METHOD_SPEC => self.tables.method_spec(token)?.0,
+                TokenTable::METHOD_SPEC => {
+                    self.tables.with_method_spec(token, |generic, _| generic)?
+                }
                 _ => token,
             };
-            self.type_of(self.tables.member(generic)?.parent)
+            let parent = self.tables.with_member(generic, |member| member.parent)?;
+            self.type_of(parent)
         })
     }
 
@@ -201,8 +243,8 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
                 let constructors = &self.cache.constructors;
                 is_method
                     && constructors.get(token, || {
-                        let member = self.tables.member(token);
-                        member.is_some_and(|member| member.name == ".ctor")
+                        let is_constructor = |member: MemberView<'_>| member.name == ".ctor";
+                        self.tables.with_member(token, is_constructor) == Some(true)
                     })
             }
             Reference::Symbol(Symbol::Method(method)) => &*method.name == ".ctor",
@@ -211,6 +253,24 @@ impl<T: Tables> Resolver for MetadataResolver<'_, T> {
     }
 
     fn locals(&self, token: Token) -> Option<LocalsSig> {
-        LocalsSig::parse(&self.tables.stand_alone_sig(token)?).ok()
+        let read = |blob: &[u8]| LocalsSig::parse(blob).ok();
+        self.tables.with_stand_alone_sig(token, read)?
+    }
+
+    fn resolved_method(&self, method: Reference<'_>) -> Option<Arc<ResolvedMethod>> {
+        match method {
+            Reference::Token(token) => self.known_method(token),
+            Reference::Symbol(_) => {
+                let signature = self.method(method)?;
+                Some(Arc::new(ResolvedMethod::new(signature, None)))
+            }
+        }
+    }
+
+    fn resolved_field(&self, field: Reference<'_>) -> Option<Arc<ResolvedField>> {
+        match field {
+            Reference::Token(token) => self.known_field(token),
+            Reference::Symbol(_) => None,
+        }
     }
 }

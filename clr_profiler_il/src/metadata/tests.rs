@@ -220,6 +220,25 @@ fn what_a_symbol_becomes_means_what_the_symbol_says() {
         Some(node)
     );
     assert!(!resolver.is_constructor(Reference::Token(method)));
+    for (index, member) in [method, head].into_iter().enumerate() {
+        let member = Reference::Token(member);
+        let whole = match index {
+            0 => {
+                let whole = resolver.resolved_method(member).unwrap();
+                assert_eq!(resolver.method(member), Some(whole.signature.clone()));
+                assert!(resolver.resolved_field(member).is_none());
+                whole.declaring_type.clone()
+            }
+            _ => {
+                let whole = resolver.resolved_field(member).unwrap();
+                assert_eq!(resolver.field(member), Some(whole.field_type.clone()));
+                assert!(resolver.resolved_method(member).is_none());
+                whole.declaring_type.clone()
+            }
+        };
+        assert_eq!(resolver.declaring_type(member), whole);
+        assert!(whole.is_some());
+    }
     let arguments = MethodSpecSig::parse(&rows.method_specs[0].1).unwrap();
     assert_eq!(arguments.arguments, [TypeSig::Object]);
 }
@@ -306,4 +325,24 @@ fn a_type_is_what_it_derives_from() {
     assert_eq!(resolver.own_instance(own, 2), pair);
     assert_eq!(resolver.own_instance(own, 0), TypeSig::ValueType(point));
     assert!(!resolver.is_in_value_type(class(9).token()));
+}
+
+#[test]
+fn a_name_is_in_system_with_its_namespace_alone_or_as_a_whole() {
+    let name = |namespace, name| TypeNameView { namespace, name }.in_system();
+    assert_eq!(name("System", "Enum"), Some("Enum"));
+    assert_eq!(name("", "System.Enum"), Some("Enum"));
+    for (namespace, other) in [
+        ("", "Enum"),
+        ("", "SystemEnum"),
+        ("System.IO", "Enum"),
+        ("Systems", "Enum"),
+    ] {
+        assert_eq!(name(namespace, other), None);
+    }
+    for (class, primitive) in [("Int32", Some(TypeSig::I4)), ("Int", None), ("", None)] {
+        assert_eq!(TypeSig::from_system_class(class), primitive);
+        let whole = format!("System.{class}");
+        assert_eq!(TypeSig::from_primitive_class(&whole), primitive);
+    }
 }

@@ -190,6 +190,15 @@ impl Opcode {
         }
     }
 
+    /// Whether it has a target, or a table of them.
+    #[inline]
+    pub(crate) const fn has_targets(self) -> bool {
+        matches!(
+            self.operand_kind(),
+            OperandKind::Target | OperandKind::ShortTarget | OperandKind::Switch
+        )
+    }
+
     /// Whether it leaves the method: `ret` or `jmp`.
     #[inline]
     pub(crate) const fn is_exit(self) -> bool {

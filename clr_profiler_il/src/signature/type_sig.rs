@@ -200,6 +200,17 @@ macro_rules! primitives {
                 }
             }
 
+            /// The full name of the type of the core library that a C# keyword names.
+            #[cfg(feature = "patterns")]
+            pub(crate) fn class_of_keyword(keyword: &str) -> Option<&'static str> {
+                match keyword {
+                    $($keyword => Some($name),)*
+                    // Has no element type of its own.
+                    "decimal" => Some("System.Decimal"),
+                    _ => None,
+                }
+            }
+
             /// The primitive of a type of the core library, by the full name of the type.
             #[must_use]
             pub fn from_primitive_class(name: &str) -> Option<Self> {
@@ -207,6 +218,17 @@ macro_rules! primitives {
                     $($name => Some(Self::$variant),)*
                     _ => None,
                 }
+            }
+
+            /// As [`from_primitive_class`](Self::from_primitive_class), by the name without `System.`.
+            #[cfg(feature = "bodies")]
+            pub(crate) fn from_system_class(class: &str) -> Option<Self> {
+                $(
+                    if $name.strip_prefix("System.") == Some(class) {
+                        return Some(Self::$variant);
+                    }
+                )*
+                None
             }
 
             /// The primitive with this C# keyword or `ilasm` name, if that is a single word.

@@ -39,7 +39,7 @@
 //!
 //! [`MethodSymbol::new`] takes any text; [`MethodSymbol::check`] tests whether it can be parsed.
 
-mod path;
+mod names;
 mod shape;
 mod text;
 mod tokens;
@@ -49,10 +49,12 @@ use std::fmt;
 use crate::signature::{MethodSig, TokenNames};
 use crate::token::Token;
 
-pub use path::{MethodPath, MethodPathError};
+pub use names::Names;
 pub use shape::CallShape;
 pub(crate) use text::{field_symbol, method_symbol, type_symbol};
-pub use tokens::{NoTokens, Resolver, TokenSource, TypeKind, UnresolvedSymbol};
+pub use tokens::{
+    NoTokens, ResolvedField, ResolvedMethod, Resolver, TokenSource, TypeKind, UnresolvedSymbol,
+};
 
 /// A type by its name, `[System.Runtime]System.Exception/Nested` without quotes, or by the text of a
 /// signature: ``class [System.Collections]System.Collections.Generic.List`1<int>``, `!0[]`.

@@ -1,5 +1,6 @@
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use super::{CallShape, FieldSymbol, MethodSymbol, Reference, Symbol, TypeSymbol};
 use crate::signature::{LocalsSig, MethodSig, TypeSig};
@@ -159,6 +160,48 @@ pub enum TypeKind {
     Enum(TypeSig),
 }
 
+/// A method with the type that declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedMethod {
+    /// The result of [`Resolver::method`].
+    pub signature: MethodSig,
+    /// The result of [`Resolver::declaring_type`].
+    pub declaring_type: Option<TypeSig>,
+}
+
+impl ResolvedMethod {
+    /// A method with this signature.
+    #[must_use]
+    pub const fn new(signature: MethodSig, declaring_type: Option<TypeSig>) -> Self {
+        Self {
+            signature,
+            declaring_type,
+        }
+    }
+}
+
+/// A field with the type that declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedField {
+    /// The result of [`Resolver::field`].
+    pub field_type: TypeSig,
+    /// The result of [`Resolver::declaring_type`].
+    pub declaring_type: Option<TypeSig>,
+}
+
+impl ResolvedField {
+    /// A field of this type.
+    #[must_use]
+    pub const fn new(field_type: TypeSig, declaring_type: Option<TypeSig>) -> Self {
+        Self {
+            field_type,
+            declaring_type,
+        }
+    }
+}
+
 /// Returns the meaning of the tokens and symbols in one module's bodies.
 ///
 /// Exact stack depths need the shapes of calls; checking the kinds of values needs types too.
@@ -213,6 +256,23 @@ pub trait Resolver {
         None
     }
 
+    /// The results of [`method`](Self::method) and [`declaring_type`](Self::declaring_type) at once;
+    /// `None` if the first is. The verifier calls this for each call in a body, so a resolver with a
+    /// cache should return the cached value.
+    fn resolved_method(&self, method: Reference<'_>) -> Option<Arc<ResolvedMethod>> {
+        let signature = self.method(method)?;
+        let declaring_type = self.declaring_type(method);
+        Some(Arc::new(ResolvedMethod::new(signature, declaring_type)))
+    }
+
+    /// The results of [`field`](Self::field) and [`declaring_type`](Self::declaring_type) at once;
+    /// `None` if the first is.
+    fn resolved_field(&self, field: Reference<'_>) -> Option<Arc<ResolvedField>> {
+        let field_type = self.field(field)?;
+        let declaring_type = self.declaring_type(field);
+        Some(Arc::new(ResolvedField::new(field_type, declaring_type)))
+    }
+
     /// The shape of the call of a method; possibly cheaper to resolve than the whole signature.
     fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
         self.method(method).as_ref().map(CallShape::from)
@@ -234,6 +294,8 @@ impl<R: Resolver + ?Sized> Resolver for &R {
         declaring_type(member: Reference<'_>) -> Option<TypeSig>;
         is_constructor(method: Reference<'_>) -> bool;
         locals(token: Token) -> Option<LocalsSig>;
+        resolved_method(method: Reference<'_>) -> Option<Arc<ResolvedMethod>>;
+        resolved_field(field: Reference<'_>) -> Option<Arc<ResolvedField>>;
         method_shape(method: Reference<'_>) -> Option<CallShape>;
         signature_shape(signature: Reference<'_>) -> Option<CallShape>;
     }

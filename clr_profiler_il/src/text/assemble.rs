@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use crate::body::MethodBody;
+use crate::body::{LazyCode, MethodBody};
 use crate::code::{Bounds, ClauseKind, END, UNPLACED};
 use crate::fragment::Fragment;
 use crate::instruction::Label;
@@ -112,7 +112,7 @@ impl MethodBody {
         }
         let header = assembler.header.take().unwrap_or_default();
         let mut body = Self::new();
-        body.code = assembler.out.code;
+        body.code = LazyCode::new(assembler.out.code);
         body.set_max_stack(header.max_stack);
         body.set_init_locals(header.init_locals);
         body.locals.token = header.locals_token;

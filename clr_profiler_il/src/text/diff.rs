@@ -2,10 +2,11 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::Hash;
 
-use super::print::{PositionNames, Printer};
+use super::print::{Naming, PositionNames, Printer};
 use crate::body::{Layout, MethodBody};
 use crate::code::{Clause, END, UNPLACED};
 use crate::instruction::{Instruction, Label};
+use crate::symbol::Names;
 
 /// Shows the effect of a rewrite on a body: kept lines start with ` `, removed ones with `-`, added
 /// ones with `+`.
@@ -55,18 +56,37 @@ pub fn diff<'a>(before: &'a MethodBody, after: &'a MethodBody) -> BodyDiff<'a> {
         before,
         after,
         context: None,
+        naming: Naming(None),
     }
 }
 
 /// The difference between two bodies, for printing; created by [`diff`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct BodyDiff<'a> {
     before: &'a MethodBody,
     after: &'a MethodBody,
     context: Option<usize>,
+    naming: Naming<'a>,
 }
 
-impl BodyDiff<'_> {
+impl fmt::Debug for BodyDiff<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BodyDiff")
+            .field("before", self.before)
+            .field("after", self.after)
+            .field("context", &self.context)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> BodyDiff<'a> {
+    /// Prints names instead of tokens.
+    #[must_use]
+    pub const fn named(mut self, names: &'a dyn Names) -> Self {
+        self.naming = Naming(Some(names));
+        self
+    }
+
     /// Omits unchanged lines, except this many before and after each change.
     #[must_use]
     pub const fn context(mut self, lines: usize) -> Self {
@@ -77,14 +97,14 @@ impl BodyDiff<'_> {
     /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let lines = lines(self.before, self.after);
+        let lines = lines(self.before, self.after, self.naming);
         lines.iter().all(|line| line.mark == ' ')
     }
 }
 
 impl fmt::Display for BodyDiff<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = lines(self.before, self.after);
+        let lines = lines(self.before, self.after, self.naming);
         let shown = self.context.map(|context| near_changes(&lines, context));
         let mut gap = false;
         for (index, Line { mark, text }) in lines.iter().enumerate() {
@@ -193,12 +213,12 @@ fn align<K: Copy + Eq + Hash>(before: Vec<Item<K>>, after: Vec<Item<K>>, out: &m
 }
 
 /// The names of labels in both bodies, by node.
-struct Names {
+struct Labels {
     before: HashMap<u32, String>,
     after: HashMap<u32, String>,
 }
 
-impl Names {
+impl Labels {
     fn new(before: &MethodBody, after: &MethodBody) -> Self {
         let mut layout = Layout::default();
         layout.compute(&before.code);
@@ -243,8 +263,12 @@ fn targets(body: &MethodBody) -> HashSet<u32> {
 }
 
 /// The instructions, and a line for the end if it is a target.
-fn instructions(body: &MethodBody, names: &HashMap<u32, String>) -> Vec<Item<Identity>> {
-    let printer = Printer::new(&body.code, PositionNames::Names(names));
+fn instructions(
+    body: &MethodBody,
+    names: &HashMap<u32, String>,
+    naming: Naming<'_>,
+) -> Vec<Item<Identity>> {
+    let printer = Printer::new(&body.code, PositionNames::Names(names), naming);
     let label = |node: u32| match names.get(&node) {
         Some(name) => format!("{name}:"),
         None => String::new(),
@@ -268,8 +292,8 @@ fn instructions(body: &MethodBody, names: &HashMap<u32, String>) -> Vec<Item<Ide
     items
 }
 
-fn clauses(body: &MethodBody, names: &HashMap<u32, String>) -> Vec<String> {
-    let printer = Printer::new(&body.code, PositionNames::Names(names));
+fn clauses(body: &MethodBody, names: &HashMap<u32, String>, naming: Naming<'_>) -> Vec<String> {
+    let printer = Printer::new(&body.code, PositionNames::Names(names), naming);
     let text = |clause| {
         let mut text = String::new();
         // Writing to a `String` cannot fail.
@@ -293,21 +317,21 @@ fn align_lines(before: &[String], after: &[String], out: &mut Vec<Line>) {
     align(items(before), items(after), out);
 }
 
-fn lines(before: &MethodBody, after: &MethodBody) -> Vec<Line> {
+fn lines(before: &MethodBody, after: &MethodBody, naming: Naming<'_>) -> Vec<Line> {
     let mut out = Vec::new();
-    let (old, new) = (before.header_lines(), after.header_lines());
+    let (old, new) = (before.header_lines(naming), after.header_lines(naming));
     for (old, new) in old.iter().zip(&new) {
         align_lines(old, new, &mut out);
     }
-    let names = Names::new(before, after);
+    let names = Labels::new(before, after);
     align(
-        instructions(before, &names.before),
-        instructions(after, &names.after),
+        instructions(before, &names.before, naming),
+        instructions(after, &names.after, naming),
         &mut out,
     );
     align_lines(
-        &clauses(before, &names.before),
-        &clauses(after, &names.after),
+        &clauses(before, &names.before, naming),
+        &clauses(after, &names.after, naming),
         &mut out,
     );
     out

@@ -55,6 +55,11 @@
 //!
 //! The clauses are in the order of the body, inner ones first.
 //!
+//! # Names
+//!
+//! [`Names`](crate::symbol::Names) print instead of tokens: [`MethodBody::named`](crate::body::MethodBody::named), [`BodyDiff::named`], and
+//! [`Violation::named`](crate::verify::Violation::named) of the verifier.
+//!
 //! # The effect of a rewrite
 //!
 //! [`diff`] shows the inserted, removed and kept instructions, regardless of their offsets.
@@ -65,8 +70,10 @@
 
 mod assemble;
 mod diff;
+mod named;
 mod operand;
 mod print;
 
 pub use crate::lexer::{TextError, TextErrorKind};
 pub use diff::{BodyDiff, diff};
+pub use named::NamedBody;

@@ -8,12 +8,13 @@ use crate::fragment::Fragment;
 use crate::instruction::{Instruction, Label, Operand, prefix};
 use crate::opcode::Opcode;
 use crate::signature::TokenNames;
+use crate::symbol::Names;
 use crate::token::Token;
 
 /// Prints the instructions with the offsets and forms of the encoded code.
 impl fmt::Display for Fragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_code(f, &self.code)?;
+        write_code(f, &self.code, Naming(None))?;
         let mut pending = self.pending.iter();
         pending.try_for_each(|slot| writeln!(f, "{}", prefix(&self.code, slot)))
     }
@@ -21,7 +22,7 @@ impl fmt::Display for Fragment {
 
 impl MethodBody {
     /// The lines before the instructions, in four groups.
-    pub(super) fn header_lines(&self) -> [Vec<String>; 4] {
+    pub(super) fn header_lines(&self, naming: Naming<'_>) -> [Vec<String>; 4] {
         let init = self.init_locals().then(|| ".locals init".to_owned());
         // The token is valid as long as no local was added.
         let token = self.locals_token().filter(|_| !self.locals.changed);
@@ -30,12 +31,15 @@ impl MethodBody {
             vec![format!(".maxstack {}", self.max_stack())],
             init.into_iter().collect(),
             token
-                .map(|token| format!(".locals {token}"))
+                .map(|token| format!(".locals {}", naming.token(token)))
                 .into_iter()
                 .collect(),
             locals
                 .enumerate()
-                .map(|(index, local)| format!(".local [{index}] {}", local.text(&TokenNames)))
+                .map(|(index, local)| match naming.0 {
+                    Some(_) => format!(".local [{index}] {}", local.display(&naming)),
+                    None => format!(".local [{index}] {}", local.text(&TokenNames)),
+                })
                 .collect(),
         ]
     }
@@ -45,12 +49,24 @@ impl MethodBody {
 /// exception clauses.
 impl fmt::Display for MethodBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.header_lines();
-        let mut lines = lines.iter().flatten();
-        lines.try_for_each(|line| writeln!(f, "{line}"))?;
-        write_code(f, &self.code)
+        write_body(f, self, Naming(None))
     }
 }
+
+pub(super) fn write_body(
+    f: &mut fmt::Formatter<'_>,
+    body: &MethodBody,
+    naming: Naming<'_>,
+) -> fmt::Result {
+    let lines = body.header_lines(naming);
+    let mut lines = lines.iter().flatten();
+    lines.try_for_each(|line| writeln!(f, "{line}"))?;
+    write_code(f, &body.code, naming)
+}
+
+/// The names instead of tokens, if there are any.
+#[derive(Clone, Copy)]
+pub(super) struct Naming<'a>(pub(super) Option<&'a dyn Names>);
 
 /// The names of positions in the code.
 #[derive(Clone, Copy)]
@@ -64,15 +80,19 @@ pub(super) enum PositionNames<'a> {
 pub(super) struct Printer<'a> {
     code: &'a Code,
     names: PositionNames<'a>,
+    naming: Naming<'a>,
     /// Whether a label at the end was printed.
     goes_to_end: Cell<bool>,
 }
 
-fn write_code(f: &mut fmt::Formatter<'_>, code: &Code) -> fmt::Result {
+fn write_code(f: &mut fmt::Formatter<'_>, code: &Code, naming: Naming<'_>) -> fmt::Result {
     let mut layout = Layout::default();
     layout.compute(code);
-    let printer = Printer::new(code, PositionNames::Offsets(&layout));
+    let printer = Printer::new(code, PositionNames::Offsets(&layout), naming);
     for instruction in code.instructions() {
+        if let Some(source) = naming.source(instruction.original_offset()) {
+            writeln!(f, "// {source}")?;
+        }
         let mut opcode = instruction.opcode();
         let node = instruction.node;
         if node.is_branch() && layout.is_short(code, instruction.id.0, node) {
@@ -94,10 +114,11 @@ fn write_code(f: &mut fmt::Formatter<'_>, code: &Code) -> fmt::Result {
 }
 
 impl<'a> Printer<'a> {
-    pub(super) const fn new(code: &'a Code, names: PositionNames<'a>) -> Self {
+    pub(super) const fn new(code: &'a Code, names: PositionNames<'a>, naming: Naming<'a>) -> Self {
         Self {
             code,
             names,
+            naming,
             goes_to_end: Cell::new(false),
         }
     }
@@ -159,7 +180,7 @@ impl<'a> Printer<'a> {
                 }
                 f.write_str(")")?;
             }
-            Operand::Reference(reference) => write!(f, "{reference}")?,
+            Operand::Reference(reference) => self.naming.reference(f, reference)?,
         }
         Ok(())
     }
@@ -171,8 +192,9 @@ impl<'a> Printer<'a> {
         self.label(f, clause.try_end)?;
         match clause.kind {
             ClauseKind::Catch => {
+                f.write_str(" catch ")?;
                 let name = self.code.reference(clause.value, clause.symbolic);
-                write!(f, " catch {name}")?;
+                self.naming.reference(f, name)?;
             }
             ClauseKind::Filter => {
                 f.write_str(" filter ")?;

@@ -23,6 +23,7 @@
 //! # }
 //! ```
 
+mod hash;
 mod table;
 mod type_token;
 mod typed;
@@ -30,13 +31,15 @@ mod typed;
 use std::error::Error;
 use std::fmt;
 
+pub use hash::{HashTokens, TokenHasher};
 pub use table::TokenTable;
 pub use type_token::TypeToken;
 pub use typed::{
-    Assembly, AssemblyRef, CustomAttribute, Event, ExportedType, FieldDef, File, GenericParam,
-    GenericParamConstraint, InterfaceImpl, ManifestResource, MemberRef, MethodDef, MethodSpec,
-    Module, ModuleRef, ParamDef, Permission, Property, StandAloneSig, TypeDef, TypeRef, TypeSpec,
-    UserString,
+    Assembly, AssemblyRef, CustomAttribute, CustomDebugInformation, Document, Event, ExportedType,
+    FieldDef, File, GenericParam, GenericParamConstraint, ImportScope, InterfaceImpl,
+    LocalConstant, LocalScope, LocalVariable, ManifestResource, MemberRef, MethodDebugInformation,
+    MethodDef, MethodSpec, Module, ModuleRef, ParamDef, Permission, Property, StandAloneSig,
+    TypeDef, TypeRef, TypeSpec, UserString,
 };
 
 /// The largest row of a token: a row has 24 bits.

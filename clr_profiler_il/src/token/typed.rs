@@ -144,6 +144,20 @@ typed_tokens! {
     /// A string literal, the operand of `ldstr` (ECMA-335 II.24.2.4). Its "row" is the offset in
     /// the user string heap.
     UserString, USER_STRING, "mdString";
+    /// A source file, in a portable PDB.
+    Document, DOCUMENT, "TBL_Document";
+    /// The sequence points of a method, in a portable PDB.
+    MethodDebugInformation, METHOD_DEBUG_INFORMATION, "TBL_MethodDebugInformation";
+    /// A range of IL with local variables, in a portable PDB.
+    LocalScope, LOCAL_SCOPE, "TBL_LocalScope";
+    /// A local variable with a name, in a portable PDB.
+    LocalVariable, LOCAL_VARIABLE, "TBL_LocalVariable";
+    /// A local constant, in a portable PDB.
+    LocalConstant, LOCAL_CONSTANT, "TBL_LocalConstant";
+    /// The imported namespaces and types of a scope, in a portable PDB.
+    ImportScope, IMPORT_SCOPE, "TBL_ImportScope";
+    /// Debug information of a compiler's own kind, in a portable PDB.
+    CustomDebugInformation, CUSTOM_DEBUG_INFORMATION, "TBL_CustomDebugInformation";
 }
 
 #[cfg(test)]
@@ -184,7 +198,9 @@ mod tests {
             Permission = 0x0e, StandAloneSig = 0x11, Event = 0x14, Property = 0x17,
             ModuleRef = 0x1a, TypeSpec = 0x1b, Assembly = 0x20, AssemblyRef = 0x23, File = 0x26,
             ExportedType = 0x27, ManifestResource = 0x28, GenericParam = 0x2a, MethodSpec = 0x2b,
-            GenericParamConstraint = 0x2c, UserString = 0x70,
+            GenericParamConstraint = 0x2c, UserString = 0x70, Document = 0x30,
+            MethodDebugInformation = 0x31, LocalScope = 0x32, LocalVariable = 0x33,
+            LocalConstant = 0x34, ImportScope = 0x35, CustomDebugInformation = 0x37,
         }
     }
 

@@ -35,7 +35,7 @@ impl Usage {
     /// The error of the token source.
     pub fn of<S: TokenSource>(body: &MethodBody, tokens: &mut S) -> Result<Self, S::Error> {
         let mut used = Self::default();
-        for instruction in body.inserted() {
+        for instruction in body.inserted_code() {
             let opcode = instruction.opcode();
             let Operand::Reference(reference) = instruction.operand() else {
                 continue;

@@ -1,5 +1,7 @@
 //! The effect of each instruction on the values on the stack.
 
+use std::sync::Arc;
+
 use super::Rule;
 use super::arithmetic::{Operator, is_integer};
 use super::kind::{Kind, Want};
@@ -11,36 +13,112 @@ use crate::flow::call_shape;
 use crate::instruction::{Instruction, Prefix};
 use crate::opcode::{Opcode, ValueKind};
 use crate::signature::{MethodSig, TypeSig};
-use crate::symbol::{CallShape, Reference, Symbol};
+use crate::symbol::{CallShape, Reference, ResolvedMethod, Symbol};
 use crate::token::TokenTable;
 
 /// The callee of a call.
 enum Callee {
+    Method(Arc<ResolvedMethod>),
     Signature(MethodSig),
     /// Only its shape is known.
     Shape(CallShape),
 }
 
 impl Callee {
-    fn params(&self) -> usize {
+    fn signature(&self) -> Option<&MethodSig> {
         match self {
-            Self::Signature(signature) => signature.params.len(),
-            Self::Shape(shape) => shape.params as usize,
+            Self::Method(method) => Some(&method.signature),
+            Self::Signature(signature) => Some(signature),
+            Self::Shape(_) => None,
         }
     }
 
     fn shape(&self) -> CallShape {
         match self {
+            Self::Method(method) => (&method.signature).into(),
             Self::Signature(signature) => signature.into(),
             Self::Shape(shape) => *shape,
         }
     }
 }
 
+/// The effect of an instruction, if it is one of the simple ones that are more than half of all.
+#[derive(Clone, Copy)]
+enum Simple {
+    /// Not a simple one.
+    No,
+    Nothing,
+    Push(Kind),
+    /// Of an argument or local.
+    Load,
+    /// To a local.
+    Store,
+}
+
+impl Simple {
+    const fn of(opcode: Opcode) -> Self {
+        if opcode.int32(0).is_some() {
+            return Self::Push(Kind::Int32);
+        }
+        match opcode {
+            Opcode::Nop | Opcode::Br => Self::Nothing,
+            Opcode::Ldstr | Opcode::Ldnull => Self::Push(Kind::Object),
+            Opcode::Ldarg
+            | Opcode::LdargS
+            | Opcode::Ldarg0
+            | Opcode::Ldarg1
+            | Opcode::Ldarg2
+            | Opcode::Ldarg3
+            | Opcode::Ldloc
+            | Opcode::LdlocS
+            | Opcode::Ldloc0
+            | Opcode::Ldloc1
+            | Opcode::Ldloc2
+            | Opcode::Ldloc3 => Self::Load,
+            Opcode::Stloc
+            | Opcode::StlocS
+            | Opcode::Stloc0
+            | Opcode::Stloc1
+            | Opcode::Stloc2
+            | Opcode::Stloc3 => Self::Store,
+            _ => Self::No,
+        }
+    }
+}
+
+/// By the number of the opcode.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the index is below the number of opcodes"
+)]
+const SIMPLE: [Simple; Opcode::ALL.len()] = {
+    let mut simple = [Simple::No; Opcode::ALL.len()];
+    let mut number = 0;
+    while number < simple.len() {
+        simple[number] = Simple::of(Opcode::ALL[number]);
+        number += 1;
+    }
+    simple
+};
+
 impl Pass<'_> {
     /// The stack after an instruction; `None` if it cannot be determined.
     pub(super) fn execute(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
         let opcode = instruction.opcode();
+        match SIMPLE.get(opcode as usize).copied().unwrap_or(Simple::No) {
+            Simple::No => {}
+            Simple::Nothing => return Some(stack),
+            Simple::Push(kind) => return Some(self.values.push(stack, kind)),
+            Simple::Load => {
+                let named = self.named(instruction);
+                return Some(self.values.push(stack, named));
+            }
+            Simple::Store => {
+                let want = Want::Kind(self.named(instruction));
+                self.has(instruction, stack, 1)?;
+                return self.pop(instruction, stack, 0, want);
+            }
+        }
         if let Some(operator) = Operator::of(opcode) {
             return self.binary(instruction, operator, stack);
         }
@@ -107,18 +185,20 @@ impl Pass<'_> {
             return self.variable(instruction, known, Rule::NoArgument(number));
         }
         if let Some(number) = instruction.local() {
-            let known = match &self.locals {
-                Some(locals) => locals.get(usize::from(number)).copied(),
-                None => Some(Kind::Unknown),
+            let known = match self.has_locals {
+                true => self.locals.get(usize::from(number)).copied(),
+                false => Some(Kind::Unknown),
             };
             return self.variable(instruction, known, Rule::NoLocal(number));
         }
         match instruction.opcode().operand_kind() {
             OperandKind::Type => self.kinds.named(instruction.reference()),
-            OperandKind::Field => match self.kinds.resolver.field(instruction.reference()) {
-                Some(field) => self.kinds.of(&field),
-                None => Kind::Unknown,
-            },
+            OperandKind::Field => {
+                match self.kinds.resolver.resolved_field(instruction.reference()) {
+                    Some(field) => self.kinds.of(&field.field_type),
+                    None => Kind::Unknown,
+                }
+            }
             _ => Kind::Unknown,
         }
     }
@@ -169,8 +249,7 @@ impl Pass<'_> {
 
     fn field(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
         let opcode = instruction.opcode();
-        let owner = self.owner(instruction.reference());
-        let named = self.named(instruction);
+        let (owner, named) = self.owner_and_type(instruction.reference());
         let of = match owner {
             None => Want::Instance,
             Some(Kind::Object) => Want::Kind(Kind::Object),
@@ -189,26 +268,49 @@ impl Pass<'_> {
         })
     }
 
-    /// The kind of the type that declares a member; `None` if unknown.
-    fn owner(&mut self, member: Reference<'_>) -> Option<Kind> {
-        let owner = self.kinds.resolver.declaring_type(member)?;
-        Some(self.kinds.of(&owner)).filter(|&kind| kind != Kind::Unknown)
+    /// The kinds of the type that declares a field, if it is known, and of the field.
+    fn owner_and_type(&mut self, field: Reference<'_>) -> (Option<Kind>, Kind) {
+        match self.kinds.resolver.resolved_field(field) {
+            Some(field) => (
+                self.owner_of(field.declaring_type.as_ref()),
+                self.kinds.of(&field.field_type),
+            ),
+            None => {
+                let owner = self.kinds.resolver.declaring_type(field);
+                (self.owner_of(owner.as_ref()), Kind::Unknown)
+            }
+        }
+    }
+
+    /// The kind of the type that declares a method; `None` if unknown.
+    fn owner(&mut self, method: Reference<'_>, callee: &Callee) -> Option<Kind> {
+        match callee {
+            Callee::Method(callee) => self.owner_of(callee.declaring_type.as_ref()),
+            _ => {
+                let owner = self.kinds.resolver.declaring_type(method);
+                self.owner_of(owner.as_ref())
+            }
+        }
+    }
+
+    fn owner_of(&mut self, declaring_type: Option<&TypeSig>) -> Option<Kind> {
+        let kind = self.kinds.of(declaring_type?);
+        (kind != Kind::Unknown).then_some(kind)
     }
 
     fn callee(&mut self, instruction: &Instruction<'_>) -> Option<Callee> {
         let resolver = self.kinds.resolver;
         let name = instruction.reference();
         let signature = match name {
-            Reference::Symbol(Symbol::Signature(signature)) => Some(signature.clone()),
-            Reference::Token(token) if token.table() == TokenTable::STAND_ALONE_SIG => {
-                resolver.signature(name)
+            Reference::Symbol(Symbol::Signature(signature)) => {
+                Some(Callee::Signature(signature.clone()))
             }
-            _ => resolver.method(name),
+            Reference::Token(token) if token.table() == TokenTable::STAND_ALONE_SIG => {
+                resolver.signature(name).map(Callee::Signature)
+            }
+            _ => resolver.resolved_method(name).map(Callee::Method),
         };
-        let callee = match signature {
-            Some(signature) => Some(Callee::Signature(signature)),
-            None => call_shape(name, &resolver).map(Callee::Shape),
-        };
+        let callee = signature.or_else(|| call_shape(name, &resolver).map(Callee::Shape));
         if callee.is_none() {
             self.blame(instruction, Rule::UnknownCall);
         }
@@ -222,19 +324,19 @@ impl Pass<'_> {
         let this = usize::from(shape.has_this);
         let mut stack = self.parameters(instruction, stack, &callee, this)?;
         if shape.has_this {
-            let want = self.this(instruction);
+            let want = self.this(instruction, &callee);
             stack = self.pop(instruction, stack, 0, want)?;
         }
         Some(self.returned(stack, &callee))
     }
 
     /// The kind of `this` in a call.
-    fn this(&mut self, instruction: &Instruction<'_>) -> Want {
+    fn this(&mut self, instruction: &Instruction<'_>, callee: &Callee) -> Want {
         let constrained = |prefix| matches!(prefix, Prefix::Constrained(_));
         if instruction.prefixes().any(constrained) {
             return Want::Address;
         }
-        match self.owner(instruction.reference()) {
+        match self.owner(instruction.reference(), callee) {
             None => Want::Instance,
             Some(Kind::Object) => Want::Kind(Kind::Object),
             Some(_) => Want::Address,
@@ -258,9 +360,9 @@ impl Pass<'_> {
 
     fn newobj(&mut self, instruction: &Instruction<'_>, stack: Stack) -> Option<Stack> {
         let callee = self.callee(instruction)?;
-        self.has(instruction, stack, callee.params())?;
+        self.has(instruction, stack, callee.shape().params as usize)?;
         let stack = self.parameters(instruction, stack, &callee, 0)?;
-        let new = self.owner(instruction.reference());
+        let new = self.owner(instruction.reference(), &callee);
         Some(self.values.push(stack, new.unwrap_or(Kind::Unknown)))
     }
 
@@ -272,25 +374,26 @@ impl Pass<'_> {
         callee: &Callee,
         first: usize,
     ) -> Option<Stack> {
-        for index in (0..callee.params()).rev() {
-            let want = match callee {
-                Callee::Signature(signature) => match signature.params.get(index) {
-                    Some(param) => Want::Kind(self.kinds.of(param)),
-                    None => Want::Anything,
-                },
-                Callee::Shape(_) => Want::Anything,
-            };
+        let Some(signature) = callee.signature() else {
+            for index in (0..callee.shape().params as usize).rev() {
+                let index = index.saturating_add(first);
+                stack = self.pop(instruction, stack, index, Want::Anything)?;
+            }
+            return Some(stack);
+        };
+        for (index, param) in signature.params.iter().enumerate().rev() {
+            let want = Want::Kind(self.kinds.of(param));
             stack = self.pop(instruction, stack, index.saturating_add(first), want)?;
         }
         Some(stack)
     }
 
     fn returned(&mut self, stack: Stack, callee: &Callee) -> Stack {
-        let kind = match callee {
-            Callee::Signature(signature) if signature.return_type.is_void() => return stack,
-            Callee::Signature(signature) => self.kinds.of(&signature.return_type),
-            Callee::Shape(shape) if !shape.returns => return stack,
-            Callee::Shape(_) => Kind::Unknown,
+        let kind = match (callee.signature(), callee) {
+            (Some(signature), _) if signature.return_type.is_void() => return stack,
+            (Some(signature), _) => self.kinds.of(&signature.return_type),
+            (None, Callee::Shape(shape)) if !shape.returns => return stack,
+            (None, _) => Kind::Unknown,
         };
         self.values.push(stack, kind)
     }

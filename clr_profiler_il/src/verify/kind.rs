@@ -126,18 +126,40 @@ pub(super) struct Kinds<'r> {
     pub(super) resolver: &'r dyn Resolver,
     /// The generic parameters whose values are objects.
     references: &'r [TypeSig],
-    types: Vec<TypeSig>,
-    known: HashMap<TypeSig, Kind>,
+    memory: KindsMemory,
+    /// The kinds of values of the types after the first ones.
+    others: HashMap<TypeSig, Kind>,
 }
 
+/// The reusable memory of [`Kinds`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct KindsMemory {
+    types: Vec<TypeSig>,
+    /// The kinds of values of the first types. Most bodies have few.
+    first: Vec<(TypeSig, Kind)>,
+}
+
+/// The number of types that are found faster one by one than by their hashes.
+const FIRST: usize = 8;
+
 impl<'r> Kinds<'r> {
-    pub(super) fn new(resolver: &'r dyn Resolver, references: &'r [TypeSig]) -> Self {
+    pub(super) fn new(
+        resolver: &'r dyn Resolver,
+        references: &'r [TypeSig],
+        mut memory: KindsMemory,
+    ) -> Self {
+        memory.types.clear();
+        memory.first.clear();
         Self {
             resolver,
             references,
-            types: Vec::new(),
-            known: HashMap::new(),
+            memory,
+            others: HashMap::new(),
         }
+    }
+
+    pub(super) fn into_memory(self) -> KindsMemory {
+        self.memory
     }
 
     /// The kind of a loaded variable, field, parameter or array element of a type.
@@ -181,7 +203,12 @@ impl<'r> Kinds<'r> {
 
     /// The kind of a value of a structure, an enumeration or a generic parameter.
     fn value(&mut self, sig: &TypeSig) -> Kind {
-        if let Some(&kind) = self.known.get(sig) {
+        if let Some((_, kind)) = self.memory.first.iter().find(|(known, _)| known == sig) {
+            return *kind;
+        }
+        if self.memory.first.len() == FIRST
+            && let Some(&kind) = self.others.get(sig)
+        {
             return kind;
         }
         let of_token = match sig {
@@ -195,13 +222,17 @@ impl<'r> Kinds<'r> {
                 self.of(&values)
             }
             None | Some(Some(TypeKind::ValueType)) => {
-                self.types.push(sig.clone());
-                Kind::Value(self.types.len() as u32 - 1)
+                self.memory.types.push(sig.clone());
+                Kind::Value(self.memory.types.len() as u32 - 1)
             }
             // It may be an enumeration.
             _ => Kind::Unknown,
         };
-        self.known.insert(sig.clone(), kind);
+        if self.memory.first.len() < FIRST {
+            self.memory.first.push((sig.clone(), kind));
+        } else {
+            self.others.insert(sig.clone(), kind);
+        }
         kind
     }
 
@@ -218,7 +249,7 @@ impl<'r> Kinds<'r> {
         let Kind::Value(index) = kind else {
             return false;
         };
-        let sig = self.types.get(index as usize);
+        let sig = self.memory.types.get(index as usize);
         matches!(sig, Some(TypeSig::Var(_) | TypeSig::MVar(_)))
     }
 
@@ -231,7 +262,7 @@ impl<'r> Kinds<'r> {
             Kind::Float => StackKind::Float,
             Kind::Object => StackKind::Object,
             Kind::ByRef => StackKind::ManagedPointer,
-            Kind::Value(index) => match self.types.get(index as usize) {
+            Kind::Value(index) => match self.memory.types.get(index as usize) {
                 Some(sig) => StackKind::Value(sig.clone()),
                 None => StackKind::SomeValue,
             },

@@ -38,6 +38,7 @@ mod arithmetic;
 mod context;
 mod display;
 mod effect;
+mod inserted;
 mod kind;
 mod names;
 mod operand;
@@ -56,12 +57,12 @@ use crate::instruction::{Instruction, InstructionId};
 use crate::symbol::Resolver;
 
 pub use context::MethodContext;
-pub use display::ViolationDisplay;
+pub use display::{NamedViolation, ViolationDisplay};
 pub use kind::StackKind;
 pub use rule::{Expected, Rule, Violation};
+pub use values::VerifyBuffers;
 
-use kind::Kinds;
-use values::Pass;
+use values::violations;
 
 impl MethodBody {
     /// Checks all rules of [`Rule`]: first the structure, then the values on the stack, each in the
@@ -72,10 +73,20 @@ impl MethodBody {
     /// after a wrong depth, the path is not followed further.
     #[must_use]
     pub fn verify(&self, method: &MethodContext<'_>, resolver: &impl Resolver) -> Vec<Violation> {
+        self.verify_with(&mut VerifyBuffers::new(), method, resolver)
+    }
+
+    /// As [`verify`](Self::verify), with reusable memory.
+    #[must_use]
+    pub fn verify_with(
+        &self,
+        buffers: &mut VerifyBuffers,
+        method: &MethodContext<'_>,
+        resolver: &impl Resolver,
+    ) -> Vec<Violation> {
         let mut found = self.verify_structure();
         let of_structure = found.len();
-        let kinds = Kinds::new(resolver, method.references);
-        found.extend(Pass::new(self, method, kinds).run());
+        found.extend(violations(self, method, resolver, buffers));
         if let Some(of_values @ [_, _, ..]) = found.get_mut(of_structure..) {
             let ranks = Ranks::new(&self.code);
             let rank = |id: InstructionId| ranks.of(id.0);
@@ -94,11 +105,23 @@ impl MethodBody {
         method: &MethodContext<'_>,
         resolver: &impl Resolver,
     ) -> Vec<Violation> {
-        let mut violations = self.verify(method, resolver);
+        self.verify_changes_with(&mut VerifyBuffers::new(), original, method, resolver)
+    }
+
+    /// As [`verify_changes`](Self::verify_changes), with reusable memory.
+    #[must_use]
+    pub fn verify_changes_with(
+        &self,
+        buffers: &mut VerifyBuffers,
+        original: &[u8],
+        method: &MethodContext<'_>,
+        resolver: &impl Resolver,
+    ) -> Vec<Violation> {
+        let mut violations = self.verify_with(buffers, method, resolver);
         if !violations.is_empty()
             && let Ok(original) = MethodBody::decode(original)
         {
-            let had = original.verify(method, resolver);
+            let had = original.verify_with(buffers, method, resolver);
             violations.retain(|found| {
                 let rule = discriminant(&found.rule);
                 had.iter().all(|had| discriminant(&had.rule) != rule)
@@ -131,7 +154,12 @@ impl MethodBody {
             check.ranks = Ranks::new(&self.code);
             check.regions()
         };
+        let has_regions = !self.code.clauses.is_empty();
         for (rank, instruction) in self.instructions().enumerate() {
+            // Most instructions can break no rule of the structure but the one of the last.
+            if !has_regions && is_plain(&instruction) && self.code.next(instruction.id.0) != END {
+                continue;
+            }
             check.name(&instruction);
             check.prefixes(&instruction);
             check.flow(&instruction, rank as u32, regions.as_ref());
@@ -150,6 +178,14 @@ impl MethodBody {
         }
         found
     }
+}
+
+/// Whether an instruction has no token, no target and no prefix, and control continues after it.
+fn is_plain(instruction: &Instruction<'_>) -> bool {
+    let opcode = instruction.opcode();
+    let is_token = opcode.operand_kind().is_token();
+    let continues = !opcode.has_targets() && !opcode.ends_block();
+    continues && !is_token && instruction.node.prefix_count == 0
 }
 
 struct Check<'a> {

@@ -17,7 +17,7 @@ impl Stack {
     };
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
     kind: Kind,
     below: u32,
@@ -25,7 +25,7 @@ struct Slot {
 
 /// The values of all stacks of a body. The memory grows with the number of pushed values, not with
 /// the number of positions that have them on the stack.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     slots: Vec<Slot>,
 }
@@ -40,6 +40,10 @@ pub(super) struct Clash {
 }
 
 impl Values {
+    pub(super) fn clear(&mut self) {
+        self.slots.clear();
+    }
+
     #[must_use]
     pub(super) fn push(&mut self, stack: Stack, kind: Kind) -> Stack {
         let top = self.slots.len() as u32;

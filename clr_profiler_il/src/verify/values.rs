@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use super::kind::{Kind, Kinds, Want};
+use super::kind::{Kind, Kinds, KindsMemory, Want};
 use super::rule::Expected;
 use super::stack::{Stack, Values};
 use super::{MethodContext, Rule, Violation};
 use crate::body::MethodBody;
 use crate::code::END;
-use crate::flow::{At, Domain, Walk, along_paths};
+use crate::flow::{At, Domain, PathsMemory, Walk, along_paths};
 use crate::instruction::{Instruction, InstructionId};
-use crate::signature::LocalsSig;
+use crate::symbol::Resolver;
 
 pub(super) struct Pass<'a> {
     pub(super) body: &'a MethodBody,
@@ -20,8 +20,10 @@ pub(super) struct Pass<'a> {
     pub(super) kinds: Kinds<'a>,
     pub(super) values: Values,
     pub(super) arguments: Vec<Kind>,
-    /// `None` if unknown.
-    pub(super) locals: Option<Vec<Kind>>,
+    pub(super) locals: Vec<Kind>,
+    /// Otherwise each local is of unknown kind.
+    pub(super) has_locals: bool,
+    paths: PathsMemory<Stack>,
     most: u32,
     deepest: u32,
     found: Vec<Violation>,
@@ -29,36 +31,126 @@ pub(super) struct Pass<'a> {
     noted: HashMap<InstructionId, Vec<usize>>,
 }
 
+/// Reusable memory for the verification of bodies.
+///
+/// ```
+/// use clr_profiler_il::body::MethodBody;
+/// use clr_profiler_il::signature::{MethodSig, TypeSig};
+/// use clr_profiler_il::verify::{MethodContext, VerifyBuffers};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let signature = MethodSig::new(TypeSig::Void, Vec::new());
+/// let context = MethodContext::new(&signature);
+/// let mut buffers = VerifyBuffers::new();
+/// for bytes in [[0x06, 0x2a], [0x06, 0x00]] {
+///     let body = MethodBody::decode(&bytes)?;
+///     let violations = body.verify_with(&mut buffers, &context, &());
+///     assert_eq!(violations.len(), usize::from(bytes[1] == 0x00));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct VerifyBuffers {
+    kinds: KindsMemory,
+    values: Values,
+    arguments: Vec<Kind>,
+    locals: Vec<Kind>,
+    paths: PathsMemory<Stack>,
+    /// Inserted code.
+    pub(super) inserted: Vec<u8>,
+}
+
+impl VerifyBuffers {
+    /// Empty buffers.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// The violations of the rules for values.
+pub(super) fn violations(
+    body: &MethodBody,
+    context: &MethodContext<'_>,
+    resolver: &dyn Resolver,
+    buffers: &mut VerifyBuffers,
+) -> Vec<Violation> {
+    with_pass(body, context, resolver, buffers, |pass| {
+        pass.run();
+        std::mem::take(&mut pass.found)
+    })
+}
+
+/// Calls a function with a pass that has found nothing yet.
+pub(super) fn with_pass<R>(
+    body: &MethodBody,
+    context: &MethodContext<'_>,
+    resolver: &dyn Resolver,
+    buffers: &mut VerifyBuffers,
+    run: impl FnOnce(&mut Pass<'_>) -> R,
+) -> R {
+    let inserted = std::mem::take(&mut buffers.inserted);
+    let mut pass = Pass::new(body, context, resolver, std::mem::take(buffers));
+    let result = run(&mut pass);
+    *buffers = VerifyBuffers {
+        kinds: pass.kinds.into_memory(),
+        values: pass.values,
+        arguments: pass.arguments,
+        locals: pass.locals,
+        paths: pass.paths,
+        inserted,
+    };
+    result
+}
+
 impl<'a> Pass<'a> {
-    pub(super) fn new(
+    fn new(
         body: &'a MethodBody,
         context: &'a MethodContext<'a>,
-        mut kinds: Kinds<'a>,
+        resolver: &'a dyn Resolver,
+        memory: VerifyBuffers,
     ) -> Self {
+        let VerifyBuffers {
+            kinds,
+            mut values,
+            mut arguments,
+            mut locals,
+            paths,
+            ..
+        } = memory;
+        let mut kinds = Kinds::new(resolver, context.references, kinds);
+        values.clear();
+        arguments.clear();
+        locals.clear();
         let signature = context.signature;
         let this = match context.this_is_pointer {
             _ if !signature.has_this || signature.explicit_this => None,
             true => Some(Kind::ByRef),
             false => Some(Kind::Object),
         };
-        let mut arguments: Vec<Kind> = this.into_iter().collect();
+        arguments.extend(this);
         arguments.extend(signature.params.iter().map(|param| kinds.of(param)));
-        let resolver = kinds.resolver;
-        let mut of_locals = |locals: &LocalsSig| -> Vec<Kind> {
-            locals.locals.iter().map(|local| kinds.of(local)).collect()
+        let read;
+        let (types, has_locals) = match (body.locals(), body.locals_token()) {
+            (Some(locals), _) => (Some(locals), true),
+            (None, None) => (None, true),
+            (None, Some(token)) => {
+                read = resolver.locals(token);
+                (read.as_ref(), read.is_some())
+            }
         };
-        let locals = match (body.locals(), body.locals_token()) {
-            (Some(locals), _) => Some(of_locals(locals)),
-            (None, None) => Some(Vec::new()),
-            (None, Some(token)) => resolver.locals(token).as_ref().map(&mut of_locals),
-        };
+        let types = types.into_iter().flat_map(|types| &types.locals);
+        locals.extend(types.map(|local| kinds.of(local)));
         Self {
             body,
             context,
             kinds,
-            values: Values::default(),
+            values,
             arguments,
             locals,
+            has_locals,
+            paths,
             most: 0,
             deepest: END,
             found: Vec::new(),
@@ -66,8 +158,10 @@ impl<'a> Pass<'a> {
         }
     }
 
-    pub(super) fn run(mut self) -> Vec<Violation> {
-        let ControlFlow::Continue(()) = along_paths(&self.body.code, &mut self);
+    fn run(&mut self) {
+        let mut paths = std::mem::take(&mut self.paths);
+        let ControlFlow::Continue(()) = along_paths(&self.body.code, &mut paths, self);
+        self.paths = paths;
         let declared = self.body.max_stack();
         if self.most > declared
             && let Some(instruction) = self.body.code.instruction(InstructionId(self.deepest))
@@ -75,7 +169,11 @@ impl<'a> Pass<'a> {
             let depth = self.most;
             self.blame(&instruction, Rule::MaxStack { declared, depth });
         }
-        self.found
+    }
+
+    /// Whether there are no violations.
+    pub(super) const fn is_clean(&self) -> bool {
+        self.found.is_empty()
     }
 
     /// Records a violation once, however many paths lead to it.

@@ -7,7 +7,7 @@ mod script;
 use std::collections::HashSet;
 
 use arbitrary::Unstructured;
-use clr_profiler_il::body::{EncodeError, HandlerKind, MethodBody};
+use clr_profiler_il::body::{EncodeBuffers, EncodeError, HandlerKind, MethodBody};
 use clr_profiler_il::instruction::Position;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::text::diff;
@@ -115,7 +115,8 @@ fn finish(body: &MethodBody) {
         .clauses
         .iter()
         .all(|clause| clause.bounds[0] <= clause.bounds[1] && clause.bounds[2] <= clause.bounds[3]);
-    match body.encode(&mut module, &mut out) {
+    let mut buffers = EncodeBuffers::new();
+    match body.encode_with(&mut buffers, &mut module, &mut out) {
         Ok(()) => assert!(ordered && !listing.lines.iter().any(to_the_end), "{body}"),
         Err(EncodeError::UnplacedLabel { .. }) => {
             assert!(listing.lines.iter().any(to_the_end), "{body}");
@@ -147,6 +148,11 @@ fn finish(body: &MethodBody) {
     done.unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     assert_eq!(same, out, "{text}");
     let _ = diff(body, &parsed).to_string();
+    assert_eq!(
+        body.encoded_code_map(&buffers),
+        body.instrumented_code_map(),
+        "{body}"
+    );
     // The offset map tells the new offsets of the old instructions.
     for pair in body.offset_map() {
         let found = again

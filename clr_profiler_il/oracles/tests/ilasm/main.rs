@@ -17,7 +17,7 @@ use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::signature::{MethodSig, TypeSpecSig};
 use clr_profiler_il::symbol::NoTokens;
-use clr_profiler_il::token::{Token, TokenTable};
+use clr_profiler_il::token::{Token, TokenTable, TypeRef, TypeToken};
 
 use source::{NAMES, Source, UNKNOWN_TO_ILASM};
 
@@ -61,26 +61,26 @@ fn assemble(name: &str, text: &str) -> Option<(Vec<u8>, String)> {
 fn tokens(assembly: &Assembly<'_>) -> Vec<Token> {
     let row = |table, row| Token::from_row(table, row).unwrap();
     let method = |name: &str| {
-        let mut methods = assembly.methods().map(Result::unwrap);
-        methods.find(|method| method.name == name).unwrap().token
+        let mut methods = assembly.all_methods().map(Result::unwrap);
+        methods
+            .find(|method| method.name == name)
+            .unwrap()
+            .token
+            .token()
     };
     let blob = |kind, wanted: &[u8]| {
-        let mut all = assembly.signatures().map(Result::unwrap);
+        let mut all = assembly.all_signatures().map(Result::unwrap);
         let found = all.find(|one| one.kind == kind && one.blob == wanted);
         found
             .unwrap_or_else(|| panic!("{kind:?} {wanted:x?}"))
             .token
     };
-    let mut types =
-        (1..=assembly.rows(TokenTable::TYPE_REF)).map(|at| row(TokenTable::TYPE_REF, at));
-    let exception = types
-        .find(|token| assembly.type_name(*token).unwrap().1 == "Exception")
-        .unwrap();
-    let mut types =
-        (1..=assembly.rows(TokenTable::TYPE_REF)).map(|at| row(TokenTable::TYPE_REF, at));
-    let list = types
-        .find(|token| assembly.type_name(*token).unwrap().1 == "List`1")
-        .unwrap();
+    let type_ref = |name: &str| {
+        let mut types = assembly.tokens::<TypeRef>().map(TypeToken::from);
+        let found = types.find(|token| assembly.type_name(*token).unwrap().name == name);
+        found.unwrap().token()
+    };
+    let [exception, list] = ["Exception", "List`1"].map(type_ref);
     let list = TypeSpecSig::parse_text(
         &format!("class 0x{:08x}<int>", list.raw()),
         &mut clr_profiler_il::signature::TokenNames,
@@ -114,7 +114,7 @@ fn tokens(assembly: &Assembly<'_>) -> Vec<Token> {
 /// Replaces each token in a body by the first equal one: `ilasm` adds a row for every use of a
 /// name.
 fn with_first_tokens(assembly: &Assembly<'_>, body: &[u8]) -> Vec<u8> {
-    let signatures: Vec<_> = assembly.signatures().map(Result::unwrap).collect();
+    let signatures: Vec<_> = assembly.all_signatures().map(Result::unwrap).collect();
     let mut body = body.to_vec();
     for at in 0..body.len().saturating_sub(3) {
         let word = u32::from_le_bytes(body[at..at + 4].try_into().unwrap());
@@ -221,9 +221,9 @@ fn ilasm_and_monodis_agree_with_us() {
     let (mut lines, mut clauses, mut same, mut all) = (0, 0, 0, 0);
     let mut other = Vec::new();
     let mut bodies: HashMap<_, _> = assembly
-        .methods()
+        .all_methods()
         .map(Result::unwrap)
-        .filter_map(|method| Some((method.name.into_owned(), method.body?)))
+        .filter_map(|method| Some((method.name.to_owned(), method.body?)))
         .collect();
     for source in &sources {
         let name = &source.name;

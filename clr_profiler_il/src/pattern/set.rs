@@ -1,0 +1,187 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::evaluate::Subject;
+use super::index::{Index, assembly_key};
+use super::{MethodFacts, MethodPattern, PatternError, parse, path};
+
+/// A list of patterns, compiled for many methods.
+///
+/// A method matches if one of the patterns matches that are not exclusions, and no exclusion does. The order does not
+/// matter. Each pattern counts the methods that it has matched; exclusions count only methods that
+/// another pattern has matched. The list can be shared by threads, and counting takes no lock.
+///
+/// ```
+/// use clr_profiler_il::pattern::MethodPatterns;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let patterns = MethodPatterns::parse(
+///     "# the shop, without its logging
+///      Shop!Shop.**
+///      -Shop!Shop.Log.*; -**.ToString()",
+/// )?;
+/// for pattern in patterns.unmatched() {
+///     eprintln!("`{pattern}` has matched nothing");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Default)]
+pub struct MethodPatterns {
+    patterns: Vec<MethodPattern>,
+    counts: Vec<AtomicU64>,
+    included: Index,
+    excluded: Index,
+}
+
+impl MethodPatterns {
+    /// Reads a list: patterns are separated by line ends or semicolons, an exclusion begins with `-`, and a
+    /// comment with `#`.
+    ///
+    /// # Errors
+    ///
+    /// The first violation of the syntax, with its line and column.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        parse::list(text).map(Self::from_iter)
+    }
+
+    /// The patterns, in the order of the list.
+    #[must_use]
+    pub fn patterns(&self) -> &[MethodPattern] {
+        &self.patterns
+    }
+
+    /// Whether no method can match: there are only exclusions, or no patterns.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.included.is_empty()
+    }
+
+    /// Whether methods of this assembly can match.
+    #[must_use]
+    pub fn matches_assembly(&self, name: &str) -> bool {
+        let mut included = self
+            .patterns
+            .iter()
+            .filter(|pattern| !pattern.is_exclusion());
+        included.any(|pattern| pattern.matches_assembly(name))
+    }
+
+    /// Whether a method matches.
+    ///
+    /// # Errors
+    ///
+    /// Those of the facts.
+    pub fn matches<F: MethodFacts + ?Sized>(&self, method: &F) -> Result<bool, F::Error> {
+        let mut has_matched = false;
+        let is_excluded = self.evaluate(method, |_| has_matched = true)?;
+        Ok(has_matched && !is_excluded)
+    }
+
+    /// The indices of all patterns that match, in ascending order; none if an exclusion does.
+    ///
+    /// # Errors
+    ///
+    /// Those of the facts.
+    pub fn matching<F: MethodFacts + ?Sized>(&self, method: &F) -> Result<Vec<usize>, F::Error> {
+        let mut indices = Vec::new();
+        if self.evaluate(method, |number| indices.push(number as usize))? {
+            indices.clear();
+        }
+        indices.sort_unstable();
+        Ok(indices)
+    }
+
+    /// The number of methods that each pattern has matched so far.
+    pub fn counts(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
+        let counts = self.counts.iter();
+        let counts = counts.map(|count| count.load(Ordering::Relaxed));
+        self.patterns.iter().zip(counts)
+    }
+
+    /// The patterns that have matched no method so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &MethodPattern> {
+        let unmatched = self.counts().filter(|(_, count)| *count == 0);
+        unmatched.map(|(pattern, _)| pattern)
+    }
+
+    /// Passes the patterns that match to `each`, and returns whether an exclusion does.
+    fn evaluate<F: MethodFacts + ?Sized>(
+        &self,
+        method: &F,
+        mut each: impl FnMut(u32),
+    ) -> Result<bool, F::Error> {
+        if self.included.is_empty() {
+            return Ok(false);
+        }
+        let class = method.type_path()?;
+        let parts = path::parts(&class);
+        let name = method.method_name()?;
+        let subject = Subject::new(method, &parts, &name);
+        let mut has_matched = false;
+        self.evaluate_index(&self.included, &subject, |number| {
+            has_matched = true;
+            each(number);
+        })?;
+        let mut is_excluded = false;
+        if has_matched && !self.excluded.is_empty() {
+            self.evaluate_index(&self.excluded, &subject, |_| is_excluded = true)?;
+        }
+        Ok(is_excluded)
+    }
+
+    fn evaluate_index<F: MethodFacts + ?Sized>(
+        &self,
+        index: &Index,
+        subject: &Subject<'_, F>,
+        mut each: impl FnMut(u32),
+    ) -> Result<(), F::Error> {
+        index.find(
+            subject.parts(),
+            subject.name(),
+            || subject.assembly().map(assembly_key),
+            |number| {
+                let at = number as usize;
+                if let (Some(pattern), Some(count)) = (self.patterns.get(at), self.counts.get(at))
+                    && pattern.is_met(subject)?
+                {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    each(number);
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+impl FromIterator<MethodPattern> for MethodPatterns {
+    fn from_iter<I: IntoIterator<Item = MethodPattern>>(patterns: I) -> Self {
+        let patterns: Vec<MethodPattern> = patterns.into_iter().collect();
+        let of = |is_exclusion: bool| {
+            let numbered = (0_u32..).zip(&patterns);
+            Index::new(numbered.filter(move |(_, one)| one.is_exclusion == is_exclusion))
+        };
+        Self {
+            included: of(false),
+            excluded: of(true),
+            counts: patterns.iter().map(|_| AtomicU64::new(0)).collect(),
+            patterns,
+        }
+    }
+}
+
+impl std::str::FromStr for MethodPatterns {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        Self::parse(text)
+    }
+}
+
+/// Joins lists, such as those of several files.
+impl Extend<MethodPattern> for MethodPatterns {
+    fn extend<I: IntoIterator<Item = MethodPattern>>(&mut self, patterns: I) {
+        let mut all = std::mem::take(self).patterns;
+        all.extend(patterns);
+        *self = all.into_iter().collect();
+    }
+}
