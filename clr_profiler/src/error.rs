@@ -275,6 +275,13 @@ impl From<std::io::Error> for Error {
     }
 }
 
+#[cfg(feature = "patterns")]
+impl From<clr_profiler_il::pattern::PatternError> for Error {
+    fn from(error: clr_profiler_il::pattern::PatternError) -> Self {
+        Self::other(error)
+    }
+}
+
 /// `optional` on results of metadata calls.
 pub trait OptionalExt<T>: sealed::Sealed {
     /// Converts the error `CLDB_E_RECORD_NOTFOUND`, by which the metadata reports a missing record, to

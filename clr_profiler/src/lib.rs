@@ -45,6 +45,8 @@
 //! - [`rewrite`]: [`Method::rewrite`] edits the IL of a method before it is compiled; rewritten IL calls
 //!   the profiler. The runtime never receives invalid IL.
 //! - [`rejit`]: new IL for methods that are already compiled.
+//! - [`instrumentation`]: a component that changes the methods that patterns select.
+//! - [`patches`]: closures that run before, after or instead of methods.
 //! - [`hooks`]: functions that run when a method is entered, left or tail-called.
 //! - [`exceptions`], [`heap`], [`sampling`]: components for exceptions, for objects and allocations, and for
 //!   stack traces.
@@ -55,15 +57,19 @@
 //!
 //! # Features
 //!
-//! All are on by default. Without them, a small profiler and its dependencies compile in two thirds of the time.
+//! All are on by default. Without them, a small profiler and its dependencies compile in little more than half of the time.
 //!
 //! | Feature | Adds |
 //! |---|---|
-//! | `rewrite` | [`rewrite`], [`rejit`], the calls that set method bodies, and all of [`il`] but tokens, attributes and signatures |
+//! | `rewrite` | [`rewrite`], [`rejit`], [`instrumentation`], [`patches`], the calls and metadata interfaces that write, the metadata of files, and in [`il`] all of method bodies; turns on `patterns` |
+//! | `patterns` | [`il::pattern`], which a [`Method`] can be matched with |
 //! | `hooks` | [`hooks`]; turns on `exceptions` |
-//! | `exceptions` | [`exceptions`] |
-//! | `heap` | [`heap`] |
+//! | `exceptions` | [`exceptions`]; turns on `event_pipe` and `objects` |
+//! | `heap` | [`heap`]; turns on `event_pipe` and `objects` |
+//! | `objects` | [`Object`](info::Object), which reads objects |
+//! | `event_pipe` | EventPipe: [`CorProfilerInfo12`](info::CorProfilerInfo12), and the types of its events |
 //! | `sampling` | [`sampling`] |
+//! | `lines` | [`lines`]; adds a dependency, which decompresses embedded PDBs |
 //!
 //! # The guide
 //!
@@ -88,54 +94,72 @@
 // The lower floors serve all components. Which of their private items are needed is seen with all features.
 #![cfg_attr(
     not(all(
+        feature = "event_pipe",
         feature = "exceptions",
         feature = "heap",
         feature = "hooks",
+        feature = "lines",
+        feature = "objects",
+        feature = "patterns",
         feature = "rewrite",
         feature = "sampling"
     )),
-    allow(dead_code, unused_imports)
+    allow(dead_code, unreachable_pub, unused_imports)
 )]
 
 // `#[wraps(..)]` documents wrappers in all modules.
 #[macro_use(wraps)]
 extern crate clr_profiler_macros;
 
-// In order of dependency: each module uses only those before it. Only the modules that allow it here may
-// contain `unsafe`.
+// In order of dependency: a module uses those of its group and of the groups before it. Only the modules that
+// allow it here may contain `unsafe`.
 
 // Types for native code and users.
 #[macro_use]
 mod debug;
 mod error;
 mod event_mask;
+mod locks;
+
+// Ids, and the time of their validity.
 #[allow(unsafe_code, reason = "declares the constructors from native numbers")]
 mod ids;
 #[allow(unsafe_code, reason = "reads memory that other threads replace")]
 mod lifetimes;
-mod locks;
 
-// The runtime.
+// The handle to the runtime.
 #[allow(
     unsafe_code,
     reason = "holds the runtime's interface and the library's own handle"
 )]
 mod runtime;
+
+// The metadata in the memory of the process.
+#[allow(unsafe_code, reason = "reads the memory of loaded modules")]
+mod image;
+
+// Native calls.
 #[macro_use]
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 mod native;
-#[allow(unsafe_code, reason = "calls through the runtime's vtables")]
-pub mod info;
+
 #[allow(unsafe_code, reason = "calls through the runtime's vtables")]
 pub mod metadata;
+
+#[allow(unsafe_code, reason = "calls through the runtime's vtables")]
+pub mod info;
 
 // A profiler.
 pub mod events;
 mod profiler;
-#[cfg(any(feature = "exceptions", feature = "heap"))]
+#[cfg(feature = "event_pipe")]
 mod runtime_events;
 #[cfg(any(feature = "rewrite", feature = "sampling"))]
 mod worker;
+
+// Source lines.
+#[cfg(feature = "lines")]
+pub mod lines;
 
 // Components.
 #[cfg(feature = "exceptions")]
@@ -151,6 +175,15 @@ pub mod rejit;
 pub mod rewrite;
 #[cfg(feature = "sampling")]
 pub mod sampling;
+// By `rewrite` and `rejit`.
+#[cfg(feature = "rewrite")]
+pub mod instrumentation;
+// By `instrumentation`.
+#[cfg(feature = "rewrite")]
+pub mod patches;
+
+// All of them together.
+mod overhead;
 
 // Entry points for the runtime.
 #[allow(unsafe_code, reason = "called by the runtime")]
@@ -166,6 +199,7 @@ pub use ids::{
     RejitId, ThreadId,
 };
 pub use info::method::Method;
+pub use overhead::Overhead;
 pub use profiler::{Component, Failure, FailureCause, FailurePlace, Profiler, Setup};
 pub use runtime::ProfilerInfo;
 pub use uuid::Uuid;
@@ -185,20 +219,28 @@ pub mod prelude {
     };
     pub use crate::il::token::{FieldDef, MethodDef, TypeDef};
     pub use crate::info::GcScope;
-    pub use crate::metadata::{Metadata, MetadataWriter};
+    pub use crate::metadata::Metadata;
+    #[cfg(feature = "rewrite")]
+    pub use crate::metadata::MetadataWriter;
 
     #[cfg(feature = "hooks")]
     pub use crate::hooks::CorProfilerInfoHooks;
+    #[cfg(feature = "event_pipe")]
+    pub use crate::info::CorProfilerInfo12;
     pub use crate::info::{
         CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo5,
         CorProfilerInfo6, CorProfilerInfo7, CorProfilerInfo8, CorProfilerInfo9, CorProfilerInfo10,
-        CorProfilerInfo11, CorProfilerInfo12, CorProfilerInfo13, CorProfilerInfo14,
-        CorProfilerInfo15, CorProfilerInfoLegacy, CorProfilerInfoStatics,
+        CorProfilerInfo11, CorProfilerInfo13, CorProfilerInfo14, CorProfilerInfo15,
+        CorProfilerInfoLegacy, CorProfilerInfoStatics,
+    };
+    #[cfg(feature = "rewrite")]
+    pub use crate::metadata::{
+        MetadataAssemblyEmit, MetadataDispenser, MetadataDispenserEx, MetadataEmit, MetadataEmit2,
+        MetadataFilter, MetadataValidate, MetadataWinMdImport,
     };
     pub use crate::metadata::{
-        MetadataAssemblyEmit, MetadataAssemblyImport, MetadataDispenser, MetadataDispenserEx,
-        MetadataEmit, MetadataEmit2, MetadataFilter, MetadataImport, MetadataImport2, MetadataInfo,
-        MetadataTables, MetadataTables2, MetadataValidate, MetadataWinMdImport,
+        MetadataAssemblyImport, MetadataImport, MetadataImport2, MetadataInfo, MetadataTables,
+        MetadataTables2,
     };
 }
 
@@ -206,6 +248,6 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::Uuid;
-    pub use crate::com::{Class, ProfilerClass, can_unload_now, get_class_object};
+    pub use crate::com::{Class, ProfilerClass, can_unload_now, class_id, get_class_object};
     pub use crate::events::CallbackSet;
 }

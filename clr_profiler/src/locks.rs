@@ -2,6 +2,7 @@
 //! half-done.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Locks a mutex, also a poisoned one.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -16,4 +17,17 @@ pub(crate) fn wait_while<'a, T>(
 ) -> MutexGuard<'a, T> {
     let waited = changed.wait_while(guard, condition);
     waited.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for a change until this time, with a guard from [`lock`].
+pub(crate) fn wait_until<'a, T>(
+    changed: &Condvar,
+    guard: MutexGuard<'a, T>,
+    deadline: Instant,
+) -> MutexGuard<'a, T> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    match changed.wait_timeout(guard, left) {
+        Ok((guard, _)) => guard,
+        Err(poisoned) => poisoned.into_inner().0,
+    }
 }

@@ -19,6 +19,44 @@
 ///
 /// register!(Quiet);
 /// ```
+///
+/// # Several as one
+///
+/// A process has one main profiler. `compose(A, B)` is a profiler that consists of several:
+///
+/// ```
+/// # use clr_profiler::prelude::*;
+/// # macro_rules! quiet { ($name:ident, $clsid:literal) => {
+/// # struct $name;
+/// # #[profiler(clsid = $clsid)]
+/// # impl Profiler for $name {
+/// #     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> { Ok($name) }
+/// # }
+/// # } }
+/// # quiet!(Tracer, "B0B1B2B3-0000-4000-8000-000000000004");
+/// # quiet!(Coverage, "B0B1B2B3-0000-4000-8000-000000000005");
+/// register!(
+///     Tracer,
+///     Coverage,
+///     compose(clsid = "B0B1B2B3-0000-4000-8000-000000000006", Tracer, Coverage),
+/// );
+/// ```
+///
+/// Without `clsid = ..`, its class id is that of the first. Each of them works as it does alone:
+///
+/// - The events are joined. Each profiler and its [components](crate::Component) get the callbacks whose events they
+///   have requested: those of the first before those of the second, and callbacks that report an end in reverse
+///   order. A change of the events while the program runs leaves those of the others in place.
+/// - IL is edited in that order: the second profiler gets the result of the first. See
+///   [`Method::rewrite`](crate::Method::rewrite).
+/// - Each has its own [`Setup`](crate::Setup), with its own hook for failures and limit of panics. If one cannot start or
+///   is disabled, the others run on; [`Failure::profiler`](crate::Failure::profiler) names it.
+/// - It is loaded as a notification profiler if each of them declares to be one.
+///
+/// A runtime has only one set of hooks, one mapper of their ids and one owner of `get_rejit_parameters`. The profiler
+/// that claims one as the second does not start, with an error that names both; the others run. A detach is refused,
+/// because it would detach all of them. Flags that change how the program runs, such as
+/// [`EventMask::DISABLE_INLINING`](crate::EventMask::DISABLE_INLINING), affect all.
 #[macro_export]
 macro_rules! register {
     () => {
@@ -26,7 +64,7 @@ macro_rules! register {
             "name the profilers of this library: `register!(MyProfiler);`"
         );
     };
-    ($($profiler:ty),+ $(,)?) => {
+    ($($profilers:tt)+) => {
         // All exported macros are in one namespace, whatever their modules: a second `register!` is an error
         // that shows this name.
         #[doc(hidden)]
@@ -45,7 +83,7 @@ macro_rules! register {
             );
 
             const CLASSES: &[$crate::__private::Class] =
-                &[$($crate::__private::Class::of::<$profiler>()),+];
+                $crate::__classes!([] $($profilers)+);
 
             const _: () = ::core::assert!(
                 !$crate::__private::Class::any_clsid_twice(CLASSES),
@@ -69,5 +107,68 @@ macro_rules! register {
                 $crate::__private::can_unload_now()
             }
         };
+    };
+}
+
+/// The classes of a list of profilers, one after the other: those that are done, and the rest of the list.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __classes {
+    (@members $($profiler:ty),+) => {{
+        const MEMBERS: &[$crate::__private::Class] =
+            &[$($crate::__private::Class::of::<$profiler>()),+];
+        const _: () = ::core::assert!(
+            !$crate::__private::Class::any_clsid_twice(MEMBERS),
+            "two of the composed profilers have the same class id: a profiler can be composed with others only"
+        );
+        MEMBERS
+    }};
+    ([$($done:expr,)*]) => {
+        &[$($done),*]
+    };
+    ([$($done:expr,)*] compose() $($rest:tt)*) => {
+        $crate::__no_members!()
+    };
+    ([$($done:expr,)*] compose(clsid = $clsid:expr $(,)?) $($rest:tt)*) => {
+        $crate::__no_members!()
+    };
+    ([$($done:expr,)*] compose(clsid = $clsid:literal, $($of:ty),+ $(,)?) $(, $($rest:tt)*)?) => {
+        $crate::__classes!([
+            $($done,)*
+            $crate::__private::Class::composed(
+                $crate::__private::class_id($clsid),
+                $crate::__classes!(@members $($of),+),
+            ),
+        ] $($($rest)*)?)
+    };
+    ([$($done:expr,)*] compose(clsid = $clsid:expr, $($of:ty),+ $(,)?) $(, $($rest:tt)*)?) => {
+        $crate::__classes!([
+            $($done,)*
+            $crate::__private::Class::composed($clsid, $crate::__classes!(@members $($of),+)),
+        ] $($($rest)*)?)
+    };
+    ([$($done:expr,)*] compose($($of:ty),+ $(,)?) $(, $($rest:tt)*)?) => {
+        $crate::__classes!([
+            $($done,)*
+            $crate::__private::Class::composed_as_first($crate::__classes!(@members $($of),+)),
+        ] $($($rest)*)?)
+    };
+    ([$($done:expr,)*] $profiler:ty $(, $($rest:tt)*)?) => {
+        $crate::__classes!([
+            $($done,)*
+            $crate::__private::Class::of::<$profiler>(),
+        ] $($($rest)*)?)
+    };
+}
+
+/// The error of a composed profiler of none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __no_members {
+    () => {
+        ::core::compile_error!(
+            "name the profilers that run as one: `compose(Tracer, Coverage)`, or with a class id of its own, \
+             `compose(clsid = \"..\", Tracer, Coverage)`"
+        )
     };
 }

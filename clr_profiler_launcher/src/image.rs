@@ -3,7 +3,10 @@
 //! The files are not trusted: every field is read at a checked offset, data outside the file is
 //! absent, and no allocation depends on a size that the file states.
 
+use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Seek, SeekFrom};
+
+use clr_metadata::{CliHeader, Headers, ImageLayout, Source};
 
 /// The kind of a file, from its headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,30 +28,7 @@ pub(crate) enum Image {
 pub(crate) struct Pe {
     pub(crate) architecture: Architecture,
     /// The header of the managed code; `None` for a native file.
-    pub(crate) cli: Option<Cli>,
-}
-
-/// The fields of the CLI header that matter here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cli {
-    flags: u32,
-    entry_point: u32,
-}
-
-impl Cli {
-    const IL_ONLY: u32 = 0x1;
-    const REQUIRES_32_BIT: u32 = 0x2;
-    const NATIVE_ENTRY_POINT: u32 = 0x10;
-    const PREFERS_32_BIT: u32 = 0x2_0000;
-
-    /// Whether there is something to start: a method or a file with one.
-    pub(crate) fn has_entry_point(self) -> bool {
-        self.entry_point != 0 || self.flags & Self::NATIVE_ENTRY_POINT != 0
-    }
-
-    fn requires_32_bit(self) -> bool {
-        self.flags & (Self::REQUIRES_32_BIT | Self::PREFERS_32_BIT) == Self::REQUIRES_32_BIT
-    }
+    pub(crate) cli: Option<CliHeader>,
 }
 
 /// A processor, as a file header names it.
@@ -168,88 +148,45 @@ fn elf(file: &mut Fields<'_, impl Read + Seek>) -> io::Result<Option<Architectur
 
 /// `None` if a required part is missing.
 fn pe(file: &mut Fields<'_, impl Read + Seek>) -> io::Result<Option<Pe>> {
-    let Some(header) = file.u32(0x3c)? else {
-        return Ok(None);
+    let source = PeSource {
+        file: RefCell::new(file),
+        error: Cell::new(None),
     };
-    let header = u64::from(header);
-    if file.bytes::<4>(header)? != Some(*b"PE\0\0") {
-        return Ok(None);
+    let headers = Headers::read(&source, ImageLayout::File);
+    if let Some(error) = source.error.take() {
+        return Err(error);
     }
-    let (Some(machine), Some(sections), Some(optional_size)) = (
-        file.u16(header + 4)?,
-        file.u16(header + 6)?,
-        file.u16(header + 20)?,
-    ) else {
+    let Ok(headers) = headers else {
         return Ok(None);
     };
-    let optional = header + 24;
-    let directories = match file.u16(optional)? {
-        Some(0x010b) => optional + 92,
-        Some(0x020b) => optional + 108,
-        _ => return Ok(None),
-    };
-    const CLI_DIRECTORY: u32 = 14;
-    let Some(directory_count) = file.u32(directories)? else {
-        return Ok(None);
-    };
-    let entry = directories + 4 + 8 * u64::from(CLI_DIRECTORY);
-    let address = match directory_count {
-        count if count <= CLI_DIRECTORY => Some(0),
-        _ => file.u32(entry)?,
-    };
-    let Some(address) = address else {
-        return Ok(None);
-    };
-    let architecture = Architecture::of_pe(machine);
-    if address == 0 {
-        return Ok(Some(Pe {
-            architecture,
-            cli: None,
-        }));
-    }
-    let table = optional + u64::from(optional_size);
-    let Some(offset) = file_offset(file, table, sections, address)? else {
-        return Ok(None);
-    };
-    let (Some(flags), Some(entry_point)) = (file.u32(offset + 16)?, file.u32(offset + 20)?) else {
-        return Ok(None);
-    };
-    let cli = Cli { flags, entry_point };
-    let is_portable = machine == 0x014c && flags & Cli::IL_ONLY != 0 && !cli.requires_32_bit();
+    let is_portable = headers.machine == 0x014c
+        && (headers.cli).is_some_and(|cli| cli.is_il_only() && !cli.requires_32_bit());
     Ok(Some(Pe {
         architecture: if is_portable {
             Architecture::Any
         } else {
-            architecture
+            Architecture::of_pe(headers.machine)
         },
-        cli: Some(cli),
+        cli: headers.cli,
     }))
 }
 
-/// The file offset of the byte that is loaded to `address`, by the section table.
-fn file_offset(
-    file: &mut Fields<'_, impl Read + Seek>,
-    table: u64,
-    sections: u16,
-    address: u32,
-) -> io::Result<Option<u64>> {
-    for section in 0..u64::from(sections) {
-        let section = table + 40 * section;
-        let (Some(size), Some(start), Some(raw_size), Some(raw)) = (
-            file.u32(section + 8)?,
-            file.u32(section + 12)?,
-            file.u32(section + 16)?,
-            file.u32(section + 20)?,
-        ) else {
-            return Ok(None);
-        };
-        if let Some(inside) = address.checked_sub(start)
-            && inside < size.max(raw_size)
-        {
-            return Ok(Some(u64::from(raw) + u64::from(inside)));
+/// A file whose headers are read. The error of the system is kept, because [`Source`] has none.
+struct PeSource<'a, 'f, R> {
+    file: RefCell<&'a mut Fields<'f, R>>,
+    error: Cell<Option<io::Error>>,
+}
+
+impl<R: Read + Seek> Source for PeSource<'_, '_, R> {
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> bool {
+        match self.file.borrow_mut().fill(offset, out) {
+            Ok(is_read) => is_read,
+            Err(error) => {
+                self.error.set(Some(error));
+                false
+            }
         }
     }
-    Ok(None)
 }
 
 /// Reads fields at offsets. The offsets are sums of a few 32-bit values: they cannot overflow.
@@ -258,19 +195,20 @@ struct Fields<'a, R> {
 }
 
 impl<R: Read + Seek> Fields<'_, R> {
-    /// `None` if the file ends before.
-    fn bytes<const N: usize>(&mut self, offset: u64) -> io::Result<Option<[u8; N]>> {
-        let mut bytes = [0; N];
+    /// Whether the file has these bytes.
+    fn fill(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<bool> {
         self.file.seek(SeekFrom::Start(offset))?;
-        match self.file.read_exact(&mut bytes) {
-            Ok(()) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        match self.file.read_exact(bytes) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    fn u16(&mut self, offset: u64) -> io::Result<Option<u16>> {
-        Ok(self.bytes(offset)?.map(u16::from_le_bytes))
+    /// `None` if the file ends before.
+    fn bytes<const N: usize>(&mut self, offset: u64) -> io::Result<Option<[u8; N]>> {
+        let mut bytes = [0; N];
+        Ok(self.fill(offset, &mut bytes)?.then_some(bytes))
     }
 
     fn u32(&mut self, offset: u64) -> io::Result<Option<u32>> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::hooks;
-use crate::{DotnetHost, Error, ProfilerLibrary, Program, ProgramKind, Result};
+use crate::{DotnetHost, Error, ProfilerLibrary, Program, ProgramKind, Result, RuntimeVersion};
 
 /// The program to start and its profiler, built like [`std::process::Command`].
 ///
@@ -37,6 +37,7 @@ pub struct Launch {
     notification_profilers: Vec<ProfilerLibrary>,
     startup_hooks: Vec<PathBuf>,
     host: Option<DotnetHost>,
+    version: Option<RuntimeVersion>,
 }
 
 /// The destination for reports of `clr_profiler` about a profiler that could not start.
@@ -90,6 +91,7 @@ impl Launch {
             notification_profilers: Vec::new(),
             startup_hooks: Vec::new(),
             host: None,
+            version: None,
         }
     }
 
@@ -165,6 +167,16 @@ impl Launch {
         self
     }
 
+    /// The version of `Microsoft.NETCore.App` on which the host runs an assembly, whatever the assembly's configuration
+    /// says: the option `--fx-version` of the host. It has no effect on a native executable.
+    ///
+    /// [`DotnetHost::installed_runtimes`] has the versions of a host. The host ends with a message if it does not have
+    /// this one, and for a program that needs further frameworks.
+    pub fn runtime_version(&mut self, version: RuntimeVersion) -> &mut Self {
+        self.version = Some(version);
+        self
+    }
+
     /// Checks program, library and environment, and returns the command that starts the program, for
     /// [`spawn`](Command::spawn), [`status`](Command::status) or [`output`](Command::output).
     ///
@@ -191,7 +203,11 @@ impl Launch {
                 let mut command = Command::new(host.path());
                 // After `exec` the host takes the first argument for the program, whatever its
                 // name, and forwards all others.
-                command.arg("exec").arg(program.path());
+                command.arg("exec");
+                if let Some(version) = &self.version {
+                    command.arg("--fx-version").arg(version.to_string());
+                }
+                command.arg(program.path());
                 command
             }
             ProgramKind::NativeExecutable => {

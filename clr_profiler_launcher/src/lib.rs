@@ -49,7 +49,7 @@ pub use attach::Attach;
 pub use clsid::Clsid;
 pub use error::Error;
 pub use launch::Launch;
-pub use library::{ProfilerLibrary, find_library, find_library_beside};
+pub use library::{ProfilerLibrary, find_library, find_library_next_to};
 pub use program::{Program, ProgramKind};
 pub use runtime::{DotnetHost, RuntimeVersion};
 

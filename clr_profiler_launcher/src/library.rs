@@ -225,7 +225,7 @@ pub fn find_library(name: &str) -> Result<PathBuf> {
         path: "the current executable".into(),
         source,
     })?;
-    find_library_beside(executable, name)
+    find_library_next_to(executable, name)
 }
 
 /// Like [`find_library`], for an executable other than the current one.
@@ -233,7 +233,7 @@ pub fn find_library(name: &str) -> Result<PathBuf> {
 /// # Errors
 ///
 /// [`Error::LibraryNotBuilt`] with the searched paths.
-pub fn find_library_beside(executable: impl AsRef<Path>, name: &str) -> Result<PathBuf> {
+pub fn find_library_next_to(executable: impl AsRef<Path>, name: &str) -> Result<PathBuf> {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
     let file = format!("{DLL_PREFIX}{}{DLL_SUFFIX}", name.replace('-', "_"));
     let folder = executable.as_ref().parent().unwrap_or(Path::new("."));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use clr_profiler_launcher::{Clsid, Error, ProfilerLibrary, find_library_beside};
+use clr_profiler_launcher::{Clsid, Error, ProfilerLibrary, find_library_next_to};
 use common::*;
 
 const GOOD: &str = "11111111-2222-3333-4444-555555555555";
@@ -197,14 +197,14 @@ fn clsids() {
 }
 
 #[test]
-fn the_newest_library_beside_the_executable_is_found() {
+fn the_newest_library_next_to_the_executable_is_found() {
     let folder = Folder::new();
     let target = folder.path().join("debug");
     for name in ["examples", "deps"] {
         fs::create_dir_all(target.join(name)).unwrap();
     }
     let example = target.join("examples/my_profiler");
-    let error = find_library_beside(&example, "my-profiler").unwrap_err();
+    let error = find_library_next_to(&example, "my-profiler").unwrap_err();
     let above = target.join("libmy_profiler.so");
     let deps = target.join("deps/libmy_profiler.so");
     says(
@@ -236,7 +236,7 @@ fn the_newest_library_beside_the_executable_is_found() {
             &target.join("tool"),
         ] {
             assert_eq!(
-                &find_library_beside(executable, "my_profiler").unwrap(),
+                &find_library_next_to(executable, "my_profiler").unwrap(),
                 newest
             );
         }

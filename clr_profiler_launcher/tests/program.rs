@@ -238,7 +238,8 @@ fn truncated_files() {
     };
     for pe in [Pe::default(), is_64] {
         let file = pe.bytes();
-        let needed = 0x200 + 8 + 24;
+        // The CLI header has 72 bytes.
+        let needed = 0x200 + 8 + 72;
         for length in 0..file.len() {
             let path = folder.file("App.dll", &file[..length]);
             match Program::open(&path) {

@@ -84,7 +84,7 @@ pub(crate) fn is_of(implementation: &ItemImpl, name: &str) -> bool {
     implementation
         .trait_
         .as_ref()
-        .and_then(|(path, _)| path.segments.last())
+        .and_then(|(_, path, _)| path.segments.last())
         .is_some_and(|segment| segment.ident == name)
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn is_of(implementation: &ItemImpl, name: &str) -> bool {
 pub(crate) fn place_of(item: &Item) -> Span {
     match item {
         Item::Impl(implementation) => match &implementation.trait_ {
-            Some((path, _)) => path.span(),
+            Some((_, path, _)) => path.span(),
             None => implementation.self_ty.span(),
         },
         other => other.span(),

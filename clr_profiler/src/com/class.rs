@@ -1,12 +1,13 @@
 //! The classes of a library's profilers.
 
+use std::any::type_name;
 use std::fmt;
 
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::events::CallbackSet;
-use crate::profiler::{Profiler, Setup};
+use crate::profiler::{NoCallbacks, Profiler, Setup};
 use crate::runtime::ProfilerInfo;
 
 /// The part of a profiler that `#[profiler]` generates.
@@ -22,6 +23,19 @@ pub trait ProfilerClass: Profiler {
     const OVERRIDDEN: CallbackSet;
 }
 
+/// The class id with this text.
+///
+/// # Panics
+///
+/// If it is not one: a compiler error where `register!` is written.
+#[must_use]
+pub const fn class_id(text: &str) -> Uuid {
+    match Uuid::try_parse(text) {
+        Ok(clsid) if !clsid.is_nil() => clsid,
+        _ => panic!("a class id reads 8-4-4-4-12 hexadecimal digits, and is not all zeros"),
+    }
+}
+
 /// The result of a constructor.
 pub(super) type NewProfiler = Result<Box<dyn Profiler>>;
 
@@ -31,6 +45,10 @@ pub(super) type NewProfiler = Result<Box<dyn Profiler>>;
 #[derive(Clone, Copy)]
 pub struct Class {
     pub(super) clsid: Uuid,
+    /// The path of the profiler's type.
+    pub(super) name: fn() -> &'static str,
+    /// The profilers that run as this one; none if it is a single one.
+    pub(super) members: &'static [Self],
     pub(super) overridden: CallbackSet,
     pub(super) initialize: fn(&ProfilerInfo, &mut Setup) -> NewProfiler,
     pub(super) initialize_for_attach: fn(&ProfilerInfo, &mut Setup, &[u8]) -> NewProfiler,
@@ -43,6 +61,8 @@ impl Class {
     pub const fn of<P: ProfilerClass>() -> Self {
         Self {
             clsid: P::CLSID,
+            name: type_name::<P>,
+            members: &[],
             overridden: P::OVERRIDDEN,
             initialize: |info, setup| Ok(Box::new(P::initialize(info, setup)?)),
             initialize_for_attach: |info, setup, client_data| {
@@ -53,6 +73,47 @@ impl Class {
                 )?))
             },
             load_as_notification_only: P::load_as_notification_only,
+        }
+    }
+
+    /// The class of several profilers that run as one.
+    #[must_use]
+    pub const fn composed(clsid: Uuid, members: &'static [Self]) -> Self {
+        Self {
+            clsid,
+            name: || "compose",
+            members,
+            overridden: CallbackSet::EMPTY,
+            initialize: |_, _| Ok(Box::new(NoCallbacks)),
+            initialize_for_attach: |_, _, _| Ok(Box::new(NoCallbacks)),
+            load_as_notification_only: || false,
+        }
+    }
+
+    /// The class of several profilers that run as one, with the class id of the first.
+    #[must_use]
+    pub const fn composed_as_first(members: &'static [Self]) -> Self {
+        Self::composed(members[0].clsid, members)
+    }
+
+    /// Whether it can be loaded next to another profiler. Several that run as one can if each of them can.
+    pub(super) fn loads_as_notification_only(&self) -> bool {
+        match self.members {
+            [] => (self.load_as_notification_only)(),
+            members => members.iter().all(|it| (it.load_as_notification_only)()),
+        }
+    }
+
+    /// Creates the profiler; `client_data` is that of an attach.
+    pub(super) fn make(
+        &self,
+        info: &ProfilerInfo,
+        setup: &mut Setup,
+        client_data: Option<&[u8]>,
+    ) -> NewProfiler {
+        match client_data {
+            Some(client_data) => (self.initialize_for_attach)(info, setup, client_data),
+            None => (self.initialize)(info, setup),
         }
     }
 

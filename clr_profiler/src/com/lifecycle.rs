@@ -6,12 +6,17 @@ use std::sync::atomic::Ordering;
 
 use uuid::Uuid;
 
+use super::composed;
 use super::guard::{call_component, failed};
 use super::object::{Live, Object, Phase};
 use crate::error::{Error, Result};
 use crate::event_mask::Loaded;
 use crate::events::Callback;
-use crate::profiler::{self, Ends, Failure, FailureCause, Profiler, Setup};
+use crate::image::Images;
+use crate::info::{departures, note_earlier_unloads};
+use crate::profiler::{
+    self, Component, Components, Failure, FailureCause, FailureHook, Setup, UnloadObserver,
+};
 #[cfg(feature = "rewrite")]
 use crate::rewrite::Unloads;
 use crate::runtime::{ProfilerInfo, catch, slice};
@@ -23,7 +28,7 @@ pub(super) unsafe extern "system" fn initialize(this: *mut c_void, info: *mut c_
     let object = unsafe { Object::from_raw(this) };
     // SAFETY: the runtime passes its `IUnknown`, which is alive during the call.
     let info = unsafe { ProfilerInfo::from_callback(info, loaded(object, false)) };
-    start(object, Callback::Initialize, info, object.class.initialize)
+    start(object, Callback::Initialize, info, None)
 }
 
 pub(super) unsafe extern "system" fn initialize_for_attach(
@@ -42,7 +47,7 @@ pub(super) unsafe extern "system" fn initialize_for_attach(
         object,
         Callback::InitializeForAttach,
         info,
-        |info, setup| (object.class.initialize_for_attach)(info, setup, client_data),
+        Some(client_data),
     )
 }
 
@@ -58,14 +63,14 @@ fn start(
     object: &Object,
     callback: Callback,
     info: Result<ProfilerInfo>,
-    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<Box<dyn Profiler>>,
+    client_data: Option<&[u8]>,
 ) -> HRESULT {
     let handle = info.as_ref().ok().cloned();
     let mut setup = handle
         .as_ref()
         .map(|info| Setup::new(info, object.class.overridden));
     let started = catch(|| match &mut setup {
-        Some(setup) => try_start(object, callback, &info?, setup, make),
+        Some(setup) => try_start(object, callback, &info?, setup, client_data),
         None => info.map(drop),
     });
     let cause = match started {
@@ -112,7 +117,7 @@ fn try_start(
     callback: Callback,
     info: &ProfilerInfo,
     setup: &mut Setup,
-    make: impl FnOnce(&ProfilerInfo, &mut Setup) -> Result<Box<dyn Profiler>>,
+    client_data: Option<&[u8]>,
 ) -> Result<()> {
     let twice = || {
         Error::rule(
@@ -123,12 +128,27 @@ fn try_start(
     if object.phase() != Phase::Created {
         return Err(twice());
     }
-    let profiler = make(info, setup)?;
-    let components = setup.take_components(vec![
-        Arc::new(Ends),
+    // Made now, so that calls about metadata allocate nothing for them.
+    info.extension::<Images>();
+    let _measured = info.costs().measure(false, false);
+    let profiler = object.class.make(info, setup, client_data)?;
+    let (members, all) = match object.class.members {
+        [] => (Vec::new(), setup.take_components()?),
+        classes => composed::start(classes, callback, info, client_data)?,
+    };
+    // A failed start has ended with an error.
+    members
+        .iter()
+        .for_each(|member| setup.events |= member.events());
+    let own: Vec<Arc<dyn Component>> = vec![
+        Arc::new(UnloadObserver),
         #[cfg(feature = "rewrite")]
         Arc::new(Unloads),
-    ])?;
+    ];
+    let components = Components::new(info, all, setup.own_events(), own);
+    if info.loaded().by_attach {
+        note_earlier_unloads(info);
+    }
     let omitted = setup.omit_dangerous_events(info);
     let live = Live {
         profiler,
@@ -136,6 +156,7 @@ fn try_start(
         info: info.clone(),
         on_failure: setup.on_failure.take(),
         panic_limit: setup.panic_limit,
+        members,
     };
     object.live.set(live).map_err(|_| twice())?;
     // From the next call on events arrive, also on other threads.
@@ -143,22 +164,35 @@ fn try_start(
     let started = info
         .start(setup.events)
         .and_then(|()| match object.live.get() {
-            Some(live) => live.components.start(info),
+            Some(live) => live.components.start(|member, error| {
+                composed::not_running(member, callback, FailureCause::Error(error));
+            }),
             None => Ok(()),
         })
         .inspect(|()| info.open_unless_attached());
+    if started.is_ok() && !info.loaded().by_attach {
+        departures::begin(info);
+    }
     if let (Some(error), Some(live)) = (omitted, object.live.get()) {
-        let failure = Failure::in_callback(Callback::ExceptionThrown, FailureCause::Error(error));
-        let _ = catch(|| profiler::write(&failure));
-        if live.on_failure.is_some() {
-            profiler::report(live.on_failure.as_ref(), failure);
-        }
+        report_omitted(live.on_failure.as_ref(), error);
     }
     match (&started, object.live.get()) {
-        (Ok(()), Some(live)) => profiler::started(live.on_failure.as_ref()),
+        (Ok(()), Some(live)) => {
+            live.hooks().for_each(profiler::started);
+            profiler::confirm(object.class.clsid);
+        }
         _ => drop(object.advance(Phase::Failed)),
     }
     started
+}
+
+/// Reports that callbacks of exceptions will not be called.
+pub(super) fn report_omitted(hook: Option<&FailureHook>, error: Error) {
+    let failure = Failure::in_callback(Callback::ExceptionThrown, FailureCause::Error(error));
+    let _ = catch(|| profiler::write(&failure));
+    if hook.is_some() {
+        profiler::report(hook, failure);
+    }
 }
 
 pub(super) unsafe extern "system" fn shutdown(this: *mut c_void) -> HRESULT {
@@ -189,8 +223,9 @@ pub(super) unsafe extern "system" fn shutdown(this: *mut c_void) -> HRESULT {
                 );
             }
         }
-        profiler::stopped(live.on_failure.as_ref());
+        live.hooks().for_each(profiler::stopped);
         profiler::counts();
+        departures::end(&live.info);
         live.info.close();
     }
     sys::S_OK
@@ -204,7 +239,7 @@ pub(super) unsafe extern "system" fn load_as_notification_only(
     let object = unsafe { Object::from_raw(this) };
     // SAFETY: the runtime passes null or a variable for the result.
     if let Some(answer) = unsafe { answer.as_mut() } {
-        let is_one = catch(object.class.load_as_notification_only).unwrap_or(false);
+        let is_one = catch(|| object.class.loads_as_notification_only()).unwrap_or(false);
         object.as_notification.store(is_one, Ordering::Relaxed);
         *answer = BOOL::from(is_one);
         if !is_one {

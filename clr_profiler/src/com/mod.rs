@@ -5,10 +5,11 @@
 
 mod class;
 mod class_factory;
+mod composed;
 mod guard;
 mod lifecycle;
 mod object;
 mod vtable;
 
-pub use class::{Class, ProfilerClass};
+pub use class::{Class, ProfilerClass, class_id};
 pub use class_factory::{can_unload_now, get_class_object};

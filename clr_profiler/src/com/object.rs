@@ -1,13 +1,13 @@
 //! The object that the runtime calls: an `ICorProfilerCallback11` that contains a profiler.
 
 use std::ffi::c_void;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 
 use super::class::Class;
 use super::vtable::{self, CALLBACK, Newest};
 use crate::native::cleared;
-use crate::profiler::{self, Components, FailureHook, Profiler};
+use crate::profiler::{self, Components, FailureHook, Member, Profiler};
 use crate::runtime::{ProfilerInfo, catch, keep_loaded, silence};
 use clr_profiler_sys as sys;
 use sys::{GUID, HRESULT};
@@ -38,6 +38,16 @@ pub(super) struct Live {
     pub(super) info: ProfilerInfo,
     pub(super) on_failure: Option<FailureHook>,
     pub(super) panic_limit: u32,
+    /// The profilers that run as one; none if it is a single one.
+    pub(super) members: Vec<Arc<Member>>,
+}
+
+impl Live {
+    /// The hook of the profiler, or those of the profilers that run as one.
+    pub(super) fn hooks(&self) -> impl Iterator<Item = &FailureHook> {
+        let of_members = self.members.iter().filter_map(|member| member.hook());
+        self.on_failure.iter().chain(of_members)
+    }
 }
 
 /// A COM object: the vtable pointer comes first.
@@ -131,12 +141,18 @@ impl Object {
             OBJECTS.fetch_sub(1, Ordering::Relaxed);
             // SAFETY: nothing else has this pointer; `create` made it from a `Box`.
             let object = unsafe { Box::from_raw(this.cast::<Self>()) };
+            let mut hooks: Vec<FailureHook> = Vec::new();
             if let Some(live) = object.live.get() {
-                profiler::stopped(live.on_failure.as_ref());
+                live.hooks().for_each(profiler::stopped);
+                hooks.extend(live.hooks().cloned());
                 live.info.invalidate();
             }
-            // The profiler's own `drop` is user code.
+            // The profiler's own `drop` is user code, and so is that of each hook. Two panics in one drop would end
+            // the process.
             let _ = catch(move || drop(object));
+            for hook in hooks {
+                let _ = catch(move || drop(hook));
+            }
         }
         0
     }

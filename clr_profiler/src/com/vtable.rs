@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 
+#[cfg(debug_assertions)]
+use super::guard::OfProfiler;
 use super::guard::dispatch;
 use super::lifecycle::{initialize, initialize_for_attach, load_as_notification_only, shutdown};
 use super::object::Object;
@@ -20,6 +22,7 @@ use crate::info::GcScope;
 use crate::info::assembly_references::AssemblyReferenceProvider;
 use crate::info::function_control::FunctionControl;
 use crate::native::typed;
+use crate::profiler::Profiler;
 use crate::runtime::{ProfilerInfo, slice, utf16_string, uuid};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys::*;
@@ -44,7 +47,8 @@ macro_rules! finish {
             None => HRESULT($callback.code_of_failure().0),
         }
     };
-    // A `bool` is returned through a pointer. Without a result it is `true`, as without a profiler.
+    // A `bool` is returned through a pointer. If there is no result, it is `true`: then the runtime does the same
+    // as without a profiler.
     ($callback:expr, $answer:ident, $out:ident) => {{
         // SAFETY: the runtime passes null or a variable for the result.
         if let Some(out) = unsafe { $out.as_mut() } {
@@ -113,13 +117,18 @@ macro_rules! define_vtables {
                             // SAFETY: the runtime holds a reference to the object that it calls.
                             let object = unsafe { Object::from_raw(this) };
                             beforehand!($native, object);
+                            let of_profiler = |profiler: &dyn Profiler, context: &context!($context)| {
+                                converted!(profiler.$rust(context $(, $arg: $arg_type = $conversion)*))
+                            };
+                            #[cfg(debug_assertions)]
+                            let of_profiler: OfProfiler<'_, context!($context), _> = &of_profiler;
+                            #[cfg(not(debug_assertions))]
+                            let of_profiler = &of_profiler;
                             let answer = dispatch(
                                 object,
                                 Callback::$native,
-                                |profiler, context: &context!($context)| {
-                                    converted!(profiler.$rust(context $(, $arg: $arg_type = $conversion)*))
-                                },
-                                |component, context| {
+                                of_profiler,
+                                &|component, context| {
                                     converted!(component.$rust(context $(, $arg: $arg_type = $conversion)*))
                                 },
                             );

@@ -40,10 +40,12 @@ pub(crate) use with_callbacks;
 pub use crate::ids::{EventPipeProviderId, ObjectIds};
 pub use crate::info::assembly_references::AssemblyReferenceProvider;
 pub use crate::info::function_control::{CodegenFlags, FunctionControl};
+#[cfg(feature = "event_pipe")]
 pub use crate::info::info12::{
     DefinedEvent, EventDefinition, EventLevel, EventParameter, EventPayloadReader,
     EventPipeProviderConfig, EventPipeSessionId, EventType, EventValue,
 };
+#[cfg(feature = "event_pipe")]
 pub use crate::info::info14::EventPipeProviderState;
 pub use payload::{
     AllocationsByClass, EventPipeEvent, GenerationSet, MovedRange, MovedRanges, Root, RootFlags,

@@ -75,6 +75,23 @@ impl Callback {
         ENDINGS.contains(self)
     }
 
+    /// Whether the runtime calls it for a profiler with these events.
+    pub(crate) fn is_enabled_by(self, events: EventMask) -> bool {
+        let needed = self.events();
+        let also = match self {
+            Self::GarbageCollectionStarted | Self::GarbageCollectionFinished => {
+                EventMask::MONITOR_GC
+            }
+            Self::MovedReferences
+            | Self::MovedReferences2
+            | Self::SurvivingReferences
+            | Self::SurvivingReferences2 => EventMask::HIGH_MONITOR_GC_MOVED_OBJECTS,
+            Self::ObjectAllocated => EventMask::HIGH_MONITOR_LARGEOBJECT_ALLOCATED,
+            _ => EventMask::empty(),
+        };
+        needed.is_empty() || events.intersects(needed | also)
+    }
+
     /// Whether it reports that a module or an assembly is still being loaded.
     pub(crate) const fn is_loading(self) -> bool {
         matches!(
@@ -84,6 +101,27 @@ impl Callback {
                 | Self::ModuleLoadStarted
                 | Self::ModuleLoadFinished
                 | Self::ModuleAttachedToAssembly
+        )
+    }
+
+    /// Whether it may come so often that measuring its time each time would be noticed: the others come with
+    /// work of the runtime that takes much longer.
+    pub(crate) const fn is_frequent(self) -> bool {
+        matches!(
+            self,
+            Self::ObjectAllocated
+                | Self::ObjectReferences
+                | Self::ManagedToUnmanagedTransition
+                | Self::UnmanagedToManagedTransition
+                | Self::HandleCreated
+                | Self::HandleDestroyed
+                | Self::FinalizeableObjectQueued
+                | Self::JITInlining
+                | Self::JITCachedFunctionSearchStarted
+                | Self::JITCachedFunctionSearchFinished
+                | Self::ClassLoadStarted
+                | Self::ClassLoadFinished
+                | Self::EventPipeEventDelivered
         )
     }
 
@@ -106,14 +144,15 @@ impl Callback {
     /// Whether it may wait for another thread. In cooperative mode it must not, because a suspension of the
     /// runtime waits for the callback.
     pub(crate) const fn may_wait(self) -> bool {
-        // More than the callbacks that are known to be in cooperative mode: on .NET 10 all callbacks of
-        // exceptions can be.
+        // All callbacks of exceptions, because on .NET 10 each of them can be in cooperative mode.
         const EXCEPTIONS: EventMask =
             EventMask::MONITOR_EXCEPTIONS.union(EventMask::MONITOR_CLR_EXCEPTIONS);
         let can_be = matches!(
             self,
             Self::HandleCreated
+                | Self::HandleDestroyed
                 | Self::FinalizeableObjectQueued
+                | Self::ThreadAssignedToOSThread
                 | Self::ModuleLoadStarted
                 | Self::AssemblyLoadStarted
                 | Self::AssemblyLoadFinished
@@ -185,6 +224,12 @@ impl CallbackSet {
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Those of the callbacks for which this is true.
+    pub(crate) fn only(self, is_kept: impl Fn(Callback) -> bool) -> Self {
+        let kept = self.iter().filter(|callback| is_kept(*callback));
+        Self(kept.fold(0, |set, callback| set | 1 << callback as u32))
     }
 
     /// Whether the callback is in the set.

@@ -39,10 +39,10 @@ const ALLOCATION_TICK: u32 = 10;
 /// ```
 pub struct AllocationTicks {
     provider: RuntimeProvider,
-    tell: Box<Tell>,
+    on_tick: Box<TickHandler>,
 }
 
-type Tell = dyn Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync;
+type TickHandler = dyn Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync;
 
 /// A sampled allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,18 +55,18 @@ pub struct AllocationTick {
 }
 
 impl AllocationTicks {
-    /// Creates the component, to be [attached](crate::Setup::attach): `tell` is called on the
+    /// Creates the component, to be [attached](crate::Setup::attach): `on_tick` is called on the
     /// allocating thread, until the process ends.
     ///
     /// Calls `ICorProfilerInfo12::EventPipeStartSession`. **Events**:
     /// [`HIGH_MONITOR_EVENT_PIPE`](crate::EventMask::HIGH_MONITOR_EVENT_PIPE). It cannot be
     /// attached on .NET Core 3.1, which is too old.
     pub fn new(
-        tell: impl Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync + 'static,
+        on_tick: impl Fn(&ProfilerInfo, AllocationTick) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self {
             provider: RuntimeProvider::default(),
-            tell: Box::new(tell),
+            on_tick: Box::new(on_tick),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Component for AllocationTicks {
         if !is_tick || !self.provider.has_raised(info, event) {
             return Ok(());
         }
-        read(event.payload).map_or(Ok(()), |tick| (self.tell)(info, tick))
+        read(event.payload).map_or(Ok(()), |tick| (self.on_tick)(info, tick))
     }
 }
 

@@ -114,8 +114,8 @@ pub enum ReferencePlace {
     Offset(u64),
     /// In a conditional weak table: the object is a key, and the target is its value.
     WeakTable,
-    /// In the runtime: an object of an unloadable type refers to the loader of its type. Or unknown
-    /// (before .NET Core 3.0).
+    /// In no field: an object of a collectible type refers to the `LoaderAllocator` of its type, which the
+    /// runtime reports as a reference, too. Before .NET Core 3.0, all places are unknown.
     Unknown,
 }
 

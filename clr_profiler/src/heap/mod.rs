@@ -25,7 +25,7 @@ use crate::info::{
     reference_fields,
 };
 use crate::profiler::{Component, needed_without};
-use crate::runtime::{ProfilerInfo, lock, owner};
+use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_macros::component;
 
 pub use allocations::{AllocationTick, AllocationTicks};
@@ -77,7 +77,7 @@ pub struct HeapRecorder {
     state: Mutex<State>,
     /// Held while a heap is recorded, until its types have names.
     naming: Mutex<()>,
-    rests: AtomicBool,
+    turned_gc_events_off: AtomicBool,
 }
 
 #[derive(Default)]
@@ -149,8 +149,10 @@ impl Component for HeapRecorder {
         _module: ModuleId,
         _status: Hresult,
     ) -> Result<()> {
-        let others = || needed_without(info, owner());
-        if self.rests.swap(true, Ordering::AcqRel) || others().contains(EventMask::MONITOR_GC) {
+        let others = || needed_without(info, info.owner());
+        if self.turned_gc_events_off.swap(true, Ordering::AcqRel)
+            || others().contains(EventMask::MONITOR_GC)
+        {
             return Ok(());
         }
         let events = info.event_mask2()?;
@@ -255,7 +257,7 @@ fn functions(info: &ProfilerInfo, record: &Record) -> HashMap<usize, String> {
 fn describe(info: &ProfilerInfo, class: ClassId) -> HeapClass {
     let array = info.array_class_info(class).ok().flatten();
     let elements = array.as_ref().map(|array| {
-        // References, also if the runtime does not provide the element type.
+        // If the runtime does not provide the element type, the elements are taken for references.
         let size = match (array.element_type, array.element_class) {
             (0x11, Some(element)) => info.class_layout(element).map_or(0, |layout| layout.size),
             _ => UNIT as u32,

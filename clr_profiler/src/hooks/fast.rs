@@ -115,7 +115,7 @@ fn run<H: CallHooks>(
 
 #[cold]
 fn panicked<H: CallHooks>(hooks: &H, payload: Box<dyn std::any::Any + Send>) {
-    let failure = state::retire_after(payload);
+    let failure = state::disable_after(payload);
     report(hooks, &failure);
 }
 
@@ -181,12 +181,12 @@ pub(super) fn set_mapper<T: Send + Sync + 'static>(
     functions: HookedFunctions<T>,
     report: impl Fn(&HookFailure) + Send + Sync + 'static,
 ) -> Result<()> {
-    let asked = info.clone();
+    let handle = info.clone();
     set_mapper2(info, move |function| {
-        if state::is_retired() {
+        if state::are_disabled() {
             return Hooked::No;
         }
-        let failure = match catch(|| filter(&asked, function)) {
+        let failure = match catch(|| filter(&handle, function)) {
             Ok(Ok(Some((data, shape)))) => {
                 return Hooked::ByClientId(functions.push(function, data, shape));
             }

@@ -4,10 +4,18 @@ use std::fmt;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut, with_exposed_provenance};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::ids::FunctionId;
 use crate::info::Shape;
+
+/// The bytes of all functions that have hooks.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+/// The bytes of all functions that have hooks, without the values to which their data refers.
+pub(crate) fn held_bytes() -> usize {
+    HELD.load(Ordering::Relaxed)
+}
 
 /// A function that has hooks, with its data from the filter.
 ///
@@ -71,6 +79,11 @@ impl<T: Send + Sync + 'static> HookedFunctions<T> {
 
     /// Adds a function, and returns the client id that compiled code passes to its hooks.
     pub(super) fn push(&self, function: FunctionId, data: T, shape: Option<Box<Shape>>) -> usize {
+        let shape_bytes = shape.as_ref().map_or(0, |shape| size_of_val(&**shape));
+        HELD.fetch_add(
+            size_of::<HookedFunction<T>>() + shape_bytes,
+            Ordering::Relaxed,
+        );
         let place = Box::into_raw(Box::new(HookedFunction {
             function,
             data,

@@ -21,6 +21,7 @@ pub use crate::info::hooks::{
     FunctionTailcall3WithInfo, Hooked, LeaveInfo, MemoryRange,
 };
 pub use fast::{CallHooks, HookKinds};
+pub(crate) use functions::held_bytes;
 pub use functions::{HookedFunction, HookedFunctions};
 pub use state::HookFailure;
 pub use unwinding::{UnwindStep, Unwinding};

@@ -14,7 +14,7 @@ use crate::runtime::{ProfilerInfo, lock};
 /// Sets the hooks, once the event mask is set.
 type SetHooks = Box<dyn FnOnce(&ProfilerInfo, EventMask) -> Result<()> + Send>;
 
-/// The hooks from the start of the profiler to its end.
+/// The component that sets the hooks when the profiler starts, and disables them when it ends.
 struct Hooks(Mutex<Option<SetHooks>>);
 
 impl Component for Hooks {

@@ -96,17 +96,17 @@ pub(super) fn shut_down(info: &ProfilerInfo) {
         .get()
         .is_some_and(|its| its.identity() == info.identity())
     {
-        retire();
+        disable();
     }
 }
 
 /// Disables all hooks.
-pub(super) fn retire() {
+pub(super) fn disable() {
     ACTIVE.store(null_mut(), Ordering::Release);
 }
 
 /// Whether no hooks are active.
-pub(super) fn is_retired() -> bool {
+pub(super) fn are_disabled() -> bool {
     ACTIVE.load(Ordering::Acquire).is_null()
 }
 
@@ -114,7 +114,7 @@ pub(super) fn is_retired() -> bool {
 /// thread runs managed code. Hooks do not mark their thread: that would cost more than the hooks.
 #[cold]
 fn is_hook() -> bool {
-    !is_retired()
+    !are_disabled()
         && INFO
             .get()
             .is_some_and(|info| info.current_thread_id().is_ok())
@@ -122,7 +122,7 @@ fn is_hook() -> bool {
 
 /// Disables the hooks because one of them panicked, and returns the failure.
 #[cold]
-pub(super) fn retire_after(payload: Box<dyn Any + Send>) -> HookFailure {
-    retire();
+pub(super) fn disable_after(payload: Box<dyn Any + Send>) -> HookFailure {
+    disable();
     HookFailure::HookPanicked(message_of_panic(payload))
 }

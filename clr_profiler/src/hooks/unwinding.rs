@@ -55,26 +55,26 @@ pub enum UnwindStep {
 /// # }
 /// ```
 pub struct Unwinding {
-    tell: Arc<Tell>,
+    on_step: Arc<StepHandler>,
     /// Whether the steps come from [`ExceptionEvents`].
     is_by_events: AtomicBool,
 }
 
-type Tell = dyn Fn(UnwindStep) + Send + Sync;
+type StepHandler = dyn Fn(UnwindStep) + Send + Sync;
 
 impl Unwinding {
-    /// Creates the component, to be [attached](Setup::attach): `tell` is called on the thread of
+    /// Creates the component, to be [attached](Setup::attach): `on_step` is called on the thread of
     /// the exception.
     #[must_use]
-    pub fn new(tell: impl Fn(UnwindStep) + Send + Sync + 'static) -> Self {
+    pub fn new(on_step: impl Fn(UnwindStep) + Send + Sync + 'static) -> Self {
         Self {
-            tell: Arc::new(tell),
+            on_step: Arc::new(on_step),
             is_by_events: AtomicBool::new(false),
         }
     }
 
-    fn tell(&self, step: UnwindStep) -> Result<()> {
-        (self.tell)(step);
+    fn on_step(&self, step: UnwindStep) -> Result<()> {
+        (self.on_step)(step);
         Ok(())
     }
 }
@@ -83,12 +83,12 @@ impl Component for Unwinding {
     fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
         if info.runtime_information()?.loses_exceptions() {
             self.is_by_events.store(true, Ordering::Relaxed);
-            let tell = Arc::clone(&self.tell);
+            let on_step = Arc::clone(&self.on_step);
             setup.attach(ExceptionEvents::new(move |_, event| {
                 if let ExceptionEvent::CatchBegins(function)
                 | ExceptionEvent::FinallyBegins(function) = event
                 {
-                    tell(UnwindStep::Handle(function));
+                    on_step(UnwindStep::Handle(function));
                 }
                 Ok(())
             }))?;
@@ -111,11 +111,11 @@ impl Component for Unwinding {
         _info: &ProfilerInfo,
         function: FunctionId,
     ) -> Result<()> {
-        self.tell(UnwindStep::Enter(function))
+        self.on_step(UnwindStep::Enter(function))
     }
 
     fn exception_unwind_function_leave(&self, _info: &ProfilerInfo) -> Result<()> {
-        self.tell(UnwindStep::Leave)
+        self.on_step(UnwindStep::Leave)
     }
 
     fn exception_catcher_enter(
@@ -124,6 +124,6 @@ impl Component for Unwinding {
         _function: FunctionId,
         _thrown: ObjectId<'_>,
     ) -> Result<()> {
-        self.tell(UnwindStep::Caught)
+        self.on_step(UnwindStep::Caught)
     }
 }

@@ -152,18 +152,20 @@ impl<T> LeaveCall<'_, T> {
     ///
     /// # Errors
     ///
-    /// If the runtime does not provide it. Runtimes before .NET 5 provide the wrong bytes for a
-    /// structure: there a structure is an error, and so is a generic type in shared code.
+    /// If the runtime does not provide it. Runtimes before .NET 5 report wrong bytes for structures of at
+    /// most 16 bytes, unless they are returned in one integer register. There every structure is an
+    /// error, and so is a value whose type is a parameter of a generic type, in code that
+    /// instantiations share: it may be a structure.
     pub fn returned(&self) -> Result<Option<ObjectValue<'_>>> {
         self.shape.may_ask_for_returned()?;
         // SAFETY: this runs in the leave hook of the call, on its thread, with the hook's own
         // values.
-        let asked = outside_of_hook(|| unsafe {
+        let value = outside_of_hook(|| unsafe {
             self.info.function_leave3_info(self.function.id(), self.elt)
         })?;
         // SAFETY: the runtime gave the range for this call; the value's lifetime is that of a
         // borrow of `self`, which lives in the leave hook.
-        unsafe { self.shape.returned(self.info, asked.value) }
+        unsafe { self.shape.returned(self.info, value.value) }
     }
 
     /// The [`ProfilerInfo`], to read objects with.
@@ -220,7 +222,7 @@ unsafe fn run<H: CallHooksWithInfo>(
     })) {
         Ok(Ok(())) => return,
         Ok(Err(error)) => HookFailure::Hook(function.id(), error),
-        Err(payload) => state::retire_after(payload),
+        Err(payload) => state::disable_after(payload),
     };
     report(&state.hooks, failure);
 }
@@ -243,7 +245,7 @@ pub(super) unsafe extern "system" fn entered<H: CallHooksWithInfo>(
     let hook = |state: &'static State<H>, function, shape| {
         let with = |buffer: &mut ArgumentBuffer| {
             // SAFETY: this is the enter hook, with its own function and the value that it received.
-            let asked = outside_of_hook(|| unsafe {
+            let value = outside_of_hook(|| unsafe {
                 let function: &HookedFunction<H::Function> = function;
                 (state.info).function_enter3_info(function.id(), EltInfo::from_raw(elt), buffer)
             })?;
@@ -251,7 +253,7 @@ pub(super) unsafe extern "system" fn entered<H: CallHooksWithInfo>(
                 function,
                 shape,
                 info: &state.info,
-                ranges: asked.arguments,
+                ranges: value.arguments,
                 stays_here: PhantomData,
             })
         };

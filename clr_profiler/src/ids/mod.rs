@@ -12,7 +12,7 @@ use crate::lifetimes::TargetState;
 use crate::lifetimes::seen::{self, Epoch, Kind};
 use crate::lifetimes::threads::{self, Generation};
 
-pub(crate) use object::Moves;
+pub(crate) use object::GcTriggerCount;
 pub use object::{ObjectId, ObjectIds};
 pub use provider::EventPipeProviderId;
 

@@ -7,23 +7,23 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 thread_local! {
-    static MOVES: Cell<u64> = const { Cell::new(0) };
+    static GC_TRIGGERS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The number of calls on this thread that may have triggered a GC. It is meaningful only on its thread, so
 /// types that contain one stay on their thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moves(u64);
+pub(crate) struct GcTriggerCount(u64);
 
-impl Moves {
+impl GcTriggerCount {
     /// The current number.
     pub(crate) fn now() -> Self {
-        Self(MOVES.get())
+        Self(GC_TRIGGERS.get())
     }
 
     /// Records a call of this thread that may trigger a GC.
     pub(crate) fn count_one() {
-        MOVES.set(MOVES.get().wrapping_add(1));
+        GC_TRIGGERS.set(GC_TRIGGERS.get().wrapping_add(1));
     }
 
     /// Whether there was no such call since.
@@ -44,7 +44,7 @@ impl Moves {
 #[derive(Clone, Copy)]
 pub struct ObjectId<'callback> {
     address: usize,
-    delivered: Moves,
+    delivered: GcTriggerCount,
     /// A collection waits for the thread of the callback, and for no other.
     callback: PhantomData<(&'callback (), *const ())>,
 }
@@ -52,7 +52,7 @@ pub struct ObjectId<'callback> {
 impl ObjectId<'_> {
     /// The id of an object that the runtime passes now.
     pub(crate) fn from_callback(address: usize) -> Self {
-        Self::at(address, Moves::now())
+        Self::at(address, GcTriggerCount::now())
     }
 
     /// The id of an object that the runtime passes now; `None` for zero.
@@ -60,7 +60,7 @@ impl ObjectId<'_> {
         (address != 0).then(|| Self::from_callback(address))
     }
 
-    const fn at(address: usize, delivered: Moves) -> Self {
+    const fn at(address: usize, delivered: GcTriggerCount) -> Self {
         Self {
             address,
             delivered,
@@ -116,7 +116,7 @@ impl fmt::Debug for ObjectId<'_> {
 #[derive(Clone, Copy)]
 pub struct ObjectIds<'a> {
     addresses: &'a [usize],
-    delivered: Moves,
+    delivered: GcTriggerCount,
     stays_here: PhantomData<*const ()>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> ObjectIds<'a> {
     pub(crate) fn new(addresses: &'a [usize]) -> Self {
         Self {
             addresses,
-            delivered: Moves::now(),
+            delivered: GcTriggerCount::now(),
             stays_here: PhantomData,
         }
     }
@@ -174,9 +174,11 @@ mod tests {
         let before = ObjectIds::new(&addresses);
         let object = ObjectId::from_callback(16);
         assert!(object.is_in_place());
-        std::thread::spawn(Moves::count_one).join().unwrap();
+        std::thread::spawn(GcTriggerCount::count_one)
+            .join()
+            .unwrap();
         assert!(object.is_in_place());
-        Moves::count_one();
+        GcTriggerCount::count_one();
         assert!(!object.is_in_place());
         assert!(before.iter().all(|object| !object.is_in_place()));
         let after = ObjectId::from_callback(16);

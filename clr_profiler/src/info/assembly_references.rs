@@ -1,11 +1,11 @@
 //! [`AssemblyReferenceProvider`], which adds references to an assembly while it is loaded.
 
-use super::handed::handed;
+use super::callback_interface::callback_interface;
 use crate::error::Result;
 use crate::native::utf16;
 use clr_profiler_sys as sys;
 
-handed! {
+callback_interface! {
     /// Adds references to an assembly in
     /// [`get_assembly_references`](crate::Profiler::get_assembly_references).
     AssemblyReferenceProvider = ICorProfilerAssemblyReferenceProvider

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::native::{List, answers, arguments};
+use crate::native::{List, arguments, results};
 use clr_profiler_sys as sys;
 
 /// A contiguous range of a function's native code; a function can have several.
@@ -61,17 +61,17 @@ pub struct IlMapEntry {
 }
 
 arguments! {
-    &[IlMapEntry] => List<sys::COR_IL_MAP> = |entries, asked| {
+    &[IlMapEntry] => List<sys::COR_IL_MAP> = |entries, context| {
         let entries = entries.iter().map(|entry| Ok(sys::COR_IL_MAP {
             oldOffset: entry.old_offset,
             newOffset: entry.new_offset,
             fAccurate: entry.is_accurate.into(),
         }));
-        List::of(asked, entries)
+        List::of(context, entries)
     };
 }
 
-answers! {
+results! {
     sys::COR_PRF_CODE_INFO => CodeRange = |raw, _| {
         Ok(Self { start: raw.startAddress, size: raw.size })
     };
@@ -89,7 +89,7 @@ answers! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::{Answer, Asked};
+    use crate::native::{CallContext, FromNative};
 
     #[test]
     fn special_offsets_have_names() {
@@ -100,7 +100,7 @@ mod tests {
         };
         let origins: Vec<_> = [-2, 0, 7, -1, -3]
             .map(|il| {
-                IlToNative::answer(entry(il), &Asked::of("X::Y"))
+                IlToNative::from_native(entry(il), &CallContext::of("X::Y"))
                     .unwrap()
                     .il
             })

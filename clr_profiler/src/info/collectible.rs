@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::depends::{dependencies, dependencies_of_class};
+use super::hot_reload::refuse_hot_reload;
 use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags, ProfilerInfo};
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId};
+use crate::image::Images;
 use crate::info::Sealed;
 use crate::lifetimes::seen::Kind;
 use crate::lifetimes::{TargetState, seen};
-use crate::native::Asked;
+use crate::metadata::{AnySignature, MetadataImport};
+use crate::native::CallContext;
+use clr_metadata::ImageLayout;
 use clr_profiler_il::token::MethodDef;
 
 /// The newest interface of .NET Core 3.1.
@@ -24,7 +28,15 @@ pub(crate) fn is_collectible(info: &ProfilerInfo, module: ModuleId) -> bool {
 /// Records whether a loaded module is collectible, and returns it.
 pub(crate) fn note_module(info: &ProfilerInfo, module: ModuleId) -> bool {
     match info.module_info2(module) {
-        Ok((_, flags)) => {
+        Ok((module_info, flags)) => {
+            if let Some(base) = module_info.base_address {
+                let layout = match flags.contains(ModuleFlags::FLAT_LAYOUT) {
+                    true => ImageLayout::File,
+                    false => ImageLayout::Mapped,
+                };
+                let images = info.extension::<Images>();
+                images.module_has_loaded(module, base, layout);
+            }
             let is_collectible = flags.contains(ModuleFlags::COLLECTIBLE);
             seen::module_has_loaded(module.raw(), is_collectible);
             is_collectible
@@ -49,6 +61,10 @@ pub(super) fn last(
     let mut modules: Vec<ModuleId> = methods.iter().map(|(module, _)| *module).collect();
     modules.sort_unstable();
     modules.dedup();
+    for module in &modules {
+        // Runtimes accept the request, and do nothing.
+        refuse_hot_reload(info.handle(), call, *module)?;
+    }
     match modules
         .iter()
         .find(|module| is_collectible(info.handle(), **module))
@@ -102,9 +118,37 @@ pub(super) fn last_with_inliners(
     }
 }
 
-/// Whether modules may have been unloaded; an attached profiler does not know what happened before.
-pub(super) fn may_have_unloaded(info: &ProfilerInfo) -> bool {
-    seen::has_unloaded() || info.loaded().by_attach
+/// Records whether modules were unloaded before the profiler was attached.
+///
+/// The runtime does not report this, but before it frees the modules of a context, it finalizes a managed
+/// object for them: if the finalizer was prepared, modules were unloaded, or are about to be.
+pub(crate) fn note_earlier_unloads(info: &ProfilerInfo) {
+    // Without an answer, the calls that depend on it are refused.
+    if has_code(info, "System.Reflection.LoaderAllocatorScout", "Finalize").unwrap_or(true) {
+        seen::has_unloaded_before();
+    }
+}
+
+/// Whether a method of the core library has code.
+fn has_code(info: &ProfilerInfo, type_name: &str, method: &str) -> Result<bool> {
+    for module in info.modules()? {
+        let module = module?;
+        if !info
+            .module_info(module)?
+            .name
+            .ends_with("System.Private.CoreLib.dll")
+        {
+            continue;
+        }
+        let metadata = info.module_metadata(module)?;
+        let of_type = metadata.find_type_def_by_name(type_name, None)?;
+        let method = metadata.find_method(Some(of_type), method, AnySignature)?;
+        let function = info.function_from_token(module, method);
+        return Ok(function
+            .and_then(|function| info.code_info(function))
+            .is_ok());
+    }
+    Err(Error::other("the core library is not loaded"))
 }
 
 /// Refuses enumerations of all code once modules were unloaded: the runtimes read code that is being freed.
@@ -135,8 +179,8 @@ fn is_loaded(info: &ProfilerInfo, module: ModuleId) -> bool {
 
 /// Refuses a function that was found by its address if its memory is about to be freed: its module is gone,
 /// or that of one of its type arguments.
-pub(super) fn of_living(asked: &Asked<'_>, function: FunctionId) -> Result<()> {
-    let Some(info) = asked.info.filter(|_| seen::has_unloaded()) else {
+pub(super) fn of_living(context: &CallContext<'_>, function: FunctionId) -> Result<()> {
+    let Some(info) = context.info.filter(|_| seen::has_unloaded()) else {
         return Ok(());
     };
     // A function that was seen before is known to exist.
@@ -166,7 +210,7 @@ pub(super) fn of_living(asked: &Asked<'_>, function: FunctionId) -> Result<()> {
         }
     }
     Err(Error::rule_with_code(
-        asked.call,
+        context.call,
         "the address is in code of a module that was unloaded",
         Hresult::CORPROF_E_DATAINCOMPLETE,
     ))

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId, ThreadId};
 use crate::lifetimes::InFlight;
 use crate::lifetimes::seen::{self, Epoch};
-use crate::native::{Answer, Asked};
+use crate::native::{CallContext, FromNative};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -108,8 +108,8 @@ impl<E: NativeEnumerator> Items<E> {
     fn duplicate(&self) -> Result<Self> {
         let source = self.source.as_ref();
         let source = source.map_or(Ok(None), E::duplicate)?;
-        // Runtimes return copies at the start; the documentation says that they have the position of the
-        // original.
+        // The documentation says that a clone has the position of the original, but the clones of runtimes
+        // begin with the first item.
         if let Some(source) = source.as_ref().filter(|_| self.passed > 0) {
             source.reset()?;
             source.skip(self.passed)?;
@@ -231,8 +231,8 @@ macro_rules! enumerators {
             }
         }
 
-        impl $(<$life>)? Answer<Option<sys::$native>> for $name $(<$life>)? {
-            fn answer(raw: Option<sys::$native>, _: &Asked<'_>) -> Result<Self> {
+        impl $(<$life>)? FromNative<Option<sys::$native>> for $name $(<$life>)? {
+            fn from_native(raw: Option<sys::$native>, _: &CallContext<'_>) -> Result<Self> {
                 Ok(Self::new(raw))
             }
         }
@@ -241,12 +241,12 @@ macro_rules! enumerators {
             type Item = Result<$item>;
 
             fn next(&mut self) -> Option<Result<$item>> {
-                let asked = Asked::of(concat!(stringify!($native), "::Next"));
+                let context = CallContext::of(concat!(stringify!($native), "::Next"));
                 let item = self.items.next()?;
                 // From here on, unloads wait.
                 let _in_flight = InFlight::begin();
                 let made = (seen::now() != self.made).then_some(self.made);
-                Some(item.and_then(|item| <$item>::enumerated(item, made, &asked)))
+                Some(item.and_then(|item| <$item>::enumerated(item, made, &context)))
             }
         }
 
@@ -281,14 +281,14 @@ enumerators! {
     ObjectEnum<'info> = ICorProfilerObjectEnum of sys::ObjectID => ObjectId<'info>;
 }
 
-/// An item that an enumerator returns as `Raw`. `made` is the epoch of the enumerator if that is not the
-/// current one.
+/// An item that an enumerator returns as `Raw`. `made` is the epoch in which the enumerator was created, or
+/// `None` if that is the current epoch.
 trait Enumerated<Raw>: Sized {
-    fn enumerated(raw: Raw, made: Option<Epoch>, asked: &Asked<'_>) -> Result<Self>;
+    fn enumerated(raw: Raw, made: Option<Epoch>, context: &CallContext<'_>) -> Result<Self>;
 }
 
 impl Enumerated<usize> for ModuleId {
-    fn enumerated(raw: usize, made: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
+    fn enumerated(raw: usize, made: Option<Epoch>, _: &CallContext<'_>) -> Result<Self> {
         Ok(match made {
             Some(made) => Self::seen_in(raw, made),
             None => Self::from_runtime(raw),
@@ -300,13 +300,13 @@ impl Enumerated<sys::COR_PRF_FUNCTION> for (FunctionId, RejitId) {
     fn enumerated(
         raw: sys::COR_PRF_FUNCTION,
         made: Option<Epoch>,
-        asked: &Asked<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Self> {
         let function = match made {
             Some(made) => FunctionId::seen_in(raw.functionId, made),
             None => FunctionId::from_runtime(raw.functionId),
         };
-        Ok((function, Answer::answer(raw.reJitId, asked)?))
+        Ok((function, FromNative::from_native(raw.reJitId, context)?))
     }
 }
 
@@ -314,23 +314,23 @@ impl Enumerated<sys::COR_PRF_METHOD> for (ModuleId, MethodDef) {
     fn enumerated(
         raw: sys::COR_PRF_METHOD,
         made: Option<Epoch>,
-        asked: &Asked<'_>,
+        context: &CallContext<'_>,
     ) -> Result<Self> {
-        let module = ModuleId::enumerated(raw.moduleId, made, asked)?;
-        Ok((module, Answer::answer(raw.methodId, asked)?))
+        let module = ModuleId::enumerated(raw.moduleId, made, context)?;
+        Ok((module, FromNative::from_native(raw.methodId, context)?))
     }
 }
 
 impl Enumerated<usize> for ThreadId {
     /// An id that was reused meanwhile denotes the new thread.
-    fn enumerated(raw: usize, _: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
+    fn enumerated(raw: usize, _: Option<Epoch>, _: &CallContext<'_>) -> Result<Self> {
         Ok(Self::from_runtime(raw))
     }
 }
 
 impl Enumerated<usize> for ObjectId<'_> {
     /// Valid during the callback; the object is never collected.
-    fn enumerated(raw: usize, _: Option<Epoch>, _: &Asked<'_>) -> Result<Self> {
+    fn enumerated(raw: usize, _: Option<Epoch>, _: &CallContext<'_>) -> Result<Self> {
         Ok(Self::from_callback(raw))
     }
 }

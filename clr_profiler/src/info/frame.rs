@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::ids::Moves;
+use crate::ids::GcTriggerCount;
 use crate::native::arguments;
 
 /// A frame of a running function, which identifies its exact generic arguments.
@@ -15,7 +15,7 @@ use crate::native::arguments;
 #[derive(Clone, Copy)]
 pub struct FrameInfo<'callback> {
     raw: usize,
-    delivered: Moves,
+    delivered: GcTriggerCount,
     callback: PhantomData<(&'callback (), *const ())>,
 }
 
@@ -44,7 +44,7 @@ impl FrameInfo<'_> {
     fn delivered(raw: usize) -> Self {
         Self {
             raw,
-            delivered: Moves::now(),
+            delivered: GcTriggerCount::now(),
             callback: PhantomData,
         }
     }
@@ -52,10 +52,10 @@ impl FrameInfo<'_> {
 
 arguments! {
     /// Refused if the objects that the frame refers to may have moved since it was delivered.
-    FrameInfo<'_> => usize = |frame, asked| match frame.delivered.is_now() {
+    FrameInfo<'_> => usize = |frame, context| match frame.delivered.is_now() {
         true => Ok(frame.raw),
         false => Err(Error::rule(
-            asked.call,
+            context.call,
             "a call that may trigger a GC was made since the frame was delivered, and may have moved its \
              objects: use frames before other calls",
         )),

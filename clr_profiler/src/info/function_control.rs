@@ -1,7 +1,7 @@
 //! [`FunctionControl`], which takes the IL of a ReJIT.
 
+use super::callback_interface::callback_interface;
 use super::code::IlMapEntry;
-use super::handed::handed;
 #[cfg(feature = "rewrite")]
 use super::info1::check_body;
 use crate::error::Result;
@@ -18,7 +18,7 @@ native_flags! {
     }
 }
 
-handed! {
+callback_interface! {
     /// Takes the new IL of a method in [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters).
     FunctionControl = ICorProfilerFunctionControl of "ICorProfilerCallback4::GetReJITParameters";
 }

@@ -3,13 +3,15 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
+#[cfg(feature = "objects")]
+use super::Object;
 use super::{
-    ArrayClassInfo, ArrayObjectInfo, ClassIdInfo2, ClassLayout, CorProfilerInfo, CorProfilerInfo2,
-    CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo10, CorProfilerInfo14,
-    CorProfilerInfoStatics, FunctionInfo, GenerationRange, NonGcHeapRange, Object, ObjectEnum,
-    ObjectReference, ProfilerInfo, RuntimeInformation, StaticKind, StringLayout,
+    ArrayClassInfo, ArrayObjectInfo, ClassIdInfo, ClassIdInfo2, ClassLayout, CorProfilerInfo,
+    CorProfilerInfo2, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo10, CorProfilerInfo14,
+    CorProfilerInfoStatics, FunctionInfo, GenerationRange, NonGcHeapRange, ObjectEnum,
+    ObjectReference, ProfilerInfo, RuntimeInformation, StaticKind, StringLayout, ThreadEnum,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, ClassId, ContextId, FunctionId, ObjectId, ThreadId};
 use clr_profiler_il::token::FieldDef;
 
@@ -62,6 +64,9 @@ impl GcScope {
 
         /// The element type and rank of an array type. Wraps `ICorProfilerInfo::IsArrayClass`.
         array_class_info(class: ClassId) -> Option<ArrayClassInfo> = CorProfilerInfo::array_class_info;
+
+        /// The definition of a type that is not generic. Wraps `ICorProfilerInfo::GetClassIDInfo`.
+        class_id_info(class: ClassId) -> ClassIdInfo = CorProfilerInfo::class_id_info;
 
         /// The definition, base type and generic arguments of a type. Wraps
         /// `ICorProfilerInfo2::GetClassIDInfo2`.
@@ -158,11 +163,33 @@ impl GcScope {
         self.info.enumerate_object_references(object, visit)
     }
 
+    /// The managed threads. None starts or ends before the runtime is resumed, so their ids are valid until then.
+    ///
+    /// Calls `ICorProfilerInfo4::EnumThreads`. **Context**: a managed thread, such as the one on which the workstation
+    /// collector runs. On the threads of the server collector the runtime would wait for a lock of its own forever.
+    ///
+    /// # Errors
+    ///
+    /// The thread is not managed; the error of the native call, at once or as an item.
+    pub fn threads(&self) -> Result<ThreadEnum> {
+        let info = &self.info;
+        if info.current_thread_id().is_err() {
+            return Err(Error::rule(
+                "ICorProfilerInfo4::EnumThreads",
+                "the runtime is suspended by a thread of its server collector, on which the call would never return",
+            ));
+        }
+        let mut enumerator = None;
+        ask!(in gc info, ICorProfilerInfo4::EnumThreads(&mut enumerator))?;
+        Ok(ThreadEnum::new(enumerator))
+    }
+
     /// A reader of an object's characters, elements and fields. Names of fields are not available here.
     ///
     /// # Errors
     ///
     /// The errors of [`ProfilerInfo::object`].
+    #[cfg(feature = "objects")]
     pub fn object<'a>(&'a self, object: ObjectId<'a>) -> Result<Object<'a>> {
         self.info.object(object)
     }

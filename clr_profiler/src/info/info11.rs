@@ -3,7 +3,7 @@
 use super::ProfilerInfo;
 use super::handle::Sealed;
 use crate::error::{Error, Result};
-use crate::native::{Argument, Asked, Text, utf16};
+use crate::native::{Argument, CallContext, Text, utf16};
 
 table! { ($) __cor_profiler_info11:
     CorProfilerInfo11 = ICorProfilerInfo11 from info;
@@ -32,24 +32,24 @@ pub trait CorProfilerInfo11: Sealed {
 
 impl CorProfilerInfo11 for ProfilerInfo {}
 
-fn variable(name: &str, asked: &Asked<'_>) -> Result<Vec<u16>> {
+fn variable(name: &str, context: &CallContext<'_>) -> Result<Vec<u16>> {
     if name.is_empty() || name.contains(['\0', '=']) {
         return Err(Error::invalid(
-            asked.call,
+            context.call,
             format_args!("`{}` is not the name of a variable", name.escape_debug()),
         ));
     }
     Ok(utf16(name))
 }
 
-fn value_of_variable(value: Option<&str>, asked: &Asked<'_>) -> Result<Text> {
+fn value_of_variable(value: Option<&str>, context: &CallContext<'_>) -> Result<Text> {
     if value.is_some_and(|value| value.contains('\0')) {
         return Err(Error::invalid(
-            asked.call,
+            context.call,
             "the value contains a zero character",
         ));
     }
-    value.to_native(asked)
+    value.to_native(context)
 }
 
 #[cfg(test)]
@@ -59,9 +59,11 @@ mod tests {
     #[test]
     fn names_that_no_variable_has() {
         for name in ["", "A=B", "A\0B"] {
-            let error = variable(name, &Asked::of("X::Y")).unwrap_err().to_string();
+            let error = variable(name, &CallContext::of("X::Y"))
+                .unwrap_err()
+                .to_string();
             assert!(error.starts_with("X::Y: `"), "{error}");
         }
-        assert_eq!(variable("A", &Asked::of("X::Y")).unwrap(), [0x41, 0]);
+        assert_eq!(variable("A", &CallContext::of("X::Y")).unwrap(), [0x41, 0]);
     }
 }

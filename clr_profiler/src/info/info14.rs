@@ -7,12 +7,12 @@ use std::ptr::NonNull;
 use uuid::Uuid;
 
 use super::ProfilerInfo;
-use super::collectible::may_have_unloaded;
 use super::enumerate::ObjectEnum;
 use super::handle::Sealed;
 use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
-use crate::native::{answers, arguments, as_it_is};
+use crate::lifetimes::seen;
+use crate::native::{arguments, as_it_is, results};
 use crate::runtime::uuid_of;
 use clr_profiler_sys as sys;
 
@@ -29,7 +29,7 @@ pub struct NonGcHeapRange {
     pub reserved: usize,
 }
 
-answers! {
+results! {
     sys::COR_PRF_NONGC_HEAP_RANGE => NonGcHeapRange = |raw, _| Ok(Self {
         start: raw.rangeStart,
         size: raw.rangeLength,
@@ -78,6 +78,7 @@ pub trait CorProfilerInfo14: Sealed {
     ///
     /// The closure must capture nothing, because the runtime stores no data for it. A panic of it is caught
     /// and does not reach the runtime.
+    #[cfg(feature = "event_pipe")]
     #[wraps(ICorProfilerInfo14::EventPipeCreateProvider2 [waiting]
         fails "`E_FAIL` where the name is taken.")]
     fn event_pipe_create_provider2<F>(
@@ -97,7 +98,7 @@ impl CorProfilerInfo14 for ProfilerInfo {}
 /// Refuses to walk a heap that may contain objects whose types are gone.
 fn whole_heap(info: &(impl Sealed + ?Sized), call: &'static str) -> Result<()> {
     let info = info.handle();
-    if !info.reads_lost_types()? || !may_have_unloaded(info) {
+    if !info.reads_lost_types()? || !seen::has_unloaded() {
         return Ok(());
     }
     Err(Error::rule(
@@ -112,6 +113,7 @@ arguments! {
 }
 
 /// Native calls whose public wrappers do more than the call.
+#[cfg(feature = "event_pipe")]
 impl ProfilerInfo {
     calls! { ProfilerInfo = ICorProfilerInfo14 from info;
     fn create_provider(
@@ -213,7 +215,7 @@ mod tests {
                 &mut filter,
                 std::ptr::null_mut(),
             );
-            // Fails its assertion, which is caught there too.
+            // The assertion in the callback fails, and its panic is caught there, too.
             native(
                 std::ptr::null(),
                 0,

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use super::ProfilerInfo;
 use super::collectible::all_code;
+use super::departures;
 use super::enumerate::{FunctionEnum, ModuleEnum};
 use super::handle::Sealed;
 use super::{ModuleInfo, StringLayout};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, AssemblyId, ModuleId};
-use crate::native::{Asked, native_enums, native_flags};
+use crate::native::{CallContext, native_enums, native_flags};
+use crate::runtime::CallKind;
+use clr_profiler_sys as sys;
 
 /// The identity of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +139,8 @@ pub trait CorProfilerInfo3: Sealed {
     /// run.
     ///
     /// If the profiler has suspended the runtime, the call waits until the runtime is resumed. After the
-    /// request, the profiler can no longer suspend it.
+    /// request, the profiler can no longer suspend it. While another profiler of the same library is being
+    /// detached, it waits for that, too: of several requests at once, the runtime forgets some.
     ///
     /// Wraps `ICorProfilerInfo3::RequestProfilerDetach`. **Context**: a callback or a thread of the
     /// profiler's own, not `initialize`; for attached profilers as well as for those loaded at the start.
@@ -148,25 +152,49 @@ pub trait CorProfilerInfo3: Sealed {
     ///   [`set_il_function_body`](crate::info::CorProfilerInfo::set_il_function_body), a ReJIT or enter and
     ///   leave hooks,
     /// - `CORPROF_E_PROFILER_NOT_YET_INITIALIZED` in `initialize`,
-    /// - `CORPROF_E_PROFILER_DETACHING` after an earlier request,
+    /// - `CORPROF_E_PROFILER_DETACHING` after an earlier request, or in a callback that must not wait while
+    ///   another profiler of the same library is being detached,
     /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` in a callback that must not wait, such as
     ///   [`exception_thrown`](crate::Profiler::exception_thrown), while the profiler suspends the
     ///   runtime on another thread,
     /// - an error on a thread that has itself suspended the runtime,
+    /// - an error if several profilers run as one (`register!(compose(..))`): all of them would be detached,
     /// - `CORPROF_E_RUNTIME_UNINITIALIZED` while the runtime starts.
     #[doc(alias = "RequestProfilerDetach")]
     fn request_profiler_detach(&self, expected: Duration) -> Result<()> {
         let milliseconds = u32::try_from(expected.as_millis()).unwrap_or(u32::MAX);
         let info = self.handle();
-        info.detach("ICorProfilerInfo3::RequestProfilerDetach", || {
-            ask!(info, ICorProfilerInfo3::RequestProfilerDetach(milliseconds)).map(drop)
+        let call = "ICorProfilerInfo3::RequestProfilerDetach";
+        if let Some(names) = info.composed() {
+            return Err(Error::rule(
+                call,
+                format!("{names} run as one profiler, and would all be detached"),
+            ));
+        }
+        info.detach(call, || {
+            let in_flight = info.native::<sys::ICorProfilerInfo3>(call, CallKind::GcTriggers)?;
+            // The request can wait for the lock of a detach in progress, in which another profiler of this library
+            // waits for all calls in flight. The end of this profiler waits for its request alone.
+            let native = sys::ICorProfilerInfo3::clone(&in_flight);
+            drop(in_flight);
+            let got_callbacks = departures::end(info);
+            native_call!(
+                &native,
+                ICorProfilerInfo3::RequestProfilerDetach(milliseconds)
+            )
+            .map(drop)
+            .inspect_err(|_| {
+                if got_callbacks {
+                    departures::begin(info);
+                }
+            })
         })
     }
 }
 
 impl CorProfilerInfo3 for ProfilerInfo {}
 
-fn layout((length, buffer): (u32, u32), _: &Asked<'_>) -> Result<StringLayout> {
+fn layout((length, buffer): (u32, u32), _: &CallContext<'_>) -> Result<StringLayout> {
     Ok(StringLayout {
         buffer_length_offset: length,
         length_offset: length,
@@ -176,7 +204,7 @@ fn layout((length, buffer): (u32, u32), _: &Asked<'_>) -> Result<StringLayout> {
 
 fn module_and_flags(
     (base_address, name, assembly, flags): (Option<usize>, String, Option<AssemblyId>, ModuleFlags),
-    _: &Asked<'_>,
+    _: &CallContext<'_>,
 ) -> Result<(ModuleInfo, ModuleFlags)> {
     let module = ModuleInfo {
         base_address,

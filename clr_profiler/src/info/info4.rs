@@ -8,7 +8,7 @@ use super::enumerate::{FunctionEnum, ThreadEnum};
 use super::handle::Sealed;
 use crate::error::{Hresult, Result};
 use crate::ids::{FunctionId, ModuleId, ObjectId, RejitId};
-use crate::native::{Argument, Asked, pointer};
+use crate::native::{Argument, CallContext, pointer};
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_sys as sys;
 
@@ -100,9 +100,9 @@ impl CorProfilerInfo4 for ProfilerInfo {}
 
 pub(super) fn living(
     (function, rejit): (FunctionId, RejitId),
-    asked: &Asked<'_>,
+    context: &CallContext<'_>,
 ) -> Result<(FunctionId, RejitId)> {
-    of_living(asked, function)?;
+    of_living(context, function)?;
     Ok((function, rejit))
 }
 
@@ -114,13 +114,13 @@ fn found(
 ) -> Result<()> {
     let info = info.handle();
     find_code(info, call, || {
-        let (asked, mut count) = (Asked::of_info(call, info), 0);
+        let (context, mut count) = (CallContext::of_info(call, info), 0);
         let none = std::ptr::null_mut();
         ask!(
             info,
             ICorProfilerInfo4::GetILToNativeMapping2(
-                function.to_native(&asked)?,
-                rejit.to_native(&asked)?,
+                function.to_native(&context)?,
+                rejit.to_native(&context)?,
                 0,
                 &mut count,
                 none

@@ -5,7 +5,7 @@ use super::handle::Sealed;
 use super::profiler_info::of_profiler;
 use crate::error::Result;
 use crate::event_mask::EventMask;
-use crate::native::Asked;
+use crate::native::CallContext;
 
 table! { ($) __cor_profiler_info5:
     CorProfilerInfo5 = ICorProfilerInfo5 from info;
@@ -30,8 +30,8 @@ pub trait CorProfilerInfo5: Sealed {
 
 impl CorProfilerInfo5 for ProfilerInfo {}
 
-fn whole_mask((low, high): (u32, u32), asked: &Asked<'_>) -> Result<EventMask> {
-    of_profiler(EventMask::from_halves(low, high), asked)
+fn whole_mask((low, high): (u32, u32), context: &CallContext<'_>) -> Result<EventMask> {
+    of_profiler(EventMask::from_halves(low, high), context)
 }
 
 fn more_events(
@@ -39,6 +39,7 @@ fn more_events(
     call: &'static str,
     events: EventMask,
 ) -> Result<EventMask> {
-    info.handle().check_events(call, events)?;
-    Ok(info.handle().set_requested(events))
+    let info = info.handle();
+    info.check_events(call, info.with_events_of_others(events))?;
+    Ok(info.set_requested(events))
 }

@@ -4,7 +4,7 @@ use super::ProfilerInfo;
 use super::handle::Sealed;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
-use crate::native::{Asked, zeroed};
+use crate::native::{CallContext, zeroed};
 
 table! { ($) __cor_profiler_info7:
     CorProfilerInfo7 = ICorProfilerInfo7 from info;
@@ -65,6 +65,6 @@ pub trait CorProfilerInfo7: Sealed {
 
 impl CorProfilerInfo7 for ProfilerInfo {}
 
-fn unless_dynamic<T>(answer: Option<T>, asked: &Asked<'_>) -> Result<T> {
-    answer.ok_or_else(|| Error::call(asked.call, Hresult::CORPROF_E_MODULE_IS_DYNAMIC))
+fn unless_dynamic<T>(answer: Option<T>, context: &CallContext<'_>) -> Result<T> {
+    answer.ok_or_else(|| Error::call(context.call, Hresult::CORPROF_E_MODULE_IS_DYNAMIC))
 }

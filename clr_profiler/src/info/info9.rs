@@ -6,7 +6,7 @@ use super::code_lookup::find_code;
 use super::handle::Sealed;
 use crate::error::Result;
 use crate::ids::{FunctionId, RejitId};
-use crate::native::Asked;
+use crate::native::CallContext;
 
 table! { ($) __cor_profiler_info9:
     CorProfilerInfo9 = ICorProfilerInfo9 from info;
@@ -48,7 +48,7 @@ fn found(info: &(impl Sealed + ?Sized), call: &'static str, start: usize) -> Res
     })
 }
 
-fn compiled(mut addresses: Vec<usize>, _: &Asked<'_>) -> Result<Vec<usize>> {
+fn compiled(mut addresses: Vec<usize>, _: &CallContext<'_>) -> Result<Vec<usize>> {
     // .NET Core 3.1 lists null for a version of the code that is not compiled yet.
     addresses.retain(|address| *address != 0);
     Ok(addresses)

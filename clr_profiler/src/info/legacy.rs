@@ -1,9 +1,9 @@
 //! The calls of `ICorProfilerInfo` that no current runtime implements.
 
 use super::ProfilerInfo;
-use super::com_object::ComObject;
 use super::handle::Sealed;
 use crate::ids::FunctionId;
+use crate::native::ComObject;
 
 table! { ($) __cor_profiler_info_legacy:
     CorProfilerInfoLegacy = ICorProfilerInfo from info;

@@ -1,22 +1,31 @@
 //! [`Method`], a method with its names and its IL.
 
-use super::names::class_names;
+use std::sync::OnceLock;
+
+#[cfg(feature = "patterns")]
+use super::method_facts::MethodDefinition;
+use super::names::{self, class_names};
 use super::{CorProfilerInfo, CorProfilerInfo2, FunctionInfo2, ProfilerInfo};
-use crate::error::Result;
-use crate::ids::{FunctionId, ModuleId};
+use crate::error::{Error, Result};
+use crate::ids::{ClassId, FunctionId, ModuleId};
 use crate::metadata::method_name;
-use crate::metadata::{Instantiation, Metadata, MetadataImport, MethodProps};
-use clr_profiler_il::token::MethodDef;
+use crate::metadata::{
+    Instantiation, Metadata, MetadataImport, MethodProps, parameter_types, plain_method_name,
+    type_def_name,
+};
+use clr_profiler_il::token::{MethodDef, TypeDef};
 
 /// The method that a function is an instance of.
 ///
 /// From [`ProfilerInfo::method`]. Its methods may be called from every callback, but not during a
-/// collection.
+/// collection. Patterns, [`MethodPattern`](crate::il::pattern::MethodPattern), are matched with it.
 #[derive(Debug)]
 pub struct Method<'info> {
     info: &'info ProfilerInfo,
     function: FunctionId,
     facts: FunctionInfo2,
+    /// The first answer: patterns ask for several of its fields.
+    props: OnceLock<MethodProps>,
 }
 
 impl<'info> Method<'info> {
@@ -26,6 +35,32 @@ impl<'info> Method<'info> {
             info,
             function,
             facts,
+            props: OnceLock::new(),
+        })
+    }
+
+    pub(super) fn facts(&self) -> &FunctionInfo2 {
+        &self.facts
+    }
+
+    pub(super) fn known_props(&self) -> Result<&MethodProps> {
+        match self.props.get() {
+            Some(props) => Ok(props),
+            None => {
+                let props = self.props()?;
+                Ok(self.props.get_or_init(|| props))
+            }
+        }
+    }
+
+    #[cfg(feature = "patterns")]
+    pub(crate) fn definition(&self) -> Result<MethodDefinition<'info>> {
+        Ok(MethodDefinition {
+            info: self.info,
+            module: self.module(),
+            metadata: self.metadata()?,
+            token: self.token(),
+            props: self.known_props()?.clone(),
         })
     }
 
@@ -78,6 +113,62 @@ impl<'info> Method<'info> {
         Ok(self.props()?.name)
     }
 
+    /// The type that declares the method, in the metadata of its module.
+    ///
+    /// # Errors
+    ///
+    /// The error of the native call.
+    pub fn declaring_type(&self) -> Result<TypeDef> {
+        let class = self.known_props()?.class;
+        // Metadata has no type for global methods, but the first row is theirs.
+        match class.is_nil() {
+            true => TypeDef::from_row(1).ok_or_else(|| Error::other("there is no `<Module>`")),
+            false => Ok(class),
+        }
+    }
+
+    /// The name of the declaring type with namespace, enclosing types and generic arguments, such as
+    /// `Shop.Cart<int>+Line`.
+    ///
+    /// Generic arguments are those of [`full_name`](Self::full_name). The type of global methods is `<Module>`.
+    ///
+    /// # Errors
+    ///
+    /// The error of the native call.
+    pub fn type_name(&self) -> Result<String> {
+        let metadata = self.metadata()?;
+        let class = self.declaring_type()?;
+        let known = class_names(self.info, &self.type_arguments(), 0);
+        let names = crate::metadata::parameter_names(&metadata, class.into())?;
+        let arguments = if known.len() == names.len() {
+            known
+        } else {
+            names
+        };
+        type_def_name(&metadata, class, &arguments)
+    }
+
+    /// The namespace of the declaring type, or of the outermost type around it; empty for the global one.
+    ///
+    /// # Errors
+    ///
+    /// The error of the native call.
+    pub fn namespace(&self) -> Result<String> {
+        let path = names::type_path(&self.metadata()?, self.declaring_type()?)?;
+        let outermost = path.split('+').next().unwrap_or_default();
+        let namespace = outermost.rsplit_once('.').map(|(namespace, _)| namespace);
+        Ok(namespace.unwrap_or_default().to_owned())
+    }
+
+    /// The types of the parameters as they are declared, such as `string`, `T` and `int&`.
+    ///
+    /// # Errors
+    ///
+    /// The error of the native call; an error for a malformed signature.
+    pub fn parameter_types(&self) -> Result<Vec<String>> {
+        parameter_types(&self.metadata()?, self.token(), self.known_props()?)
+    }
+
     /// The name with namespace, type, generic arguments and parameter types, such as
     /// `Shop.Cart<int>+Line.Add<T>(string, int[])`.
     ///
@@ -89,20 +180,31 @@ impl<'info> Method<'info> {
     /// The error of the native call; an error for a malformed signature.
     pub fn full_name(&self) -> Result<String> {
         let metadata = self.metadata()?;
+        if let Some(name) = plain_method_name(&metadata, self.token()) {
+            return Ok(name);
+        }
         let props = metadata.method_props(self.token())?;
-        let type_arguments = match self.facts.class {
-            // Unknown arguments are no reason to fail: the names of the parameters replace them.
-            Some(class) => self
-                .info
-                .class_id_info2(class)
-                .map(|class| class.type_arguments),
-            None => Ok(Vec::new()),
-        };
         let instantiation = Instantiation {
-            type_arguments: class_names(self.info, &type_arguments.unwrap_or_default(), 0),
+            type_arguments: class_names(self.info, &self.type_arguments(), 0),
             method_arguments: class_names(self.info, &self.facts.type_arguments, 0),
         };
         method_name(&metadata, self.token(), &props, instantiation)
+    }
+
+    /// The generic arguments of the declaring type, as far as they are known.
+    pub(super) fn type_arguments(&self) -> Vec<ClassId> {
+        let Some(class) = self.facts.class else {
+            return Vec::new();
+        };
+        // Unknown arguments are no reason to fail: the names of the parameters replace them.
+        let class = self.info.class_id_info2(class);
+        class.map(|class| class.type_arguments).unwrap_or_default()
+    }
+
+    /// The names of the generic arguments of the declaring type, as far as they are known.
+    #[cfg(feature = "lines")]
+    pub(crate) fn type_argument_names(&self) -> Vec<String> {
+        class_names(self.info, &self.type_arguments(), 0)
     }
 
     /// The simple name of the assembly that defines the method.
@@ -111,10 +213,7 @@ impl<'info> Method<'info> {
     ///
     /// The error of the native call; another error while the assembly is being loaded.
     pub fn assembly_name(&self) -> Result<String> {
-        match self.info.module_info(self.module())?.assembly {
-            Some(assembly) => Ok(self.info.assembly_info(assembly)?.name),
-            None => Ok(self.metadata()?.scope_props()?.name),
-        }
+        names::assembly_name(self.info, self.module(), &self.metadata()?)
     }
 
     /// The current method body.

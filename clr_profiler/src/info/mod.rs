@@ -6,24 +6,25 @@
 //! naming a trait. A call that the runtime does not have returns an error. [`GcScope`] has the calls that
 //! are legal during a garbage collection, and [`Object`] reads objects. Operations that need several native
 //! calls are methods of [`ProfilerInfo`] and [`Method`](crate::Method), which have examples.
-//! [`ProfilerInfo`] and [`Method`](crate::Method), where examples are.
 
 pub(crate) mod assembly_references;
+mod callback_interface;
 mod code;
 mod code_lookup;
 mod collectible;
-mod com_object;
+pub(crate) mod departures;
 mod depends;
 mod enumerate;
 mod frame;
 pub(crate) mod function_control;
 mod gc_scope;
-mod handed;
 #[cfg(feature = "hooks")]
 pub(crate) mod hooks;
+mod hot_reload;
 mod info1;
 mod info10;
 mod info11;
+#[cfg(feature = "event_pipe")]
 pub(crate) mod info12;
 mod info13;
 pub(crate) mod info14;
@@ -38,7 +39,10 @@ mod info8;
 mod info9;
 mod legacy;
 pub(crate) mod method;
-mod names;
+#[cfg(feature = "patterns")]
+pub(crate) mod method_facts;
+pub(crate) mod names;
+#[cfg(feature = "objects")]
 mod object;
 mod profiler_info;
 mod statics;
@@ -47,10 +51,10 @@ mod visit;
 
 use crate::runtime::handle;
 
+pub use crate::native::ComObject;
 pub(crate) use crate::runtime::ProfilerInfo;
 pub use code::{CodeRange, IlMapEntry, IlOrigin, IlToNative};
-pub(crate) use collectible::note_module;
-pub use com_object::ComObject;
+pub(crate) use collectible::{note_earlier_unloads, note_module};
 pub(crate) use depends::{modules_of_class, modules_of_function};
 pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum};
 pub use frame::FrameInfo;
@@ -58,6 +62,7 @@ pub use gc_scope::GcScope;
 pub(crate) use handle::Sealed;
 #[cfg(feature = "hooks")]
 pub(crate) use hooks::{claim_hooks, set_hooks3, set_hooks3_with_info, set_mapper2};
+pub(crate) use hot_reload::refuse_hot_reload;
 #[cfg(feature = "rewrite")]
 pub(crate) use info1::BodyMemory;
 pub use info1::{
@@ -78,6 +83,7 @@ pub use info8::{CorProfilerInfo8, DynamicFunctionInfo};
 pub use info9::CorProfilerInfo9;
 pub use info10::{CorProfilerInfo10, ObjectReference, RejitFlags, SuspendedRuntime};
 pub use info11::CorProfilerInfo11;
+#[cfg(feature = "event_pipe")]
 pub use info12::CorProfilerInfo12;
 pub use info13::{CorProfilerInfo13, HandleKind, ObjectHandle};
 pub use info14::{CorProfilerInfo14, NonGcHeapRange};
@@ -85,6 +91,8 @@ pub use info15::CorProfilerInfo15;
 pub use legacy::CorProfilerInfoLegacy;
 #[cfg(feature = "hooks")]
 pub(crate) use object::Shape;
+#[cfg(feature = "objects")]
 pub(crate) use object::reference_fields;
+#[cfg(feature = "objects")]
 pub use object::{ArrayObject, Object, ObjectValue, StructValue};
 pub use statics::{CorProfilerInfoStatics, StaticKind};

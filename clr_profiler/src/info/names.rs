@@ -1,9 +1,10 @@
-//! The full names of loaded types.
+//! The full names of loaded types, and the names of definitions.
 
 use super::{CorProfilerInfo, CorProfilerInfo2, ProfilerInfo};
 use crate::error::{Error, Result};
-use crate::ids::ClassId;
-use crate::metadata::{keyword, type_def_name};
+use crate::ids::{ClassId, ModuleId};
+use crate::metadata::{Metadata, MetadataImport, keyword, nested_names, type_def_name};
+use clr_profiler_il::token::TypeDef;
 
 /// The maximum depth of named generic arguments: `A<B<C<...>>>`.
 const ARGUMENT_DEPTH: u32 = 8;
@@ -64,4 +65,21 @@ fn type_name(info: &ProfilerInfo, class: ClassId, depth: u32) -> Result<String> 
     let arguments = class_names(info, &facts.type_arguments, depth + 1);
     let name = type_def_name(&info.module_metadata(module)?, facts.token, &arguments)?;
     Ok(keyword(&name).to_owned())
+}
+
+/// The simple name of a module's assembly.
+pub(crate) fn assembly_name(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    metadata: &Metadata<'_>,
+) -> Result<String> {
+    match info.module_info(module)?.assembly {
+        Some(assembly) => Ok(info.assembly_info(assembly)?.name),
+        None => Ok(metadata.scope_props()?.name),
+    }
+}
+
+/// The name of a type in the form of the metadata: ``Shop.Cart`1+Line``.
+pub(crate) fn type_path(metadata: &Metadata<'_>, class: TypeDef) -> Result<String> {
+    Ok(nested_names(metadata, class.into())?.join("+"))
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Hresult, Result};
 use crate::event_mask::{EventMask, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
 use crate::lifetimes::seen;
-use crate::native::Asked;
+use crate::native::CallContext;
 use crate::runtime::ProfilerInfo;
 
 /// The major version of the runtime, cached by the first query.
@@ -111,6 +111,9 @@ impl ProfilerInfo {
         } else {
             Hresult::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
         };
+        if let Some(problem) = self.problem_with_events(events)? {
+            return Err(Error::rule_with_code(call, problem, code));
+        }
         if events.contains(EventMask::MONITOR_GC)
             && seen::has_unloaded()
             && self.reads_lost_types()?
@@ -121,15 +124,12 @@ impl ProfilerInfo {
                  `MONITOR_GC`: the heap still has objects whose types are gone",
             ));
         }
-        match self.problem_with_events(events)? {
-            None => Ok(()),
-            Some(problem) => Err(Error::rule_with_code(call, problem, code)),
-        }
+        Ok(())
     }
 }
 
 /// Those of the reported events that the profiler has set, without the library's.
-pub(super) fn of_profiler(events: EventMask, asked: &Asked<'_>) -> Result<EventMask> {
-    let of_library = asked.info.map(ProfilerInfo::events_of_library);
+pub(super) fn of_profiler(events: EventMask, context: &CallContext<'_>) -> Result<EventMask> {
+    let of_library = context.info.map(ProfilerInfo::events_of_library);
     Ok(events - of_library.unwrap_or_default())
 }

@@ -6,7 +6,7 @@ use super::handle::Sealed;
 use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, ClassId, ContextId, ThreadId};
 use crate::lifetimes::{InFlight, seen};
-use crate::native::{Argument, Asked, native_flags};
+use crate::native::{Argument, CallContext, native_flags};
 use clr_profiler_il::token::FieldDef;
 
 native_flags! {
@@ -96,7 +96,7 @@ fn lasting(info: &(impl Sealed + ?Sized), call: &'static str, class: ClassId) ->
         return Ok(());
     }
     let _in_flight = InFlight::begin();
-    class.to_native(&Asked::of_info(call, info))?;
+    class.to_native(&CallContext::of_info(call, info))?;
     match modules_of_class(info, class) {
         Some(modules) if modules.is_empty() => Ok(()),
         _ => Err(Error::rule(

@@ -12,7 +12,7 @@ use clr_profiler_il::token::MethodDef;
 
 /// The modules that are known to have finished loading, on .NET 9.
 #[derive(Debug, Default)]
-struct Loaded(Mutex<HashSet<ModuleId>>);
+struct FinishedModules(Mutex<HashSet<ModuleId>>);
 
 /// The maximum number of methods that are queried to find one whose type is loaded.
 const METHODS: u32 = 10_000;
@@ -53,10 +53,10 @@ pub(super) fn may_load_types(
     Ok(())
 }
 
-/// Whether the loading of a module has finished. It continues after the callbacks that report it; a loaded
-/// type of the module shows that it has finished.
+/// Whether the loading of a module has finished. The runtime finishes it some time after its callbacks, and
+/// before the first type of the module is loaded: so this searches for a method whose type is loaded.
 fn is_loaded(info: &ProfilerInfo, module: ModuleId) -> bool {
-    let loaded = &info.extension::<Loaded>().0;
+    let loaded = &info.extension::<FinishedModules>().0;
     if lock(loaded).contains(&module) {
         return true;
     }

@@ -144,6 +144,15 @@ impl Map {
         }
     }
 
+    /// The bytes of the slots, including those that may still be read.
+    pub(super) fn held_bytes(&self, writer: &Writer) -> usize {
+        // SAFETY: null, or slots that only the writer could replace.
+        let slots = unsafe { self.0.load(Ordering::Acquire).as_ref() };
+        let retired = writer.retired.iter().map(|slots| slots.0.len());
+        let slots = slots.map_or(0, |slots| slots.0.len()) + retired.sum::<usize>();
+        slots * size_of::<Slot>()
+    }
+
     /// All keys with their values, for the writer.
     pub(super) fn all(&self, _: &Writer) -> Vec<(usize, u32)> {
         // SAFETY: null, or slots that only the writer could replace.

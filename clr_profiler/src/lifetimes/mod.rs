@@ -6,6 +6,7 @@
 //! [`seen`] or [`threads`], and then the calls that may not have seen the record are waited for
 //! ([`wait_for_calls`]). Calls read all of this without a lock ([`map`]).
 
+pub(crate) mod audience;
 mod in_flight;
 mod map;
 pub(crate) mod seen;
@@ -26,6 +27,11 @@ pub(crate) fn begin(by_attach: bool) {
 /// Ends a profiler.
 pub(crate) fn end() {
     seen::end();
+}
+
+/// The bytes of all records.
+pub(crate) fn held_bytes() -> usize {
+    seen::held_bytes() + threads::held_bytes()
 }
 
 /// The state of an id's target.

@@ -248,6 +248,11 @@ pub(crate) fn may_have_collectible() -> bool {
     HAS_COLLECTIBLE.load(Ordering::SeqCst)
 }
 
+/// Records that modules were unloaded before the profiler was attached.
+pub(crate) fn has_unloaded_before() {
+    HAS_UNLOADED.store(true, Ordering::SeqCst);
+}
+
 /// Whether a module was unloaded, or is about to be.
 pub(crate) fn has_unloaded() -> bool {
     HAS_UNLOADED.load(Ordering::SeqCst)
@@ -332,6 +337,17 @@ pub(crate) fn goes(number: usize) -> bool {
 /// Frees memory that is no longer read.
 pub(crate) fn free_retired(waited: &Waited) {
     lock(&LEDGER).writer.free_retired(waited);
+}
+
+/// The bytes of all records.
+pub(super) fn held_bytes() -> usize {
+    let ledger = lock(&LEDGER);
+    let dependents = ledger.dependents.values().map(|all| all.len() + 3);
+    SEEN.held_bytes(&ledger.writer)
+        + ledger.modules.len() * size_of::<(usize, bool)>()
+        + ledger.going.len() * size_of::<(usize, Option<usize>)>()
+        + ledger.unresolved.len() * size_of::<(Kind, usize)>()
+        + dependents.sum::<usize>() * size_of::<usize>()
 }
 
 /// Begins a profiler. If it is the only one, clears all records and returns true.

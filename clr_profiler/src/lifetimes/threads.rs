@@ -67,6 +67,11 @@ pub(crate) fn ends(thread: usize) {
     ENDED.set(&mut writer, thread, value);
 }
 
+/// The bytes of all records.
+pub(super) fn held_bytes() -> usize {
+    ENDED.held_bytes(&lock(&WRITER))
+}
+
 /// Frees memory that is no longer read.
 pub(crate) fn free_retired(waited: &Waited) {
     lock(&WRITER).free_retired(waited);

@@ -3,11 +3,13 @@
 use super::assembly::MetadataAssemblyImport;
 use super::handle::Metadata;
 use super::import::MetadataImport;
-use super::names::{find_type_def, nested_names};
+use super::names::{find_type_def, nested_names, token_name};
 use crate::error::{Error, Result};
 use clr_profiler_il::attribute::{ArgumentValue, AttributeErrorKind, AttributeValue, EnumType};
 use clr_profiler_il::signature::{MemberRefSig, MethodSig, TypeSig};
-use clr_profiler_il::token::{CustomAttribute, MemberRef, MethodDef, Token, TypeDef, TypeToken};
+use clr_profiler_il::token::{
+    CustomAttribute, MemberRef, MethodDef, Token, TypeDef, TypeSpec, TypeToken,
+};
 
 impl Metadata<'_> {
     /// The arguments of an item's custom attribute, by the full name of its type; of the first one if there
@@ -113,6 +115,17 @@ impl Metadata<'_> {
         attributes.filter_map(move |attribute| value(attribute).transpose())
     }
 
+    /// The types of an item's attributes, in source form without generic arguments.
+    pub(crate) fn attribute_types(&self, owner: Token) -> Result<Vec<String>> {
+        let name = |attribute: Result<CustomAttribute>| {
+            let props = self.custom_attribute_props(attribute?)?;
+            let (class, _) = self.constructor(props.constructor)?;
+            token_name(self, class, None)
+        };
+        let attributes = self.custom_attributes(Some(owner), None);
+        attributes.map(name).collect()
+    }
+
     fn explained(
         &self,
         type_name: &str,
@@ -168,6 +181,14 @@ impl Metadata<'_> {
             return Ok((self.class_name(definition)?, arguments));
         }
         Ok((self.class_name(class)?, Vec::new()))
+    }
+
+    /// The generic type of an instance; `None` for arrays and other composed types.
+    pub(crate) fn generic_definition(&self, class: TypeSpec) -> Result<Option<TypeToken>> {
+        Ok(match self.type_spec(class)?.type_sig {
+            TypeSig::GenericInstance { definition, .. } => Some(definition),
+            _ => None,
+        })
     }
 
     /// The full name of a type, as in reflection.

@@ -5,11 +5,77 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::module_bound::{InUse, ModuleBound};
-use crate::error::{Hresult, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::lifetimes::InFlight;
 use crate::native::typed;
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
+
+/// Generates a wrapper for each row that returns an enumeration of metadata.
+///
+/// With `from import`, errors are returned as items. With `from named` or `from query_import`, names that
+/// cannot be passed and missing interfaces are errors of the wrapper.
+macro_rules! enumerations {
+    ($owner:ident = $interface:ident from $source:ident; $(
+        $(#[$doc:meta])*
+        fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),*) -> $item:ty
+            = $method:ident($($value:expr),*);
+    )*) => {$(
+        $(#[$doc])*
+        #[wraps($interface::$method from (items of $source))]
+        fn $name(&self $(, $argument: $type)*) -> enumerated!($source $item) {
+            enumeration! { $source self [$($argument $($convert)?;)*]
+                $interface::$method($($value),*) }
+        }
+    )*};
+}
+
+macro_rules! enumerated {
+    (import $item:ty) => { $crate::metadata::MetadataIter<'_, $item> };
+    ($source:ident $item:ty) => { $crate::Result<$crate::metadata::MetadataIter<'_, $item>> };
+}
+
+macro_rules! enumeration {
+    (import $this:ident [$($argument:ident $($convert:ident)?;)*]
+        $interface:ident::$method:ident $values:tt
+    ) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        $($(let $argument = $convert($argument);)?)*
+        match $this.metadata().import() {
+            Ok(import) => enumeration!(@iter import, Source::Import(import),
+                $interface::$method $values [$($argument)*]),
+            Err(error) => $crate::metadata::MetadataIter::failed(CALL, error),
+        }
+    }};
+    (named $this:ident [$($argument:ident $($convert:ident)?;)*]
+        $interface:ident::$method:ident $values:tt
+    ) => {{
+        let import = $this.metadata().import()?;
+        let context =
+            $crate::native::CallContext::of(concat!(stringify!($interface), "::", stringify!($method)));
+        $(let $argument = to_native!(context, $argument $($convert)?);)*
+        Ok(enumeration!(@iter import, Source::Import(import), $interface::$method $values []))
+    }};
+    (query_import $this:ident [$($argument:ident;)*] $interface:ident::$method:ident $values:tt) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        let import = $this.metadata().import()?;
+        let object = import.other::<clr_profiler_sys::$interface>(CALL)?;
+        Ok(enumeration!(@iter object, Source::Assembly(import.other(CALL)?),
+            $interface::$method $values [$($argument)*]))
+    }};
+    (@iter $object:expr, $source:expr, $interface:ident::$method:ident($($value:expr),*)
+        [$($argument:ident)*]
+    ) => {{
+        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
+        let object = $object;
+        $crate::metadata::MetadataIter::new(CALL, $source, move |native, buffer, capacity, given| {
+            let context = $crate::native::CallContext::of(CALL);
+            $(let $argument = $crate::native::Argument::to_native($argument, &context)?;)*
+            let _ = context;
+            native_call!(&object, $interface::$method(native, $($value,)* buffer, capacity, given))
+        })
+    }};
+}
 
 /// Requests the next tokens: enumeration, buffer, capacity, number of returned tokens.
 type Next<'m> = dyn FnMut(&mut *mut c_void, *mut u32, u32, &mut u32) -> Result<Hresult> + 'm;
@@ -21,6 +87,8 @@ const BATCH: usize = 16;
 pub(crate) enum Source<'m> {
     Import(&'m ModuleBound<sys::IMetaDataImport2>),
     Assembly(ModuleBound<sys::IMetaDataAssemblyImport>),
+    /// It could not be opened.
+    Missing,
 }
 
 impl Source<'_> {
@@ -29,6 +97,7 @@ impl Source<'_> {
         match self {
             Self::Import(import) => import.pin(call),
             Self::Assembly(assembly) => assembly.pin(call),
+            Self::Missing => Ok(InFlight::begin()),
         }
     }
 }
@@ -107,6 +176,14 @@ impl<'m, T> MetadataIter<'m, T> {
         }
     }
 
+    /// An enumeration whose interface could not be opened: the error is its only item.
+    pub(crate) fn failed(call: &'static str, error: Error) -> Self {
+        let mut error = Some(error);
+        Self::new(call, Source::Missing, move |_, _, _, _| {
+            error.take().map_or(Ok(Hresult::S_FALSE), Err)
+        })
+    }
+
     /// The number of all items of the enumeration, whatever its position.
     ///
     /// Wraps `IMetaDataImport::CountEnum`. **Context**: not during a collection.
@@ -152,8 +229,9 @@ impl<'m, T> MetadataIter<'m, T> {
     fn counter(&self) -> Result<InUse<sys::IMetaDataImport>> {
         const CALL: &str = "IMetaDataImport::CountEnum";
         match &self.source {
-            Source::Import(import) => import.beside(CALL),
-            Source::Assembly(assembly) => assembly.beside(CALL),
+            Source::Import(import) => import.query_interface(CALL),
+            Source::Assembly(assembly) => assembly.query_interface(CALL),
+            Source::Missing => Err(Error::invalid(CALL, "the metadata was not opened")),
         }
     }
 
@@ -224,6 +302,7 @@ impl<T> Drop for MetadataIter<'_, T> {
             match &self.source {
                 Source::Import(import) => import.CloseEnum(self.native),
                 Source::Assembly(assembly) => assembly.CloseEnum(self.native),
+                Source::Missing => {}
             }
         }
     }

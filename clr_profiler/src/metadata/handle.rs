@@ -1,16 +1,20 @@
 //! [`Metadata`] and [`MetadataWriter`]: the handles to the metadata of one module.
 
+use std::cell::OnceCell;
 use std::ffi::c_void;
-use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use super::module_bound::ModuleBound;
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
-use crate::native::{Argument, Asked, answers, arguments};
-use crate::runtime::ProfilerInfo;
+use crate::image::{Images, ModuleImage};
+use crate::native::{Argument, CallContext, arguments, results};
+use crate::runtime::{CallKind, ProfilerInfo};
 use clr_profiler_sys as sys;
 use sys::Interface;
+
+const OPEN: &str = "ICorProfilerInfo::GetModuleMetaData";
 
 opaque! { Metadata<'_>, MetadataWriter<'_> }
 
@@ -23,27 +27,76 @@ opaque! { Metadata<'_>, MetadataWriter<'_> }
 /// [`module_metadata`](crate::info::CorProfilerInfo::module_metadata); do not keep it after the callback,
 /// because the module can be unloaded.
 pub struct Metadata<'info> {
-    pub(super) import: ModuleBound<sys::IMetaDataImport2>,
+    /// Opened when it is needed: `image` answers most calls.
+    import: OnceCell<ModuleBound<sys::IMetaDataImport2>>,
+    image: Option<Arc<ModuleImage>>,
+    /// The module from which `import` is opened.
+    from: Option<(&'info ProfilerInfo, ModuleId)>,
     /// Whether it was opened from a file or memory, and so has a storage that calls can return.
     pub(super) has_storage: bool,
     /// Whether its calls take a lock, with which some of them would deadlock.
     pub(super) locks_itself: bool,
-    info: PhantomData<&'info ()>,
 }
 
 impl<'info> Metadata<'info> {
     pub(crate) fn of_module(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
+        let image = info.extension::<Images>().of(module);
+        if image.is_some() {
+            // Refused where the runtime's metadata would be.
+            info.native::<sys::ICorProfilerInfo>(OPEN, CallKind::GcNoTrigger)?;
+            module.to_native(&CallContext::of_info(OPEN, info))?;
+            return Ok(Self {
+                import: OnceCell::new(),
+                image,
+                from: Some((info, module)),
+                has_storage: false,
+                locks_itself: true,
+            });
+        }
         Self::open(info, module, sys::ofRead)
     }
 
+    /// Another handle that reads the same image; `None` if this one reads none.
+    #[cfg(feature = "rewrite")]
+    pub(crate) fn of_same_image(&self) -> Option<Self> {
+        Some(Self {
+            import: OnceCell::new(),
+            image: Some(Arc::clone(self.image.as_ref()?)),
+            from: Some(self.from?),
+            has_storage: false,
+            locks_itself: true,
+        })
+    }
+
+    /// The native interface.
+    pub(super) fn import(&self) -> Result<&ModuleBound<sys::IMetaDataImport2>> {
+        if let Some(import) = self.import.get() {
+            return Ok(import);
+        }
+        let not_opened = || Error::invalid(OPEN, "the metadata was not opened");
+        let (info, module) = self.from.ok_or_else(not_opened)?;
+        let opened = Self::open(info, module, sys::ofRead)?;
+        let opened = opened.import.into_inner().ok_or_else(not_opened)?;
+        Ok(self.import.get_or_init(|| opened))
+    }
+
+    /// The result of reading the module's own metadata; `None` if the runtime must be called.
+    #[inline]
+    pub(crate) fn own<R>(
+        &self,
+        read: impl FnOnce(&clr_metadata::Metadata<'_>) -> Option<R>,
+    ) -> Option<R> {
+        self.image.as_ref()?.read(read)
+    }
+
     fn open(info: &'info ProfilerInfo, module: ModuleId, flags: u32) -> Result<Self> {
-        const CALL: &str = "ICorProfilerInfo::GetModuleMetaData";
+        const CALL: &str = OPEN;
         let mut import: *mut c_void = std::ptr::null_mut();
-        let asked = Asked::of_info(CALL, info);
+        let context = CallContext::of_info(CALL, info);
         let answer = ask!(
             notrigger info,
             ICorProfilerInfo::GetModuleMetaData(
-                module.to_native(&asked)?,
+                module.to_native(&context)?,
                 flags,
                 &sys::IMetaDataImport2::IID,
                 &mut import,
@@ -59,10 +112,11 @@ impl<'info> Metadata<'info> {
 
     pub(super) fn from_native(import: sys::IMetaDataImport2, module: Option<ModuleId>) -> Self {
         Self {
-            import: ModuleBound::new(import, module),
+            import: OnceCell::from(ModuleBound::new(import, module)),
+            image: None,
+            from: None,
             has_storage: false,
             locks_itself: true,
-            info: PhantomData,
         }
     }
 
@@ -87,7 +141,8 @@ impl<'info> Metadata<'info> {
     /// The native interface, for calls that this crate does not wrap. Valid as long as the handle exists.
     #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
-        self.import.as_raw()
+        self.import()
+            .map_or(std::ptr::null_mut(), |import| import.as_raw())
     }
 
     /// The writer for metadata that was opened for writing.
@@ -96,7 +151,7 @@ impl<'info> Metadata<'info> {
     ///
     /// `CLDB_E_INCOMPATIBLE` or a similar code if it was opened for reading only.
     pub(super) fn into_writer(self, call: &'static str) -> Result<MetadataWriter<'info>> {
-        let emit = self.import.other(call)?;
+        let emit = self.import()?.other(call)?;
         Ok(MetadataWriter {
             metadata: self,
             emit,
@@ -104,10 +159,10 @@ impl<'info> Metadata<'info> {
     }
 }
 
-answers! {
+results! {
     /// A reference to the interface that was requested in the call.
     // SAFETY: rows with this answer request an `IMetaDataImport2`, and pass the ownership of the reference.
-    *mut c_void => Metadata<'_> = |raw, asked| unsafe { Self::from_raw(asked.call, raw, None) };
+    *mut c_void => Metadata<'_> = |raw, context| unsafe { Self::from_raw(context.call, raw, None) };
 }
 
 arguments! {
@@ -131,8 +186,16 @@ pub struct MetadataWriter<'info> {
 
 impl<'info> MetadataWriter<'info> {
     pub(crate) fn of_module(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
-        Metadata::open(info, module, sys::ofRead | sys::ofWrite)?
-            .into_writer("IMetaDataEmit2::DefineMethodSpec")
+        let mut metadata = Metadata::open(info, module, sys::ofRead | sys::ofWrite)?;
+        // Additions do not change the rows of the image.
+        metadata.image = info.extension::<Images>().of(module);
+        metadata.into_writer("IMetaDataEmit2::DefineMethodSpec")
+    }
+
+    /// As [`of_module`](Self::of_module), for a user, who may change any row.
+    pub(crate) fn for_user(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
+        info.extension::<Images>().is_written(module);
+        Self::of_module(info, module)
     }
 }
 

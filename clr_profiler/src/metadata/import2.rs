@@ -1,6 +1,8 @@
 //! `IMetaDataImport2`.
 
 use super::handle::{Metadata, Sealed};
+use super::own;
+use crate::error::Result;
 use crate::metadata::enumerate::Source;
 use crate::native::{into_token, native_flags};
 use clr_profiler_il::attributes::GenericParamAttributes;
@@ -67,6 +69,19 @@ pub struct PeKind {
     pub machine: u32,
 }
 
+impl Metadata<'_> {
+    /// The generic parameters of a type or a method.
+    pub(crate) fn all_generic_params(&self, owner: Token) -> Result<Vec<GenericParamProps>> {
+        if let Some(own) = self.own(|own| own::generic_params(own, owner)) {
+            return Ok(own);
+        }
+        let parameters = self.generic_params(owner);
+        parameters
+            .map(|parameter| self.generic_param_props(parameter?))
+            .collect()
+    }
+}
+
 table! { ($) __metadata_import2_enumerations:
     MetadataImport2 = IMetaDataImport2 from import;
 
@@ -87,7 +102,7 @@ table! { ($) __metadata_import2:
 
     /// The name and position of a generic parameter.
     fn generic_param_props(parameter: GenericParam) -> {GenericParamProps}
-        = GetGenericParamProps(parameter, @number, @attributes, @owner, &mut 0, ~{name})
+        = [own] GetGenericParamProps(parameter, @number, @attributes, @owner, &mut 0, ~{name})
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such parameter.";
 
     /// The parameter and type of a constraint.
@@ -99,7 +114,7 @@ table! { ($) __metadata_import2:
 
     /// The method and arguments of an instantiation.
     fn method_spec_props(method: MethodSpec) -> {MethodSpecProps}
-        = GetMethodSpecProps(method, @parent, @(signature_blob))
+        = [own] GetMethodSpecProps(method, @parent, @(signature_blob))
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such instantiation.";
 
     /// The processors for which the image is built.

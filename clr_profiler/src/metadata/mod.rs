@@ -15,38 +15,57 @@
 //! }
 //! ```
 
+// First, because the traits use its macro `enumerations!`.
+#[macro_use]
+mod enumerate;
 mod assembly;
 mod attribute;
+#[cfg(feature = "rewrite")]
 mod dispenser;
+#[cfg(feature = "rewrite")]
 mod emit;
+#[cfg(feature = "rewrite")]
 mod emit2;
-mod enumerate;
 mod handle;
 mod import;
 mod import2;
 mod module_bound;
 mod names;
+pub(crate) mod own;
+mod own_names;
 mod parts;
+#[cfg(feature = "rewrite")]
 mod rare;
 mod signature;
+#[cfg(feature = "rewrite")]
 mod stream;
 mod tables;
 mod value;
 
 pub use assembly::*;
+#[cfg(feature = "rewrite")]
 pub use dispenser::{Dispenser, DispenserOption, MetadataDispenser, MetadataDispenserEx};
+#[cfg(feature = "rewrite")]
 pub use emit::*;
+#[cfg(feature = "rewrite")]
 pub use emit2::MetadataEmit2;
 pub use enumerate::{MetadataItem, MetadataIter, MethodImpl};
-pub use handle::{Metadata, MetadataWriter};
+pub use handle::Metadata;
+#[cfg(feature = "rewrite")]
+pub use handle::MetadataWriter;
 pub use import::*;
 pub use import2::{
     GenericParamConstraintProps, GenericParamProps, MetadataImport2, MethodSpecProps, PeFlags,
     PeKind,
 };
+#[cfg(feature = "rewrite")]
+pub(crate) use names::operand_name;
 pub(crate) use names::{
-    Instantiation, find_type_def, keyword, method_name, type_def_name, type_ref_name,
+    Instantiation, find_type_def, keyword, method_name, nested_names, parameter_names,
+    parameter_types, token_name, type_def_name, type_ref_name,
 };
+pub(crate) use own_names::plain_method_name;
+#[cfg(feature = "rewrite")]
 pub use rare::{
     AssemblySearch, CeeGen, CeeSection, MetadataEvents, MetadataFilter, MetadataHandler,
     MetadataValidate, MetadataWinMdImport, TokenMap,

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::lifetimes::{InFlight, TargetState};
-use crate::native::{Argument, Asked, cast};
+use crate::native::{Argument, CallContext, cast};
 use crate::runtime::{Suspended, suspended};
 use clr_profiler_sys as sys;
 use sys::Interface;
@@ -55,7 +55,7 @@ impl<I: Interface> ModuleBound<I> {
                      callback",
                 ));
             }
-            module.to_native(&Asked::of(call))?;
+            module.to_native(&CallContext::of(call))?;
         }
         Ok(in_flight)
     }
@@ -71,7 +71,7 @@ impl<I: Interface> ModuleBound<I> {
     }
 
     /// Another interface of the same object, for this call.
-    pub(crate) fn beside<J: Interface>(&self, call: &'static str) -> Result<InUse<J>> {
+    pub(crate) fn query_interface<J: Interface>(&self, call: &'static str) -> Result<InUse<J>> {
         let own = self.in_use(call)?;
         Ok(InUse {
             interface: cast(*own, call)?,

@@ -7,10 +7,17 @@ use std::fmt::{self, Write};
 
 use super::handle::Metadata;
 use super::import::{MetadataImport, MethodProps};
+#[cfg(feature = "rewrite")]
 use super::import2::MetadataImport2;
 use crate::error::OptionalExt;
 use crate::error::Result;
+#[cfg(feature = "rewrite")]
+use clr_profiler_il::signature::{LocalsSig, MemberRefSig, MethodSig, MethodSpecSig};
 use clr_profiler_il::signature::{TypeNames, TypeSig, TypeSpecSig};
+#[cfg(feature = "rewrite")]
+use clr_profiler_il::token::{
+    FieldDef, MemberRef, MethodSpec, StandAloneSig, TokenTable, UserString, WrongTable,
+};
 use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeRef, TypeSpec, TypeToken};
 
 /// The depth of nesting beyond which metadata counts as malformed.
@@ -60,6 +67,63 @@ pub(crate) fn method_name(
     Ok(name)
 }
 
+/// The types of a method's parameters, with generic parameters by their names.
+pub(crate) fn parameter_types(
+    metadata: &Metadata<'_>,
+    method: MethodDef,
+    props: &MethodProps,
+) -> Result<Vec<String>> {
+    let names = SignatureNames {
+        metadata,
+        type_arguments: parameter_names(metadata, props.class.into())?,
+        method_arguments: parameter_names(metadata, method.into())?,
+    };
+    let signature = props.signature()?;
+    let types = signature.params.iter();
+    Ok(types
+        .map(|class| class.display(&names).to_string())
+        .collect())
+}
+
+/// The name of a type that a module names, with the generic parameters of `owner`.
+pub(crate) fn token_name(
+    metadata: &Metadata<'_>,
+    class: TypeToken,
+    owner: Option<TypeDef>,
+) -> Result<String> {
+    let type_arguments = match owner {
+        Some(owner) => parameter_names(metadata, owner.into())?,
+        None => Vec::new(),
+    };
+    let names = SignatureNames {
+        metadata,
+        type_arguments,
+        method_arguments: Vec::new(),
+    };
+    names.name(class)
+}
+
+/// The name of the operand of an instruction of a method: a type, a member with its type and the types of its
+/// parameters, the text of a string, or a signature.
+#[cfg(feature = "rewrite")]
+pub(crate) fn operand_name(
+    metadata: &Metadata<'_>,
+    token: Token,
+    method: MethodDef,
+) -> Result<String> {
+    let mut names = SignatureNames {
+        metadata,
+        type_arguments: Vec::new(),
+        method_arguments: Vec::new(),
+    };
+    if !method.is_nil() {
+        let (class, ..) = metadata.method_parts(method)?;
+        names.type_arguments = parameter_names(metadata, class.into())?;
+        names.method_arguments = parameter_names(metadata, method.into())?;
+    }
+    names.operand(token)
+}
+
 /// The arguments, or if they are not known the names of their parameters.
 fn known_or_named(
     arguments: Vec<String>,
@@ -75,11 +139,9 @@ fn known_or_named(
 }
 
 /// The names of the generic parameters of a type or a method.
-fn parameter_names(metadata: &Metadata<'_>, owner: Token) -> Result<Vec<String>> {
-    metadata
-        .generic_params(owner)
-        .map(|parameter| Ok(metadata.generic_param_props(parameter?)?.name))
-        .collect()
+pub(crate) fn parameter_names(metadata: &Metadata<'_>, owner: Token) -> Result<Vec<String>> {
+    let parameters = metadata.all_generic_params(owner)?.into_iter();
+    Ok(parameters.map(|parameter| parameter.name).collect())
 }
 
 /// The name of a type with its namespace, enclosing types, and generic arguments.
@@ -113,7 +175,7 @@ pub(crate) fn type_ref_name(metadata: &Metadata<'_>, class: TypeRef) -> Result<S
 }
 
 /// The names of a type and its enclosing types, outermost first, in the form of the metadata.
-pub(super) fn nested_names(metadata: &Metadata<'_>, class: TypeToken) -> Result<Vec<String>> {
+pub(crate) fn nested_names(metadata: &Metadata<'_>, class: TypeToken) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut next = Some(class);
     while let Some(class) = next
@@ -155,7 +217,7 @@ pub(crate) fn find_type_def<'n>(
 }
 
 /// Splits the name of a type: `` List`1 `` is `List` with one parameter.
-fn split_arity(name: &str) -> (&str, usize) {
+pub(super) fn split_arity(name: &str) -> (&str, usize) {
     match name.rsplit_once('`') {
         Some((bare, digits)) => match digits.parse() {
             Ok(arity) => (bare, arity),
@@ -204,6 +266,108 @@ impl SignatureNames<'_> {
         let blob = self.metadata.type_spec_from_token(type_spec)?;
         let signature = TypeSpecSig::parse(&blob).map_err(crate::Error::other)?;
         Ok(signature.display(self).to_string())
+    }
+}
+
+#[cfg(feature = "rewrite")]
+impl SignatureNames<'_> {
+    fn operand(&self, token: Token) -> Result<String> {
+        let metadata = self.metadata;
+        let other = |error: WrongTable| crate::Error::other(error);
+        match token.table() {
+            TokenTable::USER_STRING => {
+                let string = UserString::try_from(token).map_err(other)?;
+                Ok(format!("{:?}", metadata.user_string(string)?))
+            }
+            TokenTable::METHOD_DEF => {
+                let method = MethodDef::try_from(token).map_err(other)?;
+                let props = metadata.method_props(method)?;
+                method_name(metadata, method, &props, Instantiation::default())
+            }
+            TokenTable::FIELD_DEF => {
+                let field = FieldDef::try_from(token).map_err(other)?;
+                let (class, name, _) = metadata.field_parts(field)?;
+                match class.is_nil() {
+                    true => Ok(name),
+                    false => Ok(format!("{}.{name}", type_def_name(metadata, class, &[])?)),
+                }
+            }
+            TokenTable::MEMBER_REF => {
+                self.member_ref(MemberRef::try_from(token).map_err(other)?, Vec::new())
+            }
+            TokenTable::METHOD_SPEC => {
+                let spec = MethodSpec::try_from(token).map_err(other)?;
+                let props = metadata.method_spec_props(spec)?;
+                let signature = MethodSpecSig::parse(&props.signature_blob);
+                let arguments = signature.map_err(crate::Error::other)?.arguments;
+                let arguments = self.texts(&arguments);
+                match MethodDef::try_from(props.parent) {
+                    Ok(method) => {
+                        let instantiation = Instantiation {
+                            method_arguments: arguments,
+                            ..Instantiation::default()
+                        };
+                        let props = metadata.method_props(method)?;
+                        method_name(metadata, method, &props, instantiation)
+                    }
+                    Err(_) => {
+                        let member = MemberRef::try_from(props.parent).map_err(other)?;
+                        self.member_ref(member, arguments)
+                    }
+                }
+            }
+            TokenTable::STAND_ALONE_SIG => {
+                let token = StandAloneSig::try_from(token).map_err(other)?;
+                let blob = metadata.sig_from_token(token)?;
+                // Of locals, or of a `calli`.
+                if let Ok(locals) = LocalsSig::parse(&blob) {
+                    return Ok(format!("({})", self.texts(&locals.locals).join(", ")));
+                }
+                let signature = MethodSig::parse(&blob).map_err(crate::Error::other)?;
+                Ok(signature.display(self).to_string())
+            }
+            _ => self.name(TypeToken::try_from(token).map_err(other)?),
+        }
+    }
+
+    fn texts(&self, types: &[TypeSig]) -> Vec<String> {
+        types
+            .iter()
+            .map(|class| class.display(self).to_string())
+            .collect()
+    }
+
+    /// The name of a referenced member, with these arguments of its own.
+    fn member_ref(&self, member: MemberRef, method_arguments: Vec<String>) -> Result<String> {
+        let metadata = self.metadata;
+        let props = metadata.member_ref_props(member)?;
+        let mut type_arguments = Vec::new();
+        let mut name = String::new();
+        if let Ok(class) = TypeToken::try_from(props.parent) {
+            if let TypeToken::Spec(spec) = class {
+                let blob = metadata.type_spec_from_token(spec)?;
+                let signature = TypeSpecSig::parse(&blob).map_err(crate::Error::other)?;
+                if let TypeSig::GenericInstance { arguments, .. } = signature.type_sig {
+                    type_arguments = self.texts(&arguments);
+                }
+            }
+            name = self.name(class)?;
+            name.push('.');
+        }
+        name.push_str(&props.name);
+        push_arguments(&mut name, &method_arguments);
+        let signature = MemberRefSig::parse(&props.signature_blob).map_err(crate::Error::other)?;
+        if let MemberRefSig::Method(method) = signature {
+            let names = SignatureNames {
+                metadata,
+                type_arguments,
+                method_arguments,
+            };
+            name.push('(');
+            name.push_str(&names.texts(&method.params).join(", "));
+            name.push(')');
+        }
+        Ok(name)
     }
 }
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::handle::{Metadata, MetadataWriter, Sealed};
 use super::import::TypeRefProps;
 use crate::error::{Error, Hresult, Result};
-use crate::info::ComObject;
 use crate::metadata::module_bound::{InUse, ModuleBound};
+use crate::native::ComObject;
 use crate::native::{
-    Answer, Asked, Com, Object, Text, answers, any_token, arguments, cast, unknown, value,
+    CallContext, Com, FromNative, Object, Text, any_token, arguments, cast, results, unknown, value,
 };
 use crate::runtime::{catch, utf16_string};
 use clr_profiler_il::token::{Token, TypeRef};
@@ -55,7 +55,7 @@ pub(crate) fn filter(
     call: &'static str,
 ) -> Result<InUse<sys::IMetaDataFilter>> {
     if !metadata.metadata().locks_itself {
-        return metadata.metadata().import.beside(call);
+        return metadata.metadata().import()?.query_interface(call);
     }
     Err(Error::rule_with_code(
         call,
@@ -66,7 +66,7 @@ pub(crate) fn filter(
 }
 
 table! { ($) __metadata_validate:
-    MetadataValidate = IMetaDataValidate from beside_import;
+    MetadataValidate = IMetaDataValidate from query_import;
 
     /// Sets the kind of the module (`CorValidatorModuleType`: 1 for an image) and the handler of errors. Call
     /// it before [`validate_metadata`](Self::validate_metadata).
@@ -89,7 +89,7 @@ pub trait MetadataValidate: Sealed {
 impl MetadataValidate for Metadata<'_> {}
 
 table! { ($) __metadata_win_md_import:
-    MetadataWinMdImport = IMetaDataWinMDImport from beside_import;
+    MetadataWinMdImport = IMetaDataWinMDImport from query_import;
 
     /// The name and scope of a type of another module, as they are stored.
     fn untransformed_type_ref_props(class: TypeRef) -> {TypeRefProps}
@@ -120,15 +120,15 @@ pub struct AssemblySearch<'a> {
 }
 
 arguments! {
-    &AssemblySearch<'_> => [Text; 3] = |search, asked| Ok([
-        search.application_base.to_native(asked)?,
-        search.private_bin.to_native(asked)?,
-        search.global_bin.to_native(asked)?,
+    &AssemblySearch<'_> => [Text; 3] = |search, context| Ok([
+        search.application_base.to_native(context)?,
+        search.private_bin.to_native(context)?,
+        search.global_bin.to_native(context)?,
     ]);
 }
 
 /// An object that claims to be an `ITypeInfo` of oaidl.h.
-pub(super) fn as_type_info(object: &ComObject, _: &Asked<'_>) -> Result<TypeInfo> {
+pub(super) fn as_type_info(object: &ComObject, _: &CallContext<'_>) -> Result<TypeInfo> {
     cast(object.native(), "ITypeInfo::GetTypeAttr")
 }
 
@@ -179,35 +179,35 @@ pub struct CeeSection<'w> {
 }
 
 arguments! {
-    CeeSection<'_> => sys::HCEESECTION = |section, asked| match section.generator == asked.on {
+    CeeSection<'_> => sys::HCEESECTION = |section, context| match section.generator == context.on {
         true => Ok(std::ptr::with_exposed_provenance_mut(section.native)),
-        false => Err(Error::invalid(asked.call, "the section is of another generator")),
+        false => Err(Error::invalid(context.call, "the section is of another generator")),
     };
 }
 
-answers! {
-    sys::HCEESECTION => CeeSection<'_> = |raw, asked| {
-        let native: NonNull<c_void> = Answer::answer(raw.cast(), asked)?;
+results! {
+    sys::HCEESECTION => CeeSection<'_> = |raw, context| {
+        let native: NonNull<c_void> = FromNative::from_native(raw.cast(), context)?;
         Ok(Self {
             native: native.as_ptr().expose_provenance(),
-            generator: asked.on,
+            generator: context.on,
             writer: PhantomData,
         })
     };
     /// A zero-terminated string.
-    *mut u16 => String = |raw, asked| {
-        let text: NonNull<u16> = Answer::answer(raw, asked)?;
+    *mut u16 => String = |raw, context| {
+        let text: NonNull<u16> = FromNative::from_native(raw, context)?;
         // SAFETY: the runtime returns the address of a zero-terminated string.
         Ok(unsafe { utf16_string(text.as_ptr()) })
     };
-    *mut c_void => TokenMap = |raw, asked| {
-        let object: IUnknown = Answer::answer(raw, asked)?;
+    *mut c_void => TokenMap = |raw, context| {
+        let object: IUnknown = FromNative::from_native(raw, context)?;
         Ok(Self(cast(&object, "IMapToken::Map")?))
     };
 }
 
-fn c_text(text: &str, asked: &Asked<'_>) -> Result<CString> {
-    CString::new(text).map_err(|error| Error::invalid(asked.call, error))
+fn c_text(text: &str, context: &CallContext<'_>) -> Result<CString> {
+    CString::new(text).map_err(|error| Error::invalid(context.call, error))
 }
 
 /// The map of renumbered tokens of a [`CeeGen`].

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::import::{FieldProps, MemberProps, MemberRefProps, MethodProps, PropertyProps};
 use super::import2::MethodSpecProps;
 use crate::error::{Error, Result};
-use crate::native::{Asked, Blob};
+use crate::native::{Blob, CallContext};
 use clr_profiler_il::signature::{
     FieldSig, MemberRefSig, MethodSig, MethodSpecSig, PropertySig, StandAloneSig, TypeSpecSig,
 };
@@ -60,17 +60,17 @@ impl<S> AsSignature<S> for Encoded<'_> {
 /// The checked bytes of a signature that is passed as an argument.
 pub(crate) fn checked<'s, S>(
     signature: &'s impl AsSignature<S>,
-    asked: &Asked<'_>,
+    context: &CallContext<'_>,
 ) -> Result<Blob<Cow<'s, [u8]>>> {
-    Blob::of(asked, signature.checked(asked.call)?)
+    Blob::of(context, signature.checked(context.call)?)
 }
 
 /// The checked bytes of a signature to search for; `None` if every signature matches.
 pub(crate) fn wanted<'s, S>(
     signature: &'s impl SignatureFilter<S>,
-    asked: &Asked<'_>,
+    context: &CallContext<'_>,
 ) -> Result<Blob<Cow<'s, [u8]>>> {
-    Blob::of(asked, signature.wanted(asked.call)?.unwrap_or_default())
+    Blob::of(context, signature.wanted(context.call)?.unwrap_or_default())
 }
 
 mod sealed {

@@ -6,7 +6,7 @@ use super::handle::{Metadata, Sealed};
 use crate::error::{Error, Hresult, Result};
 use crate::metadata::module_bound::InUse;
 use crate::native::any_token;
-use crate::native::{Asked, blob, utf8};
+use crate::native::{CallContext, blob, utf8};
 use clr_profiler_il::token::Token;
 use clr_profiler_sys as sys;
 
@@ -65,7 +65,7 @@ fn tables(
     metadata: &(impl Sealed + ?Sized),
     call: &'static str,
 ) -> Result<InUse<sys::IMetaDataTables>> {
-    metadata.metadata().import.beside(call)
+    metadata.metadata().import()?.query_interface(call)
 }
 
 /// Refuses a number at or above the limit, which the runtime would not check.
@@ -81,7 +81,7 @@ fn below(call: &'static str, what: &str, number: u32, limit: u32) -> Result<()> 
 }
 
 table! { ($) __metadata_tables:
-    MetadataTables = IMetaDataTables from beside_import;
+    MetadataTables = IMetaDataTables from query_import;
 
     /// The size of the string heap in bytes.
     fn string_heap_size() -> u32 = GetStringHeapSize(@number);
@@ -156,7 +156,7 @@ fn table_of<M: MetadataTables + ?Sized>(
 }
 
 /// The key must be a column of the table; otherwise there is none.
-fn with_its_key(table: TableInfo, _: &Asked<'_>) -> Result<TableInfo> {
+fn with_its_key(table: TableInfo, _: &CallContext<'_>) -> Result<TableInfo> {
     let key = table.key.filter(|key| *key < table.columns);
     Ok(TableInfo { key, ..table })
 }
@@ -196,7 +196,7 @@ pub struct FileMapping {
 }
 
 table! { ($) __metadata_info:
-    MetadataInfo = IMetaDataInfo from beside_import;
+    MetadataInfo = IMetaDataInfo from query_import;
 
     /// The start, size and kind of the mapping of the module's file.
     fn file_mapping() -> {FileMapping} = GetFileMapping(@address, @size, @kind)
@@ -272,15 +272,15 @@ pub trait MetadataTables: Sealed {
 
 impl MetadataTables for Metadata<'_> {}
 
-/// The interface to the storage, if there is one.
+/// The interface to the stored metadata.
 ///
-/// The runtime keeps none for the metadata of a loaded module, and would dereference a null pointer.
+/// Refused for the metadata of a loaded module: there its methods dereference a null pointer.
 fn stored(
     metadata: &(impl Sealed + ?Sized),
     call: &'static str,
 ) -> Result<InUse<sys::IMetaDataTables2>> {
     if metadata.metadata().has_storage {
-        metadata.metadata().import.beside(call)
+        metadata.metadata().import()?.query_interface(call)
     } else {
         Err(Error::rule_with_code(
             call,

@@ -1,6 +1,6 @@
 //! Conversion of metadata attributes.
 
-use crate::native::{answers, arguments};
+use crate::native::{arguments, results};
 use clr_profiler_il::attributes::{
     AssemblyFlags, AssemblyHashAlgorithm, CallConv, EventAttributes, FieldAttributes,
     FileAttributes, GenericParamAttributes, ManifestResourceAttributes, MemberAttributes,
@@ -19,7 +19,7 @@ macro_rules! attributes {
                 Ok(attributes.map_or(KEEP, |attributes| attributes.bits()))
             };
         }
-        answers! { u32 => $name = |bits, _| Ok(Self::from_bits_retain(bits)); }
+        results! { u32 => $name = |bits, _| Ok(Self::from_bits_retain(bits)); }
     )*};
 }
 
@@ -35,7 +35,7 @@ arguments! {
     Option<SecurityAction> => u32 = |action, _| Ok(action.map_or(0, SecurityAction::number));
 }
 
-answers! {
+results! {
     u32 => AssemblyHashAlgorithm = |number, _| Ok(Self::from_number(number));
     u32 => SecurityAction = |number, _| Ok(Self::from_number(number));
     u32 => CallConv = |bits, _| Ok(PInvokeAttributes::from_bits_retain(bits).call_conv());

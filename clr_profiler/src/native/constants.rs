@@ -30,7 +30,7 @@ macro_rules! native_flags {
         }
 
         $crate::native::arguments! { $name => u32 = |flags, _| Ok(flags.bits()); }
-        $crate::native::answers! { u32 => $name = |bits, _| Ok(Self::from_bits_retain(bits)); }
+        $crate::native::results! { u32 => $name = |bits, _| Ok(Self::from_bits_retain(bits)); }
     )*};
 }
 pub(crate) use native_flags;
@@ -72,7 +72,7 @@ macro_rules! native_enums {
             }
         }
 
-        $crate::native::answers! { u32 => $name = |value, _| Ok(Self::from_native(value)); }
+        $crate::native::results! { u32 => $name = |value, _| Ok(Self::from_native(value)); }
     )*};
 }
 pub(crate) use native_enums;

@@ -1,6 +1,6 @@
 //! Conversion between Rust values and native values.
 //!
-//! Every argument of a row is converted by [`Argument`], every result by [`Answer`]. They also check the
+//! Every argument of a row is converted by [`Argument`], every result by [`FromNative`]. They also check the
 //! ids that are passed, and track those that are returned.
 
 use std::ffi::{c_char, c_void};
@@ -24,7 +24,7 @@ use sys::{BOOL, GUID, IUnknown, Interface};
 
 /// The call that arguments and results belong to.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct CallContext<'a> {
     /// Its name, for errors.
     pub(crate) call: &'static str,
     /// The handle that makes it, if its arguments can include ids.
@@ -33,7 +33,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) on: usize,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> CallContext<'a> {
     /// A call of `ICorProfilerInfo`.
     pub(crate) fn of_info(call: &'static str, info: &'a ProfilerInfo) -> Self {
         Self {
@@ -58,18 +58,23 @@ pub(crate) trait Argument {
     type Raw;
 
     /// Converts the argument, or refuses it if the native call could not handle it.
-    fn to_native(self, asked: &Asked<'_>) -> Result<Self::Raw>;
+    fn to_native(self, context: &CallContext<'_>) -> Result<Self::Raw>;
 }
 
 /// A value that native calls return as `Raw`.
-pub(crate) trait Answer<Raw>: Sized {
+pub(crate) trait FromNative<Raw>: Sized {
     /// Converts the result, or refuses it if it is malformed.
-    fn answer(raw: Raw, asked: &Asked<'_>) -> Result<Self>;
+    fn from_native(raw: Raw, context: &CallContext<'_>) -> Result<Self>;
 }
 
 /// Converts the elements of an array that a call returned.
-pub(crate) fn each_answer<Raw, T: Answer<Raw>>(raw: Vec<Raw>, asked: &Asked<'_>) -> Result<Vec<T>> {
-    raw.into_iter().map(|raw| T::answer(raw, asked)).collect()
+pub(crate) fn each_from_native<Raw, T: FromNative<Raw>>(
+    raw: Vec<Raw>,
+    context: &CallContext<'_>,
+) -> Result<Vec<T>> {
+    raw.into_iter()
+        .map(|raw| T::from_native(raw, context))
+        .collect()
 }
 
 /// Implements [`Argument`]: each row has the type, the native type and the conversion from the value and
@@ -77,13 +82,13 @@ pub(crate) fn each_answer<Raw, T: Answer<Raw>>(raw: Vec<Raw>, asked: &Asked<'_>)
 macro_rules! arguments {
     ($(
         $(#[$doc:meta])*
-        $type:ty => $raw:ty $(, of [$($generic:tt)+])? = |$value:pat_param, $asked:pat_param| $make:expr;
+        $type:ty => $raw:ty $(, of [$($generic:tt)+])? = |$value:pat_param, $context:pat_param| $make:expr;
     )*) => {$(
         $(#[$doc])*
         impl $(<$($generic)+>)? $crate::native::Argument for $type {
             type Raw = $raw;
 
-            fn to_native(self, $asked: &$crate::native::Asked<'_>) -> $crate::Result<$raw> {
+            fn to_native(self, $context: &$crate::native::CallContext<'_>) -> $crate::Result<$raw> {
                 let $value = self;
                 $make
             }
@@ -92,27 +97,27 @@ macro_rules! arguments {
 }
 pub(crate) use arguments;
 
-/// Implements [`Answer`]: each row has the native type, the type and the conversion.
-macro_rules! answers {
+/// Implements [`FromNative`]: each row has the native type, the type and the conversion.
+macro_rules! results {
     ($(
         $(#[$doc:meta])*
-        $raw:ty => $type:ty $(, of [$($generic:tt)+])? = |$value:pat_param, $asked:pat_param| $make:expr;
+        $raw:ty => $type:ty $(, of [$($generic:tt)+])? = |$value:pat_param, $context:pat_param| $make:expr;
     )*) => {$(
         $(#[$doc])*
-        impl $(<$($generic)+>)? $crate::native::Answer<$raw> for $type {
-            fn answer($value: $raw, $asked: &$crate::native::Asked<'_>) -> $crate::Result<Self> {
+        impl $(<$($generic)+>)? $crate::native::FromNative<$raw> for $type {
+            fn from_native($value: $raw, $context: &$crate::native::CallContext<'_>) -> $crate::Result<Self> {
                 $make
             }
         }
     )*};
 }
-pub(crate) use answers;
+pub(crate) use results;
 
 /// Numbers are passed unchanged.
 macro_rules! numbers {
     ($($number:ty)*) => {$(
         arguments! { $number => $number = |number, _| Ok(number); }
-        answers! { $number => $number = |number, _| Ok(number); }
+        results! { $number => $number = |number, _| Ok(number); }
     )*};
 }
 
@@ -122,17 +127,17 @@ numbers!(u8 u16 u32 u64 usize i32);
 macro_rules! ids {
     ($($id:ident $(by $checked:ident)?;)*) => {$(
         arguments! {
-            $id => usize = |id, asked| {
-                $($checked(id.state(), stringify!($id), asked)?;)?
-                let _ = asked;
+            $id => usize = |id, context| {
+                $($checked(id.state(), stringify!($id), context)?;)?
+                let _ = context;
                 Ok(id.raw())
             };
-            Option<$id> => usize = |id, asked| id.map_or(Ok(0), |id| id.to_native(asked));
-            &[$id] => List<usize> = |ids, asked| {
-                List::of(asked, ids.iter().map(|id| id.to_native(asked)))
+            Option<$id> => usize = |id, context| id.map_or(Ok(0), |id| id.to_native(context));
+            &[$id] => List<usize> = |ids, context| {
+                List::of(context, ids.iter().map(|id| id.to_native(context)))
             };
         }
-        answers! {
+        results! {
             usize => $id = |raw, _| Ok(Self::from_runtime(raw));
             usize => Option<$id> = |raw, _| Ok($id::optional(raw));
         }
@@ -150,27 +155,27 @@ ids! {
 }
 
 arguments! {
-    ThreadId => usize = |thread, asked| {
+    ThreadId => usize = |thread, context| {
         asks_about_thread(thread.raw());
-        live(thread.state(), "ThreadId", asked)?;
+        live(thread.state(), "ThreadId", context)?;
         Ok(thread.raw())
     };
-    Option<ThreadId> => usize = |thread, asked| {
-        thread.map_or(Ok(0), |thread| thread.to_native(asked))
+    Option<ThreadId> => usize = |thread, context| {
+        thread.map_or(Ok(0), |thread| thread.to_native(context))
     };
 }
 
-answers! {
+results! {
     usize => ThreadId = |raw, _| Ok(Self::from_runtime(raw));
     usize => Option<ThreadId> = |raw, _| Ok(ThreadId::optional(raw));
 }
 
 /// Refuses the id of a thing that is not loaded yet, or is gone.
 #[inline]
-fn live(state: TargetState, kind: &'static str, asked: &Asked<'_>) -> Result<()> {
+fn live(state: TargetState, kind: &'static str, context: &CallContext<'_>) -> Result<()> {
     match state {
         TargetState::Live => Ok(()),
-        state => Err(not_live(state, kind, asked.call)),
+        state => Err(not_live(state, kind, context.call)),
     }
 }
 
@@ -195,11 +200,11 @@ macro_rules! tokens {
             $token => u32 = |token, _| Ok(token.raw());
             Option<$token> => u32 = |token, _| Ok(token.map_or(0, |token| token.raw()));
         }
-        answers! {
-            u32 => $token = |raw, asked| typed(asked.call, raw);
-            u32 => Option<$token> = |raw, asked| match Token::new(raw).is_nil() {
+        results! {
+            u32 => $token = |raw, context| typed(context.call, raw);
+            u32 => Option<$token> = |raw, context| match Token::new(raw).is_nil() {
                 true => Ok(None),
-                false => typed(asked.call, raw).map(Some),
+                false => typed(context.call, raw).map(Some),
             };
         }
     )*};
@@ -224,13 +229,13 @@ arguments! {
     *const T => Self, of [T] = |memory, _| Ok(memory);
     &mut [T] => Self, of [T] = |memory, _| Ok(memory);
     /// Refused if the object may have moved.
-    ObjectId<'_> => usize = |object, asked| match asked.info {
-        Some(info) => info.address_of(asked.call, object),
+    ObjectId<'_> => usize = |object, context| match context.info {
+        Some(info) => info.address_of(context.call, object),
         None => Ok(object.address()),
     };
 }
 
-answers! {
+results! {
     u32 => Token = |raw, _| Ok(Self::new(raw));
     BOOL => bool = |truth, _| Ok(truth.as_bool());
     i32 => bool = |truth, _| Ok(truth != 0);
@@ -239,8 +244,8 @@ answers! {
     /// The lower half of the mask.
     u32 => EventMask = |low, _| Ok(Self::from_halves(low, 0));
     GUID => Uuid = |guid, _| Ok(uuid_of(&guid));
-    *const GUID => Uuid = |guid, asked| match guid.is_null() {
-        true => Err(Error::invalid(asked.call, "the runtime returned no GUID")),
+    *const GUID => Uuid = |guid, context| match guid.is_null() {
+        true => Err(Error::invalid(context.call, "the runtime returned no GUID")),
         // SAFETY: the metadata guarantees a GUID there; the heap is not aligned.
         false => Ok(uuid_of(&unsafe { guid.read_unaligned() })),
     };
@@ -252,12 +257,12 @@ answers! {
     *mut T => usize, of [T] = |pointer, _| Ok(pointer.addr());
     *const T => Option<usize>, of [T] = |pointer, _| Ok((!pointer.is_null()).then(|| pointer.addr()));
     *mut T => Option<NonNull<T>>, of [T] = |pointer, _| Ok(NonNull::new(pointer));
-    *mut T => NonNull<T>, of [T] = |pointer, asked| {
-        Self::new(pointer).ok_or_else(|| Error::invalid(asked.call, "the runtime returned nothing"))
+    *mut T => NonNull<T>, of [T] = |pointer, context| {
+        Self::new(pointer).ok_or_else(|| Error::invalid(context.call, "the runtime returned nothing"))
     };
     /// A reference to any interface.
-    *mut c_void => IUnknown = |pointer, asked| {
-        let pointer: NonNull<c_void> = Answer::answer(pointer, asked)?;
+    *mut c_void => IUnknown = |pointer, context| {
+        let pointer: NonNull<c_void> = FromNative::from_native(pointer, context)?;
         // SAFETY: the caller owns the reference, and every interface begins like `IUnknown`.
         Ok(unsafe { Self::from_raw(pointer.as_ptr()) })
     };
@@ -267,9 +272,12 @@ answers! {
 pub(crate) struct List<T>(Vec<T>);
 
 impl<T> List<T> {
-    pub(crate) fn of(asked: &Asked<'_>, items: impl Iterator<Item = Result<T>>) -> Result<Self> {
+    pub(crate) fn of(
+        context: &CallContext<'_>,
+        items: impl Iterator<Item = Result<T>>,
+    ) -> Result<Self> {
         let items: Vec<T> = items.collect::<Result<_>>()?;
-        length(asked.call, &items)?;
+        length(context.call, &items)?;
         Ok(Self(items))
     }
 
@@ -284,34 +292,34 @@ impl<T> List<T> {
 }
 
 arguments! {
-    &[u16] => List<u16> = |units, asked| List::of(asked, units.iter().map(|unit| Ok(*unit)));
+    &[u16] => List<u16> = |units, context| List::of(context, units.iter().map(|unit| Ok(*unit)));
     /// Methods as two arrays: of their modules, and of their tokens.
-    &[(ModuleId, MethodDef)] => (List<usize>, List<u32>) = |methods, asked| Ok((
-        List::of(asked, methods.iter().map(|(module, _)| module.to_native(asked)))?,
-        List::of(asked, methods.iter().map(|(_, method)| method.to_native(asked)))?,
+    &[(ModuleId, MethodDef)] => (List<usize>, List<u32>) = |methods, context| Ok((
+        List::of(context, methods.iter().map(|(module, _)| module.to_native(context)))?,
+        List::of(context, methods.iter().map(|(_, method)| method.to_native(context)))?,
     ));
     /// Lists of tokens end with a nil token.
-    &[TypeToken] => List<u32> = |tokens, asked| {
-        List::of(asked, tokens.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
+    &[TypeToken] => List<u32> = |tokens, context| {
+        List::of(context, tokens.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
     };
-    &[MethodDef] => List<u32> = |tokens, asked| {
-        List::of(asked, tokens.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
+    &[MethodDef] => List<u32> = |tokens, context| {
+        List::of(context, tokens.iter().map(|token| Ok(token.raw())).chain([Ok(0)]))
     };
-    Option<&[TypeToken]> => OptionalList<u32> = |tokens, asked| {
-        Ok(OptionalList(tokens.map(|tokens| tokens.to_native(asked)).transpose()?))
+    Option<&[TypeToken]> => OptionalList<u32> = |tokens, context| {
+        Ok(OptionalList(tokens.map(|tokens| tokens.to_native(context)).transpose()?))
     };
-    &str => Text = |text, asked| Ok(Text(Some(wide(asked.call, text)?)));
-    Option<&str> => Text = |text, asked| {
-        Ok(Text(text.map(|text| wide(asked.call, text)).transpose()?))
+    &str => Text = |text, context| Ok(Text(Some(wide(context.call, text)?)));
+    Option<&str> => Text = |text, context| {
+        Ok(Text(text.map(|text| wide(context.call, text)).transpose()?))
     };
-    &Path => Text = |path, asked| match path.to_str() {
-        Some(text) => text.to_native(asked),
+    &Path => Text = |path, context| match path.to_str() {
+        Some(text) => text.to_native(context),
         None => Err(Error::invalid(
-            asked.call,
+            context.call,
             format_args!("the path {} is not Unicode", path.display()),
         )),
     };
-    &'a [u8] => Blob<&'a [u8]>, of ['a] = |bytes, asked| Blob::of(asked, bytes);
+    &'a [u8] => Blob<&'a [u8]>, of ['a] = |bytes, context| Blob::of(context, bytes);
 }
 
 /// An optional array argument.
@@ -338,8 +346,8 @@ impl Text {
 pub(crate) struct Blob<T>(T);
 
 impl<T: AsRef<[u8]>> Blob<T> {
-    pub(crate) fn of(asked: &Asked<'_>, bytes: T) -> Result<Self> {
-        length(asked.call, bytes.as_ref())?;
+    pub(crate) fn of(context: &CallContext<'_>, bytes: T) -> Result<Self> {
+        length(context.call, bytes.as_ref())?;
         Ok(Self(bytes))
     }
 
@@ -354,13 +362,13 @@ impl<T: AsRef<[u8]>> Blob<T> {
 }
 
 /// Converts an address to a pointer.
-pub(crate) fn pointer<T>(address: usize, _: &Asked<'_>) -> Result<*const T> {
+pub(crate) fn pointer<T>(address: usize, _: &CallContext<'_>) -> Result<*const T> {
     Ok(std::ptr::without_provenance(address))
 }
 
 /// Converts a token of any kind.
-pub(crate) fn any_token(token: impl Into<Token>, asked: &Asked<'_>) -> Result<u32> {
-    token.into().to_native(asked)
+pub(crate) fn any_token(token: impl Into<Token>, context: &CallContext<'_>) -> Result<u32> {
+    token.into().to_native(context)
 }
 
 /// Converts a token of any kind for enumerations, which pass it later.
@@ -369,7 +377,7 @@ pub(crate) fn into_token(token: impl Into<Token>) -> Token {
 }
 
 /// Converts a text without a check: the runtime truncates it at a zero character.
-pub(crate) fn as_it_is(text: &str, _: &Asked<'_>) -> Result<Text> {
+pub(crate) fn as_it_is(text: &str, _: &CallContext<'_>) -> Result<Text> {
     Ok(Text(Some(utf16(text))))
 }
 
@@ -379,7 +387,7 @@ mod tests {
 
     #[test]
     fn nil_tokens_of_every_table_are_none() {
-        let method = |raw: u32| <Option<MethodDef>>::answer(raw, &Asked::of("X::Y"));
+        let method = |raw: u32| <Option<MethodDef>>::from_native(raw, &CallContext::of("X::Y"));
         assert_eq!(method(0).unwrap(), None);
         assert_eq!(method(0x0600_0000).unwrap(), None);
         assert_eq!(method(0x0600_0002).unwrap().unwrap().row(), 2);
@@ -389,6 +397,6 @@ mod tests {
     #[test]
     fn lists_of_tokens_end_with_a_nil_one() {
         let none: &[TypeToken] = &[];
-        assert_eq!(none.to_native(&Asked::of("X::Y")).unwrap().0, [0]);
+        assert_eq!(none.to_native(&CallContext::of("X::Y")).unwrap().0, [0]);
     }
 }

@@ -53,12 +53,14 @@ macro_rules! ask {
 #[macro_use]
 mod rows;
 mod attributes;
+mod com_object;
 mod constants;
 mod convert;
 mod object;
 mod read;
 mod values;
 
+pub use com_object::ComObject;
 pub(crate) use constants::{native_enums, native_flags};
 pub(crate) use convert::*;
 pub(crate) use object::{Com, Object, cleared, unknown, value};

@@ -12,16 +12,18 @@
 //!
 //! - Each argument is converted by [`Argument`](super::Argument), or by the function of `convert` that is
 //!   named after `as`; the parentheses have the native arguments as expressions.
-//! - `@answer` is an output, `@(blob)` an output of a pointer and a length, `~(blob)` of a length and a
+//! - `@result` is an output, `@(blob)` an output of a pointer and a length, `~(blob)` of a length and a
 //!   pointer; `@[list]` and `@{text}` are capacity, count and buffer, `~[list]` and `~{text}` are buffer,
-//!   capacity and count; `@<constant>` is an output of type, value and length; `@*place: Type` is an output
-//!   that a method of that name prepares. Each is converted by [`Answer`](super::Answer).
+//!   capacity and count; `@<constant>` is an output of type, value and length, for which the file imports
+//!   `ConstantValue`; `@*place: Type` is an output that a method of that name prepares. Each is converted by
+//!   [`FromNative`](super::FromNative).
 //! - The outputs are returned: one, a tuple, or `{Record}` with fields of their names.
-//! - `[in gc]`, `[notrigger]` and `[waiting]` are those of [`ask!`].
+//! - `[in gc]`, `[notrigger]` and `[waiting]` are those of [`ask!`]. With `[own]`, the function of that name in
+//!   `metadata::own` is asked first.
 //! - `given x = function(arguments)`: a function of the file that makes another native argument or refuses
 //!   the call. It takes the object of the method, the name of the call, and arguments.
 //! - `by function`: a function of the file that makes the result from the outputs and the
-//!   [`Asked`](super::Asked).
+//!   [`CallContext`](super::CallContext).
 //! - `none on`: the result is an `Option`, which is `None` for this code.
 //! - `at`: the callbacks and threads that may make the call, as a name of [`context!`] or a text, unless
 //!   the mode implies them. `with`: the events that the call needs, as a name, a text, or names with texts
@@ -47,7 +49,7 @@ macro_rules! calls {
     ($owner:ident = $interface:ident from $source:ident; $(
         $(#[$doc:meta])*
         $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
-            -> $($answer:ty)? $({$record:ident})?
+            -> $($result:ty)? $({$record:ident})?
             = $([$($mode:ident)+])? $method:ident($($native:tt)*) $(by $by:ident)?
             $(given $given:ident = $make:ident($($from:ident),*))?
             $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:tt)?;
@@ -58,8 +60,9 @@ macro_rules! calls {
             $(at $place)? $(with $events)? $(fails $errors)?
         )]
         $visible fn $name(&self $(, $argument: $type)*)
-            -> $crate::Result<optional!([$($none)?] [$($by)?] $($answer)? $($record)?)>
+            -> $crate::Result<optional!([$($none)?] [$($by)?] $($result)? $($record)?)>
         {
+            own_answer!(self [$($($mode)+)?] $name $($argument)*);
             call_body! {
                 self $source [$($($mode)+)?] $interface::$method
                 [$($argument $($convert)?;)*] [$($given = $make($($from),*))?] ($($native)*)
@@ -67,6 +70,17 @@ macro_rules! calls {
             }
         }
     )*};
+}
+
+/// Returns the answer of the module's own metadata, if the row has the mode `own`.
+macro_rules! own_answer {
+    ($this:ident [own] $name:ident $($argument:ident)*) => {
+        let own = $this.metadata().own(|metadata| own::$name(metadata $(, $argument)*));
+        if let Some(answer) = own {
+            return Ok(answer);
+        }
+    };
+    ($this:ident $mode:tt $($rest:tt)*) => {};
 }
 
 /// The body of a wrapper.
@@ -77,8 +91,8 @@ macro_rules! call_body {
     ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         let (native, _) = open!($source $mode $interface, $this, CALL);
-        let answer = native_call!(&native, $interface::$method());
-        Ok(if_there!([$($none)?] answer, {}))
+        let result = native_call!(&native, $interface::$method());
+        Ok(if_there!([$($none)?] result, {}))
     }};
     (
         $this:ident $source:ident $mode:tt $interface:ident::$method:ident
@@ -92,8 +106,8 @@ macro_rules! call_body {
     ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
         $(let $given = $make($this, CALL $(, $from)*)?;)?
-        let (native, asked) = open!($source $mode $interface, $this, CALL);
-        $(let $argument = to_native!(asked, $argument $($convert)?);)*
+        let (native, context) = open!($source $mode $interface, $this, CALL);
+        $(let $argument = to_native!(context, $argument $($convert)?);)*
         $(
             $(let mut $place = Default::default();)?
             $(let mut $blob = (std::ptr::null(), 0);)?
@@ -105,7 +119,7 @@ macro_rules! call_body {
             $(let mut $name = String::new();)?
             $(let mut $prepared = $prepare::default();)?
         )*
-        let answer = buffered!(
+        let result = buffered!(
             [$($([$list])? $({$text})? $([$array])? $({$name})?)*]
             (capacity, count, buffer, room, length, name)
             native_call!(&native, $interface::$method($(
@@ -121,32 +135,32 @@ macro_rules! call_body {
                 $($prepared.place())?
             ),*))
         );
-        let value = if_there!([$($none)?] answer, {
+        let value = if_there!([$($none)?] result, {
             $(
-                $(let $place = $crate::native::Answer::answer($place, &asked)?;)?
+                $(let $place = $crate::native::FromNative::from_native($place, &context)?;)?
                 // SAFETY: the runtime returned the number of bytes there; they are copied at once.
                 $(let $blob = unsafe { $crate::native::blob($blob.0.cast(), $blob.1) };)?
                 // SAFETY: as above.
                 $(let $bytes = unsafe { $crate::native::blob($bytes.1.cast(), $bytes.0) };)?
                 // SAFETY: the metadata guarantees a constant of that type there.
                 $(let $constant = unsafe {
-                    $crate::metadata::ConstantValue::read($constant.0, $constant.1, $constant.2)
+                    ConstantValue::read($constant.0, $constant.1, $constant.2)
                 };)?
-                $(let $list = $crate::native::each_answer($list, &asked)?;)?
-                $(let $array = $crate::native::each_answer($array, &asked)?;)?
-                $(let $prepared = $crate::native::Answer::answer($prepared, &asked)?;)?
+                $(let $list = $crate::native::each_from_native($list, &context)?;)?
+                $(let $array = $crate::native::each_from_native($array, &context)?;)?
+                $(let $prepared = $crate::native::FromNative::from_native($prepared, &context)?;)?
             )*
             pack!($record $(
                 $($place)? $($blob)? $($bytes)? $($constant)? $($list)? $($text)? $($array)? $($name)?
                 $($prepared)?
             )*)
         });
-        let _ = asked;
-        given_by!([$($by)?] value, asked)
+        let _ = context;
+        given_by!([$($by)?] value, context)
     }};
 }
 
-/// The native interface of a wrapper, and the `Asked` of the call.
+/// The native interface of a wrapper, and the `CallContext` of the call.
 macro_rules! open {
     (info [] $($rest:tt)*) => { open!(@GcTriggers $($rest)*) };
     (info [notrigger] $($rest:tt)*) => { open!(@GcNoTrigger $($rest)*) };
@@ -156,48 +170,50 @@ macro_rules! open {
         let info = $this.handle();
         let kind = $crate::runtime::CallKind::$kind;
         let native = info.native::<clr_profiler_sys::$interface>($call, kind)?;
-        (native, $crate::native::Asked::of_info($call, info))
+        (native, $crate::native::CallContext::of_info($call, info))
     }};
+    // Unless the module's own metadata has answered the call.
+    (import [own] $($rest:tt)*) => { open!(import [] $($rest)*) };
     (import [] $interface:ident, $this:ident, $call:ident) => {
-        ($this.metadata().import.in_use($call)?, $crate::native::Asked::of($call))
+        ($this.metadata().import()?.in_use($call)?, $crate::native::CallContext::of($call))
     };
     (emit [] $interface:ident, $this:ident, $call:ident) => {
-        ($this.writer().emit.in_use($call)?, $crate::native::Asked::of($call))
+        ($this.writer().emit.in_use($call)?, $crate::native::CallContext::of($call))
     };
     // Another interface of the same object.
-    (beside_import [] $interface:ident, $this:ident, $call:ident) => {(
-        $this.metadata().import.beside::<clr_profiler_sys::$interface>($call)?,
-        $crate::native::Asked::of($call),
+    (query_import [] $interface:ident, $this:ident, $call:ident) => {(
+        $this.metadata().import()?.query_interface::<clr_profiler_sys::$interface>($call)?,
+        $crate::native::CallContext::of($call),
     )};
-    (beside_emit [] $interface:ident, $this:ident, $call:ident) => {(
-        $this.writer().emit.beside::<clr_profiler_sys::$interface>($call)?,
-        $crate::native::Asked::of($call),
+    (query_emit [] $interface:ident, $this:ident, $call:ident) => {(
+        $this.writer().emit.query_interface::<clr_profiler_sys::$interface>($call)?,
+        $crate::native::CallContext::of($call),
     )};
     // A handle of the interface itself.
     (native [] $interface:ident, $this:ident, $call:ident) => {{
         let native = $this.native();
         let on = clr_profiler_sys::Interface::as_raw(native).addr();
-        (native, $crate::native::Asked { on, ..$crate::native::Asked::of($call) })
+        (native, $crate::native::CallContext { on, ..$crate::native::CallContext::of($call) })
     }};
     // By a function of the file of this name.
     ($open:ident [] $interface:ident, $this:ident, $call:ident) => {
-        ($open($this, $call)?, $crate::native::Asked::of($call))
+        ($open($this, $call)?, $crate::native::CallContext::of($call))
     };
 }
 
 macro_rules! to_native {
-    ($asked:ident, $argument:ident) => {
-        $crate::native::Argument::to_native($argument, &$asked)?
+    ($context:ident, $argument:ident) => {
+        $crate::native::Argument::to_native($argument, &$context)?
     };
     // Conversions that borrow from the argument during the call.
-    ($asked:ident, $argument:ident checked) => {
-        checked(&$argument, &$asked)?
+    ($context:ident, $argument:ident checked) => {
+        checked(&$argument, &$context)?
     };
-    ($asked:ident, $argument:ident wanted) => {
-        wanted(&$argument, &$asked)?
+    ($context:ident, $argument:ident wanted) => {
+        wanted(&$argument, &$context)?
     };
-    ($asked:ident, $argument:ident $convert:ident) => {
-        $convert($argument, &$asked)?
+    ($context:ident, $argument:ident $convert:ident) => {
+        $convert($argument, &$context)?
     };
 }
 
@@ -245,61 +261,61 @@ macro_rules! second {
 
 /// The result, as an option if the row has `none on`.
 macro_rules! if_there {
-    ([] $answer:ident, $value:block) => {{
-        $answer?;
+    ([] $result:ident, $value:block) => {{
+        $result?;
         $value
     }};
-    ([$none:ident] $answer:ident, $value:block) => {
-        if is_there!($none $answer) { Some($value) } else { None }
+    ([$none:ident] $result:ident, $value:block) => {
+        if is_there!($none $result) { Some($value) } else { None }
     };
 }
 
 /// Whether the code means that there is a result.
 macro_rules! is_there {
-    (S_FALSE $answer:ident) => {
-        $answer? == $crate::Hresult::S_OK
+    (S_FALSE $result:ident) => {
+        $result? == $crate::Hresult::S_OK
     };
-    (CLDB_E_RECORD_NOTFOUND $answer:ident) => {
-        $crate::OptionalExt::optional($answer)?.is_some()
+    (CLDB_E_RECORD_NOTFOUND $result:ident) => {
+        $crate::OptionalExt::optional($result)?.is_some()
     };
-    (S_FALSE_OR_RECORD_NOTFOUND $answer:ident) => {
-        $crate::OptionalExt::optional($answer)? == Some($crate::Hresult::S_OK)
+    (S_FALSE_OR_RECORD_NOTFOUND $result:ident) => {
+        $crate::OptionalExt::optional($result)? == Some($crate::Hresult::S_OK)
     };
-    (S_FALSE_OR_INVALIDARG $answer:ident) => {
-        $crate::native::unless($answer, $crate::Hresult::E_INVALIDARG)?
+    (S_FALSE_OR_INVALIDARG $result:ident) => {
+        $crate::native::unless($result, $crate::Hresult::E_INVALIDARG)?
             == Some($crate::Hresult::S_OK)
     };
-    (ENVVAR_NOT_FOUND $answer:ident) => {
+    (ENVVAR_NOT_FOUND $result:ident) => {
         $crate::native::unless(
-            $answer,
+            $result,
             $crate::Hresult::HRESULT_FROM_WIN32_ERROR_ENVVAR_NOT_FOUND,
         )?
         .is_some()
     };
     // Runtimes return a flag of modules, which is not a failure code, instead of the code for it.
-    (COR_PRF_MODULE_DYNAMIC $answer:ident) => {
-        $answer?.0 != clr_profiler_sys::COR_PRF_MODULE_DYNAMIC as i32
+    (COR_PRF_MODULE_DYNAMIC $result:ident) => {
+        $result?.0 != clr_profiler_sys::COR_PRF_MODULE_DYNAMIC as i32
     };
 }
 
 macro_rules! optional {
-    ([$none:ident] [] $answer:ty) => { Option<$answer> };
-    ([$($none:ident)?] [$($by:ident)?] $answer:ty) => { $answer };
+    ([$none:ident] [] $result:ty) => { Option<$result> };
+    ([$($none:ident)?] [$($by:ident)?] $result:ty) => { $result };
 }
 
 macro_rules! given_by {
-    ([] $value:ident, $asked:ident) => {
+    ([] $value:ident, $context:ident) => {
         Ok($value)
     };
-    ([$by:ident] $value:ident, $asked:ident) => {
-        $by($value, &$asked)
+    ([$by:ident] $value:ident, $context:ident) => {
+        $by($value, &$context)
     };
 }
 
 /// Packs the outputs into the result.
 macro_rules! pack {
-    (() $($answer:ident)*) => { ($($answer),*) };
-    (($record:ident) $($answer:ident)*) => { $record { $($answer),* } };
+    (() $($result:ident)*) => { ($($result),*) };
+    (($record:ident) $($result:ident)*) => { $record { $($result),* } };
 }
 
 /// The documentation of a function that wraps a native method, for rows and for `#[wraps(..)]`, where a
@@ -323,7 +339,8 @@ macro_rules! context {
     ([waiting]) => {
         "not during a collection, not in hooks and not in callbacks for which threads may wait: those of \
          exceptions, of objects, `module_load_started`, `assembly_load_started`, \
-         `assembly_load_finished`, `thread_destroyed` and `event_pipe_event_delivered`."
+         `assembly_load_finished`, `thread_assigned_to_os_thread`, `thread_destroyed` and \
+         `event_pipe_event_delivered`."
     };
     ([$($mode:ident)?]) => { "not during a collection." };
     ($mode:tt ANY) => { "any, also during a collection." };
@@ -342,7 +359,7 @@ macro_rules! context {
     ($mode:tt OWN_THREAD) => { "a thread of the profiler's own." };
     ($mode:tt INITIALIZED_THREAD) => {
         "a thread of the profiler's own that called \
-         [`initialize_current_thread`](crate::info::CorProfilerInfo4::initialize_current_thread)."
+         [`initialize_current_thread`](crate::prelude::CorProfilerInfo4::initialize_current_thread)."
     };
     ($mode:tt INITIALIZE) => { "`initialize`, at start-up." };
     ($mode:tt MANAGED_THREAD) => { "a callback on a managed thread, not during a collection." };
@@ -411,75 +428,15 @@ macro_rules! errors {
     ((items of named)) => {
         "The name has a zero in it; the error of the native call, as an item."
     };
-    ((items of beside_import)) => {
+    ((items of query_import)) => {
         "The metadata does not have the interface; the error of the native call, as an item."
     };
-    (beside_import) => {
+    (query_import) => {
         "The metadata does not have the interface; the error of the native call."
     };
     ($metadata:ident) => {
         "The error of the native call."
     };
-}
-
-/// Generates a wrapper for each row that returns an enumeration of metadata.
-///
-/// With `from import`, errors are returned as items. With `from named` or `from beside_import`, names that
-/// cannot be passed and missing interfaces are errors of the wrapper.
-macro_rules! enumerations {
-    ($owner:ident = $interface:ident from $source:ident; $(
-        $(#[$doc:meta])*
-        fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),*) -> $item:ty
-            = $method:ident($($value:expr),*);
-    )*) => {$(
-        $(#[$doc])*
-        #[wraps($interface::$method from (items of $source))]
-        fn $name(&self $(, $argument: $type)*) -> enumerated!($source $item) {
-            enumeration! { $source self [$($argument $($convert)?;)*]
-                $interface::$method($($value),*) }
-        }
-    )*};
-}
-
-macro_rules! enumerated {
-    (import $item:ty) => { $crate::metadata::MetadataIter<'_, $item> };
-    ($source:ident $item:ty) => { $crate::Result<$crate::metadata::MetadataIter<'_, $item>> };
-}
-
-macro_rules! enumeration {
-    (import $this:ident [$($argument:ident $($convert:ident)?;)*] $($call:tt)*) => {{
-        let import = &$this.metadata().import;
-        $($(let $argument = $convert($argument);)?)*
-        enumeration!(@iter import, Source::Import(import), $($call)* [$($argument)*])
-    }};
-    (named $this:ident [$($argument:ident $($convert:ident)?;)*]
-        $interface:ident::$method:ident $values:tt
-    ) => {{
-        let import = &$this.metadata().import;
-        let asked =
-            $crate::native::Asked::of(concat!(stringify!($interface), "::", stringify!($method)));
-        $(let $argument = to_native!(asked, $argument $($convert)?);)*
-        Ok(enumeration!(@iter import, Source::Import(import), $interface::$method $values []))
-    }};
-    (beside_import $this:ident [$($argument:ident;)*] $interface:ident::$method:ident $values:tt) => {{
-        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-        let import = &$this.metadata().import;
-        let object = import.other::<clr_profiler_sys::$interface>(CALL)?;
-        Ok(enumeration!(@iter object, Source::Assembly(import.other(CALL)?),
-            $interface::$method $values [$($argument)*]))
-    }};
-    (@iter $object:expr, $source:expr, $interface:ident::$method:ident($($value:expr),*)
-        [$($argument:ident)*]
-    ) => {{
-        const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-        let object = $object;
-        $crate::metadata::MetadataIter::new(CALL, $source, move |native, buffer, capacity, given| {
-            let asked = $crate::native::Asked::of(CALL);
-            $(let $argument = $crate::native::Argument::to_native($argument, &asked)?;)*
-            let _ = asked;
-            native_call!(&object, $interface::$method(native, $($value,)* buffer, capacity, given))
-        })
-    }};
 }
 
 /// Calls a macro for each row of all tables, with the trait, the name of the wrapper, the source of its
@@ -509,7 +466,7 @@ macro_rules! for_each_native_call {
     (@ $with:ident $owner:ident = $interface:ident from $source:ident; $(
         $(#[$doc:meta])*
         $visible:vis fn $name:ident($($argument:ident: $type:ty $(as $convert:ident)?),* $(,)?)
-            -> $($answer:ty)? $({$record:ident})?
+            -> $($result:ty)? $({$record:ident})?
             = $([$($mode:ident)+])? $method:ident($($native:tt)*) $(by $by:ident)?
             $(given $given:ident = $make:ident($($from:ident),*))?
             $(none on $none:ident)? $(at $place:tt)? $(with $events:tt)? $(fails $errors:tt)?;

@@ -5,16 +5,26 @@ use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::failure::Failure;
+use super::failures::report;
+use super::member::Member;
+use super::setup::FailureHook;
 use super::traits::Component;
 use crate::error::{Error, Result};
 use crate::event_mask::EventMask;
 use crate::events::{Callback, CallbackSet};
-use crate::runtime::{Owner, ProfilerInfo, catch, owned_by};
+use crate::runtime::{Owner, ProfilerInfo, RunningMember, catch, owned_by};
 use clr_profiler_macros::component;
 
 /// A component with its callbacks and events.
 pub(crate) struct Attached {
     component: Arc<dyn Component>,
+    /// The handle of its profiler.
+    info: ProfilerInfo,
+    /// The profiler to which it belongs, if several run as one.
+    member: Option<Arc<Member>>,
+    /// Whether it is that profiler.
+    is_profiler: bool,
     name: Arc<str>,
     callbacks: CallbackSet,
     events: EventMask,
@@ -24,12 +34,16 @@ pub(crate) struct Attached {
 
 impl Attached {
     pub(super) fn new(
+        info: &ProfilerInfo,
         component: Arc<dyn Component>,
         name: Arc<str>,
         callbacks: CallbackSet,
         events: EventMask,
     ) -> Self {
         Self {
+            info: info.clone(),
+            member: None,
+            is_profiler: false,
             panics: AtomicU32::new(0),
             panic_limit: component.panic_limit().max(1),
             component,
@@ -40,9 +54,10 @@ impl Attached {
     }
 
     /// A component of the library itself.
-    pub(super) fn of_library(component: Arc<dyn Component>) -> Self {
+    pub(super) fn of_library(info: &ProfilerInfo, component: Arc<dyn Component>) -> Self {
         let callbacks = component.callbacks();
         Self::new(
+            info,
             component,
             "clr_profiler".into(),
             callbacks,
@@ -54,17 +69,49 @@ impl Attached {
         &*self.component
     }
 
+    /// The handle of its profiler.
+    pub(crate) fn info(&self) -> &ProfilerInfo {
+        &self.info
+    }
+
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.name
+    }
+
+    /// Makes it a component of this profiler, or the profiler itself.
+    pub(super) fn belongs_to(&mut self, member: &Arc<Member>, is_profiler: bool) {
+        self.member = Some(Arc::clone(member));
+        self.is_profiler = is_profiler;
+    }
+
+    /// Reports one of its failures to the hook of its profiler, which is `hook` unless several run as one.
+    #[cold]
+    pub(crate) fn report(&self, hook: Option<&FailureHook>, failure: Failure) {
+        let component = (!self.is_profiler).then(|| Arc::clone(&self.name));
+        let failure = Failure {
+            component,
+            ..failure
+        };
+        match &self.member {
+            Some(member) => member.report(failure),
+            None => report(hook, failure),
+        }
+    }
+
+    /// It as a text: a component, or a profiler that runs as one with others.
+    fn described(&self) -> String {
+        let member = self.member.as_ref().map(|member| member.name());
+        described((!self.is_profiler).then_some(&self.name), member)
     }
 
     pub(super) fn events(&self) -> EventMask {
         self.events
     }
 
-    /// Whether it has panicked less often than its limit.
+    /// Whether it has panicked less often than its limit, and its profiler could start.
     pub(crate) fn is_enabled(&self) -> bool {
-        self.panics.load(Ordering::Relaxed) < self.panic_limit
+        let has_failed = self.member.as_ref().is_some_and(|it| it.has_failed());
+        self.panics.load(Ordering::Relaxed) < self.panic_limit && !has_failed
     }
 
     /// Counts a panic, and returns whether it was the one that disables the component.
@@ -107,24 +154,31 @@ pub(crate) struct Components {
 /// The facts about components that are available with nothing but the runtime's handle.
 #[derive(Debug, Default)]
 struct Registered {
-    /// Names and events.
-    components: OnceLock<Vec<(Arc<str>, EventMask)>>,
+    /// Texts and events.
+    components: OnceLock<Vec<(String, EventMask)>>,
     /// The events of the profiler itself.
     profiler: OnceLock<EventMask>,
 }
 
 impl Components {
-    /// Sorts the components of a profiler that itself needs these events.
-    pub(super) fn new(
+    /// The components of a profiler that itself needs these events, in their order.
+    pub(crate) fn new(
         info: &ProfilerInfo,
-        mut all: Vec<Attached>,
+        all: Vec<Attached>,
         events: EventMask,
-        own: Vec<Attached>,
+        own: Vec<Arc<dyn Component>>,
     ) -> Self {
-        all.sort_by_key(|attached| attached.component.order());
+        let own = own.into_iter().map(|it| Attached::of_library(info, it));
+        let own: Vec<Attached> = own.collect();
         let components = all
             .iter()
-            .map(|attached| (Arc::clone(&attached.name), attached.events));
+            .map(|attached| (attached.described(), attached.events));
+        let members = all.iter().enumerate().filter_map(|(index, attached)| {
+            let member = attached.member.as_ref().filter(|_| attached.is_profiler)?;
+            let (name, owner) = (Arc::clone(&member.name), Owner::component(index));
+            Some(RunningMember::new(member.index, name, owner, member.events))
+        });
+        info.set_members(members.collect());
         let known = info.extension::<Registered>();
         let _ = known.components.set(components.collect());
         let _ = known.profiler.set(events);
@@ -163,11 +217,25 @@ impl Components {
         own.filter(move |attached| attached.callbacks.contains(callback))
     }
 
-    /// Starts the components: the runtime has the events.
-    pub(crate) fn start(&self, info: &ProfilerInfo) -> Result<()> {
+    /// Starts the components: the runtime has the events. If several profilers run as one, an error disables
+    /// only the profiler of the component, and is passed to `failed`, unless it is the last one.
+    pub(crate) fn start(&self, failed: impl Fn(&Member, Error)) -> Result<()> {
         for (owner, attached) in self.of(Callback::Initialize) {
-            owned_by(owner, || attached.component.start(info))
-                .map_err(|error| Error::of_component(&attached.name, error))?;
+            let started = owned_by(owner, || attached.component.start(&attached.info));
+            let Err(error) = started else {
+                continue;
+            };
+            let error = Error::of_component(&attached.name, error);
+            match &attached.member {
+                None => return Err(error),
+                Some(member) => {
+                    member.fail();
+                    if !self.all.iter().any(Attached::is_enabled) {
+                        return Err(error);
+                    }
+                    failed(member, error);
+                }
+            }
         }
         Ok(())
     }
@@ -188,18 +256,22 @@ pub(crate) fn needed_without(info: &ProfilerInfo, owner: Owner) -> EventMask {
     others.fold(own, |all, (_, (_, events))| all | *events)
 }
 
-/// The owner as a text: the profiler, or the name of the component.
+/// The owner as a text: a profiler, or a component.
 pub(crate) fn name_of(info: &ProfilerInfo, owner: Owner) -> String {
     let known = info.extension::<Registered>().components.get();
     let index = owner.index();
     let known = index.zip(known).and_then(|(index, known)| known.get(index));
-    described(known.map(|(name, _)| name))
+    known.map_or_else(|| described(None, None), |(text, _)| text.clone())
 }
 
-/// The text for the component of this name, or for the profiler.
-pub(super) fn described(component: Option<&Arc<str>>) -> String {
-    match component {
-        Some(name) => format!("the component `{name}`"),
-        None => "the profiler".to_owned(),
+/// The text for the component of this name, or for the profiler, which has a name if several run as one.
+pub(super) fn described(component: Option<&Arc<str>>, profiler: Option<&Arc<str>>) -> String {
+    match (component, profiler) {
+        (Some(name), Some(profiler)) => {
+            format!("the component `{name}` of the profiler `{profiler}`")
+        }
+        (Some(name), None) => format!("the component `{name}`"),
+        (None, Some(profiler)) => format!("the profiler `{profiler}`"),
+        (None, None) => "the profiler".to_owned(),
     }
 }

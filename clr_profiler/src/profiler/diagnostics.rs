@@ -3,6 +3,9 @@
 //!
 //! `CLR_PROFILER_DIAGNOSTICS` is `stderr` or the path of a file to append to. If it is unset, empty or `off`,
 //! nothing is written.
+//!
+//! `CLR_PROFILER_STARTED` is the path of a file to which the class id of each started profiler is appended, so that a
+//! test knows that the profiler has run. If it is unset or empty, nothing is written.
 
 use std::ffi::OsString;
 use std::fmt::{Display, Write as _};
@@ -10,6 +13,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+
+use uuid::Uuid;
 
 use super::failure::{Failure, FailureCause, FailurePlace};
 use crate::runtime::lock;
@@ -34,6 +39,18 @@ pub(crate) fn write(line: &dyn Display) {
         let _ = std::io::stderr().write_all(line.as_bytes());
     } else {
         let _ = open(Path::new(&target)).and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+}
+
+/// The environment variable of the file of started profilers.
+const STARTED: &str = "CLR_PROFILER_STARTED";
+
+/// Records that a profiler has started, if that is requested.
+pub(crate) fn confirm(clsid: Uuid) {
+    if let Some(path) = std::env::var_os(STARTED).filter(|path| !path.is_empty()) {
+        let line = format!("{{{}}}\n", clsid.hyphenated());
+        // As above: the test sees that the line is missing.
+        let _ = open(Path::new(&path)).and_then(|mut file| file.write_all(line.as_bytes()));
     }
 }
 
@@ -87,9 +104,10 @@ fn is_own(file: &File, path: &Path) -> io::Result<bool> {
 struct FailureKey {
     place: FailurePlace,
     component: Option<Arc<str>>,
+    profiler: Option<Arc<str>>,
     /// The name of the code; `None` for a panic.
     error: Option<String>,
-    retired: bool,
+    disabled: bool,
 }
 
 /// How often each kind of failure occurred since the counts were last written.
@@ -103,11 +121,12 @@ pub(super) fn failure(failure: &Failure) {
     let kind = FailureKey {
         place: failure.place(),
         component: failure.component.clone(),
+        profiler: failure.profiler.clone(),
         error: match failure.cause() {
             FailureCause::Error(error) => Some(error.hresult().to_string()),
             FailureCause::Panic(_) => None,
         },
-        retired: failure.retired(),
+        disabled: failure.disabled(),
     };
     let mut counts = lock(&COUNTS);
     if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == kind) {

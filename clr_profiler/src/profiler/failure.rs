@@ -15,9 +15,11 @@ use crate::events::Callback;
 pub struct Failure {
     pub(crate) place: FailurePlace,
     pub(crate) cause: FailureCause,
-    pub(crate) retired: bool,
+    pub(crate) disabled: bool,
     /// `None` for the profiler itself.
     pub(crate) component: Option<Arc<str>>,
+    /// `None` unless several run as one.
+    pub(crate) profiler: Option<Arc<str>>,
 }
 
 /// The code that failed.
@@ -49,8 +51,9 @@ impl Failure {
         Self {
             place: FailurePlace::Callback(callback),
             cause,
-            retired: false,
+            disabled: false,
             component: None,
+            profiler: None,
         }
     }
 
@@ -72,13 +75,20 @@ impl Failure {
         self.component.as_deref()
     }
 
+    /// The type of the profiler that failed or whose component failed, if several run as one by
+    /// `register!(compose(..))`; otherwise `None`.
+    #[must_use]
+    pub fn profiler(&self) -> Option<&str> {
+        self.profiler.as_deref()
+    }
+
     /// Whether this was the panic that disabled the profiler or the component.
     ///
     /// See [`Setup::panic_limit`](crate::Setup::panic_limit) and
     /// [`Component::panic_limit`](crate::Component::panic_limit).
     #[must_use]
-    pub fn retired(&self) -> bool {
-        self.retired
+    pub fn disabled(&self) -> bool {
+        self.disabled
     }
 }
 
@@ -98,11 +108,14 @@ impl fmt::Display for Failure {
         if let Some(component) = &self.component {
             write!(f, "of the component `{component}` ")?;
         }
+        if let Some(profiler) = &self.profiler {
+            write!(f, "of the profiler `{profiler}` ")?;
+        }
         match &self.cause {
             FailureCause::Error(error) => write!(f, "failed: {error}")?,
             FailureCause::Panic(message) => write!(f, "panicked: {message}")?,
         }
-        if self.retired {
+        if self.disabled {
             let who = match &self.component {
                 Some(_) => "component",
                 None => "profiler",

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::diagnostics;
 use super::failure::{Failure, FailureCause, FailurePlace};
 use super::setup::FailureHook;
+use crate::error::Error;
 use crate::runtime::{catch, lock};
 
 /// The hooks of the running profilers. Neither rewritten code nor a thread identifies the profiler that it
@@ -27,22 +28,29 @@ pub(crate) fn report(hook: Option<&FailureHook>, failure: Failure) {
 /// Reports a panic in a function that rewritten code has called.
 #[cold]
 pub(crate) fn native_call_panicked(message: String) {
-    report_to_all(FailurePlace::NativeCall, message);
+    report_to_all(FailurePlace::NativeCall, FailureCause::Panic(message));
+}
+
+/// Reports an error of a function that rewritten code has called.
+#[cold]
+pub(crate) fn native_call_failed(error: Error) {
+    report_to_all(FailurePlace::NativeCall, FailureCause::Error(error));
 }
 
 /// Reports a panic on a thread of a component of the library.
 #[cold]
 pub(crate) fn thread_panicked(message: String) {
-    report_to_all(FailurePlace::Thread, message);
+    report_to_all(FailurePlace::Thread, FailureCause::Panic(message));
 }
 
-/// Reports a panic to all hooks, because its profiler is not known.
-fn report_to_all(place: FailurePlace, message: String) {
+/// Reports a failure to all hooks, because its profiler is not known.
+fn report_to_all(place: FailurePlace, cause: FailureCause) {
     let failure = Failure {
         place,
-        cause: FailureCause::Panic(message),
-        retired: false,
+        cause,
+        disabled: false,
         component: None,
+        profiler: None,
     };
     // A hook runs without the lock: it is user code.
     let hooks = lock(&RUNNING).clone();
@@ -57,15 +65,13 @@ fn report_to_all(place: FailurePlace, message: String) {
 }
 
 /// Adds the hook of a profiler that starts.
-pub(crate) fn started(hook: Option<&FailureHook>) {
-    lock(&RUNNING).extend(hook.cloned());
+pub(crate) fn started(hook: &FailureHook) {
+    lock(&RUNNING).push(Arc::clone(hook));
 }
 
 /// Removes the hook of a profiler that no longer runs.
-pub(crate) fn stopped(hook: Option<&FailureHook>) {
-    if let Some(hook) = hook {
-        lock(&RUNNING).retain(|running| !Arc::ptr_eq(running, hook));
-    }
+pub(crate) fn stopped(hook: &FailureHook) {
+    lock(&RUNNING).retain(|running| !Arc::ptr_eq(running, hook));
 }
 
 #[cfg(test)]
@@ -75,8 +81,8 @@ pub(crate) mod tests {
     /// Runs code while a hook is registered.
     pub(crate) fn with_hook(hook: impl Fn(&Failure) + Send + Sync + 'static, code: impl FnOnce()) {
         let hook: FailureHook = Arc::new(hook);
-        started(Some(&hook));
+        started(&hook);
         code();
-        stopped(Some(&hook));
+        stopped(&hook);
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::components::{Attached, Components, described};
+use super::components::{Attached, described};
 use super::failure::Failure;
 use super::traits::Component;
 use crate::error::{Error, Result};
 use crate::event_mask::{EventMask, names};
 use crate::events::{Callback, CallbackSet};
 use crate::info::CorProfilerInfo3;
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{MemberIndex, ProfilerInfo};
 
 /// A hook that gets the failures of callbacks.
 pub(crate) type FailureHook = Arc<dyn Fn(&Failure) + Send + Sync>;
@@ -28,10 +28,12 @@ pub(crate) type FailureHook = Arc<dyn Fn(&Failure) + Send + Sync>;
 /// # }
 /// ```
 pub struct Setup {
-    info: ProfilerInfo,
+    pub(super) info: ProfilerInfo,
+    /// The number and the name of the profiler, if several run as one.
+    pub(super) member: Option<(MemberIndex, Arc<str>)>,
     pub(crate) events: EventMask,
     /// The events of the profiler itself.
-    own: EventMask,
+    pub(super) own: EventMask,
     /// Those of the profiler's events that were requested by name.
     named: EventMask,
     pub(crate) on_failure: Option<FailureHook>,
@@ -39,14 +41,17 @@ pub struct Setup {
     components: Vec<Attached>,
     /// The components that are being attached; each is attached by the previous one.
     attaching: Vec<Attaching>,
-    /// The owner of the ReJIT parameters.
-    rejit: Option<OwnerName>,
-    /// The owner of the hooks.
-    hooks: Option<OwnerName>,
+    claims: Claims,
 }
 
-/// The profiler, or the component of this name.
-type OwnerName = Option<Arc<str>>;
+/// The owners of the things of which a runtime has one, as texts.
+#[derive(Clone, Default)]
+pub(crate) struct Claims {
+    /// The owner of the ReJIT parameters.
+    rejit: Option<String>,
+    /// The owner of the hooks.
+    hooks: Option<String>,
+}
 
 /// A component that is being attached.
 struct Attaching {
@@ -55,14 +60,28 @@ struct Attaching {
     events: EventMask,
 }
 
+impl Claims {
+    /// Keeps the hooks of a profiler that has failed.
+    pub(crate) fn keep_hooks(&mut self, of: &Self) {
+        self.hooks.clone_from(&of.hooks);
+    }
+}
+
 impl Setup {
     /// The default of [`panic_limit`](Self::panic_limit).
     pub const DEFAULT_PANIC_LIMIT: u32 = 16;
 
     /// Creates the setup of a profiler with these callbacks.
     pub(crate) fn new(info: &ProfilerInfo, callbacks: CallbackSet) -> Self {
+        let claims = Claims {
+            rejit: callbacks
+                .contains(Callback::GetReJITParameters)
+                .then(|| described(None, None)),
+            hooks: None,
+        };
         Self {
             info: info.clone(),
+            member: None,
             events: callbacks.events(),
             own: callbacks.events(),
             named: EventMask::empty(),
@@ -70,11 +89,40 @@ impl Setup {
             panic_limit: Self::DEFAULT_PANIC_LIMIT,
             components: Vec::new(),
             attaching: Vec::new(),
-            rejit: callbacks
-                .contains(Callback::GetReJITParameters)
-                .then_some(None),
-            hooks: None,
+            claims,
         }
+    }
+
+    /// Creates the setup of a profiler that runs as one with others, which have claimed these things.
+    ///
+    /// # Errors
+    ///
+    /// Another one of them has the ReJIT parameters, too.
+    pub(crate) fn of_member(
+        info: &ProfilerInfo,
+        index: MemberIndex,
+        name: Arc<str>,
+        callbacks: CallbackSet,
+        claims: &Claims,
+    ) -> Result<Self> {
+        let mut setup = Self {
+            member: Some((index, name)),
+            claims: claims.clone(),
+            ..Self::new(info, callbacks)
+        };
+        setup.own_rejit(None, callbacks)?;
+        Ok(setup)
+    }
+
+    /// The things of which a runtime has one, with their owners.
+    pub(crate) fn claims(&self) -> &Claims {
+        &self.claims
+    }
+
+    /// This component of the profiler, or the profiler itself, as a text.
+    fn described(&self, component: Option<&Arc<str>>) -> String {
+        let member = self.member.as_ref().map(|(_, name)| name);
+        described(component, member)
     }
 
     /// Attaches a component: it gets its callbacks from now on, and is shut down with the profiler. Keep the
@@ -92,7 +140,7 @@ impl Setup {
     ///     Ok(())
     /// };
     /// let rejit = setup.attach(Rejit::new(RejitOptions::default(), edit))?;
-    /// rejit.request_name(&"[Shop]Shop.Cart.Count".parse()?);
+    /// rejit.request_pattern(&"Shop!Shop.Cart.Count".parse()?);
     /// # Ok(())
     /// # }
     /// ```
@@ -129,7 +177,7 @@ impl Setup {
         added: EventMask,
     ) -> Result<()> {
         let (callbacks, events) = (component.callbacks(), component.events() | added);
-        self.own_rejit(name, callbacks)?;
+        self.own_rejit(Some(name), callbacks)?;
         if !events.is_empty() {
             self.info.check_known(events)?;
             let call = "ICorProfilerInfo5::SetEventMask2";
@@ -137,6 +185,7 @@ impl Setup {
         }
         self.events |= events;
         self.components.push(Attached::new(
+            &self.info,
             component,
             Arc::clone(name),
             callbacks,
@@ -145,28 +194,33 @@ impl Setup {
         Ok(())
     }
 
-    /// Makes the component the owner of the ReJIT parameters, which can have only one.
-    fn own_rejit(&mut self, name: &Arc<str>, callbacks: CallbackSet) -> Result<()> {
+    /// Makes the component or the profiler the owner of the ReJIT parameters, which can have only one.
+    fn own_rejit(&mut self, component: Option<&Arc<str>>, callbacks: CallbackSet) -> Result<()> {
         if !callbacks.contains(Callback::GetReJITParameters) {
             return Ok(());
         }
-        if let Some(first) = &self.rejit {
+        if let Some(first) = &self.claims.rejit {
             return Err(Error::other(format!(
-                "`get_rejit_parameters` has one owner, and {} has it already",
-                described(first.as_ref())
+                "`get_rejit_parameters` has one owner, and {first} has it already"
             )));
         }
-        self.rejit = Some(Some(Arc::clone(name)));
+        self.claims.rejit = Some(self.described(component));
         Ok(())
     }
 
-    /// The components in the order of callbacks, which is final now, with those of the library.
+    /// The events of the profiler itself.
+    pub(crate) fn own_events(&self) -> EventMask {
+        self.own
+    }
+
+    /// The components in the order of callbacks, which is final now.
     ///
     /// # Errors
     ///
     /// The events of a component were removed.
-    pub(crate) fn take_components(&mut self, own: Vec<Arc<dyn Component>>) -> Result<Components> {
-        let components = std::mem::take(&mut self.components);
+    pub(crate) fn take_components(&mut self) -> Result<Vec<Attached>> {
+        let mut components = std::mem::take(&mut self.components);
+        components.sort_by_key(|attached| attached.component().order());
         for component in &components {
             let missing = component.events() - self.events;
             if !missing.is_empty() {
@@ -177,22 +231,19 @@ impl Setup {
                 return Err(Error::of_component(component.name(), error));
             }
         }
-        let own = own.into_iter().map(Attached::of_library).collect();
-        Ok(Components::new(&self.info, components, self.own, own))
+        Ok(components)
     }
 
     /// Makes the caller the owner of the hooks, which can have only one.
     pub(crate) fn own_hooks(&mut self, call: &'static str) -> Result<()> {
-        if let Some(first) = &self.hooks {
+        if let Some(first) = &self.claims.hooks {
             return Err(Error::rule(
                 call,
-                format!(
-                    "there are hooks already, those of {}; a process has one set of them",
-                    described(first.as_ref())
-                ),
+                format!("there are hooks already, those of {first}; a process has one set of them"),
             ));
         }
-        self.hooks = Some(self.attaching.last().map(|it| Arc::clone(&it.name)));
+        let component = self.attaching.last().map(|it| &it.name);
+        self.claims.hooks = Some(self.described(component));
         Ok(())
     }
 

@@ -4,8 +4,8 @@
 //! each; its documentation has an example. A profiler that calls the runtime itself starts at
 //! [`request_rejit`](crate::info::CorProfilerInfo4::request_rejit) and [`FunctionControl`].
 
-mod name;
 mod options;
+mod search;
 mod table;
 mod worker;
 
@@ -19,13 +19,14 @@ use crate::info::function_control::FunctionControl;
 use crate::profiler::{Component, Setup};
 use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::Worker;
+use clr_profiler_il::pattern::MethodPattern;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_macros::component;
 
-pub use name::MethodName;
 pub use options::{Inliners, Precompiled, RejitOptions};
 pub use table::{RejitOutcome, RejitState};
 
+pub(crate) use worker::held_bytes;
 use worker::{Job, Shared, StopsWhenDropped, Target};
 
 /// Gives methods new IL while the program runs, and reverts them, from a thread of its own.
@@ -35,8 +36,9 @@ use worker::{Job, Shared, StopsWhenDropped, Target};
 /// [`outcomes`](Self::outcomes) returns the outcome of each. The last request for a method counts: a method
 /// that is switched on and off faster than the thread works is not compiled each time.
 ///
-/// Methods are named by module and token, or by [`MethodName`]. A request by name stays in force: it applies
-/// to the loaded modules and to each that is loaded later. All instances of a generic method get its IL.
+/// Methods are named by module and token, or by [`MethodPattern`]. A request by pattern stays in force: it
+/// applies to the loaded modules and to each that is loaded later. All instances of a generic method get its
+/// IL, so that a pattern for one instance, such as `Shop.Cart<int>.Add`, matches nothing here.
 ///
 /// New IL takes effect with the next call of a method: threads that are in the method stay in the old code. A
 /// method whose module has just been loaded may be called once or twice with its original IL before.
@@ -72,7 +74,7 @@ use worker::{Job, Shared, StopsWhenDropped, Target};
 ///             Ok(())
 ///         });
 ///         let rejit = setup.attach(rejit)?;
-///         rejit.request_name(&"[Shop]Shop.Cart.Count".parse()?);
+///         rejit.request_pattern(&"Shop!Shop.Cart.Count".parse()?);
 ///         Ok(Answers { rejit })
 ///     }
 ///
@@ -97,13 +99,13 @@ pub struct Rejit {
 type Edit =
     dyn Fn(&ProfilerInfo, ModuleId, MethodDef, &FunctionControl<'_>) -> Result<()> + Send + Sync;
 
-/// The outcome of a [`MethodName`].
+/// The outcome of a [`MethodPattern`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct NameOutcome {
-    /// The name.
-    pub name: MethodName,
-    /// The methods that have this name, in the modules that have been loaded so far. It is empty if the
+pub struct PatternOutcome {
+    /// The pattern.
+    pub pattern: MethodPattern,
+    /// The methods that match it, in the modules that have been loaded so far. It is empty if the
     /// module has not been loaded yet, or has no such method with IL.
     pub methods: Vec<(ModuleId, MethodDef)>,
     /// The error of the last module that could not be searched, if there is one.
@@ -143,11 +145,21 @@ impl Rejit {
         self.shared.add(jobs);
     }
 
-    /// Requests new IL for the methods of this name, in all modules that are loaded now or later.
+    /// [`request`](Self::request), for another thread.
+    pub(crate) fn requests(&self) -> impl Fn(Vec<(ModuleId, MethodDef)>) + Send + Sync + 'static {
+        let shared = Arc::clone(&self.shared);
+        move |methods| {
+            let jobs = methods.into_iter().map(|at| Job::On(Target::Method(at)));
+            shared.add(jobs);
+        }
+    }
+
+    /// Requests new IL for the methods that match this pattern, in all modules that are loaded now or later.
     ///
     /// **Context**: any.
-    pub fn request_name(&self, name: &MethodName) {
-        self.shared.add([Job::On(Target::Name(name.clone()))]);
+    pub fn request_pattern(&self, pattern: &MethodPattern) {
+        self.shared
+            .add([Job::On(Target::Pattern(Box::new(pattern.clone())))]);
     }
 
     /// Reverts these methods to their original IL.
@@ -158,14 +170,16 @@ impl Rejit {
         self.shared.add(jobs);
     }
 
-    /// Reverts the methods of this name to their original IL; those of modules that are loaded later keep it.
+    /// Reverts the methods of a requested pattern to their original IL; those of modules that are loaded later
+    /// keep it.
     ///
     /// **Context**: any.
-    pub fn revert_name(&self, name: &MethodName) {
-        self.shared.add([Job::Off(Target::Name(name.clone()))]);
+    pub fn revert_pattern(&self, pattern: &MethodPattern) {
+        self.shared
+            .add([Job::Off(Target::Pattern(Box::new(pattern.clone())))]);
     }
 
-    /// Reverts all methods to their original IL, and withdraws all requests by name.
+    /// Reverts all methods to their original IL, and withdraws all requests by pattern.
     ///
     /// **Context**: any.
     pub fn revert_all(&self) {
@@ -188,10 +202,10 @@ impl Rejit {
         lock(&self.shared.state).table.outcomes()
     }
 
-    /// The outcomes of the names that are requested now.
+    /// The outcomes of the patterns that are requested now.
     #[must_use]
-    pub fn names(&self) -> Vec<NameOutcome> {
-        self.shared.names()
+    pub fn patterns(&self) -> Vec<PatternOutcome> {
+        self.shared.patterns()
     }
 
     /// The methods that are compiled again from their original IL, because their first code has inlined a
@@ -201,10 +215,11 @@ impl Rejit {
         lock(&self.shared.state).table.inliners()
     }
 
-    /// Ends the thread and waits for it: methods keep the IL that they have. The second call is a no-op.
+    /// Ends the thread that requests ReJIT, and waits for its end. Methods keep their current IL. A second call
+    /// is a no-op.
     ///
-    /// **Context**: any but during a GC. In the callbacks of exceptions, and others that get an object, the
-    /// thread ends but is not waited for: that is an error.
+    /// **Context**: any but during a GC. In callbacks of exceptions, and in others that receive an object, the
+    /// call ends the thread without waiting, and returns an error.
     ///
     /// # Errors
     ///
@@ -250,7 +265,7 @@ impl Component for Rejit {
         control: &FunctionControl<'_>,
     ) -> Result<()> {
         let key = (module, method);
-        if !self.shared.asked(key) {
+        if !self.shared.il_requested(key) {
             return Ok(());
         }
         let mut answer = Answer {
@@ -291,7 +306,7 @@ impl Component for Rejit {
         Ok(())
     }
 
-    /// Searches the module for the requested names, unless it could not be loaded.
+    /// Searches the module for the requested patterns, unless it could not be loaded.
     fn module_load_finished(
         &self,
         _info: &ProfilerInfo,

@@ -23,12 +23,12 @@ pub enum RejitState {
     /// The runtime has accepted the request; the method has not been called since.
     Requested,
     /// The runtime has asked for the new IL, because the method is called.
-    Asked,
+    Compiling,
     /// Code of the new IL exists.
     Compiled,
     /// The runtime refused, or the profiler's own callback failed, and the method runs with the IL that it
-    /// had. The code is the error, and [`RejitOutcome::problem`] its text if the callback failed: both stay
-    /// until the next request.
+    /// had. The code is the error, and [`RejitOutcome::problem`] its text if the request or the callback failed: both
+    /// stay until the next request.
     Failed(Hresult),
     /// It has precompiled code, and the options leave such methods alone.
     Refused,
@@ -48,8 +48,8 @@ pub struct RejitOutcome {
     pub method: MethodDef,
     /// The progress.
     pub state: RejitState,
-    /// The error of the profiler's own callback with which the method has [failed](RejitState::Failed): a
-    /// [`RewriteError`](crate::rewrite::RewriteError) names the method and the reason.
+    /// The error with which the method has [failed](RejitState::Failed): of the request, or of the profiler's own callback, of
+    /// which a [`RewriteError`](crate::rewrite::RewriteError) names the method and the reason.
     pub problem: Option<String>,
     /// Whether new IL is requested for it now, regardless of the outcome.
     pub is_wanted: bool,
@@ -61,7 +61,7 @@ pub struct RejitOutcome {
 
 /// The next calls of the thread.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct PendingCalls {
     /// Methods that are reverted to their original IL.
     pub(super) revert: Vec<MethodKey>,
     /// Methods that are compiled again.
@@ -76,7 +76,7 @@ struct Row {
     is_due: bool,
     /// Whether the runtime has new IL for it.
     is_held: bool,
-    was_asked: bool,
+    was_il_requested: bool,
 }
 
 #[derive(Debug)]
@@ -97,6 +97,17 @@ impl Table {
         }
     }
 
+    /// The bytes of all rows.
+    pub(super) fn held_bytes(&self) -> usize {
+        let texts = self
+            .rows
+            .values()
+            .filter_map(|row| row.method.problem.as_ref());
+        self.rows.len() * size_of::<(MethodKey, Row)>()
+            + self.inliners.len() * size_of::<MethodKey>()
+            + texts.map(String::len).sum::<usize>()
+    }
+
     /// Requests new IL, again if the method has it already.
     pub(super) fn want(&mut self, key: MethodKey) {
         let (module, method) = key;
@@ -112,7 +123,7 @@ impl Table {
             },
             is_due: true,
             is_held: false,
-            was_asked: false,
+            was_il_requested: false,
         });
         row.method.state = RejitState::Queued;
         row.method.problem = None;
@@ -159,8 +170,8 @@ impl Table {
     }
 
     /// Takes the work to do.
-    pub(super) fn take(&mut self) -> Work {
-        let mut work = Work::default();
+    pub(super) fn take(&mut self) -> PendingCalls {
+        let mut work = PendingCalls::default();
         let any_wanted = self.any_wanted();
         for (key, row) in &mut self.rows {
             if !std::mem::take(&mut row.is_due) {
@@ -168,14 +179,13 @@ impl Table {
             }
             if row.method.is_wanted {
                 row.method.state = RejitState::Requested;
-                row.was_asked = false;
+                row.was_il_requested = false;
                 row.is_held = true;
-                row.method.requests += 1;
                 self.inliners.remove(key);
                 work.request.push(*key);
                 continue;
             }
-            row.method.state = if row.was_asked || row.method.state == RejitState::Compiled {
+            row.method.state = if row.was_il_requested || row.method.state == RejitState::Compiled {
                 RejitState::Reverted
             } else if let RejitState::Failed(_) = row.method.state {
                 row.method.state
@@ -201,15 +211,31 @@ impl Table {
         work
     }
 
+    /// Records that the runtime has accepted requests.
+    pub(super) fn accepted(&mut self, keys: &[MethodKey]) {
+        for key in keys {
+            // Not of a method that keeps new code of its original IL.
+            if let Some(row) = self.rows.get_mut(key).filter(|row| row.is_held) {
+                row.method.requests += 1;
+            }
+        }
+    }
+
+    /// Forgets a method of an unloaded module, whose request came after that.
+    pub(super) fn forget_method(&mut self, key: MethodKey) {
+        self.rows.remove(&key);
+        self.inliners.remove(&key);
+    }
+
     /// Records that the runtime asks for the IL of a method; returns whether it gets new IL.
     ///
     /// Otherwise it is compiled again because of a method that it has inlined.
-    pub(super) fn asked(&mut self, key: MethodKey) -> bool {
+    pub(super) fn il_requested(&mut self, key: MethodKey) -> bool {
         match self.rows.get_mut(&key) {
             Some(row) if row.method.is_wanted => {
-                row.was_asked = true;
+                row.was_il_requested = true;
                 if row.method.state == RejitState::Requested {
-                    row.method.state = RejitState::Asked;
+                    row.method.state = RejitState::Compiling;
                 }
                 true
             }
@@ -224,7 +250,7 @@ impl Table {
     pub(super) fn not_set(&mut self, key: MethodKey, status: Hresult, problem: String) {
         // If the method was requested again meanwhile, the runtime asks for it again.
         let row = self.rows.get_mut(&key);
-        if let Some(row) = row.filter(|row| row.method.state == RejitState::Asked) {
+        if let Some(row) = row.filter(|row| row.method.state == RejitState::Compiling) {
             row.method.state = RejitState::Failed(status);
             row.method.problem = Some(problem);
         }
@@ -241,7 +267,7 @@ impl Table {
         match row.method.state {
             // Compiled without the new IL, or before the runtime has asked for it.
             RejitState::Failed(_) | RejitState::Requested => return,
-            RejitState::Asked => row.method.state = RejitState::Compiled,
+            RejitState::Compiling => row.method.state = RejitState::Compiled,
             _ => {}
         }
         row.method.compilations += 1;
@@ -254,6 +280,14 @@ impl Table {
             None => {
                 self.inliners.remove(&key);
             }
+        }
+    }
+
+    /// Records that the request was refused, by the runtime or by this library.
+    pub(super) fn not_requested(&mut self, key: MethodKey, status: Hresult, problem: String) {
+        if let Some(row) = self.rows.get_mut(&key) {
+            row.method.state = RejitState::Failed(status);
+            row.method.problem = Some(problem);
         }
     }
 
@@ -275,7 +309,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::RejitState::{
-        Asked, Compiled, Failed, NeverCalled, Queued, Refused, Requested, Reverted,
+        Compiled, Compiling, Failed, NeverCalled, Queued, Refused, Requested, Reverted,
     };
     use super::*;
 
@@ -294,7 +328,7 @@ mod tests {
     fn states_follow_what_happens() {
         type Step = fn(&mut Table, MethodKey);
         const TAKE: Step = |t, _| drop(t.take());
-        const ASK: Step = |t, p| assert!(t.asked(p));
+        const ASK: Step = |t, p| assert!(t.il_requested(p));
         const COMPILE: Step = |t, p| t.compiled(p, Hresult::S_OK);
         const BREAK: Step = |t, p| t.compiled(p, Hresult::E_FAIL);
         const ERROR: Step = |t, p| t.failed(p, Hresult::E_FAIL);
@@ -304,7 +338,7 @@ mod tests {
         let cases: &[(&[Step], RejitState, bool)] = &[
             (&[], Queued, true),
             (&[TAKE], Requested, true),
-            (&[TAKE, ASK], Asked, true),
+            (&[TAKE, ASK], Compiling, true),
             (&[TAKE, ASK, COMPILE], Compiled, true),
             (&[TAKE, ASK, COMPILE, COMPILE], Compiled, true),
             (&[TAKE, ASK, BREAK], Failed(Hresult::E_FAIL), true),
@@ -358,7 +392,7 @@ mod tests {
         let (mut table, method) = (Table::new(Inliners::Follow), key(1));
         table.want(method);
         table.take();
-        assert!(table.asked(method));
+        assert!(table.il_requested(method));
         table.not_set(method, Hresult::E_FAIL, "no".to_owned());
         table.compiled(method, Hresult::S_OK);
         let [outcome] = &*table.outcomes() else {
@@ -377,13 +411,38 @@ mod tests {
         assert!(!table.is_settled());
         let request = vec![key(1), key(2), key(3)];
         let revert = Vec::new();
-        assert_eq!(table.take(), Work { revert, request });
+        assert_eq!(table.take(), PendingCalls { revert, request });
         assert!(table.is_settled());
-        assert_eq!(table.take(), Work::default());
+        assert_eq!(table.take(), PendingCalls::default());
         assert!(table.unwant(key(2)) && !table.unwant(key(2)));
         table.want(key(3));
         let (revert, request) = (vec![key(2)], vec![key(3)]);
-        assert_eq!(table.take(), Work { revert, request });
+        assert_eq!(table.take(), PendingCalls { revert, request });
+    }
+
+    #[test]
+    fn accepted_requests_are_counted() {
+        let mut table = Table::new(Inliners::Follow);
+        for row in 1..=3 {
+            table.want(key(row));
+        }
+        let counts = |table: &Table| -> Vec<u32> {
+            let outcomes = table.outcomes();
+            outcomes.iter().map(|outcome| outcome.requests).collect()
+        };
+        let request = table.take().request;
+        assert_eq!(counts(&table), [0, 0, 0]);
+        table.accepted(&request[..2]);
+        table.not_requested(key(3), Hresult::E_FAIL, "no".to_owned());
+        assert_eq!(counts(&table), [1, 1, 0]);
+        // The first gets new code of its original IL, which is no request of its user.
+        table.unwant(key(1));
+        let request = table.take().request;
+        assert_eq!(request, [key(1)]);
+        table.accepted(&request);
+        assert_eq!(counts(&table), [1, 1, 0]);
+        table.forget_method(key(3));
+        assert_eq!(counts(&table), [1, 1]);
     }
 
     #[test]
@@ -391,11 +450,11 @@ mod tests {
         let mut table = Table::new(Inliners::Keep);
         table.want(key(1));
         table.unwant(key(1));
-        assert_eq!(table.take(), Work::default());
+        assert_eq!(table.take(), PendingCalls::default());
         table.want(key(2));
         table.refuse(key(2));
         assert_eq!(state(&table, key(2)), Refused);
-        assert_eq!(table.take(), Work::default());
+        assert_eq!(table.take(), PendingCalls::default());
     }
 
     #[test]
@@ -405,19 +464,19 @@ mod tests {
         table.want(key(2));
         table.take();
         // The runtime asks for a method that has inlined the first.
-        assert!(!table.asked(key(7)));
+        assert!(!table.il_requested(key(7)));
         assert_eq!(table.inliners(), [key(7)]);
         // Its first code may have inlined the second: it gets new code of its original IL.
         table.unwant(key(1));
         let (revert, request) = (Vec::new(), vec![key(1)]);
-        assert_eq!(table.take(), Work { revert, request });
-        assert!(!table.asked(key(1)));
+        assert_eq!(table.take(), PendingCalls { revert, request });
+        assert!(!table.il_requested(key(1)));
         assert_eq!(state(&table, key(1)), NeverCalled);
         table.unwant(key(2));
         let (revert, request) = (vec![key(2), key(1), key(7)], Vec::new());
-        assert_eq!(table.take(), Work { revert, request });
+        assert_eq!(table.take(), PendingCalls { revert, request });
         // The runtime asks late for a method that had not been called before.
-        assert!(!table.asked(key(9)));
+        assert!(!table.il_requested(key(9)));
         assert!(!table.is_settled());
         assert_eq!(table.take().revert, [key(9)]);
         assert!(table.is_settled());
@@ -427,7 +486,7 @@ mod tests {
     fn a_module_takes_its_methods_along() {
         let mut table = Table::new(Inliners::Follow);
         table.want(key(1));
-        table.asked(key(7));
+        table.il_requested(key(7));
         table.forget(ModuleId::from_runtime(16));
         assert_eq!(table.outcomes().len(), 1);
         table.forget(ModuleId::from_runtime(8));

@@ -1,6 +1,7 @@
 //! The thread that passes requests to the runtime.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,11 +12,18 @@ use crate::info::{
     ModuleFlags, RejitFlags,
 };
 use crate::runtime::{ProfilerInfo, lock, wait_while};
+use clr_profiler_il::pattern::MethodPattern;
 
-use super::NameOutcome;
-use super::name::MethodName;
+use super::PatternOutcome;
 use super::options::{Inliners, Precompiled, RejitOptions};
-use super::table::{MethodKey, Table, Work};
+use super::search::{self, Types};
+use super::table::{MethodKey, PendingCalls, Table};
+
+/// Whether a module was unloaded, after which no callback removes its methods.
+fn is_unloaded(info: &ProfilerInfo, module: ModuleId) -> bool {
+    let error = info.module_info(module).err();
+    error.is_some_and(|error| error.is(Hresult::CORPROF_E_DATAINCOMPLETE))
+}
 
 /// A request or an event for the thread.
 #[derive(Debug)]
@@ -30,7 +38,7 @@ pub(super) enum Job {
 #[derive(Debug)]
 pub(super) enum Target {
     Method(MethodKey),
-    Name(MethodName),
+    Pattern(Box<MethodPattern>),
 }
 
 pub(super) struct Shared {
@@ -44,17 +52,26 @@ pub(super) struct Shared {
 
 pub(super) struct State {
     pub(super) table: Table,
-    names: BTreeMap<MethodName, Named>,
+    patterns: BTreeMap<MethodPattern, NameMatches>,
     jobs: VecDeque<Job>,
     is_busy: bool,
     is_stopped: bool,
 }
 
-/// The matches of a requested name.
+/// The matches of a requested pattern.
 #[derive(Default)]
-struct Named {
+struct NameMatches {
     methods: BTreeSet<MethodKey>,
     problem: Option<String>,
+}
+
+/// The bytes of the table, after the last work.
+#[derive(Debug, Default)]
+struct Held(AtomicUsize);
+
+/// The bytes of the requests and their outcomes.
+pub(crate) fn held_bytes(info: &ProfilerInfo) -> usize {
+    info.extension::<Held>().0.load(Ordering::Relaxed)
 }
 
 /// Owned by the thread: when it ends, all who wait are released.
@@ -78,7 +95,7 @@ impl Shared {
             options,
             state: Mutex::new(State {
                 table: Table::new(options.inliners),
-                names: BTreeMap::new(),
+                patterns: BTreeMap::new(),
                 jobs: VecDeque::new(),
                 is_busy: false,
                 is_stopped: false,
@@ -93,9 +110,9 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    pub(super) fn asked(&self, key: MethodKey) -> bool {
+    pub(super) fn il_requested(&self, key: MethodKey) -> bool {
         let mut state = lock(&self.state);
-        let is_wanted = state.table.asked(key);
+        let is_wanted = state.table.il_requested(key);
         if !state.table.is_settled() {
             self.changed.notify_all();
         }
@@ -109,20 +126,20 @@ impl Shared {
         state.jobs.retain(|job| match job {
             Job::On(Target::Method(key)) | Job::Off(Target::Method(key)) => key.0 != module,
             Job::Loaded(loaded) => *loaded != module,
-            Job::On(Target::Name(_)) | Job::Off(Target::Name(_)) | Job::AllOff => true,
+            Job::On(Target::Pattern(_)) | Job::Off(Target::Pattern(_)) | Job::AllOff => true,
         });
-        for named in state.names.values_mut() {
+        for named in state.patterns.values_mut() {
             named.methods.retain(|key| key.0 != module);
         }
         self.changed.notify_all();
     }
 
-    pub(super) fn names(&self) -> Vec<NameOutcome> {
+    pub(super) fn patterns(&self) -> Vec<PatternOutcome> {
         let state = lock(&self.state);
-        let names = state.names.iter();
-        names
-            .map(|(name, named)| NameOutcome {
-                name: name.clone(),
+        let patterns = state.patterns.iter();
+        patterns
+            .map(|(pattern, named)| PatternOutcome {
+                pattern: pattern.clone(),
                 methods: named.methods.iter().copied().collect(),
                 problem: named.problem.clone(),
             })
@@ -167,39 +184,47 @@ impl Shared {
             state.is_busy = true;
             std::mem::take(&mut state.jobs)
         };
+        let mut types = Types::default();
         for job in jobs {
-            self.apply(info, job);
+            self.apply(info, job, &mut types);
         }
         if self.options.precompiled == Precompiled::Refuse {
             self.refuse_precompiled(info);
         }
         let work = lock(&self.state).table.take();
-        self.tell(info, &work);
+        self.make_calls(info, &work);
         drop(idle);
-        lock(&self.state).is_busy = false;
+        let mut state = lock(&self.state);
+        state.is_busy = false;
+        let held = &info.extension::<Held>().0;
+        held.store(state.table.held_bytes(), Ordering::Relaxed);
+        drop(state);
         self.changed.notify_all();
     }
 
-    fn apply(&self, info: &ProfilerInfo, job: Job) {
+    fn apply(&self, info: &ProfilerInfo, job: Job, types: &mut Types) {
         match job {
             Job::On(Target::Method(key)) => lock(&self.state).table.want(key),
             Job::Off(Target::Method(key)) => {
                 lock(&self.state).table.unwant(key);
             }
-            Job::On(Target::Name(name)) => {
-                lock(&self.state).names.entry(name.clone()).or_default();
+            Job::On(Target::Pattern(pattern)) => {
+                lock(&self.state)
+                    .patterns
+                    .entry((*pattern).clone())
+                    .or_default();
                 match info.modules().and_then(Iterator::collect::<Result<Vec<_>>>) {
                     Ok(modules) => {
                         for module in modules {
-                            self.look_for(info, &name, module, true);
+                            self.look_for(info, &pattern, module, true, types);
                         }
                     }
-                    Err(error) => self.found(&name, Err(error), true),
+                    Err(error) => self.found(&pattern, Err(error), true),
                 }
             }
-            Job::Off(Target::Name(name)) => {
+            Job::Off(Target::Pattern(pattern)) => {
                 let mut state = lock(&self.state);
-                if let Some(named) = state.names.remove(&name) {
+                if let Some(named) = state.patterns.remove(&pattern) {
                     for key in named.methods {
                         state.table.unwant(key);
                     }
@@ -207,33 +232,43 @@ impl Shared {
             }
             Job::AllOff => {
                 let mut state = lock(&self.state);
-                state.names.clear();
+                state.patterns.clear();
                 let all = state.table.outcomes();
                 for outcome in all {
                     state.table.unwant((outcome.module, outcome.method));
                 }
             }
             Job::Loaded(module) => {
-                let names: Vec<MethodName> = lock(&self.state).names.keys().cloned().collect();
-                for name in names {
-                    self.look_for(info, &name, module, false);
+                let patterns: Vec<MethodPattern> =
+                    lock(&self.state).patterns.keys().cloned().collect();
+                for pattern in patterns {
+                    self.look_for(info, &pattern, module, false, types);
                 }
             }
         }
     }
 
-    fn look_for(&self, info: &ProfilerInfo, name: &MethodName, module: ModuleId, is_new: bool) {
-        let found = name.find(info, module);
+    fn look_for(
+        &self,
+        info: &ProfilerInfo,
+        pattern: &MethodPattern,
+        module: ModuleId,
+        is_new: bool,
+        types: &mut Types,
+    ) {
+        let found = search::find(info, module, pattern, types);
         let keys = found.map(|methods| methods.into_iter().map(|m| (module, m)).collect());
-        self.found(name, keys, is_new);
+        self.found(pattern, keys, is_new);
     }
 
-    /// Requests the matches of a name. A module that is loaded while it is searched for a name is searched
+    /// Requests the matches of a pattern. A module that is loaded while it is searched for a pattern is searched
     /// twice.
-    fn found(&self, name: &MethodName, keys: Result<Vec<MethodKey>>, is_new: bool) {
+    fn found(&self, pattern: &MethodPattern, keys: Result<Vec<MethodKey>>, is_new: bool) {
         let mut state = lock(&self.state);
-        let State { names, table, .. } = &mut *state;
-        let Some(named) = names.get_mut(name) else {
+        let State {
+            patterns, table, ..
+        } = &mut *state;
+        let Some(named) = patterns.get_mut(pattern) else {
             return;
         };
         match keys {
@@ -263,7 +298,7 @@ impl Shared {
     }
 
     /// Makes the calls; records the errors for each method.
-    fn tell(&self, info: &ProfilerInfo, work: &Work) {
+    fn make_calls(&self, info: &ProfilerInfo, work: &PendingCalls) {
         if !work.revert.is_empty() && info.request_revert(&work.revert).is_err() {
             for key in &work.revert {
                 // The call fails for methods that were never compiled again, or are unloaded: there is
@@ -271,13 +306,22 @@ impl Shared {
                 let _ = info.request_revert(&[*key]);
             }
         }
-        if work.request.is_empty() || self.request(info, &work.request).is_ok() {
+        if work.request.is_empty() {
+            return;
+        }
+        if self.request(info, &work.request).is_ok() {
+            lock(&self.state).table.accepted(&work.request);
             return;
         }
         // One wrong method fails the whole request: request each alone.
         for key in &work.request {
-            if let Err(error) = self.request(info, &[*key]) {
-                lock(&self.state).table.failed(*key, error.hresult());
+            let requested = self.request(info, &[*key]);
+            let is_unloaded = requested.is_err() && is_unloaded(info, key.0);
+            let table = &mut lock(&self.state).table;
+            match requested {
+                Ok(()) => table.accepted(&[*key]),
+                Err(_) if is_unloaded => table.forget_method(*key),
+                Err(error) => table.not_requested(*key, error.hresult(), error.to_string()),
             }
         }
     }

@@ -7,8 +7,10 @@
 use std::sync::Arc;
 
 use super::error::Refused;
-use super::lookup::{Answer, Known, Lookup, NotFound, TypeDefinition, signature_text};
-use super::scope::Scope;
+use super::lookup::{
+    Lookup, ModulesByName, NotFound, SearchResult, TypeDefinition, signature_text,
+};
+use super::module_metadata::ModuleMetadata;
 use super::store::Module;
 use super::subject::Subject;
 use crate::error::{Error, Result};
@@ -44,17 +46,20 @@ struct Limit {
 pub(super) fn check(
     used: &Usage,
     subject: &Subject<'_>,
-    scope: &Scope<'_>,
-    remembered: &Module,
+    module_metadata: &ModuleMetadata<'_>,
+    cached: &Module,
     listing: impl Fn() -> String,
 ) -> Result<()> {
+    if used.names.is_empty() && used.constructors.is_empty() {
+        return Ok(());
+    }
     let checker = AccessChecker {
         lookup: Lookup::of(subject.info),
-        scope,
+        module_metadata,
         module: subject.module,
     };
     let names = used.names.iter().filter_map(|&name| {
-        let access = remembered.access.get(name, || checker.access(name));
+        let access = cached.access.get(name, || checker.access(name));
         let class = subject.props.class;
         let broken = access
             .limits
@@ -63,7 +68,7 @@ pub(super) fn check(
         broken.map(|limit| format!("{} {}", limit.what, limit.to))
     });
     let constructors = used.constructors.iter().filter_map(|&constructor| {
-        let made = remembered
+        let made = cached
             .made
             .get(constructor, || checker.cannot_make(constructor));
         made.map(|problem| problem.to_string())
@@ -80,7 +85,7 @@ pub(super) fn check(
 /// Resolves references of one module.
 struct AccessChecker<'a, 'info> {
     lookup: Lookup<'a>,
-    scope: &'a Scope<'info>,
+    module_metadata: &'a ModuleMetadata<'info>,
     module: ModuleId,
 }
 
@@ -90,7 +95,10 @@ impl<'a> AccessChecker<'a, '_> {
     }
 
     /// The result of the search; `None` if it is unknown.
-    fn find<T>(&self, search: impl Fn(&Known, Metadata<'a>) -> Answer<T>) -> Option<T> {
+    fn find<T>(
+        &self,
+        search: impl Fn(&ModulesByName, Metadata<'a>) -> SearchResult<T>,
+    ) -> Option<T> {
         let found = self.lookup.search(|known| {
             let metadata = self.lookup.info().module_metadata(self.module)?;
             search(known, metadata)
@@ -100,7 +108,7 @@ impl<'a> AccessChecker<'a, '_> {
 
     fn access(&self, name: Token) -> Access {
         let mut limits = Vec::new();
-        for part in AccessTarget::of(self.scope, name) {
+        for part in AccessTarget::of(self.module_metadata, name) {
             match part {
                 AccessTarget::Class(class) => {
                     let look = |definition: &TypeDefinition<'_>| Some(of_type(definition));
@@ -143,7 +151,7 @@ impl<'a> AccessChecker<'a, '_> {
 
     /// Why `newobj` cannot create an object with this constructor.
     fn cannot_make(&self, constructor: Token) -> Option<Arc<str>> {
-        let member = self.scope.member(constructor)?;
+        let member = self.module_metadata.member(constructor)?;
         if member.name != ".ctor" {
             return Some(format!("newobj calls {}, which is no constructor", member.name).into());
         }
@@ -213,7 +221,7 @@ impl<'a> AccessChecker<'a, '_> {
     /// Whether an assembly exposes its internals to this one; `true` if that is unknown.
     fn is_friend(&self, of: ModuleId) -> bool {
         const ATTRIBUTE: &str = "System.Runtime.CompilerServices.InternalsVisibleToAttribute";
-        let own = self.scope.own_assembly().ok().flatten();
+        let own = self.module_metadata.own_assembly().ok().flatten();
         may_name(self.named_by(of, ATTRIBUTE), own)
     }
 
@@ -304,7 +312,7 @@ fn of_member(definition: &TypeDefinition<'_>, name: &str, access: MemberAccess) 
 }
 
 /// The accessibility of a method or field that the module defines.
-fn own_access(metadata: &Metadata<'_>, token: Token) -> Answer<MemberAccess> {
+fn own_access(metadata: &Metadata<'_>, token: Token) -> SearchResult<MemberAccess> {
     if let Ok(method) = MethodDef::try_from(token) {
         return Ok(metadata.method_props(method)?.attributes.access());
     }

@@ -1,4 +1,4 @@
-//! Arguments and results as objects, and back: the parts of [`RewriteContext`] about boxing.
+//! The methods of [`RewriteContext`] that box arguments and results, and unbox objects.
 
 use super::RewriteContext;
 use super::lookup::Lookup;
@@ -69,9 +69,11 @@ impl RewriteContext<'_> {
 
     /// Code that loads an `object[]` of all arguments, without `this`.
     ///
-    /// On newer runtimes, code of the core library stores elements of arrays. In methods of that library it
-    /// may recurse without end: there, use [`box_argument`](Self::box_argument), and do not rewrite
-    /// methods of `System.Runtime.*`, with which newer runtimes box.
+    /// Since .NET 5, methods of the core library implement casts, `unbox` and the storing of references in
+    /// arrays, and since .NET 10 the boxing of nullable values: those of
+    /// `System.Runtime.CompilerServices.CastHelpers`. If this code is inserted in a method that they call, it
+    /// recurses without end. So do not rewrite methods of `System.Runtime.*`, and in other methods of the core
+    /// library use [`box_argument`](Self::box_argument), which stores nothing in arrays.
     ///
     /// # Errors
     ///

@@ -3,56 +3,65 @@
 use std::sync::Arc;
 
 use super::error::Refused;
-use super::scope::Scope;
+use super::module_metadata::ModuleMetadata;
+use super::names::IlNames;
 use super::subject::Subject;
 use crate::error::{Error, Result};
-use crate::metadata::{Metadata, MetadataImport2};
+use crate::metadata::Metadata;
 use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::metadata::{Cache, MetadataResolver};
 use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::token::{Token, TypeDef};
-use clr_profiler_il::verify::MethodContext;
+use clr_profiler_il::verify::{MethodContext, VerifyBuffers};
 
 /// The maximum number of violations in an error.
 const LISTED: usize = 3;
 
-/// Verifies the bytes of a body, as the JIT will read them, against the metadata of its module.
+/// Verifies the bytes of an edited body, as the JIT will read them, against the metadata of its module.
 ///
 /// A rule that the body breaks already (`before`; empty for a new method) is not checked: the program runs
-/// with it. `body` is reused memory for decoding.
-pub(super) fn check(
-    bytes: &[u8],
-    before: &[u8],
+/// with it. `body` and `buffers` are reused memory.
+pub(super) fn check<'n>(
+    edited: &MethodBody,
+    (bytes, before): (&[u8], &[u8]),
     subject: &Subject<'_>,
-    resolver: &MetadataResolver<'_, Scope<'_>>,
+    resolver: &MetadataResolver<'_, ModuleMetadata<'_>>,
     known: &Cache<TypeDef, Arc<[u32]>>,
-    body: &mut MethodBody,
+    (body, buffers): (&mut MethodBody, &mut VerifyBuffers),
+    names: impl FnOnce() -> IlNames<'n>,
 ) -> Result<()> {
-    body.decode_into(bytes).map_err(Error::other)?;
-    let implementation = subject.props.implementation;
-    let mut signature = subject.signature.clone();
-    if let Some(effective) = subject.signature.effective_return_type(implementation) {
-        signature.return_type = effective.clone();
-    }
+    let declared = &subject.signature;
+    let changed;
+    let signature = match declared.effective_return_type(subject.props.implementation) {
+        Some(effective) if !std::ptr::eq(effective, &declared.return_type) => {
+            let mut signature = declared.clone();
+            signature.return_type = effective.clone();
+            changed = signature;
+            &changed
+        }
+        _ => declared,
+    };
     let references = references(subject, known);
     let context = MethodContext {
-        signature: &signature,
+        signature,
         this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
         references: &references,
     };
-    let violations = body.verify_changes(before, &context, resolver);
+    let violations = edited
+        .verify_encoded_with(bytes, before, (&mut *body, buffers), &context, resolver)
+        .map_err(Error::other)?;
     if violations.is_empty() {
         return Ok(());
     }
-    let first: Vec<_> = violations.iter().take(LISTED).collect();
+    let names = names();
+    let first = violations.iter().take(LISTED);
+    let first: Vec<_> = first
+        .map(|violation| violation.named(body, &names).to_string())
+        .collect();
     Err(Error::other(Refused {
-        problem: first
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("; "),
-        listing: body.to_string(),
+        problem: first.join("; "),
+        listing: body.named(&names).to_string(),
     }))
 }
 
@@ -71,13 +80,12 @@ fn references(subject: &Subject<'_>, known: &Cache<TypeDef, Arc<[u32]>>) -> Vec<
 }
 
 /// The numbers of the type parameters of a type or method that are constrained to reference types.
-fn constrained(metadata: &Metadata<'_>, owner: Token) -> impl Iterator<Item = u32> {
-    let parameters = metadata.generic_params(owner).filter_map(Result::ok);
-    parameters.filter_map(move |parameter| {
-        let props = metadata.generic_param_props(parameter).ok()?;
-        let is_reference = props
+fn constrained(metadata: &Metadata<'_>, owner: Token) -> impl Iterator<Item = u32> + use<> {
+    let parameters = metadata.all_generic_params(owner).unwrap_or_default();
+    parameters.into_iter().filter_map(|parameter| {
+        let is_reference = parameter
             .attributes
             .contains(GenericParamAttributes::REFERENCE_TYPE_CONSTRAINT);
-        is_reference.then_some(props.number)
+        is_reference.then_some(parameter.number)
     })
 }

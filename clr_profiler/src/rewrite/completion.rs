@@ -71,7 +71,7 @@ impl CompletionContext for RewriteContext<'_> {
     }
 
     fn is_core_library(&self) -> bool {
-        self.scope.is_core_library()
+        self.module_metadata.is_core_library()
     }
 
     fn type_def_name(&self, class: TypeDef) -> Result<String> {

@@ -132,7 +132,7 @@ impl fmt::Debug for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Lets `?` convert the errors of the parts of a rewrite, also in the code that edits.
+/// Lets `?` convert the errors of the IL crate and [`RewriteError`] to [`Error`], also in the closure that edits.
 macro_rules! refusals {
     ($($refusal:ty),*) => {$(
         impl From<$refusal> for Error {

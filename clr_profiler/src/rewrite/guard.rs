@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 
 /// Keeps inserted code from running within itself, on each thread.
 ///
-/// Inserted code calls other methods: a helper's `Logger.Enter`, `Console.WriteLine`. If such a call reaches
-/// a method that is instrumented too, directly or not, the inserted code would run again and call again,
-/// without end. Under a guard it does not: while a thread is in guarded code, it skips all code under the
-/// same guard, and the methods run only their original code. [`RewriteContext::guarded`] makes such code.
+/// Inserted code calls other methods, such as a helper's `Logger.Enter` or `Console.WriteLine`. If one of them
+/// is instrumented, or calls an instrumented method, the inserted code runs again within itself, and recurses
+/// without end. A guard prevents this: while a thread is in guarded code, it skips all other code of the same
+/// guard, and the methods run only their original code. [`RewriteContext::guarded`] makes guarded code.
 ///
 /// # Which constructor
 ///
@@ -29,10 +29,10 @@ use crate::error::{Error, Result};
 ///
 /// Use [`new`](Self::new) unless you need the field.
 #[derive(Clone, Debug)]
-pub struct ReentrancyGuard(Way);
+pub struct ReentrancyGuard(Storage);
 
 #[derive(Clone, Debug)]
-enum Way {
+enum Storage {
     /// One of the thread's bytes in [`INSIDE`].
     Byte(u32),
     Field(FieldSymbol),
@@ -69,7 +69,7 @@ impl ReentrancyGuard {
         let number = number.map_err(|_| {
             Error::other("there are 64 guards already: make one in `initialize` and keep it")
         })?;
-        Ok(Self(Way::Byte(number)))
+        Ok(Self(Storage::Byte(number)))
     }
 
     /// A guard in a static `[ThreadStatic]` field of type `int`: 1 on threads that are in guarded code.
@@ -78,7 +78,7 @@ impl ReentrancyGuard {
     /// at once: this is not checked.
     #[must_use]
     pub fn in_field(field: FieldSymbol) -> Self {
-        Self(Way::Field(field))
+        Self(Storage::Field(field))
     }
 }
 
@@ -135,7 +135,7 @@ impl RewriteContext<'_> {
         let skip = all.label();
         let mut left = Fragment::new();
         match &guard.0 {
-            Way::Byte(number) => {
+            Storage::Byte(number) => {
                 let byte_of = NativeCall::raw(byte_of as extern "C" fn(u32) -> *mut u8);
                 let byte_of = self.quick(byte_of)?;
                 let byte = body.add_local(TypeSig::NativeInt)?;
@@ -144,7 +144,7 @@ impl RewriteContext<'_> {
                 all.ldloc(byte).ldc_i4(1).stind_i1();
                 left.ldloc(byte).ldc_i4(0).stind_i1();
             }
-            Way::Field(field) => {
+            Storage::Field(field) => {
                 all.ldsfld(field).brtrue(skip).ldc_i4(1).stsfld(field);
                 left.ldc_i4(0).stsfld(field);
             }

@@ -1,7 +1,7 @@
 //! [`ModuleNames`]: how a module refers to the types and members of symbols.
 
 use super::lookup::{Lookup, NotFound, outermost};
-use super::scope::{CORE_LIBRARY, Scope};
+use super::module_metadata::{CORE_LIBRARY, ModuleMetadata};
 use crate::error::{Error, OptionalExt, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{
@@ -13,14 +13,14 @@ use clr_profiler_il::metadata::{self, Emitter, ResolutionScope};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
 /// The names of the core library: it is the same under each.
-const CORE_LIBRARIES: [&str; 4] = [
+pub(super) const CORE_LIBRARIES: [&str; 4] = [
     "System.Runtime",
     "netstandard",
     "mscorlib",
     "System.Private.CoreLib",
 ];
 /// The name that stands for any of them.
-const ALIAS: &str = "corelib";
+pub(super) const ALIAS: &str = "corelib";
 
 /// The tokens of the symbols that were resolved in one module.
 #[derive(Default)]
@@ -33,12 +33,24 @@ pub(super) struct Tokens {
 pub(super) type Importer<'a, 'info> = metadata::Importer<'a, ModuleNames<'a, 'info>>;
 
 impl Tokens {
+    pub(super) fn held_bytes(&self) -> usize {
+        let assemblies = self.assemblies.iter().flat_map(|all| &all.references);
+        let names = assemblies.map(|(name, token)| name.len() + size_of_val(&(name, token)));
+        names.sum::<usize>() + self.given.held_bytes()
+    }
+
     pub(super) fn importer<'a, 'info>(
         &'a mut self,
-        scope: &'a Scope<'info>,
+        module_metadata: &'a ModuleMetadata<'info>,
     ) -> Importer<'a, 'info> {
         let assemblies = &mut self.assemblies;
-        Importer::new(ModuleNames { scope, assemblies }, &mut self.given)
+        Importer::new(
+            ModuleNames {
+                module_metadata,
+                assemblies,
+            },
+            &mut self.given,
+        )
     }
 }
 
@@ -73,7 +85,7 @@ impl Assemblies {
 
 /// How a module refers to types and members; adds missing references.
 pub(super) struct ModuleNames<'a, 'info> {
-    scope: &'a Scope<'info>,
+    module_metadata: &'a ModuleMetadata<'info>,
     assemblies: &'a mut Option<Assemblies>,
 }
 
@@ -82,8 +94,8 @@ impl ModuleNames<'_, '_> {
         Ok(match &mut *self.assemblies {
             Some(known) => known,
             unknown => unknown.insert(Assemblies {
-                own: self.scope.own_assembly()?,
-                references: self.scope.assembly_refs()?,
+                own: self.module_metadata.own_assembly()?,
+                references: self.module_metadata.assembly_refs()?,
             }),
         })
     }
@@ -103,8 +115,8 @@ impl ModuleNames<'_, '_> {
     /// A facade forwards only types that are older than itself: references to newer ones name the assembly
     /// that defines them.
     fn core_scope(&mut self, assembly: &str, path: &str) -> Result<ResolutionScope> {
-        let metadata = self.scope.metadata();
-        let lookup = Lookup::of(self.scope.info());
+        let metadata = self.module_metadata.metadata();
+        let lookup = Lookup::of(self.module_metadata.info());
         let assemblies = self.assemblies()?;
         let all = CORE_LIBRARIES.into_iter();
         let mut references: Vec<(&str, Token)> = all
@@ -147,7 +159,7 @@ impl ModuleNames<'_, '_> {
     /// A reference by the name alone, which any version satisfies.
     fn new_reference(&mut self, assembly: &str) -> Result<ResolutionScope> {
         let token = self
-            .scope
+            .module_metadata
             .writer()?
             .define_assembly_ref(&AssemblyRefProps {
                 name: assembly.to_owned(),
@@ -161,7 +173,7 @@ impl ModuleNames<'_, '_> {
 
     /// Lets the module refer to an assembly by its full identity.
     pub(super) fn refer_to(&mut self, assembly: &AssemblyProps) -> Result<()> {
-        let (info, module) = (self.scope.info(), self.scope.module());
+        let (info, module) = (self.module_metadata.info(), self.module_metadata.module());
         let name = &assembly.name;
         let assemblies = self.assemblies()?;
         if assemblies.is_own(name) {
@@ -201,7 +213,7 @@ impl ModuleNames<'_, '_> {
 
     /// Refuses a type that is known to be missing.
     fn expect_type(&mut self, assembly: Token, path: &str) -> Result<()> {
-        let lookup = Lookup::of(self.scope.info());
+        let lookup = Lookup::of(self.module_metadata.info());
         let references = &self.assemblies()?.references;
         let Some((name, _)) = references.iter().find(|(_, token)| *token == assembly) else {
             return Ok(());
@@ -241,7 +253,7 @@ impl Emitter for ModuleNames<'_, '_> {
         }
         assemblies.may_refer_to(assembly)?;
         // The core library always exists.
-        if !is_core && !Lookup::of(self.scope.info()).is_loaded(assembly) {
+        if !is_core && !Lookup::of(self.module_metadata.info()).is_loaded(assembly) {
             return Err(Error::other(format!(
                 "no assembly {assembly} is loaded, and the module does not refer to one: where the \
                  runtime will find it, RewriteContext::assume_loadable says so"
@@ -251,45 +263,52 @@ impl Emitter for ModuleNames<'_, '_> {
     }
 
     fn type_def(&self, name: &str, outer: Option<TypeDef>) -> Result<Option<TypeDef>> {
-        found(self.scope.metadata().find_type_def_by_name(name, outer))
+        found(
+            self.module_metadata
+                .metadata()
+                .find_type_def_by_name(name, outer),
+        )
     }
 
     fn type_ref(&mut self, scope: Token, name: &str, whole: (Token, &str)) -> Result<TypeToken> {
-        if let Some(token) = found(self.scope.metadata().find_type_ref(scope, name))? {
+        if let Some(token) = found(self.module_metadata.metadata().find_type_ref(scope, name))? {
             return Ok(token.into());
         }
         self.expect_type(whole.0, whole.1)?;
-        let writer = self.scope.writer()?;
+        let writer = self.module_metadata.writer()?;
         Ok(writer.define_type_ref_by_name(scope, name)?.into())
     }
 
     fn member_def(&self, class: TypeDef, name: &str, signature: &[u8]) -> Result<Option<Token>> {
-        let metadata = self.scope.metadata();
+        let metadata = self.module_metadata.metadata();
         found(metadata.find_member(Some(class), name, Encoded(signature)))
     }
 
     fn member_ref(&mut self, owner: TypeToken, name: &str, signature: &[u8]) -> Result<Token> {
         let parent = owner.token();
-        let metadata = self.scope.metadata();
+        let metadata = self.module_metadata.metadata();
         if let Some(token) = found(metadata.find_member_ref(parent, name, Encoded(signature)))? {
             return Ok(token.into());
         }
-        let (module, lookup) = (self.scope.module(), Lookup::of(self.scope.info()));
+        let (module, lookup) = (
+            self.module_metadata.module(),
+            Lookup::of(self.module_metadata.info()),
+        );
         if let Some(problem) = lookup.missing_member(module, owner, name, signature) {
             return Err(Error::other(problem));
         }
-        let writer = self.scope.writer()?;
+        let writer = self.module_metadata.writer()?;
         let member = writer.define_member_ref(parent, name, Encoded(signature))?;
         Ok(member.into())
     }
 
     fn type_spec(&mut self, signature: &[u8]) -> Result<TypeToken> {
-        let writer = self.scope.writer()?;
+        let writer = self.module_metadata.writer()?;
         Ok(writer.token_from_type_spec(Encoded(signature))?.into())
     }
 
     fn method_spec(&mut self, method: Token, arguments: &[u8]) -> Result<Token> {
-        let writer = self.scope.writer()?;
+        let writer = self.module_metadata.writer()?;
         Ok(writer
             .define_method_spec(method, Encoded(arguments))?
             .into())
@@ -297,13 +316,17 @@ impl Emitter for ModuleNames<'_, '_> {
 
     fn stand_alone_sig(&mut self, signature: &[u8]) -> Result<Token> {
         Ok(self
-            .scope
+            .module_metadata
             .writer()?
             .token_from_sig(Encoded(signature))?
             .into())
     }
 
     fn user_string(&mut self, text: &str) -> Result<Token> {
-        Ok(self.scope.writer()?.define_user_string(text)?.into())
+        Ok(self
+            .module_metadata
+            .writer()?
+            .define_user_string(text)?
+            .into())
     }
 }

@@ -28,29 +28,29 @@ const LISTED: usize = 5;
 /// The modules of the loaded assemblies, by their names in lower case. `None` if several assemblies have the
 /// same name.
 #[derive(Default)]
-pub(super) struct LoadedModules(RwLock<Known>);
+pub(super) struct LoadedModules(RwLock<ModulesByName>);
 
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ModulesByName {
     modules: HashMap<String, Option<ModuleId>>,
     /// The number of modules that have been unloaded.
     unloads: u64,
 }
 
-impl Known {
+impl ModulesByName {
     /// The module of an assembly, if its name is unique.
-    fn module(&self, assembly: &str) -> Answer<ModuleId> {
+    fn module(&self, assembly: &str) -> SearchResult<ModuleId> {
         let module = self.modules.get(&assembly.to_lowercase());
         module.copied().flatten().ok_or(NotFound::Unknown)
     }
 }
 
 impl LoadedModules {
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
+    fn read(&self) -> RwLockReadGuard<'_, ModulesByName> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+    fn write(&self) -> RwLockWriteGuard<'_, ModulesByName> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,7 +87,7 @@ impl LoadedModules {
     }
 }
 
-fn assembly_name(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
+pub(super) fn assembly_name(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
     let module = info.module_info(module)?;
     let missing = || Error::other("the module belongs to no assembly yet");
     let assembly = module.assembly.ok_or_else(missing)?;
@@ -95,7 +95,7 @@ fn assembly_name(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
 }
 
 /// The result of a search.
-pub(super) type Answer<T> = std::result::Result<T, NotFound>;
+pub(super) type SearchResult<T> = std::result::Result<T, NotFound>;
 
 /// Why a search has found nothing.
 pub(super) enum NotFound {
@@ -136,7 +136,7 @@ impl TypeDefinition<'_> {
     }
 
     /// The base type, in terms of the type's module.
-    pub(super) fn base(&self) -> Answer<Option<TypeToken>> {
+    pub(super) fn base(&self) -> SearchResult<Option<TypeToken>> {
         let base = self.metadata.type_def_props(self.class)?.extends;
         match TypeToken::try_from(base) {
             _ if base.is_nil() => Ok(None),
@@ -156,14 +156,14 @@ impl<'a> Lookup<'a> {
     }
 
     /// Whether an assembly has a type with this name, or forwards it to an assembly that has.
-    pub(super) fn find_type(self, assembly: &str, path: &str) -> Answer<()> {
+    pub(super) fn find_type(self, assembly: &str, path: &str) -> SearchResult<()> {
         self.search(|known| self.type_named(known, assembly, path).map(|_| ()))
     }
 
     /// Whether an assembly of this name is loaded.
     pub(super) fn is_loaded(self, assembly: &str) -> bool {
         let name = assembly.to_lowercase();
-        let search = |known: &Known| match known.modules.contains_key(&name) {
+        let search = |known: &ModulesByName| match known.modules.contains_key(&name) {
             true => Ok(()),
             false => Err(NotFound::Unknown),
         };
@@ -225,7 +225,10 @@ impl<'a> Lookup<'a> {
     }
 
     /// Searches the known modules; if nothing is found, searches again with the modules that are loaded now.
-    pub(super) fn search<T>(self, search: impl Fn(&Known) -> Answer<T>) -> Answer<T> {
+    pub(super) fn search<T>(
+        self,
+        search: impl Fn(&ModulesByName) -> SearchResult<T>,
+    ) -> SearchResult<T> {
         let found = search(&self.loaded.read());
         if found.is_ok() {
             return found;
@@ -237,7 +240,12 @@ impl<'a> Lookup<'a> {
     }
 
     /// The type in an assembly, or the type to which the assembly forwards the name.
-    fn type_named(self, known: &Known, assembly: &str, path: &str) -> Answer<TypeDefinition<'a>> {
+    fn type_named(
+        self,
+        known: &ModulesByName,
+        assembly: &str,
+        path: &str,
+    ) -> SearchResult<TypeDefinition<'a>> {
         let mut home = assembly.to_owned();
         for _ in 0..DEPTH_LIMIT {
             let module = known.module(&home)?;
@@ -263,11 +271,11 @@ impl<'a> Lookup<'a> {
     /// The definition of a type that a module names; of an instance, the generic type.
     pub(super) fn definition_of(
         self,
-        known: &Known,
+        known: &ModulesByName,
         module: ModuleId,
         metadata: Metadata<'a>,
         name: TypeToken,
-    ) -> Answer<TypeDefinition<'a>> {
+    ) -> SearchResult<TypeDefinition<'a>> {
         match name {
             TypeToken::Def(class) => Ok(TypeDefinition {
                 module,
@@ -294,11 +302,11 @@ impl<'a> Lookup<'a> {
     /// A member that a type has or inherits, with the type that declares it.
     pub(super) fn member_named(
         self,
-        known: &Known,
+        known: &ModulesByName,
         definition: TypeDefinition<'a>,
         name: &str,
         wanted: &str,
-    ) -> Answer<(TypeDefinition<'a>, MemberProps)> {
+    ) -> SearchResult<(TypeDefinition<'a>, MemberProps)> {
         let class = definition.name();
         let mut others = Vec::new();
         let mut next = definition;
@@ -327,10 +335,10 @@ impl<'a> Lookup<'a> {
     /// The type that another type names; unknown if it is missing.
     pub(super) fn known_type(
         self,
-        known: &Known,
+        known: &ModulesByName,
         from: TypeDefinition<'a>,
         name: TypeToken,
-    ) -> Answer<TypeDefinition<'a>> {
+    ) -> SearchResult<TypeDefinition<'a>> {
         let found = self.definition_of(known, from.module, from.metadata, name);
         found.map_err(|_| NotFound::Unknown)
     }
@@ -342,7 +350,7 @@ pub(super) fn outermost(path: &str) -> &str {
 }
 
 /// The assembly to which a module forwards a type, if it does; nested types follow the outermost one.
-fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<Option<String>> {
+fn forwarded(metadata: &Metadata<'_>, path: &str) -> SearchResult<Option<String>> {
     let exported = metadata.find_exported_type_by_name(outermost(path), None);
     let Some(exported) = exported.optional()? else {
         return Ok(None);
@@ -357,7 +365,7 @@ fn forwarded(metadata: &Metadata<'_>, path: &str) -> Answer<Option<String>> {
 fn assembly_and_path(
     metadata: &Metadata<'_>,
     class: TypeRef,
-) -> Answer<(AssemblyRefProps, String)> {
+) -> SearchResult<(AssemblyRefProps, String)> {
     let mut path = String::new();
     let mut next = class;
     for _ in 0..DEPTH_LIMIT {
@@ -398,7 +406,7 @@ pub(super) fn signature_text(metadata: &Metadata<'_>, blob: &[u8]) -> Option<Str
 }
 
 /// Names without the assemblies, because the same type can have several.
-struct Names<'a>(&'a Metadata<'a>);
+pub(super) struct Names<'a>(pub(super) &'a Metadata<'a>);
 
 impl TypeNames for Names<'_> {
     fn type_name(&self, token: TypeToken, out: &mut dyn Write) -> fmt::Result {

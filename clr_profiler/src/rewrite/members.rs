@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::context::own_instance;
 use super::import::Importer;
-use super::scope::Scope;
+use super::module_metadata::ModuleMetadata;
 use super::store::{Module, store};
 use super::subject::Subject;
 use super::{Memory, RewriteContext, edited};
@@ -43,7 +43,7 @@ pub enum NativeLibrary<'a> {
 pub struct TypeBuilder<'info> {
     info: &'info ProfilerInfo,
     module: ModuleId,
-    remembered: Arc<Module>,
+    cached: Arc<Module>,
     writer: MetadataWriter<'info>,
     class: TypeDef,
     is_new: bool,
@@ -95,8 +95,8 @@ impl ProfilerInfo {
         kind: NewType,
         build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
     ) -> Result<R> {
-        let remembered = remembered(self, module, "ProfilerInfo::define_type")?;
-        let base = import(self, module, &remembered, |importer| {
+        let cached = module_cache(self, module, "ProfilerInfo::define_type")?;
+        let base = import(self, module, &cached, |importer| {
             if importer.emitter().has_type(name)? {
                 return Err(Error::other(format!("the module has a type {name}")));
             }
@@ -107,7 +107,7 @@ impl ProfilerInfo {
         let builder = TypeBuilder {
             info: self,
             module,
-            remembered,
+            cached,
             writer,
             class,
             is_new: true,
@@ -132,23 +132,23 @@ impl ProfilerInfo {
         class: TypeDef,
         build: impl FnOnce(&mut TypeBuilder<'_>) -> Result<R>,
     ) -> Result<R> {
-        let remembered = remembered(self, module, "ProfilerInfo::extend_type")?;
+        let cached = module_cache(self, module, "ProfilerInfo::extend_type")?;
         let writer = self.module_metadata_for_writing(module)?;
         let props = writer.type_def_props(class)?;
         let is_nested = writer.nested_class_props(class)?.is_some();
-        let scope = Scope::open(self, module)?;
-        let resolver = MetadataResolver::new(&scope, &remembered.resolutions);
+        let module_metadata = ModuleMetadata::open(self, module)?;
+        let resolver = MetadataResolver::new(&module_metadata, &cached.resolutions);
         let own = own_instance(&resolver, &writer, class)?;
         let symbol = match own {
             TypeSig::Class(_) | TypeSig::ValueType(_) if !is_nested => TypeSymbol::new(&props.name),
             // The type by its token, with its own parameters if it is generic.
             own => TypeSymbol::new(&own.text(&TokenNames).to_string()),
         };
-        drop(scope);
+        drop(module_metadata);
         let builder = TypeBuilder {
             info: self,
             module,
-            remembered,
+            cached,
             writer,
             class,
             is_new: false,
@@ -160,7 +160,7 @@ impl ProfilerInfo {
 
 /// The data of a module. A module that the program builds at run time is refused: the runtime takes its types
 /// from the program alone, and the program and the profiler would change its metadata at once.
-fn remembered(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Result<Arc<Module>> {
+fn module_cache(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Result<Arc<Module>> {
     let (_, flags) = info.module_info2(module)?;
     if flags.contains(ModuleFlags::DYNAMIC) {
         return Err(Error::rule_with_code(
@@ -175,12 +175,12 @@ fn remembered(info: &ProfilerInfo, module: ModuleId, call: &'static str) -> Resu
 fn import<R>(
     info: &ProfilerInfo,
     module: ModuleId,
-    remembered: &Module,
+    cached: &Module,
     import: impl FnOnce(&mut Importer<'_, '_>) -> Result<R>,
 ) -> Result<R> {
-    let scope = Scope::open(info, module)?;
-    let mut tokens = lock(&remembered.tokens);
-    import(&mut tokens.importer(&scope))
+    let module_metadata = ModuleMetadata::open(info, module)?;
+    let mut tokens = lock(&cached.tokens);
+    import(&mut tokens.importer(&module_metadata))
 }
 
 /// A new method without a body. Until it has one, it does no harm: the runtime takes it for an internal call,
@@ -283,7 +283,7 @@ impl TypeBuilder<'_> {
         let method = new.method;
         let mut memory = Memory::default();
         let made = Subject::new(self.info, self.module, method)
-            .and_then(|subject| edited(&subject, &self.remembered, &mut memory, &[], edit));
+            .and_then(|subject| edited(&subject, &self.cached, &mut memory, &[], edit));
         let (bytes, outcome) = match made {
             Ok(new) => (new.bytes, Ok(symbol)),
             Err(error) => (
@@ -292,7 +292,7 @@ impl TypeBuilder<'_> {
             ),
         };
         new.finish(self.info, self.module, &bytes)?;
-        let slot = self.remembered.method(method);
+        let slot = self.cached.method(method);
         slot.reserve(NotInstrumentable::Added);
         outcome
     }
@@ -361,7 +361,7 @@ impl TypeBuilder<'_> {
     }
 
     fn import<R>(&self, read: impl FnOnce(&mut Importer<'_, '_>) -> Result<R>) -> Result<R> {
-        import(self.info, self.module, &self.remembered, read)
+        import(self.info, self.module, &self.cached, read)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Rewriting the IL of methods, and the functions and assemblies that rewritten IL calls.
 //!
-//! [`Method::rewrite`] edits a method before it is compiled, and has an example; [`FunctionControl::rewrite`]
-//! does so for a method that is compiled again. The steps: the original IL is decoded, a closure of the
-//! profiler edits it as [`il`](crate::il) describes, its symbols become tokens of the module, the bytes are
+//! [`Method::rewrite`](crate::Method::rewrite) edits a method before it is compiled, and has an example;
+//! [`FunctionControl::rewrite`](crate::events::FunctionControl::rewrite) does so for a method that is compiled again. The
+//! steps: the original IL is decoded, a closure of the profiler edits it as [`il`](crate::il) describes, its symbols become tokens of the module, the bytes are
 //! verified, and the runtime gets them. If a step fails, the method keeps its IL. Rewritten IL calls
 //! functions of the profiler by [`NativeCall`] and managed code of the profiler by [`HelperAssembly`]; a
 //! [`ReentrancyGuard`] keeps it from calling itself.
@@ -13,13 +13,18 @@ mod calli;
 mod check;
 mod completion;
 mod context;
+mod declared;
 mod error;
 mod guard;
 mod helper;
 mod import;
+mod layout;
 mod lookup;
 mod members;
-mod scope;
+mod method;
+mod module_metadata;
+mod names;
+mod offsets;
 mod store;
 mod subject;
 
@@ -29,36 +34,39 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::function_control::FunctionControl;
-use crate::info::method::Method;
-use crate::info::{CorProfilerInfo, CorProfilerInfo7, IlMapEntry};
-use crate::profiler::{has_components, name_of};
-use crate::runtime::{ProfilerInfo, lock, owner};
+use crate::info::{CorProfilerInfo7, IlMapEntry, refuse_hot_reload};
+use crate::profiler::has_components;
+use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_il::body::{BodyError, EncodeBuffers, EncodeError, MethodBody};
-use clr_profiler_il::edit::{NotInstrumentable, OffsetMapping, OffsetPair};
+use clr_profiler_il::edit::{OffsetMapping, OffsetPair};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::metadata::MetadataResolver;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_il::usage::Usage;
+use clr_profiler_il::verify::VerifyBuffers;
 
 pub use calli::{NativeCall, NativeFunction, NativeFunctionPointer, NativeReturn, NativeValue};
 pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, NotBoxable, TypedArguments};
 pub use clr_profiler_il::completion::{Completion, TaskResult, Unobservable};
 pub use clr_profiler_il::declaration::{NewField, NewType};
 pub use context::RewriteContext;
+pub(crate) use declared::{missing_methods, mistake};
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
 pub use helper::{HelperAssembly, HelperLoader};
+pub(crate) use layout::{Leaf, Primitive, ValueLayout};
 pub use members::{NativeLibrary, TypeBuilder};
-pub(crate) use store::Unloads;
+pub use names::IlNames;
+pub(crate) use store::{Unloads, add_editor, held_bytes};
 
-use scope::Scope;
-use store::{Body, Module, Turn, store};
+use module_metadata::ModuleMetadata;
+use store::{Body, Module};
 use subject::{Subject, unnamed};
 
 /// A method body before and after a rewrite by the profiler or one of its components.
 ///
-/// To read the IL as text, print [`before`](Self::before) and [`after`](Self::after).
+/// To read the IL as text, print [`before`](Self::before) and [`after`](Self::after); with
+/// [`Method::il_names`](crate::Method::il_names) the text has names instead of tokens.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Rewritten {
     before: Arc<[u8]>,
@@ -121,160 +129,6 @@ impl fmt::Debug for Rewritten {
     }
 }
 
-impl Method<'_> {
-    /// Edits the body of the method before it is compiled.
-    ///
-    /// For [`jit_compilation_started`](crate::Profiler::jit_compilation_started). The closure gets the body
-    /// from the module, and its result is verified before the runtime gets it; an unchanged body is not set.
-    /// All instances of a generic method and all tiers of compilation share one body, so the closure runs
-    /// once for a method: later calls return the result of the first, also if it is an error, and threads
-    /// that call meanwhile wait for it. The result must depend on the method alone.
-    ///
-    /// The profiler and its [components](crate::Component) can all edit a method: each once, in the order in
-    /// which they receive callbacks, and each gets the result of the one before.
-    ///
-    /// When a module is unloaded, the results for its methods are dropped. A method that is inlined into
-    /// another one is inlined with the body that it has at that time: refuse it in
-    /// [`jit_inlining`](crate::Profiler::jit_inlining) where that matters. To change a method again, or one
-    /// that was compiled already, use [`FunctionControl::rewrite`].
-    ///
-    /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: in `jit_compilation_started` of the method,
-    /// or before; not during a GC. Afterwards the profiler cannot be detached.
-    ///
-    /// # Errors
-    ///
-    /// A [`RewriteError`] that names the method and says that it has no IL, which rule the result breaks and
-    /// where, or which call of the runtime failed, or that contains the error of the closure.
-    ///
-    /// ```
-    /// # use clr_profiler::prelude::*;
-    /// use clr_profiler::il::fragment::Fragment;
-    /// use clr_profiler::il::symbol::MethodSymbol;
-    ///
-    /// # fn jit(info: &ProfilerInfo, function: FunctionId) -> Result<()> {
-    /// let write = MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (string)");
-    /// info.method(function)?.rewrite(|body, cx| {
-    ///     let text = format!("enter {}", cx.full_name());
-    ///     body.prologue(Fragment::new().ldstr(&text).call(&write))?;
-    ///     Ok(())
-    /// })?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[doc(alias = "SetILFunctionBody")]
-    pub fn rewrite(
-        &self,
-        edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
-    ) -> Result<Rewritten> {
-        let (info, module, method) = (self.info(), self.module(), self.token());
-        let remembered = store(info).module(module);
-        let slot = remembered.method(method);
-        let owner = owner();
-        let refuse =
-            |problem: String| Err(RewriteError::new(unnamed(module, method), problem).into());
-        let working = match slot.turn(owner, !at_work(), (module, method)) {
-            Turn::Work(working) => working,
-            Turn::Done(outcome) => {
-                let after = outcome?.bytes;
-                let before = slot.body_for(owner, || Ok(after.to_vec()))?.bytes;
-                return Ok(Rewritten {
-                    before,
-                    after,
-                    first: false,
-                });
-            }
-            Turn::Busy => {
-                return refuse(
-                    "it is being rewritten, and this thread is rewriting as well: the code that \
-                     edits must not lead to another rewrite"
-                        .to_owned(),
-                );
-            }
-            Turn::Late(later) => {
-                return refuse(format!(
-                    "{} comes before {}, which has edited it already: edit methods in \
-                     `jit_compilation_started`, which all receive in their order",
-                    name_of(info, owner),
-                    name_of(info, later)
-                ));
-            }
-        };
-        let set = |new: &NewBody, is_changed: bool| {
-            if is_changed {
-                info.set_il_function_body(module, method, &new.bytes)?;
-                if let Some(map) = new.entries() {
-                    // An error is ignored: the map serves debuggers, and the body counts.
-                    let _ = info.set_il_instrumented_code_map(self.function(), true, &map);
-                }
-            }
-            Ok(())
-        };
-        let begin = |subject: &Subject<'_>| slot.body_for(owner, || subject.current_body());
-        let outcome = work(info, module, method, &remembered, begin, edit, set);
-        let (rewritten, made) = match outcome {
-            Ok((rewritten, body)) => (Ok(rewritten), Ok(body)),
-            Err(error) => (Err(error.clone().into()), Err(error)),
-        };
-        working.finish(made);
-        rewritten
-    }
-}
-
-impl FunctionControl<'_> {
-    /// Edits the body that a method gets by ReJIT.
-    ///
-    /// For [`get_rejit_parameters`](crate::Profiler::get_rejit_parameters), which names module and method.
-    /// The closure gets the body from the module, without the edits that [`Method::rewrite`] of the same
-    /// profiler or [component](crate::Component) or an earlier ReJIT has made; the edits of the others stay.
-    /// It runs each time, because requests of ReJIT can differ. Otherwise it works like [`Method::rewrite`].
-    ///
-    /// Calls `ICorProfilerFunctionControl::SetILFunctionBody`.
-    ///
-    /// # Errors
-    ///
-    /// A [`RewriteError`] that names the method, as of [`Method::rewrite`]. The ReJIT then compiles the
-    /// method with the IL that it has. Runtime-async methods are refused: .NET 10 reports that they were
-    /// compiled, and calls their original code.
-    #[doc(alias = "SetILFunctionBody")]
-    pub fn rewrite(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        method: MethodDef,
-        edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
-    ) -> Result<Rewritten> {
-        let remembered = store(info).module(module);
-        let slot = remembered.method(method);
-        // Set also if it is the original IL: it may replace rewritten IL.
-        let set = |new: &NewBody, _is_changed: bool| {
-            self.set_il_function_body(&new.bytes)?;
-            if let Some(map) = new.entries() {
-                self.set_il_instrumented_code_map(&map)?;
-            }
-            Ok(())
-        };
-        let edit = |body: &mut MethodBody, cx: &mut RewriteContext<'_>| {
-            if cx.shape()?.is_runtime_async() {
-                return Err(NotInstrumentable::RuntimeAsyncRejit.into());
-            }
-            edit(body, cx)
-        };
-        let owner = owner();
-        let begin = |subject: &Subject<'_>| {
-            let body = slot.body_for_rejit(owner, || subject.current_body())?;
-            body.map_err(|other| {
-                Error::other(format!(
-                    "{} has edited it when it was compiled, and {} after that: order the one that \
-                     edits it by ReJIT last",
-                    name_of(info, owner),
-                    name_of(info, other)
-                ))
-            })
-        };
-        Ok(work(info, module, method, &remembered, begin, edit, set)?.0)
-    }
-}
-
 /// A body for the runtime.
 struct NewBody {
     bytes: Vec<u8>,
@@ -287,21 +141,39 @@ fn work(
     info: &ProfilerInfo,
     module: ModuleId,
     method: MethodDef,
-    remembered: &Module,
+    cached: &Module,
     begin: impl FnOnce(&Subject<'_>) -> Result<Body>,
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     set: impl FnOnce(&NewBody, bool) -> Result<()>,
 ) -> Result<(Rewritten, Body), RewriteError> {
-    let _mark = AtWork::mark();
+    let worked = work_uncounted(info, module, method, cached, begin, edit, set);
+    match &worked {
+        Ok((rewritten, _)) if !rewritten.is_changed() => {}
+        worked => info.costs().rewrote(worked.is_ok()),
+    }
+    worked
+}
+
+fn work_uncounted(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    method: MethodDef,
+    cached: &Module,
+    begin: impl FnOnce(&Subject<'_>) -> Result<Body>,
+    edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
+    set: impl FnOnce(&NewBody, bool) -> Result<()>,
+) -> Result<(Rewritten, Body), RewriteError> {
+    let _mark = DepthGuard::mark();
     let subject = Subject::new(info, module, method)
         .map_err(|error| RewriteError::from_error(unnamed(module, method), &error))?;
-    let worked = begin(&subject).and_then(|before| {
+    let editable = refuse_hot_reload(info, "SetILFunctionBody", module);
+    let worked = editable.and_then(|()| begin(&subject)).and_then(|before| {
         let mut memory = Memory::of_thread();
         memory
             .body
-            .decode_into(&before.bytes)
+            .decode_lazily_into(&before.bytes)
             .map_err(Error::other)?;
-        let mut new = edited(&subject, remembered, &mut memory, &before.bytes, edit)?;
+        let mut new = edited(&subject, cached, &mut memory, &before.bytes, edit)?;
         memory.keep(&new.bytes);
         let is_changed = *new.bytes != *before.bytes;
         new.map = match is_changed {
@@ -329,7 +201,7 @@ fn work(
 /// Edits the body in this memory, which was decoded from `before`; a body without code if `before` is empty.
 fn edited(
     subject: &Subject<'_>,
-    remembered: &Module,
+    cached: &Module,
     memory: &mut Memory,
     before: &[u8],
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
@@ -339,15 +211,19 @@ fn edited(
         body,
         buffers,
         checked,
+        verifying,
     } = memory;
-    let scope = Scope::open(info, module)?;
+    let module_metadata = ModuleMetadata::like(info, module, &subject.metadata)?;
     if body.locals_token().is_some() {
-        body.resolve_locals(&MetadataResolver::new(&scope, &remembered.resolutions))?;
+        body.resolve_locals(&MetadataResolver::new(
+            &module_metadata,
+            &cached.resolutions,
+        ))?;
     }
     let mut context = RewriteContext {
-        scope: &scope,
-        module: remembered,
-        resolver: MetadataResolver::new(&scope, &remembered.resolutions),
+        module_metadata: &module_metadata,
+        module: cached,
+        resolver: MetadataResolver::new(&module_metadata, &cached.resolutions),
         subject,
         map_offsets: true,
     };
@@ -355,31 +231,43 @@ fn edited(
     let is_mapped = context.map_offsets;
     let mut bytes = Vec::with_capacity(before.len() * 2);
     let used = {
-        let mut tokens = lock(&remembered.tokens);
-        let mut importer = tokens.importer(&scope);
+        let mut tokens = lock(&cached.tokens);
+        let mut importer = tokens.importer(&module_metadata);
         body.encode_with(buffers, &mut importer, &mut bytes)
             .map_err(|error| match error {
                 EncodeError::Tokens(error) => error,
                 other => Error::other(other.to_string()),
             })?;
         let used = Usage::of(body, &mut importer)?;
-        if scope.take_changed() && info.version() >= 7 {
+        if module_metadata.take_changed() && info.version() >= 7 {
             info.apply_metadata(module)?;
         }
         used
     };
-    let resolver = MetadataResolver::new(&scope, &remembered.resolutions);
+    let resolver = MetadataResolver::new(&module_metadata, &cached.resolutions);
+    // Only for an error, because both take long.
+    let names = || {
+        let map = body.instrumented_code_map();
+        IlNames::of_new(subject, module_metadata.metadata(), map)
+    };
     check::check(
-        &bytes,
-        before,
+        body,
+        (&bytes, before),
         subject,
         &resolver,
-        &remembered.references,
-        checked,
+        &cached.references,
+        (checked, verifying),
+        names,
     )?;
-    access::check(&used, subject, &scope, remembered, || checked.to_string())?;
+    access::check(&used, subject, &module_metadata, cached, || {
+        let new = MethodBody::decode(&bytes);
+        new.map_or_else(
+            |error| error.to_string(),
+            |new| new.named(&names()).to_string(),
+        )
+    })?;
     let map = match is_mapped && bytes != before {
-        true => body.instrumented_code_map(),
+        true => body.encoded_code_map(buffers),
         false => Vec::new(),
     };
     Ok(NewBody { bytes, map })
@@ -414,8 +302,9 @@ impl NewBody {
 struct Memory {
     body: MethodBody,
     buffers: EncodeBuffers,
-    /// The new body, decoded as the JIT reads it.
+    /// The new body, or its inserted code, decoded as the JIT reads it.
     checked: MethodBody,
+    verifying: VerifyBuffers,
 }
 
 impl Memory {
@@ -423,15 +312,15 @@ impl Memory {
     const LARGE: usize = 0x2000;
 
     /// The memory that this thread has kept; new memory for a nested rewrite.
-    fn of_thread() -> Self {
+    fn of_thread() -> Box<Self> {
         let kept = MEMORY.try_with(Cell::take);
-        *kept.ok().flatten().unwrap_or_default()
+        kept.ok().flatten().unwrap_or_default()
     }
 
-    fn keep(self, bytes: &[u8]) {
+    fn keep(self: Box<Self>, bytes: &[u8]) {
         if bytes.len() < Self::LARGE {
             // A thread that is about to end keeps nothing.
-            let _ = MEMORY.try_with(|kept| kept.set(Some(Box::new(self))));
+            let _ = MEMORY.try_with(|kept| kept.set(Some(self)));
         }
     }
 }
@@ -440,24 +329,24 @@ thread_local! {
     static MEMORY: Cell<Option<Box<Memory>>> = const { Cell::new(None) };
 
     /// How many rewrites this thread is in.
-    static AT_WORK: Cell<u32> = const { Cell::new(0) };
+    static REWRITE_DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-fn at_work() -> bool {
-    AT_WORK.get() > 0
+fn is_rewriting() -> bool {
+    REWRITE_DEPTH.get() > 0
 }
 
-struct AtWork;
+struct DepthGuard;
 
-impl AtWork {
+impl DepthGuard {
     fn mark() -> Self {
-        AT_WORK.set(AT_WORK.get().saturating_add(1));
+        REWRITE_DEPTH.set(REWRITE_DEPTH.get().saturating_add(1));
         Self
     }
 }
 
-impl Drop for AtWork {
+impl Drop for DepthGuard {
     fn drop(&mut self) {
-        AT_WORK.set(AT_WORK.get().saturating_sub(1));
+        REWRITE_DEPTH.set(REWRITE_DEPTH.get().saturating_sub(1));
     }
 }

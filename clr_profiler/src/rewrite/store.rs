@@ -16,24 +16,28 @@ use super::subject::unnamed;
 use crate::error::Result;
 use crate::events::CallbackSet;
 use crate::ids::ModuleId;
-use crate::profiler::Component;
-use crate::runtime::{Owner, ProfilerInfo, lock};
+use crate::profiler::{Component, thread_panicked};
+use crate::runtime::{Owner, ProfilerInfo, catch, lock, owned_by};
 use clr_profiler_il::edit::{NotInstrumentable, OffsetMapping};
 use clr_profiler_il::metadata::{Cache, ResolutionCache};
-use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
+use clr_profiler_il::token::{HashTokens, MethodDef, Token, TypeDef, TypeToken};
 
 /// All modules of one runtime.
 #[derive(Default)]
 pub(super) struct RewriteStore {
-    modules: Mutex<HashMap<ModuleId, Arc<Module>>>,
+    modules: Mutex<HashMap<ModuleId, Arc<Module>, HashTokens>>,
     /// The modules in which references are resolved.
     pub(super) loaded: LoadedModules,
+    editors: Mutex<Vec<(Owner, Arc<Editor>)>>,
 }
+
+/// Edits a method by a description, so that it need not wait for the callback of the method's compilation.
+pub(crate) type Editor = dyn Fn(ModuleId, MethodDef) + Send + Sync;
 
 /// One module, from its first rewrite to its unloading.
 #[derive(Default)]
 pub(super) struct Module {
-    methods: Mutex<HashMap<MethodDef, Arc<Slot>>>,
+    methods: Mutex<HashMap<MethodDef, Arc<Slot>, HashTokens>>,
     /// Its lock is the lock of the module's metadata.
     pub(super) tokens: Mutex<Tokens>,
     /// Whether values of these types are restricted to the stack.
@@ -97,9 +101,20 @@ fn latest<'a>(edits: impl DoubleEndedIterator<Item = &'a Edit>) -> Option<Body> 
 
 opaque! { RewriteStore { this => rewritten_modules: lock(&this.modules).len() } }
 
+/// Has this owner edit methods by a description.
+pub(crate) fn add_editor(info: &ProfilerInfo, owner: Owner, editor: Arc<Editor>) {
+    store(info).add_editor(owner, editor);
+}
+
 /// The data of a runtime.
 pub(super) fn store(info: &ProfilerInfo) -> &RewriteStore {
     info.extension()
+}
+
+/// The bytes of all bodies, and of the data of modules.
+pub(crate) fn held_bytes(info: &ProfilerInfo) -> usize {
+    let modules: Vec<Arc<Module>> = lock(&store(info).modules).values().cloned().collect();
+    modules.iter().map(|module| module.held_bytes()).sum()
 }
 
 /// Drops the data of unloaded modules, for a profiler that rewrites.
@@ -121,6 +136,24 @@ impl RewriteStore {
         lock(&self.modules).entry(module).or_default().clone()
     }
 
+    /// Adds an editor. A method that ReJIT compiles before its first call is passed to it.
+    pub(super) fn add_editor(&self, owner: Owner, editor: Arc<Editor>) {
+        let mut editors = lock(&self.editors);
+        editors.push((owner, editor));
+        editors.sort_by_key(|(owner, _)| *owner);
+    }
+
+    /// Has the editors of all owners but this one edit a method, in the order of callbacks.
+    pub(super) fn edit_before_rejit(&self, by: Owner, (module, method): (ModuleId, MethodDef)) {
+        let editors = lock(&self.editors).clone();
+        for (owner, edit) in editors.into_iter().filter(|(owner, _)| *owner != by) {
+            // Its panic is not one of the owner of the ReJIT.
+            if let Err(message) = catch(|| owned_by(owner, || edit(module, method))) {
+                thread_panicked(message);
+            }
+        }
+    }
+
     fn forget(&self, module: ModuleId) {
         let forgotten = lock(&self.modules).remove(&module);
         drop(forgotten);
@@ -129,15 +162,30 @@ impl RewriteStore {
 }
 
 impl Module {
+    fn held_bytes(&self) -> usize {
+        let methods: Vec<Arc<Slot>> = lock(&self.methods).values().cloned().collect();
+        let methods = methods.iter().map(|slot| slot.held_bytes());
+        // Held during calls of the runtime, which may wait for this thread.
+        let tokens = self.tokens.try_lock();
+        size_of::<Self>()
+            + methods.sum::<usize>()
+            + tokens.map_or(0, |tokens| tokens.held_bytes())
+            + self.resolutions.held_bytes()
+            + self.by_ref_like.held_bytes()
+            + self.access.held_bytes()
+            + self.made.held_bytes()
+            + self.references.held_bytes()
+    }
+
     pub(super) fn method(&self, method: MethodDef) -> Arc<Slot> {
         lock(&self.methods).entry(method).or_default().clone()
     }
 }
 
 /// The task of a thread that requests a rewrite.
-pub(super) enum Turn<'a> {
+pub(super) enum Task<'a> {
     /// To do the work, and to record the result in the guard.
-    Work(Working<'a>),
+    Work(PendingRewrite<'a>),
     /// Nothing: it was done before.
     Done(Outcome),
     /// Nothing: the work is being done, and this thread must not wait. Either it does the work itself,
@@ -148,13 +196,29 @@ pub(super) enum Turn<'a> {
 }
 
 impl Slot {
+    fn held_bytes(&self) -> usize {
+        let state = lock(&self.state);
+        let edits = state.edits.iter().map(|edit| match &edit.outcome {
+            Ok(body) => {
+                let map = match &body.offsets {
+                    OffsetMapping::Mapped(map) => size_of_val(&**map),
+                    _ => 0,
+                };
+                size_of::<Edit>() + body.bytes.len() + map
+            }
+            Err(error) => size_of::<Edit>() + error.to_string().len(),
+        });
+        let pristine = state.pristine.as_ref().map_or(0, |bytes| bytes.len());
+        size_of::<(MethodDef, Self)>() + pristine + edits.sum::<usize>()
+    }
+
     /// Keeps the method from being rewritten.
     pub(super) fn reserve(&self, reason: NotInstrumentable) {
         lock(&self.state).reserved = Some(reason);
     }
 
-    /// The body with which an edit of this owner begins when the method is compiled: the original body after
-    /// the edits of earlier owners.
+    /// The body with which an edit of this owner begins when the method is compiled: the original body with the
+    /// edits of the owners that precede it.
     pub(super) fn body_for(
         &self,
         owner: Owner,
@@ -166,9 +230,11 @@ impl Slot {
         Ok(latest(before).unwrap_or_else(|| Body::own(own)))
     }
 
-    /// The body with which an edit of this owner begins at a ReJIT: the original body after the edits of the
-    /// others. Instead, the last owner is returned if it has edited the result of this one: the two edits
-    /// cannot be separated.
+    /// The body with which an edit of this owner begins at a ReJIT: the original body with the edits of the
+    /// other owners.
+    ///
+    /// If another owner was the last to edit, and this one has edited before, the two edits cannot be separated:
+    /// then the inner error is the other owner.
     pub(super) fn body_for_rejit(
         &self,
         owner: Owner,
@@ -204,35 +270,58 @@ impl Slot {
         Ok(state.pristine.get_or_insert(read).clone())
     }
 
+    /// The body after all edits; `None` if none has succeeded.
+    pub(super) fn last_body(&self) -> Option<Body> {
+        latest(lock(&self.state).edits.iter())
+    }
+
+    /// Takes the last edit, if this owner has made it, so that it can make another one. If another thread works, it waits
+    /// where it may.
+    pub(super) fn take_edit(&self, owner: Owner, may_wait: bool) -> Option<Outcome> {
+        let me = thread::current().id();
+        let mut state = lock(&self.state);
+        while may_wait && state.worker.is_some_and(|worker| worker != me) {
+            state = self
+                .done
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        let is_last = state.edits.last().is_some_and(|last| last.owner == owner);
+        match is_last && state.worker.is_none() {
+            true => state.edits.pop().map(|edit| edit.outcome),
+            false => None,
+        }
+    }
+
     /// Returns the task of this thread. If another one works, it waits, unless it must not.
-    pub(super) fn turn(
+    pub(super) fn task(
         &self,
         owner: Owner,
         may_wait: bool,
         method: (ModuleId, MethodDef),
-    ) -> Turn<'_> {
+    ) -> Task<'_> {
         let me = thread::current().id();
         let mut state = lock(&self.state);
         loop {
             if let Some(edit) = state.edits.iter().find(|edit| edit.owner == owner) {
-                return Turn::Done(edit.outcome.clone());
+                return Task::Done(edit.outcome.clone());
             }
             match state.worker {
                 None => {
                     if let Some(last) = state.edits.last()
                         && last.owner > owner
                     {
-                        return Turn::Late(last.owner);
+                        return Task::Late(last.owner);
                     }
                     state.worker = Some(me);
-                    return Turn::Work(Working {
+                    return Task::Work(PendingRewrite {
                         slot: self,
                         owner,
                         method,
                         outcome: None,
                     });
                 }
-                Some(worker) if worker == me || !may_wait => return Turn::Busy,
+                Some(worker) if worker == me || !may_wait => return Task::Busy,
                 Some(_) => {
                     state = self
                         .done
@@ -245,20 +334,20 @@ impl Slot {
 }
 
 /// The thread that works at a method.
-pub(super) struct Working<'a> {
+pub(super) struct PendingRewrite<'a> {
     slot: &'a Slot,
     owner: Owner,
     method: (ModuleId, MethodDef),
     outcome: Option<Outcome>,
 }
 
-impl Working<'_> {
+impl PendingRewrite<'_> {
     pub(super) fn finish(mut self, outcome: Outcome) {
         self.outcome = Some(outcome);
     }
 }
 
-impl Drop for Working<'_> {
+impl Drop for PendingRewrite<'_> {
     fn drop(&mut self) {
         let mut state = lock(&self.slot.state);
         state.worker = None;
@@ -288,12 +377,12 @@ mod tests {
         store.module(ModuleId::from_runtime(8)).method(method)
     }
 
-    fn turn(slot: &Slot) -> Turn<'_> {
-        turn_of(slot, Owner::PROFILER)
+    fn task(slot: &Slot) -> Task<'_> {
+        task_of(slot, Owner::PROFILER)
     }
 
-    fn turn_of(slot: &Slot, owner: Owner) -> Turn<'_> {
-        slot.turn(owner, true, (ModuleId::from_runtime(8), MethodDef::NIL))
+    fn task_of(slot: &Slot, owner: Owner) -> Task<'_> {
+        slot.task(owner, true, (ModuleId::from_runtime(8), MethodDef::NIL))
     }
 
     fn body(byte: u8, offsets: OffsetMapping) -> Body {
@@ -309,13 +398,13 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     let slot = slot(&store);
-                    match turn(&slot) {
-                        Turn::Work(working) => {
+                    match task(&slot) {
+                        Task::Work(pending) => {
                             works.fetch_add(1, Ordering::Relaxed);
                             thread::sleep(std::time::Duration::from_millis(20));
-                            working.finish(Ok(body(7, OffsetMapping::Identity)));
+                            pending.finish(Ok(body(7, OffsetMapping::Identity)));
                         }
-                        Turn::Done(outcome) => assert_eq!(*outcome.unwrap().bytes, [7]),
+                        Task::Done(outcome) => assert_eq!(*outcome.unwrap().bytes, [7]),
                         _ => panic!("nobody asks twice"),
                     }
                 });
@@ -328,12 +417,12 @@ mod tests {
     fn a_method_that_rewrites_itself_does_not_wait_for_itself() {
         let store = RewriteStore::default();
         let slot = slot(&store);
-        let Turn::Work(working) = turn(&slot) else {
+        let Task::Work(pending) = task(&slot) else {
             panic!("the first one works");
         };
-        assert!(matches!(turn(&slot), Turn::Busy));
-        working.finish(Ok(body(1, OffsetMapping::Identity)));
-        assert!(matches!(turn(&slot), Turn::Done(Ok(_))));
+        assert!(matches!(task(&slot), Task::Busy));
+        pending.finish(Ok(body(1, OffsetMapping::Identity)));
+        assert!(matches!(task(&slot), Task::Done(Ok(_))));
     }
 
     #[test]
@@ -341,13 +430,13 @@ mod tests {
         let store = RewriteStore::default();
         let slot = slot(&store);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let Turn::Work(_working) = turn(&slot) else {
+            let Task::Work(_pending) = task(&slot) else {
                 return;
             };
             std::panic::resume_unwind(Box::new(()));
         }));
         assert!(panicked.is_err());
-        let Turn::Done(Err(error)) = turn(&slot) else {
+        let Task::Done(Err(error)) = task(&slot) else {
             panic!("it was done");
         };
         assert_eq!(
@@ -358,8 +447,8 @@ mod tests {
     }
 
     fn edit(slot: &Slot, owner: Owner, made: Outcome) {
-        match turn_of(slot, owner) {
-            Turn::Work(working) => working.finish(made),
+        match task_of(slot, owner) {
+            Task::Work(pending) => pending.finish(made),
             _ => panic!("it is its turn"),
         }
     }
@@ -378,13 +467,29 @@ mod tests {
         edit(&slot, second, Err(failed));
         assert_eq!(body_for(Owner::PROFILER), 2);
         edit(&slot, Owner::PROFILER, Ok(body(3, OffsetMapping::Identity)));
-        assert!(matches!(turn_of(&slot, first), Turn::Done(Ok(_))));
-        assert!(matches!(turn_of(&slot, second), Turn::Done(Err(_))));
+        assert!(matches!(task_of(&slot, first), Task::Done(Ok(_))));
+        assert!(matches!(task_of(&slot, second), Task::Done(Err(_))));
         let between = Owner::component(2);
         assert!(matches!(
-            turn_of(&slot, between),
-            Turn::Late(Owner::PROFILER)
+            task_of(&slot, between),
+            Task::Late(Owner::PROFILER)
         ));
+    }
+
+    #[test]
+    fn the_last_edit_can_be_made_again_by_its_owner() {
+        let store = RewriteStore::default();
+        let slot = slot(&store);
+        let [first, second] = [0, 1].map(Owner::component);
+        assert!(slot.take_edit(first, true).is_none());
+        slot.pristine(|| Ok(vec![1])).unwrap();
+        edit(&slot, first, Ok(body(2, OffsetMapping::Identity)));
+        assert_eq!(slot.take_edit(first, true).unwrap().unwrap().bytes[0], 2);
+        assert!(slot.last_body().is_none());
+        edit(&slot, first, Ok(body(3, OffsetMapping::Identity)));
+        edit(&slot, second, Ok(body(4, OffsetMapping::Identity)));
+        assert!(slot.take_edit(first, true).is_none());
+        assert_eq!(slot.last_body().unwrap().bytes[0], 4);
     }
 
     #[test]

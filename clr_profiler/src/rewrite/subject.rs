@@ -5,7 +5,9 @@ use std::cell::OnceCell;
 use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
-use crate::metadata::{Instantiation, Metadata, MetadataImport, MethodProps, method_name};
+use crate::metadata::{
+    Instantiation, Metadata, MetadataImport, MethodProps, method_name, plain_method_name,
+};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::signature::MethodSig;
@@ -61,6 +63,9 @@ impl<'a> Subject<'a> {
     /// The full name.
     pub(super) fn name(&self) -> &str {
         self.name.get_or_init(|| {
+            if let Some(name) = plain_method_name(&self.metadata, self.method) {
+                return name;
+            }
             let instantiation = Instantiation::default();
             let name = method_name(&self.metadata, self.method, &self.props, instantiation);
             name.unwrap_or_else(|_| unnamed(self.module, self.method))

@@ -7,13 +7,16 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
+use super::costs::Costs;
+use super::detaches;
 use super::extensions::{Extension, Extensions};
+use super::members::{MemberIndex, Members, RunningMember};
 use super::start_gate::StartGate;
 use super::suspensions::Suspensions;
-use super::thread_state::{Suspended, may_wait, suspended};
+use super::thread_state::{Owner, Suspended, may_wait, owner, suspended};
 use crate::error::{Error, Hresult, Result, check};
 use crate::event_mask::{EventMask, Loaded};
-use crate::ids::{Moves, ObjectId};
+use crate::ids::{GcTriggerCount, ObjectId};
 use crate::lifetimes::{self, InFlight, wait_for_calls};
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
@@ -28,7 +31,7 @@ use sys::{IUnknown, Interface};
 /// it may be called. Calls in a wrong context are refused before they reach the runtime: all calls after its
 /// shutdown and after the profiler was detached, and most calls during a garbage collection.
 #[derive(Clone)]
-pub struct ProfilerInfo(Arc<Runtime>);
+pub struct ProfilerInfo(Arc<Runtime>, MemberIndex);
 
 struct Runtime {
     /// The newest interface that the runtime has; its vtable begins with those of the older ones.
@@ -50,8 +53,12 @@ struct Runtime {
     suspensions: Suspensions,
     /// Whether calls are allowed: [`OPEN`], [`SHUT_DOWN`] or [`INVALID`].
     state: AtomicU8,
+    /// The counters of its cost.
+    costs: Costs,
     /// The values that components store for this runtime.
     extensions: Extensions,
+    /// The profilers that run as one.
+    members: Members,
 }
 
 const OPEN: u8 = 0;
@@ -182,7 +189,7 @@ impl ProfilerInfo {
             return Err(Error::call(CALL, Hresult::E_NOINTERFACE));
         };
         lifetimes::begin(loaded.by_attach);
-        Ok(Self(Arc::new(Runtime {
+        let runtime = Runtime {
             newest: ManuallyDrop::new(newest),
             version,
             loaded,
@@ -191,8 +198,39 @@ impl ProfilerInfo {
             gate: StartGate::default(),
             suspensions: Suspensions::default(),
             state: AtomicU8::new(OPEN),
+            costs: Costs::default(),
             extensions: Extensions::default(),
-        })))
+            members: Members::default(),
+        };
+        Ok(Self(Arc::new(runtime), MemberIndex::NONE))
+    }
+
+    /// The handle for one profiler of a composed one.
+    pub(crate) fn of_member(&self, index: MemberIndex) -> Self {
+        Self(Arc::clone(&self.0), index)
+    }
+
+    /// Records the profilers of a composed one.
+    pub(crate) fn set_members(&self, members: Vec<RunningMember>) {
+        self.0.members.set(members);
+    }
+
+    /// The names of the profilers that run as one, if there are several.
+    pub(crate) fn composed(&self) -> Option<String> {
+        self.0.members.names()
+    }
+
+    /// The owner of the code that makes a call with this handle.
+    pub(crate) fn owner(&self) -> Owner {
+        match owner() {
+            Owner::PROFILER => self.0.members.owner_of(self.1),
+            owner => owner,
+        }
+    }
+
+    /// These events of the calling profiler, with those of the others that run as one with it.
+    pub(crate) fn with_events_of_others(&self, events: EventMask) -> EventMask {
+        events | self.0.members.events_of_others(self.owner())
     }
 
     /// The newest version of `ICorProfilerInfo` that this runtime has, such as 11 on .NET Core 3.1.
@@ -248,12 +286,14 @@ impl ProfilerInfo {
 
     /// Records the requested events, and returns those that the runtime must report in addition.
     pub(crate) fn set_requested(&self, events: EventMask) -> EventMask {
+        self.0.members.request(self.owner(), events);
+        let events = self.with_events_of_others(events);
         self.0.requested.store(events.bits(), Ordering::Relaxed);
         let unknown = match self.version() {
             0..9 => EventMask::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS,
             _ => EventMask::empty(),
         };
-        EventMask::OF_LIBRARY - unknown
+        events | (EventMask::OF_LIBRARY - unknown)
     }
 
     /// Whether the runtime is that of .NET Framework.
@@ -318,13 +358,23 @@ impl ProfilerInfo {
         }
         self.0.gate.shut();
         self.0.suspensions.wait_until_none();
+        let is_detached = self.0.suspensions.wait_for_request();
         // A thread that makes a call either sees the new state, or is in flight and waited for. Such calls
-        // return: the runtime holds no lock here for which they wait, except for that of another request to
-        // detach, and there is only one of these at a time.
+        // return: the runtime holds no lock here for which they wait, except for that of requests to detach.
+        // Those of other profilers of this library wait for it, too; none of them is in flight.
         wait_for_calls(None);
         // SAFETY: the runtime's side still exists. This releases the reference in `newest`, which is not used
         // again, because the state prevents it.
         drop(unsafe { IUnknown::from_raw(self.0.newest.as_raw()) });
+        if is_detached {
+            detaches::ended();
+        }
+    }
+
+    /// The counters of the profiler's cost.
+    #[inline]
+    pub(crate) fn costs(&self) -> &Costs {
+        &self.0.costs
     }
 
     /// The value of this type that a component stores for this runtime; created on the first call.
@@ -432,7 +482,7 @@ impl ProfilerInfo {
             }
         }
         if matches!(kind, CallKind::GcTriggers | CallKind::Waits) {
-            Moves::count_one();
+            GcTriggerCount::count_one();
         }
         if kind == CallKind::Waits && !may_wait() {
             return Err(Error::rule(

@@ -4,8 +4,11 @@
 //! above.
 
 mod convert;
+mod costs;
+mod detaches;
 mod extensions;
 pub(crate) mod handle;
+mod members;
 mod own_library;
 mod panics;
 mod start_gate;
@@ -16,9 +19,10 @@ pub(crate) use crate::locks::{lock, wait_while};
 pub(crate) use convert::{guid_of, slice, utf16_string, uuid, uuid_of};
 pub(crate) use handle::CallKind;
 pub use handle::ProfilerInfo;
+pub(crate) use members::{MemberIndex, RunningMember};
 pub(crate) use own_library::{keep_loaded, own_library};
 pub(crate) use panics::{catch, message_of_panic, silence, silence_where};
 pub(crate) use thread_state::{
-    Owner, StateGuard, Suspended, ThreadState, in_hook, in_walk, is_cooperative, is_loading,
-    may_wait, outside_of_hook, owned_by, owner, set_suspended, suspended, without_waiting,
+    Owner, StateGuard, Suspended, ThreadState, in_hook, in_walk, is_cooperative, is_in_callback,
+    is_loading, may_wait, outside_of_hook, owned_by, set_suspended, suspended, without_waiting,
 };

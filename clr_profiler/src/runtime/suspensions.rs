@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use super::thread_state::may_wait;
-use super::{lock, wait_while};
+use super::{detaches, lock, wait_while};
 use crate::error::{Error, Hresult, Result};
 
 /// The number of suspensions, and whether the profiler has requested a detach.
@@ -59,8 +59,8 @@ impl Suspensions {
         lock(&self.state).detach == DetachState::Granted
     }
 
-    /// Requests a detach once there is no suspension, unless a detach was granted before or is requested at
-    /// the moment.
+    /// Waits for the end of all suspensions, and requests a detach. An error if a detach is being requested, or
+    /// was granted before.
     pub(super) fn detach(
         &self,
         call: &'static str,
@@ -82,12 +82,20 @@ impl Suspensions {
         state.detach = DetachState::Requested;
         drop(state);
         drop(self.none());
-        let answer = request();
+        let answer = detaches::request(call, request);
         lock(&self.state).detach = match answer {
             Ok(()) => DetachState::Granted,
             Err(_) => DetachState::NotRequested,
         };
+        self.changed.notify_all();
         answer
+    }
+
+    /// Waits until the native request to detach, if there is one, has returned. Whether the detach was granted.
+    pub(super) fn wait_for_request(&self) -> bool {
+        let state = lock(&self.state);
+        let is_requested = |state: &mut SuspensionState| state.detach == DetachState::Requested;
+        wait_while(&self.changed, state, is_requested).detach == DetachState::Granted
     }
 
     /// Waits for the end of all suspensions, and returns the locked state.

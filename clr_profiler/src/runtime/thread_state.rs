@@ -29,6 +29,8 @@ pub(crate) struct ThreadState {
     pub(crate) may_wait: bool,
     /// Whether the callback reports that a module or an assembly is still being loaded.
     pub(crate) is_loading: bool,
+    /// Whether the thread is in a callback.
+    pub(crate) is_in_callback: bool,
     /// The owner of the running code.
     pub(crate) owner: Owner,
 }
@@ -59,6 +61,7 @@ thread_local! {
             is_cooperative: false,
             may_wait: true,
             is_loading: false,
+            is_in_callback: false,
             owner: Owner::PROFILER,
         })
     };
@@ -83,6 +86,11 @@ pub(crate) fn may_wait() -> bool {
 /// Whether this thread is in a callback that reports that a module or an assembly is still being loaded.
 pub(crate) fn is_loading() -> bool {
     STATE.get().is_loading
+}
+
+/// Whether this thread is in a callback.
+pub(crate) fn is_in_callback() -> bool {
+    STATE.get().is_in_callback
 }
 
 /// The owner of the code that runs on this thread.

@@ -71,10 +71,10 @@ pub struct SamplerOptions {
     /// The maximum time that one stop walks stacks, for all threads together. The stack being
     /// walked at its end is truncated; the next stop begins with the remaining threads.
     pub walk_time: Duration,
-    /// The share of the time that the program may be stopped, in the long run: once stops exceed it
-    /// by more than a tenth of a second, the next stop is delayed to make up for the rest.
-    /// Suspending takes long, for example, while the program collects garbage, or when its threads
-    /// wait for a processor.
+    /// The maximum share of the time that the program is stopped, as a long-term average. When stops
+    /// have exceeded it by more than a tenth of a second, the next stop is delayed until they no longer
+    /// do. Suspending takes long, for example, during a garbage collection or when the program's
+    /// threads wait for a processor.
     pub most_stopped: f64,
 }
 
@@ -180,12 +180,12 @@ pub struct Sampler {
     options: SamplerOptions,
     shared: Arc<Shared>,
     /// The closure, until the sampler is attached.
-    deliver: Mutex<Option<Box<Deliver>>>,
+    deliver: Mutex<Option<Box<SampleHandler>>>,
     /// The thread, once the sampler is attached.
     worker: OnceLock<Worker>,
 }
 
-type Deliver = dyn FnMut(&ProfilerInfo, &Sample<'_>) + Send;
+type SampleHandler = dyn FnMut(&ProfilerInfo, &Sample<'_>) + Send;
 
 #[derive(Default)]
 struct Shared {
@@ -321,7 +321,7 @@ struct Sampling<'a> {
     options: SamplerOptions,
     shared: &'a Shared,
     stacks: Stacks,
-    deliver: Box<Deliver>,
+    deliver: Box<SampleHandler>,
 }
 
 impl Sampling<'_> {

@@ -16,7 +16,7 @@ use crate::runtime::{ProfilerInfo, lock};
 /// The number of threads for which memory is reserved before the first stop.
 const THREADS: usize = 64;
 
-/// The number of frames between two reads of the clock, which cost a fifth of a frame each.
+/// The number of frames between two reads of the clock. A read takes a fifth of the time of a frame.
 const FRAMES_A_CLOCK: usize = 16;
 
 /// The stacks of the last stop. The memory is reused for each stop.

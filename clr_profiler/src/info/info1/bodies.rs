@@ -1,11 +1,12 @@
 //! Method bodies, and native calls whose public wrappers do more than the call.
 
 use super::CorProfilerInfo;
-use crate::error::{Error, Result};
+use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId};
-use crate::info::Sealed;
-use crate::metadata::Metadata;
-use crate::native::Asked;
+use crate::image::Images;
+use crate::info::{CorProfilerInfo3, ModuleFlags, Sealed};
+use crate::metadata::{Metadata, MetadataImport};
+use crate::native::CallContext;
 use crate::runtime::ProfilerInfo;
 #[cfg(feature = "rewrite")]
 use clr_profiler_il::body::encoded_length;
@@ -23,10 +24,38 @@ impl ProfilerInfo {
     }
 }
 
-pub(super) fn whole_body(body: Vec<u8>, asked: &Asked<'_>) -> Result<Vec<u8>> {
+/// Refuses a method without IL in a dynamic module, for which runtimes follow a null pointer.
+///
+/// A method gets its address when its IL is complete, so that a method with an address has IL.
+pub(super) fn has_il(
+    info: &(impl Sealed + ?Sized),
+    call: &'static str,
+    module: ModuleId,
+    method: MethodDef,
+) -> Result<()> {
+    let info = info.handle();
+    // A module with an image is not dynamic.
+    if info.extension::<Images>().of(module).is_some() {
+        return Ok(());
+    }
+    let (_, flags) = info.module_info2(module)?;
+    if !flags.contains(ModuleFlags::DYNAMIC) {
+        return Ok(());
+    }
+    if info.module_metadata(module)?.method_props(method)?.rva != 0 {
+        return Ok(());
+    }
+    Err(Error::rule_with_code(
+        call,
+        format!("{method} has no IL yet, in a module that the program builds while it runs"),
+        Hresult::CORPROF_E_FUNCTION_NOT_IL,
+    ))
+}
+
+pub(super) fn whole_body(body: Vec<u8>, context: &CallContext<'_>) -> Result<Vec<u8>> {
     if body.is_empty() {
         return Err(Error::invalid(
-            asked.call,
+            context.call,
             "the runtime returned no method body",
         ));
     }

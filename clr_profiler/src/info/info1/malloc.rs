@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
 use crate::error::{Error, Result};
-use crate::native::{Answer, Asked};
+use crate::native::{CallContext, FromNative};
 use crate::runtime::{CallKind, ProfilerInfo};
 use clr_profiler_sys as sys;
 
@@ -16,17 +16,17 @@ const LONGEST: usize = 64 << 20;
 /// From [`il_function_body_allocator`](crate::info::CorProfilerInfo::il_function_body_allocator).
 #[doc(alias = "IMethodMalloc")]
 pub struct MethodMalloc<'info> {
-    /// Released only while the runtime's side of the profiler exists.
+    /// Not released after a detach or the runtime's shutdown, which may have freed it.
     native: ManuallyDrop<sys::IMethodMalloc>,
     info: ProfilerInfo,
     lifetime: PhantomData<&'info ProfilerInfo>,
 }
 
-impl Answer<Option<sys::IMethodMalloc>> for MethodMalloc<'_> {
-    fn answer(raw: Option<sys::IMethodMalloc>, asked: &Asked<'_>) -> Result<Self> {
-        let (Some(native), Some(info)) = (raw, asked.info) else {
+impl FromNative<Option<sys::IMethodMalloc>> for MethodMalloc<'_> {
+    fn from_native(raw: Option<sys::IMethodMalloc>, context: &CallContext<'_>) -> Result<Self> {
+        let (Some(native), Some(info)) = (raw, context.info) else {
             return Err(Error::invalid(
-                asked.call,
+                context.call,
                 "the runtime returned no allocator",
             ));
         };

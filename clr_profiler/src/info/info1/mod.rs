@@ -14,6 +14,7 @@ use super::code::{CodeRange, IlMapEntry, IlToNative};
 use super::code_lookup::find_code;
 use super::collectible::of_living;
 use super::handle::Sealed;
+use super::hot_reload::refuse_hot_reload;
 use super::profiler_info::of_profiler;
 use super::type_loading::may_load_types;
 use crate::error::{Error, Result};
@@ -21,13 +22,15 @@ use crate::event_mask::EventMask;
 use crate::ids::{
     AppDomainId, AssemblyId, ClassId, ContextId, FunctionId, ModuleId, ObjectId, ThreadId,
 };
-use crate::metadata::{Metadata, MetadataWriter};
-use crate::native::{Argument, Asked, pointer};
+use crate::metadata::Metadata;
+#[cfg(feature = "rewrite")]
+use crate::metadata::MetadataWriter;
+use crate::native::{Argument, CallContext, pointer};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
 #[cfg(feature = "rewrite")]
 pub(super) use bodies::check_body;
-use bodies::whole_body;
+use bodies::{has_il, whole_body};
 pub use malloc::MethodMalloc;
 pub use types::{
     AppDomainInfo, ArrayClassInfo, AssemblyInfo, ClassIdInfo, FunctionInfo, ModuleInfo,
@@ -157,8 +160,10 @@ table! { ($) __cor_profiler_info:
     // freed while the module is loaded.
     fn il_function_body(module: ModuleId, method: MethodDef) -> Vec<u8>
         = [notrigger] GetILFunctionBody(module, method, @(bytes)) by whole_body
-        fails "`CORPROF_E_FUNCTION_NOT_IL` for methods without IL: abstract methods, P/Invokes and \
-               methods that the runtime implements.";
+        given _has_il = has_il(module, method)
+        fails "`CORPROF_E_FUNCTION_NOT_IL` for methods without IL: abstract methods, P/Invokes, \
+               methods that the runtime implements, and those of a dynamic module whose IL is not \
+               complete yet.";
 
     /// The allocator of a module's method bodies.
     ///
@@ -212,9 +217,13 @@ pub trait CorProfilerInfo: Sealed {
     /// # }
     /// ```
     #[wraps(ICorProfilerInfo::GetModuleMetaData, "with the flags to read and write" at LOADED
-        fails "The errors of [`module_metadata`](Self::module_metadata).")]
+        fails "The errors of [`module_metadata`](Self::module_metadata); the program may [edit the \
+               module while it runs](crate::ProfilerInfo::is_hot_reload_enabled).")]
+    #[cfg(feature = "rewrite")]
     fn module_metadata_for_writing(&self, module: ModuleId) -> Result<MetadataWriter<'_>> {
-        MetadataWriter::of_module(self.handle(), module)
+        let info = self.handle();
+        refuse_hot_reload(info, "ICorProfilerInfo::GetModuleMetaData", module)?;
+        MetadataWriter::for_user(info, module)
     }
 
     /// The method that a function is an instance of, with the metadata that names it.
@@ -249,8 +258,8 @@ pub trait CorProfilerInfo: Sealed {
 
 impl CorProfilerInfo for ProfilerInfo {}
 
-fn living(function: FunctionId, asked: &Asked<'_>) -> Result<FunctionId> {
-    of_living(asked, function)?;
+fn living(function: FunctionId, context: &CallContext<'_>) -> Result<FunctionId> {
+    of_living(context, function)?;
     Ok(function)
 }
 
@@ -261,7 +270,7 @@ fn found(info: &(impl Sealed + ?Sized), call: &'static str, function: FunctionId
         ask!(
             info,
             ICorProfilerInfo::GetILToNativeMapping(
-                function.to_native(&Asked::of_info(call, info))?,
+                function.to_native(&CallContext::of_info(call, info))?,
                 0,
                 &mut count,
                 none
@@ -277,12 +286,14 @@ fn low_events(
     call: &'static str,
     events: EventMask,
 ) -> Result<EventMask> {
-    if events.high() != 0 {
+    let info = info.handle();
+    let all = info.with_events_of_others(events);
+    if all.high() != 0 {
         return Err(Error::invalid(
             call,
-            format_args!("{events:?} has flags that only set_event_mask2 can set"),
+            format_args!("{all:?} has flags that only set_event_mask2 can set"),
         ));
     }
-    info.handle().check_events(call, events)?;
-    Ok(info.handle().set_requested(events))
+    info.check_events(call, all)?;
+    Ok(info.set_requested(events))
 }

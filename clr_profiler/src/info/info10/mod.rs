@@ -83,7 +83,8 @@ pub trait CorProfilerInfo10: Sealed {
     /// **Context**: a thread of the profiler's own, or a callback on a thread for which no other one can
     /// wait: not during a collection, in a hook, in a stack walk, and not in the callbacks of
     /// exceptions and objects, `module_load_started`, `assembly_load_started`,
-    /// `assembly_load_finished`, `thread_destroyed` and `event_pipe_event_delivered`.
+    /// `assembly_load_finished`, `thread_assigned_to_os_thread`, `thread_destroyed` and
+    /// `event_pipe_event_delivered`.
     ///
     /// # Errors
     ///

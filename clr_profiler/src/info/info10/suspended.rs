@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
-use crate::ids::Moves;
+use crate::ids::GcTriggerCount;
 use crate::info::enumerate::ThreadEnum;
 use crate::info::handle::Suspension;
 use crate::runtime::{ProfilerInfo, Suspended, set_suspended, suspended};
@@ -82,7 +82,7 @@ impl Resume<'_> {
             return Ok(());
         }
         set_suspended(self.before);
-        Moves::count_one();
+        GcTriggerCount::count_one();
         let call = "ICorProfilerInfo10::ResumeRuntime";
         let native = self.suspension.native::<sys::ICorProfilerInfo10>(call)?;
         native_call!(native, ICorProfilerInfo10::ResumeRuntime())?;

@@ -10,7 +10,7 @@ use super::ProfilerInfo;
 use super::handle::Sealed;
 use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
-use crate::native::{Argument, Asked, as_it_is, utf16};
+use crate::native::{Argument, CallContext, as_it_is, utf16};
 use crate::runtime::guid_of;
 use clr_profiler_sys as sys;
 use sys::COR_PRF_EVENTPIPE_PARAM_DESC;
@@ -108,11 +108,11 @@ pub trait CorProfilerInfo12: Sealed {
             .collect();
         let mut raw = 0;
         let info = self.handle();
-        let asked = Asked::of_info("ICorProfilerInfo12::EventPipeDefineEvent", info);
+        let context = CallContext::of_info("ICorProfilerInfo12::EventPipeDefineEvent", info);
         ask!(
             waiting info,
             ICorProfilerInfo12::EventPipeDefineEvent(
-                provider.to_native(&asked)?,
+                provider.to_native(&context)?,
                 name.as_ptr(),
                 event.id,
                 event.keywords,

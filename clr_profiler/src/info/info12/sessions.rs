@@ -23,7 +23,7 @@ static SESSIONS: Mutex<Sessions> = Mutex::new(Sessions {
 static ADDED: Condvar = Condvar::new();
 
 fn sessions() -> MutexGuard<'static, Sessions> {
-    // Nothing panics while the lock is held.
+    // Never poisoned, because nothing panics while the lock is held.
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -3,7 +3,7 @@
 use super::payload::EventType;
 use crate::error::{Error, Result};
 use crate::ids::EventPipeProviderId;
-use crate::native::{Asked, List, answers, arguments, utf16};
+use crate::native::{CallContext, List, arguments, results, utf16};
 use clr_profiler_sys::COR_PRF_EVENTPIPE_PROVIDER_CONFIG;
 
 /// An EventPipe session that the profiler has started.
@@ -14,19 +14,19 @@ pub struct EventPipeSessionId(pub(super) u64);
 arguments! {
     EventPipeProviderId<'_> => usize = |provider, _| Ok(provider.raw());
     EventPipeSessionId => u64 = |session, _| Ok(session.0);
-    &EventPipeProviderConfig => Config = |config, asked| {
-        collects_nothing(config, asked)?;
+    &EventPipeProviderConfig => Config = |config, context| {
+        collects_nothing(config, context)?;
         Ok(Config::of(config))
     };
-    &[EventPipeProviderConfig] => Configs = |configs, asked| {
-        let held = configs.iter().map(|config| config.to_native(asked));
+    &[EventPipeProviderConfig] => Configs = |configs, context| {
+        let held = configs.iter().map(|config| config.to_native(context));
         let held = held.collect::<Result<Vec<Config>>>()?;
-        let native = List::of(asked, held.iter().map(|config| Ok(config.native)))?;
+        let native = List::of(context, held.iter().map(|config| Ok(config.native)))?;
         Ok(Configs { native, _held: held })
     };
 }
 
-answers! {
+results! {
     /// A provider that the profiler has created is never removed.
     usize => EventPipeProviderId<'static> = |raw, _| Ok(Self::from_runtime(raw));
     u64 => EventPipeSessionId = |raw, _| Ok(Self(raw));
@@ -64,9 +64,9 @@ pub enum EventLevel {
     Error = 2,
     /// Something may be wrong.
     Warning = 3,
-    /// Worth knowing.
+    /// Normal operation.
     Informational = 4,
-    /// Everything.
+    /// Details, for debugging.
     Verbose = 5,
 }
 
@@ -117,11 +117,11 @@ fn is_runtime(provider: &str) -> bool {
 
 /// Refuses keywords that make .NET 8 walk its heap, possibly long after the session was started: the heap
 /// can have objects whose types are gone.
-fn collects_nothing(config: &EventPipeProviderConfig, asked: &Asked<'_>) -> Result<()> {
+fn collects_nothing(config: &EventPipeProviderConfig, context: &CallContext<'_>) -> Result<()> {
     let is_asked_for = is_runtime(&config.name) && config.keywords & WHOLE_HEAP != 0;
-    match asked.info {
+    match context.info {
         Some(info) if is_asked_for && info.reads_lost_types()? => Err(Error::rule(
-            asked.call,
+            context.call,
             "the keywords 0x100000 and 0x800000 make .NET 8 walk the heap, which crashes after modules were \
              unloaded: `HeapRecorder` walks it safely",
         )),

@@ -13,7 +13,7 @@ use super::type_loading::may_load_types;
 use super::{CorProfilerInfo, ProfilerInfo};
 use crate::error::{Error, Result};
 use crate::ids::{AppDomainId, ClassId, FunctionId, ModuleId, ObjectId, ThreadId};
-use crate::native::{Asked, zeroed};
+use crate::native::{CallContext, zeroed};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -233,7 +233,7 @@ impl CorProfilerInfo2 for ProfilerInfo {}
 /// Runtimes report the absence of a clause in two ways.
 fn about_to_run(
     clause: Option<ExceptionClauseInfo>,
-    _: &Asked<'_>,
+    _: &CallContext<'_>,
 ) -> Result<Option<ExceptionClauseInfo>> {
     Ok(clause.filter(|clause| clause.kind != ClauseKind::Unknown(sys::COR_PRF_CLAUSE_NONE)))
 }

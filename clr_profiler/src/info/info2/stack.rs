@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Hresult, Result};
 use crate::ids::{FunctionId, ThreadId};
 use crate::info::FrameInfo;
 use crate::info::visit::Visit;
-use crate::native::{Argument, Asked};
+use crate::native::{Argument, CallContext};
 use crate::runtime::{ProfilerInfo, without_waiting};
 use clr_profiler_sys as sys;
 use sys::HRESULT;
@@ -118,21 +118,21 @@ pub(super) unsafe fn walk<V: FnMut(&StackFrame<'_>) -> ControlFlow<()>>(
         // SAFETY: the copy has room for all of them, and does not overlap with them.
         unsafe { start.copy_from_nonoverlapping(registers.as_ptr(), registers.len()) };
     }
-    let (context, context_size) = match seed {
+    let (seed, seed_size) = match seed {
         Some(registers) => (copy.as_mut_ptr().cast(), registers.len() as u32),
         None => (std::ptr::null_mut(), 0),
     };
-    let asked = Asked::of_info(CALL, info);
+    let context = CallContext::of_info(CALL, info);
     let mut visit = Visit::new(visitor);
     let answer = ask!(
         in gc info,
         ICorProfilerInfo2::DoStackSnapshot(
-            thread.to_native(&asked)?,
+            thread.to_native(&context)?,
             Some(frame::<V>),
             flags,
             visit.data(),
-            context,
-            context_size,
+            seed,
+            seed_size,
         )
     );
     match visit.end(answer) {

@@ -1,7 +1,7 @@
 //! Types that the calls of `ICorProfilerInfo2` return.
 
 use crate::ids::{ClassId, ModuleId};
-use crate::native::{Answer, answers, native_enums};
+use crate::native::{FromNative, native_enums, results};
 use clr_profiler_il::token::{FieldDef, MethodDef, TypeDef};
 use clr_profiler_sys as sys;
 
@@ -141,10 +141,10 @@ pub struct ExceptionClauseInfo {
     pub shadow_stack_pointer: usize,
 }
 
-answers! {
+results! {
     /// A field and its offset.
-    sys::COR_FIELD_OFFSET => (FieldDef, u32) = |raw, asked| {
-        Ok((Answer::answer(raw.ridOfField, asked)?, raw.ulOffset))
+    sys::COR_FIELD_OFFSET => (FieldDef, u32) = |raw, context| {
+        Ok((FromNative::from_native(raw.ridOfField, context)?, raw.ulOffset))
     };
     sys::COR_PRF_GC_GENERATION_RANGE => GenerationRange = |raw, _| Ok(Self {
         generation: Generation::from_native(raw.generation),
@@ -163,7 +163,7 @@ answers! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::native::Asked;
+    use crate::native::CallContext;
 
     #[test]
     fn values_of_newer_runtimes_survive() {
@@ -173,7 +173,7 @@ mod tests {
             clauseType: 7,
             ..Default::default()
         };
-        let clause = ExceptionClauseInfo::answer(clause, &Asked::of("X::Y")).unwrap();
+        let clause = ExceptionClauseInfo::from_native(clause, &CallContext::of("X::Y")).unwrap();
         assert_eq!(clause.kind, ClauseKind::Unknown(7));
     }
 

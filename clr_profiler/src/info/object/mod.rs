@@ -307,8 +307,8 @@ impl ProfilerInfo {
     ///
     /// # Errors
     ///
-    /// Objects can move meanwhile; `CORPROF_E_DATAINCOMPLETE` before the type is initialised; the errors of
-    /// the native calls.
+    /// That objects can move in this callback; `CORPROF_E_DATAINCOMPLETE` before the type is initialised; an
+    /// error of the native calls.
     pub fn with_static_field<R>(
         &self,
         class: ClassId,

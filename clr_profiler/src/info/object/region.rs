@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::error::{Error, Result};
-use crate::ids::Moves;
+use crate::ids::GcTriggerCount;
 use crate::native::zeroed;
 
 /// The operation that error messages name in place of a native call.
@@ -14,7 +14,7 @@ const READING: &str = "reading an object";
 pub(super) struct Region<'a> {
     start: usize,
     size: usize,
-    looked_up: Moves,
+    looked_up: GcTriggerCount,
     object: PhantomData<&'a ()>,
     /// Objects can be read only on this thread.
     stays_here: PhantomData<*const ()>,
@@ -29,7 +29,7 @@ impl<'a> Region<'a> {
         Self {
             start,
             size,
-            looked_up: Moves::now(),
+            looked_up: GcTriggerCount::now(),
             object: PhantomData,
             stays_here: PhantomData,
         }

@@ -11,7 +11,7 @@ use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::TypeSig;
 
 /// The first runtime version that reports the address of returned structures.
-const TELLS_STRUCTURES: u16 = 5;
+const REPORTS_STRUCT_RETURNS: u16 = 5;
 
 /// The representation of the arguments and the returned value of a function.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ enum Returned {
     Nothing,
     Value(Kind),
     /// The value must not be queried, for this reason.
-    Untold(&'static str),
+    Unreadable(&'static str),
 }
 
 impl Shape {
@@ -60,15 +60,15 @@ impl Shape {
         let returned = if signature.effective_return_type(props.implementation)
             != Some(&signature.return_type)
         {
-            Returned::Untold(
+            Returned::Unreadable(
                 "the runtime implements the method's asynchrony: it does not return its value",
             )
         } else if signature.return_type.unmodified().is_void() {
             Returned::Nothing
         } else {
             match kind(&signature.return_type)? {
-                Kind::Struct(_) if info.runtime_information()?.major < TELLS_STRUCTURES => {
-                    Returned::Untold(
+                Kind::Struct(_) if info.runtime_information()?.major < REPORTS_STRUCT_RETURNS => {
+                    Returned::Unreadable(
                         "runtimes before .NET 5 report other bytes than those of a returned structure: \
                          hook functions that return none, or use .NET 5 or newer",
                     )
@@ -85,7 +85,7 @@ impl Shape {
     /// Refuses queries of a returned value that must not be queried.
     pub(crate) fn may_ask_for_returned(&self) -> Result<()> {
         match self.returned {
-            Returned::Untold(why) => {
+            Returned::Unreadable(why) => {
                 Err(Error::rule("ICorProfilerInfo3::GetFunctionLeave3Info", why))
             }
             Returned::Nothing | Returned::Value(_) => Ok(()),
@@ -144,7 +144,7 @@ impl Shape {
         const CALL: &str = "reading a returned value";
         match self.returned {
             Returned::Nothing => Ok(None),
-            Returned::Untold(why) => Err(Error::rule(CALL, why)),
+            Returned::Unreadable(why) => Err(Error::rule(CALL, why)),
             Returned::Value(kind) => match range {
                 // SAFETY: guaranteed by the caller.
                 Some(range) => unsafe { read(info, CALL, kind, &range) }.map(Some),

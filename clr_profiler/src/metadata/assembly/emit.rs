@@ -9,7 +9,7 @@ use clr_profiler_il::token::{
 };
 
 table! { ($) __metadata_assembly_emit:
-    MetadataAssemblyEmit = IMetaDataAssemblyEmit from beside_emit;
+    MetadataAssemblyEmit = IMetaDataAssemblyEmit from query_emit;
 
     /// Adds a file to the assembly.
     fn define_file(name: &str, hash: &[u8], attributes: FileAttributes) -> File

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use crate::error::Result;
-use crate::native::{Blob, Text, answers, arguments, wide};
+use crate::native::{Blob, Text, arguments, results, wide};
 use clr_profiler_il::attributes::{AssemblyFlags, AssemblyHashAlgorithm};
 use clr_profiler_sys as sys;
 
@@ -22,7 +22,7 @@ pub struct AssemblyVersion {
     pub culture: String,
 }
 
-/// The assembly of a manifest module, in reading and writing calls.
+/// The definition of an assembly, in its manifest module: read and written by calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyProps {
     /// Its name, without an extension.
@@ -37,7 +37,7 @@ pub struct AssemblyProps {
     pub flags: AssemblyFlags,
 }
 
-/// A reference to an assembly, in reading and writing calls.
+/// A reference to an assembly, as calls read and write it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssemblyRefProps {
     /// Its name, without an extension.
@@ -72,18 +72,18 @@ pub(crate) struct NativeAssemblyRef<'a> {
 }
 
 arguments! {
-    &'a AssemblyProps => NativeAssembly<'a>, of ['a] = |assembly, asked| Ok(NativeAssembly {
-        name: assembly.name.as_str().to_native(asked)?,
-        version: NativeVersion::of(asked.call, &assembly.version)?,
-        public_key: assembly.public_key.as_slice().to_native(asked)?,
+    &'a AssemblyProps => NativeAssembly<'a>, of ['a] = |assembly, context| Ok(NativeAssembly {
+        name: assembly.name.as_str().to_native(context)?,
+        version: NativeVersion::of(context.call, &assembly.version)?,
+        public_key: assembly.public_key.as_slice().to_native(context)?,
         hash_algorithm: assembly.hash_algorithm.number(),
         flags: assembly.flags.bits(),
     });
-    &'a AssemblyRefProps => NativeAssemblyRef<'a>, of ['a] = |reference, asked| Ok(NativeAssemblyRef {
-        name: reference.name.as_str().to_native(asked)?,
-        version: NativeVersion::of(asked.call, &reference.version)?,
-        key: reference.public_key_or_token.as_slice().to_native(asked)?,
-        hash: reference.hash.as_slice().to_native(asked)?,
+    &'a AssemblyRefProps => NativeAssemblyRef<'a>, of ['a] = |reference, context| Ok(NativeAssemblyRef {
+        name: reference.name.as_str().to_native(context)?,
+        version: NativeVersion::of(context.call, &reference.version)?,
+        key: reference.public_key_or_token.as_slice().to_native(context)?,
+        hash: reference.hash.as_slice().to_native(context)?,
         flags: reference.flags.bits(),
     });
 }
@@ -146,7 +146,7 @@ impl NativeVersion {
     }
 }
 
-answers! {
+results! {
     /// The culture is truncated if it is longer than the buffer, which has room for every known one.
     NativeVersion => AssemblyVersion = |raw, _| {
         let NativeVersion { culture, native } = raw;

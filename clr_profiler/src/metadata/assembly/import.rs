@@ -4,7 +4,7 @@ use super::identity::{AssemblyProps, AssemblyRefProps, NativeVersion};
 use crate::error::Result;
 use crate::metadata::enumerate::Source;
 use crate::metadata::handle::{Metadata, Sealed};
-use crate::native::{Argument, Asked, cast, read_array};
+use crate::native::{Argument, CallContext, cast, read_array};
 use clr_profiler_il::attributes::{FileAttributes, ManifestResourceAttributes, TypeAttributes};
 use clr_profiler_il::token::{
     Assembly, AssemblyRef, ExportedType, File, ManifestResource, Token, TypeDef,
@@ -52,7 +52,7 @@ pub struct ManifestResourceProps {
 }
 
 table! { ($) __metadata_assembly_import:
-    MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+    MetadataAssemblyImport = IMetaDataAssemblyImport from query_import;
 
     /// The assembly whose manifest is in the module; `None` for other modules of an assembly.
     fn assembly_from_scope() -> Assembly = GetAssemblyFromScope(@token)
@@ -82,7 +82,7 @@ table! { ($) __metadata_assembly_import:
 }
 
 table! { ($) __metadata_assembly_import_enumerations:
-    MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+    MetadataAssemblyImport = IMetaDataAssemblyImport from query_import;
 
     /// The assemblies that the module refers to.
     fn assembly_refs() -> AssemblyRef = EnumAssemblyRefs();
@@ -105,7 +105,7 @@ pub trait MetadataAssemblyImport: Sealed {
     __metadata_assembly_import! { calls }
     __metadata_assembly_import_enumerations! { enumerations }
 
-    calls! { MetadataAssemblyImport = IMetaDataAssemblyImport from beside_import;
+    calls! { MetadataAssemblyImport = IMetaDataAssemblyImport from query_import;
     /// The name, version, key and attributes of the assembly.
     fn assembly_props(token: Assembly) -> {AssemblyProps}
         = GetAssemblyProps(token, @(public_key), @hash_algorithm, ~{name}, @*version: NativeVersion,
@@ -136,12 +136,12 @@ pub trait MetadataAssemblyImport: Sealed {
         const CALL: &str = "IMetaDataAssemblyImport::FindAssembliesByName";
         let import = self
             .metadata()
-            .import
-            .beside::<sys::IMetaDataAssemblyImport>(CALL)?;
-        let asked = Asked::of(CALL);
-        let base = application_base.to_native(&asked)?;
-        let bin = private_bin.to_native(&asked)?;
-        let name = name.to_native(&asked)?;
+            .import()?
+            .query_interface::<sys::IMetaDataAssemblyImport>(CALL)?;
+        let context = CallContext::of(CALL);
+        let base = application_base.to_native(&context)?;
+        let bin = private_bin.to_native(&context)?;
+        let name = name.to_native(&context)?;
         // As references, so that those in a buffer that was too small are released.
         let found = read_array(|capacity, count, buffer: *mut Option<sys::IUnknown>| {
             native_call!(

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use super::{Dispenser, Sealed};
 use crate::error::{Error, Hresult, Result};
-use crate::info::ComObject;
 use crate::metadata::handle::Metadata;
 use crate::metadata::rare::{AssemblySearch, as_type_info};
+use crate::native::ComObject;
 use clr_profiler_sys as sys;
 use sys::{GUID, Interface};
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::handle::{Metadata, MetadataWriter};
 use crate::error::{Error, Hresult, Result};
-use crate::native::{Argument, Asked, length};
+use crate::native::{Argument, CallContext, length};
 use crate::runtime::{CallKind, ProfilerInfo};
 use clr_profiler_sys as sys;
 use sys::Interface;
@@ -192,7 +192,7 @@ impl MetadataDispenser for Dispenser {}
 
 fn open(dispenser: &Dispenser, file: &Path, flags: u32) -> Result<Metadata<'static>> {
     const CALL: &str = "IMetaDataDispenser::OpenScope";
-    let file = file.to_native(&Asked::of(CALL))?;
+    let file = file.to_native(&CallContext::of(CALL))?;
     scope(dispenser, CALL, true, |metadata| {
         let iid = &sys::IMetaDataImport2::IID;
         native_call!(

@@ -13,7 +13,7 @@ use super::stream::{to_memory, to_stream};
 use super::value::ConstantValue;
 use crate::error::{Error, Hresult, Result};
 use crate::metadata::module_bound::InUse;
-use crate::native::{Asked, any_token, length, read_array, start_or_null};
+use crate::native::{CallContext, any_token, length, read_array, start_or_null};
 use clr_profiler_il::attributes::{
     EventAttributes, FieldAttributes, MethodAttributes, MethodImplAttributes, PInvokeAttributes,
     ParamAttributes, PropertyAttributes, SecurityAction, TypeAttributes,
@@ -461,12 +461,12 @@ fn sides(
     InUse<sys::IMetaDataAssemblyEmit>,
 )> {
     Ok((
-        scope.import.beside(call)?,
-        writer.writer().emit.beside(call)?,
+        scope.import()?.query_interface(call)?,
+        writer.writer().emit.query_interface(call)?,
     ))
 }
 
-fn module_or_nil(module: Option<ModuleRef>, _: &Asked<'_>) -> Result<u32> {
+fn module_or_nil(module: Option<ModuleRef>, _: &CallContext<'_>) -> Result<u32> {
     Ok(module.unwrap_or(ModuleRef::NIL).raw())
 }
 

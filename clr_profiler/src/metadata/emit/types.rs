@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::metadata::import::FieldOffset;
-use crate::native::{Argument, Asked, List, arguments};
+use crate::native::{Argument, CallContext, List, arguments};
 use clr_profiler_il::token::{FieldDef, MethodDef, TypeToken};
 use clr_profiler_sys as sys;
 
@@ -67,11 +67,11 @@ pub(crate) struct NativeProperty {
 }
 
 impl NativeProperty {
-    fn of(methods: &PropertyMethods<'_>, none: u32, asked: &Asked<'_>) -> Result<Self> {
+    fn of(methods: &PropertyMethods<'_>, none: u32, context: &CallContext<'_>) -> Result<Self> {
         Ok(Self {
             setter: method_or(methods.setter, none),
             getter: method_or(methods.getter, none),
-            others: methods.others.to_native(asked)?,
+            others: methods.others.to_native(context)?,
         })
     }
 }
@@ -79,9 +79,9 @@ impl NativeProperty {
 /// The methods of a property that is changed; `None` leaves a method unchanged.
 pub(super) fn kept_methods(
     methods: &PropertyMethods<'_>,
-    asked: &Asked<'_>,
+    context: &CallContext<'_>,
 ) -> Result<NativeProperty> {
-    NativeProperty::of(methods, KEEP, asked)
+    NativeProperty::of(methods, KEEP, context)
 }
 
 fn method_or(method: Option<MethodDef>, none: u32) -> u32 {
@@ -89,27 +89,27 @@ fn method_or(method: Option<MethodDef>, none: u32) -> u32 {
 }
 
 /// The token of a base type; `None` leaves it unchanged.
-pub(super) fn or_keep(class: Option<TypeToken>, _: &Asked<'_>) -> Result<u32> {
+pub(super) fn or_keep(class: Option<TypeToken>, _: &CallContext<'_>) -> Result<u32> {
     Ok(class.map_or(KEEP, TypeToken::raw))
 }
 
 arguments! {
-    &EventMethods<'_> => NativeEvent = |methods, asked| Ok(NativeEvent {
+    &EventMethods<'_> => NativeEvent = |methods, context| Ok(NativeEvent {
         add_on: method_or(methods.add_on, MethodDef::NIL.raw()),
         remove_on: method_or(methods.remove_on, MethodDef::NIL.raw()),
         fire: method_or(methods.fire, MethodDef::NIL.raw()),
-        others: methods.others.to_native(asked)?,
+        others: methods.others.to_native(context)?,
     });
-    &PropertyMethods<'_> => NativeProperty = |methods, asked| {
-        NativeProperty::of(methods, MethodDef::NIL.raw(), asked)
+    &PropertyMethods<'_> => NativeProperty = |methods, context| {
+        NativeProperty::of(methods, MethodDef::NIL.raw(), context)
     };
     /// A list with a nil field as its terminator.
-    &[FieldOffset] => List<sys::COR_FIELD_OFFSET> = |fields, asked| {
+    &[FieldOffset] => List<sys::COR_FIELD_OFFSET> = |fields, context| {
         let native = |field: FieldDef, offset| Ok(sys::COR_FIELD_OFFSET {
             ridOfField: field.raw(),
             ulOffset: offset,
         });
         let fields = fields.iter().map(|at| native(at.field, at.offset.unwrap_or(u32::MAX)));
-        List::of(asked, fields.chain([native(FieldDef::NIL, 0)]))
+        List::of(context, fields.chain([native(FieldDef::NIL, 0)]))
     };
 }

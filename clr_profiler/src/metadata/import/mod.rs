@@ -4,8 +4,10 @@ mod props;
 
 use super::enumerate::{MetadataIter, MethodImpl, Source, second_half};
 use super::handle::{Metadata, Sealed};
+use super::own;
 use super::signature::{AsSignature, SignatureFilter, checked, wanted};
 use crate::error::{Error, Result};
+use crate::metadata::ConstantValue;
 use crate::native::{any_token, into_token};
 use clr_profiler_il::attributes::{CallConv, MethodSemanticsAttributes, SecurityAction};
 use clr_profiler_il::signature::{self, FieldSig, MemberRefSig, MethodSig, TypeSpecSig};
@@ -123,11 +125,11 @@ table! { ($) __metadata_import:
 
     /// The name, attributes and base of a type that the module defines.
     fn type_def_props(class: TypeDef) -> {TypeDefProps}
-        = GetTypeDefProps(class, ~{name}, @attributes, @extends)
+        = [own] GetTypeDefProps(class, ~{name}, @attributes, @extends)
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such type.";
 
     /// The type that encloses a nested type; `None` for types that are not nested.
-    fn nested_class_props(class: TypeDef) -> TypeDef = GetNestedClassProps(class, @enclosing)
+    fn nested_class_props(class: TypeDef) -> TypeDef = [own] GetNestedClassProps(class, @enclosing)
         none on CLDB_E_RECORD_NOTFOUND fails OTHERS;
 
     /// The type and the interface of an implementation.
@@ -137,12 +139,12 @@ table! { ($) __metadata_import:
 
     /// The name and scope of a type of another module.
     fn type_ref_props(class: TypeRef) -> {TypeRefProps}
-        = GetTypeRefProps(class, @resolution_scope, ~{name})
+        = [own] GetTypeRefProps(class, @resolution_scope, ~{name})
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such reference.";
 
     /// The signature of a composed type, as ECMA-335 II.23.2.14 encodes it.
     fn type_spec_from_token(type_spec: TypeSpec) -> Vec<u8>
-        = GetTypeSpecFromToken(type_spec, @(bytes))
+        = [own] GetTypeSpecFromToken(type_spec, @(bytes))
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such type.";
 
     /// The name of another module of the assembly, or of a native library.
@@ -188,7 +190,7 @@ table! { ($) __metadata_import:
 
     /// The name, signature and attributes of a method that the module defines.
     fn method_props(method: MethodDef) -> {MethodProps}
-        = GetMethodProps(method, @class, ~{name}, @attributes, @(signature_blob), @rva,
+        = [own] GetMethodProps(method, @class, ~{name}, @attributes, @(signature_blob), @rva,
             @implementation) fails "`CLDB_E_RECORD_NOTFOUND` if there is no such method.";
 
     /// The name, signature, attributes and constant of a field that the module defines.
@@ -205,7 +207,7 @@ table! { ($) __metadata_import:
 
     /// The parent, name and signature of a reference to a member.
     fn member_ref_props(member: MemberRef) -> {MemberRefProps}
-        = GetMemberRefProps(member, @parent, ~{name}, @(signature_blob))
+        = [own] GetMemberRefProps(member, @parent, ~{name}, @(signature_blob))
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such reference.";
 
     /// The name, position, attributes and default of a parameter.
@@ -290,7 +292,7 @@ table! { ($) __metadata_import:
         fails OTHERS;
 
     /// The bytes of a stand-alone signature, as ECMA-335 II.23.2.3 and II.23.2.6 encode it.
-    fn sig_from_token(token: StandAloneSig) -> Vec<u8> = GetSigFromToken(token, @(bytes))
+    fn sig_from_token(token: StandAloneSig) -> Vec<u8> = [own] GetSigFromToken(token, @(bytes))
         fails "`CLDB_E_RECORD_NOTFOUND` if there is no such signature.";
 
     /// The UTF-16 of a string literal, unchanged, including zeros and lone surrogates.
@@ -342,9 +344,13 @@ pub trait MetadataImport: Sealed {
     /// The error of the native call, as an item.
     #[doc(alias = "EnumMethodImpls")]
     fn method_impls(&self, class: TypeDef) -> MetadataIter<'_, MethodImpl> {
-        let import = &self.metadata().import;
+        const CALL: &str = "IMetaDataImport::EnumMethodImpls";
+        let import = match self.metadata().import() {
+            Ok(import) => import,
+            Err(error) => return MetadataIter::failed(CALL, error),
+        };
         MetadataIter::new(
-            "IMetaDataImport::EnumMethodImpls",
+            CALL,
             Source::Import(import),
             move |native, buffer, capacity, given| {
                 native_call!(
@@ -387,10 +393,10 @@ pub trait MetadataImport: Sealed {
     /// Wraps `IMetaDataImport::IsValidToken`. **Context**: not during a collection.
     #[doc(alias = "IsValidToken")]
     fn is_valid_token(&self, token: impl Into<Token>) -> bool {
-        // SAFETY: the call accepts any number.
-        self.metadata()
-            .import
-            .in_use("IMetaDataImport::IsValidToken")
+        let import = self.metadata().import();
+        import
+            .and_then(|import| import.in_use("IMetaDataImport::IsValidToken"))
+            // SAFETY: the call accepts any number.
             .is_ok_and(|import| unsafe { import.IsValidToken(token.into().raw()) }.as_bool())
     }
 }

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::metadata::value::ConstantValue;
-use crate::native::{Answer, answers};
+use crate::native::{FromNative, results};
 use clr_profiler_il::attributes::{
     EventAttributes, FieldAttributes, MemberAttributes, MethodAttributes, MethodImplAttributes,
     PInvokeAttributes, ParamAttributes, PropertyAttributes, SecurityAction, TypeAttributes,
@@ -11,7 +11,7 @@ use clr_profiler_il::attributes::{
 use clr_profiler_il::token::{FieldDef, MethodDef, ModuleRef, Token, TypeDef};
 use clr_profiler_sys as sys;
 
-/// The name and version of a module.
+/// The name and the version id (MVID) of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeProps {
@@ -221,10 +221,10 @@ pub struct FieldOffset {
     pub offset: Option<u32>,
 }
 
-answers! {
-    sys::COR_FIELD_OFFSET => FieldOffset = |raw, asked| Ok(Self {
-        field: Answer::answer(raw.ridOfField, asked)?,
-        offset: Answer::answer(raw.ulOffset, asked)?,
+results! {
+    sys::COR_FIELD_OFFSET => FieldOffset = |raw, context| Ok(Self {
+        field: FromNative::from_native(raw.ridOfField, context)?,
+        offset: FromNative::from_native(raw.ulOffset, context)?,
     });
 }
 

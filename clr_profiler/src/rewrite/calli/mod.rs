@@ -22,12 +22,11 @@ pub use value::{NativeReturn, NativeValue};
 /// arguments from the stack, in their order, and pushes the result. Integers, floats and pointers can be
 /// passed; `isize`, `usize` and pointers are native integers in IL.
 ///
-/// The function runs on the thread of the program in preemptive mode, as a P/Invoke does: a GC can run
-/// meanwhile, so the function may take its time, wait and allocate. Many threads may call it at once. It can
-/// call little of the runtime, because most calls of [`ProfilerInfo`](crate::ProfilerInfo) are refused
-/// outside of callbacks: look up the data while the method is rewritten, and pass an index or an id. The
-/// library stays loaded until the process ends, so code that was compiled with the call can run forever, also
-/// after a detach.
+/// The function runs on the thread of the program in preemptive mode, as a P/Invoke does. It does not delay a
+/// GC, so it may block and allocate. Several threads may call it at the same time. Outside of callbacks most
+/// calls of [`ProfilerInfo`](crate::ProfilerInfo) are refused: look up the data while the method is rewritten,
+/// and pass an index or an id. The library stays loaded until the process ends, so the compiled code remains
+/// valid, also after a detach.
 ///
 /// ```
 /// # use clr_profiler::prelude::*;

@@ -1,12 +1,12 @@
-//! The code that loads a helper before other code of a module runs.
+//! The code that loads a helper: before other code of a module runs, or at the beginning of a method.
 
-use super::HelperAssembly;
 use super::progress::Progress;
+use super::{HelperAssembly, Source};
 use crate::error::{Error, OptionalExt, Result};
 use crate::ids::ModuleId;
 use crate::info::{BodyMemory, CorProfilerInfo};
 use crate::metadata::{MetadataEmit, MetadataImport, MethodProps};
-use crate::rewrite::scope::Scope;
+use crate::rewrite::module_metadata::ModuleMetadata;
 use crate::rewrite::store::store;
 use crate::rewrite::subject::Subject;
 use crate::rewrite::{Memory, RewriteContext, address, edited};
@@ -31,23 +31,44 @@ const ATTRIBUTES: MethodAttributes = SPECIAL
 /// A body that is only `ret`.
 const EMPTY: [u8; 2] = [0x06, 0x2a];
 
+fn of_core_library() -> Error {
+    Error::other(
+        "the core library cannot load a helper, because loading one needs all of it: its methods can \
+         call functions of the profiler instead (RewriteContext::call_native)",
+    )
+}
+
+/// Inserts code into a method that loads the helper, unless other code has tried that before.
+pub(super) fn load_in_method(
+    helper: &HelperAssembly,
+    body: &mut MethodBody,
+    cx: &mut RewriteContext<'_>,
+) -> Result<()> {
+    if cx.module_metadata.is_core_library() {
+        return Err(of_core_library());
+    }
+    let load = load(helper, &assembly_of(helper)?, Attempts::One, body, cx)?;
+    body.prologue(&load).map_err(Error::from)
+}
+
+/// How often a helper is loaded until that succeeds.
+#[derive(Clone, Copy, PartialEq)]
+enum Attempts {
+    /// Once: the code runs with each call of a method.
+    One,
+    /// By each module.
+    EachModule,
+}
+
 /// Inserts code that loads the helper before any other code of a module.
 pub(super) fn load_into(
     helper: &HelperAssembly,
     info: &ProfilerInfo,
     module: ModuleId,
 ) -> Result<()> {
-    let path = helper.path().to_str().ok_or_else(|| {
-        Error::other(format!(
-            "the path of the helper, {}, is no Unicode, and so cannot be a string in IL",
-            helper.path().display()
-        ))
-    })?;
-    if Scope::open(info, module)?.is_core_library() {
-        return Err(Error::other(
-            "the core library cannot load a helper, for loading one needs all of it: its methods can \
-             call functions of the profiler instead (RewriteContext::call_native)",
-        ));
+    let assembly = assembly_of(helper)?;
+    if ModuleMetadata::open(info, module)?.is_core_library() {
+        return Err(of_core_library());
     }
     const NAME: &str = ".cctor";
     let signature = MethodSig::new(TypeSig::Void, Vec::new());
@@ -63,7 +84,7 @@ pub(super) fn load_into(
         Some(initializer) => {
             let before = info.il_function_body(module, initializer)?;
             let subject = Subject::new(info, module, initializer)?;
-            let bytes = with_load(&subject, &before, helper, path)?;
+            let bytes = with_load(&subject, &before, helper, &assembly)?;
             info.set_il_function_body(module, initializer, &bytes)?;
             reserve(initializer);
             Ok(())
@@ -79,7 +100,7 @@ pub(super) fn load_into(
                 implementation: MethodImplAttributes::empty(),
             };
             let planned = Subject::planned(info, module, props)?;
-            let bytes = with_load(&planned, &EMPTY, helper, path)?;
+            let bytes = with_load(&planned, &EMPTY, helper, &assembly)?;
             let memory = BodyMemory::of(info, module, &bytes)?;
             // The initialiser is defined last: it cannot be removed, and a module whose initialiser has no
             // body cannot run.
@@ -98,30 +119,66 @@ fn with_load(
     subject: &Subject<'_>,
     before: &[u8],
     helper: &HelperAssembly,
-    path: &str,
+    assembly: &Fragment,
 ) -> Result<Vec<u8>> {
-    let remembered = store(subject.info).module(subject.module);
+    let cached = store(subject.info).module(subject.module);
     let mut memory = Memory::default();
     memory.body.decode_into(before).map_err(Error::other)?;
-    let new = edited(subject, &remembered, &mut memory, before, |body, cx| {
-        let load = load(helper, path, body, cx)?;
+    let new = edited(subject, &cached, &mut memory, before, |body, cx| {
+        let load = load(helper, assembly, Attempts::EachModule, body, cx)?;
         body.prologue(&load).map_err(Error::from)
     })?;
     Ok(new.bytes)
+}
+
+const ASSEMBLY: &str = "[corelib]System.Reflection.Assembly";
+
+/// Code that loads the helper alone, and pushes its assembly.
+fn assembly_of(helper: &HelperAssembly) -> Result<Fragment> {
+    let mut code = Fragment::new();
+    match &helper.source {
+        Source::File(path) => {
+            let path = path.to_str().ok_or_else(|| {
+                Error::other(format!(
+                    "the path of the helper, {}, is no Unicode, and so cannot be a string in IL",
+                    path.display()
+                ))
+            })?;
+            let load = format!("class {ASSEMBLY} (string)");
+            code.ldstr(path)
+                .call(MethodSymbol::new(ASSEMBLY, "LoadFrom", &load));
+        }
+        Source::Memory(bytes) => {
+            const CONTEXT: &str = "[corelib]System.Runtime.Loader.AssemblyLoadContext";
+            const STREAM: &str = "[corelib]System.IO.UnmanagedMemoryStream";
+            let default = format!("class {CONTEXT} ()");
+            let load = format!("instance class {ASSEMBLY} (class [corelib]System.IO.Stream)");
+            let length = i64::try_from(bytes.len()).map_err(Error::other)?;
+            code.call(MethodSymbol::new(CONTEXT, "get_Default", &default))
+                .append(&address(bytes.as_ptr().expose_provenance()))
+                .ldc_i8(length)
+                .newobj(MethodSymbol::new(
+                    STREAM,
+                    ".ctor",
+                    "instance void (uint8*, int64)",
+                ))
+                .callvirt(MethodSymbol::new(CONTEXT, "LoadFromStream", &load));
+        }
+    }
+    Ok(code)
 }
 
 /// Code that loads the helper and all that it refers to, and records the progress. A failure must not keep
 /// the program from running.
 fn load(
     helper: &HelperAssembly,
-    path: &str,
+    assembly: &Fragment,
+    attempts: Attempts,
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<Fragment> {
-    const ASSEMBLY: &str = "[corelib]System.Reflection.Assembly";
     const MODULE: &str = "[corelib]System.Reflection.Module";
     const TYPE_REFS: i32 = 0x0100_0000;
-    let load_from = MethodSymbol::new(ASSEMBLY, "LoadFrom", &format!("class {ASSEMBLY} (string)"));
     let manifest = format!("instance class {MODULE} ()");
     let manifest = MethodSymbol::new(ASSEMBLY, "get_ManifestModule", &manifest);
     let resolve = "instance class [corelib]System.Type (int32)";
@@ -138,12 +195,16 @@ fn load(
 
     let mut code = Fragment::new();
     let skip = code.label();
-    code.append(&done).volatile().ldind_i4().brtrue(skip);
+    let before = match attempts {
+        Attempts::One => &step,
+        Attempts::EachModule => &done,
+    };
+    code.append(before).volatile().ldind_i4().brtrue(skip);
     code.try_block(|code| {
         let (next, end) = (code.label(), code.label());
         code.append(&step).ldc_i4(Progress::LOADING).volatile();
         code.stind_i4();
-        code.ldstr(path).call(&load_from).callvirt(&manifest);
+        code.append(assembly).callvirt(&manifest);
         code.stloc(module).ldc_i4(TYPE_REFS).stloc(token);
         // By tokens, because the runtime then resolves the types as it will for the helper's own code.
         code.mark(next);
@@ -156,6 +217,11 @@ fn load(
     })
     .catch("[corelib]System.Exception", |code| {
         code.pop();
+        // Another module may succeed.
+        if attempts == Attempts::One {
+            let failed = address(helper.progress.failure_address());
+            code.append(&failed).ldc_i4(1).volatile().stind_i4();
+        }
     })
     .end()
     .mark(skip);

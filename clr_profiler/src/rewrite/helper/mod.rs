@@ -3,6 +3,7 @@
 mod component;
 mod loader;
 mod progress;
+mod symbols;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,25 +14,30 @@ use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::assembly_references::AssemblyReferenceProvider;
 use crate::metadata::{AssemblyProps, AssemblyVersion};
-use crate::runtime::ProfilerInfo;
-use clr_profiler_il::assembly::Manifest;
+use crate::runtime::{ProfilerInfo, own_library};
+use clr_metadata::Assembly;
+use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::token::TokenTable;
 
 pub use component::HelperLoader;
 use progress::{Progress, Step};
+pub(super) use symbols::{FoundMethods, find_methods, signature_text};
 
 /// An assembly of the profiler that rewritten code calls: code that is tedious in IL is written in C# there.
 ///
 /// # How the runtime finds it
 ///
-/// The program does not refer to it, so the runtime must be told where it is. There are three ways:
+/// The program does not refer to it, so the runtime must be told where it is. There are these ways:
 ///
 /// | | needs | for |
 /// |---|---|---|
 /// | [`open`](Self::open) | nothing | the normal case |
+/// | [`in_memory`](Self::in_memory) | nothing, no file either | helpers within the profiler's library, and file systems that cannot be written |
+/// | [`beside_profiler`](Self::beside_profiler) | a file in the profiler's folder | profilers that are deployed with the helper |
 /// | [`startup_hook`](Self::startup_hook) | an environment variable, which a launcher sets; .NET Core 3.0 or newer | helpers that have to run before `Main` |
-/// | [`beside`](Self::beside) | a file in the program's folder | programs that are deployed with the helper |
+/// | [`next_to`](Self::next_to) | a file in the program's folder | programs that are deployed with the helper |
 ///
-/// Each reads the file and fails if it is missing or is no assembly. Only the runtime knows whether the
+/// Each reads the assembly and fails if it is missing or is no assembly. Only the runtime knows whether the
 /// helper and its references can be loaded: [`load_into`](Self::load_into) has it try that before any code of
 /// a module runs.
 ///
@@ -87,11 +93,29 @@ use progress::{Progress, Step};
 /// ```
 #[derive(Clone, Debug)]
 pub struct HelperAssembly {
-    path: PathBuf,
+    source: Source,
     props: AssemblyProps,
     /// The number of types of other assemblies that it refers to.
     type_refs: u32,
     progress: &'static Progress,
+}
+
+/// Where the runtime finds the bytes of a helper.
+#[derive(Clone)]
+enum Source {
+    /// The absolute path.
+    File(PathBuf),
+    /// In the memory of the process, as long as that lives.
+    Memory(&'static [u8]),
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => path.fmt(f),
+            Self::Memory(bytes) => write!(f, "{} bytes in memory", bytes.len()),
+        }
+    }
 }
 
 /// The environment variable that names the code that .NET runs before a program.
@@ -115,24 +139,57 @@ impl HelperAssembly {
             ))
         };
         let file = std::fs::read(path).map_err(|error| problem(&error))?;
-        let manifest = Manifest::read(&file).map_err(|error| problem(&error))?;
+        let absolute = std::path::absolute(path).map_err(|error| problem(&error))?;
+        Self::read(&file, Source::File(absolute)).map_err(|error| problem(&error))
+    }
+
+    /// The assembly with these bytes, to be loaded by [`load_into`](Self::load_into) without a file:
+    /// `include_bytes!` puts them into the profiler's library.
+    ///
+    /// The runtime loads it from a stream over the bytes, into the default context.
+    ///
+    /// # Errors
+    ///
+    /// That the bytes are no .NET assembly.
+    pub fn in_memory(bytes: &'static [u8]) -> Result<Self> {
+        Self::read(bytes, Source::Memory(bytes)).map_err(|error| {
+            Error::other(format!(
+                "the helper assembly in memory cannot be used: {error}"
+            ))
+        })
+    }
+
+    /// The assembly in this file in the folder of the profiler's library.
+    ///
+    /// # Errors
+    ///
+    /// That the library cannot be found; those of [`open`](Self::open).
+    pub fn beside_profiler(file: &str) -> Result<Self> {
+        let library =
+            own_library().ok_or_else(|| Error::other("the profiler's library has no path"))?;
+        Self::open(library.with_file_name(file))
+    }
+
+    fn read(bytes: &[u8], source: Source) -> Result<Self, clr_metadata::Error> {
+        let assembly = Assembly::parse(bytes)?;
+        let manifest = assembly.metadata.manifest()?;
         let [major, minor, build, revision] = manifest.version;
         Ok(Self {
-            path: std::path::absolute(path).map_err(|error| problem(&error))?,
+            source,
             props: AssemblyProps {
-                name: manifest.name,
+                name: manifest.name.to_owned(),
                 version: AssemblyVersion {
                     major,
                     minor,
                     build,
                     revision,
-                    culture: manifest.culture,
+                    culture: manifest.culture.to_owned(),
                 },
-                public_key: manifest.public_key,
+                public_key: manifest.public_key.to_vec(),
                 hash_algorithm: manifest.hash_algorithm,
                 flags: manifest.flags,
             },
-            type_refs: manifest.type_refs,
+            type_refs: assembly.metadata.row_count(TokenTable::TYPE_REF),
             progress: Progress::new(),
         })
     }
@@ -167,7 +224,7 @@ impl HelperAssembly {
     ///
     /// That the runtime will not find it there: the program has a list of its assemblies, `*.deps.json`, in
     /// which it is missing, or its file name differs from its assembly name. Those of [`open`](Self::open).
-    pub fn beside(program: impl AsRef<Path>, name: &str) -> Result<Self> {
+    pub fn next_to(program: impl AsRef<Path>, name: &str) -> Result<Self> {
         let program = program.as_ref();
         let file = format!("{name}.dll");
         let helper = Self::open(program.with_file_name(&file))?;
@@ -175,7 +232,7 @@ impl HelperAssembly {
             return Err(Error::other(format!(
                 "the assembly in {} is called {}: in the folder of a program, the runtime finds \
                  files by the names of their assemblies",
-                helper.path.display(),
+                program.with_file_name(&file).display(),
                 helper.props.name
             )));
         }
@@ -192,10 +249,13 @@ impl HelperAssembly {
         Ok(helper)
     }
 
-    /// The absolute path of the file.
+    /// The absolute path of the file; `None` for one in memory.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(path) => Some(path),
+            Source::Memory(_) => None,
+        }
     }
 
     /// Name, version and public key from the file.
@@ -212,7 +272,7 @@ impl HelperAssembly {
     ///
     /// The code is inserted into the initialiser of the module, which gets one if it has none. It calls
     /// `Assembly.LoadFrom`, which loads the helper into the default context, or finds that it was loaded as a
-    /// startup hook. Then it has the runtime resolve each type that the helper refers to, so that their
+    /// startup hook; for a helper in memory `AssemblyLoadContext.LoadFromStream`. Then it has the runtime resolve each type that the helper refers to, so that their
     /// assemblies are loaded, too. If that fails at run time, the program continues, and
     /// [`check`](Self::check) returns the error.
     ///
@@ -228,7 +288,22 @@ impl HelperAssembly {
     /// That the module is the core library; a path that is not Unicode; an error of the metadata or the
     /// runtime.
     pub fn load_into(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        loader::load_into(self, info, module)
+        loader::load_into(self, info, module).inspect_err(|error| self.progress.failed(error))
+    }
+
+    /// Has a method load the helper when it is called, for modules whose initialisers have run: an alternative to
+    /// [`load_into`](Self::load_into). The code does that once for all methods.
+    pub(crate) fn load_in_method(
+        &self,
+        body: &mut MethodBody,
+        cx: &mut RewriteContext<'_>,
+    ) -> Result<()> {
+        loader::load_in_method(self, body, cx)
+    }
+
+    /// Whether the code of a method has failed to load the helper, and no other code has loaded it.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.progress.has_failed() && self.progress.step() != Step::Done
     }
 
     /// Whether code can call the helper; the error says why not.
@@ -245,13 +320,16 @@ impl HelperAssembly {
         let name = &self.props.name;
         Err(Error::other(match self.progress.step() {
             Step::Done => return Ok(()),
-            Step::NotBegun => format!(
-                "no code has loaded the helper assembly {name} yet: HelperAssembly::load_into puts such \
-                 code into a module, where it runs before all else"
-            ),
+            Step::NotBegun => match self.progress.error() {
+                Some(error) => format!("no code has loaded the helper assembly {name}: {error}"),
+                None => format!(
+                    "no code has loaded the helper assembly {name} yet: HelperAssembly::load_into puts such \
+                     code into a module, where it runs before all else"
+                ),
+            },
             Step::Loading => format!(
-                "the runtime has not loaded the helper assembly {name}: it refuses {}, or is at it",
-                self.path.display()
+                "the runtime has not loaded the helper assembly {name}: it refuses {:?}, or is at it",
+                self.source
             ),
             Step::Resolving(class) => format!(
                 "the helper assembly {name} refers to the type {}, which the runtime has not found",
@@ -262,9 +340,9 @@ impl HelperAssembly {
 
     /// Announces, while an assembly of the program is being loaded, that it will refer to the helper.
     ///
-    /// For [`get_assembly_references`](crate::Profiler::get_assembly_references). It is not needed to load
-    /// the helper; where precompiled code of several assemblies is shared, the runtime takes it into account.
-    /// Calls [`AssemblyReferenceProvider::add`].
+    /// Call it in [`get_assembly_references`](crate::Profiler::get_assembly_references). The helper is loaded
+    /// without it, too; the runtime uses the announcement when it decides whether assemblies share precompiled
+    /// code. Calls [`AssemblyReferenceProvider::add`].
     ///
     /// # Errors
     ///
@@ -361,6 +439,6 @@ mod tests {
         assert!(error.contains(&*own.to_string_lossy()), "{error}");
         assert!(HelperAssembly::open("/nowhere/Helper.dll").is_err());
         assert!(HelperAssembly::startup_hook("Nobody").is_err());
-        assert!(HelperAssembly::beside(own, "Helper").is_err());
+        assert!(HelperAssembly::next_to(own, "Helper").is_err());
     }
 }

@@ -1,15 +1,21 @@
 //! [`Progress`]: the progress of a program in loading a helper.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::error::Error;
 use clr_profiler_il::token::{Token, TypeRef};
 
-/// Two numbers that inserted code writes, on threads of the program. They live as long as the process, as
+/// Three numbers that inserted code writes, on threads of the program, and an error. They live as long as the process, as
 /// that code may.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     step: AtomicU32,
     is_done: AtomicU32,
+    /// Whether the code of a method, which runs once, has failed.
+    has_failed: AtomicU32,
+    /// The first error of putting the code into a module.
+    error: OnceLock<String>,
 }
 
 /// The step of the loading.
@@ -44,9 +50,28 @@ impl Progress {
         }
     }
 
+    /// Records that the code could not be put into a module.
+    pub(super) fn failed(&self, error: &Error) {
+        self.error.get_or_init(|| error.to_string());
+    }
+
+    pub(super) fn error(&self) -> Option<&str> {
+        self.error.get().map(String::as_str)
+    }
+
     /// The address at which the code writes the step.
     pub(super) fn step_address(&self) -> usize {
         self.step.as_ptr().addr()
+    }
+
+    /// Whether the code of a method has failed to load the helper.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Acquire) != 0
+    }
+
+    /// The address at which the code of a method writes 1 if it fails.
+    pub(super) fn failure_address(&self) -> usize {
+        self.has_failed.as_ptr().addr()
     }
 
     /// The address at which the code writes 1 in the end.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::native::{Answer, answers};
+use crate::native::{FromNative, results};
 use clr_profiler_sys as sys;
 use sys::{IUnknown, Interface};
 
@@ -39,6 +39,6 @@ impl ComObject {
     }
 }
 
-answers! {
-    *mut c_void => ComObject = |raw, asked| Ok(Self(Answer::answer(raw, asked)?));
+results! {
+    *mut c_void => ComObject = |raw, context| Ok(Self(FromNative::from_native(raw, context)?));
 }

@@ -1,14 +1,16 @@
-//! [`Scope`]: the metadata of one module, as rewriting reads and extends it.
+//! [`ModuleMetadata`]: the metadata of one module, as rewriting reads and extends it.
 
 use std::cell::{Cell, OnceCell};
 
 use crate::error::Result;
 use crate::ids::ModuleId;
+use crate::info::CorProfilerInfo;
+use crate::metadata::own;
 use crate::metadata::{
     Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2, MetadataWriter,
 };
 use crate::runtime::ProfilerInfo;
-use clr_profiler_il::metadata::{Member, Tables};
+use clr_profiler_il::metadata::{Member, MemberView, Tables, TypeNameView};
 use clr_profiler_il::token::{
     FieldDef, MemberRef, MethodDef, MethodSpec, StandAloneSig, Token, TokenTable, TypeSpec,
     TypeToken,
@@ -19,7 +21,7 @@ pub(super) const CORE_LIBRARY: &str = "System.Private.CoreLib";
 
 /// The metadata of a module. It is opened for writing only when something is added, because the runtime is
 /// slower with a module from then on.
-pub(super) struct Scope<'info> {
+pub(super) struct ModuleMetadata<'info> {
     info: &'info ProfilerInfo,
     module: ModuleId,
     read: Metadata<'info>,
@@ -28,16 +30,36 @@ pub(super) struct Scope<'info> {
     is_core_library: OnceCell<bool>,
 }
 
-impl<'info> Scope<'info> {
+impl<'info> ModuleMetadata<'info> {
     pub(super) fn open(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
-        Ok(Self {
+        Ok(Self::reading(
             info,
             module,
-            read: Metadata::of_module(info, module)?,
+            Metadata::of_module(info, module)?,
+        ))
+    }
+
+    /// As [`open`](Self::open), with a handle to the metadata of the module that exists already.
+    pub(super) fn like(
+        info: &'info ProfilerInfo,
+        module: ModuleId,
+        metadata: &Metadata<'info>,
+    ) -> Result<Self> {
+        match metadata.of_same_image() {
+            Some(read) => Ok(Self::reading(info, module, read)),
+            None => Self::open(info, module),
+        }
+    }
+
+    fn reading(info: &'info ProfilerInfo, module: ModuleId, read: Metadata<'info>) -> Self {
+        Self {
+            info,
+            module,
+            read,
             write: OnceCell::new(),
             changed: Cell::new(false),
             is_core_library: OnceCell::new(),
-        })
+        }
     }
 
     pub(super) fn info(&self) -> &'info ProfilerInfo {
@@ -64,8 +86,26 @@ impl<'info> Scope<'info> {
         if let Some(writer) = self.write.get() {
             return Ok(writer);
         }
-        let writer = MetadataWriter::of_module(self.info, self.module)?;
+        let writer = self.info.module_metadata_for_writing(self.module)?;
         Ok(self.write.get_or_init(|| writer))
+    }
+
+    /// Reads the module's own metadata, or if it has no such row the runtime's. The first function gets
+    /// `read` once it has found the row.
+    fn own_or<F, R>(
+        &self,
+        read: F,
+        from_own: impl FnOnce(&clr_metadata::Metadata<'_>, &mut dyn FnMut() -> Option<F>) -> Option<R>,
+        from_runtime: impl FnOnce(F) -> Option<R>,
+    ) -> Option<R> {
+        let mut read = Some(read);
+        let own = self
+            .metadata()
+            .own(|own| from_own(own, &mut || read.take()));
+        match own {
+            Some(own) => Some(own),
+            None => from_runtime(read?),
+        }
     }
 
     /// The simple name of the assembly, if the module has its manifest.
@@ -90,7 +130,7 @@ impl<'info> Scope<'info> {
 }
 
 /// The resolver caches the results, but not `None`.
-impl Tables for Scope<'_> {
+impl Tables for ModuleMetadata<'_> {
     fn member(&self, token: Token) -> Option<Member> {
         let metadata = self.metadata();
         let (parent, name, signature) = match token.table() {
@@ -152,5 +192,79 @@ impl Tables for Scope<'_> {
             let own = self.own_assembly().ok().flatten();
             own.is_some_and(|own| own == CORE_LIBRARY)
         })
+    }
+
+    fn with_member<R>(&self, token: Token, read: impl FnOnce(MemberView<'_>) -> R) -> Option<R> {
+        self.own_or(
+            read,
+            |own, read| Some(read()?(own::member(own, token)?)),
+            |read| {
+                let member = self.member(token)?;
+                Some(read(MemberView {
+                    parent: member.parent,
+                    name: &member.name,
+                    signature: &member.signature,
+                }))
+            },
+        )
+    }
+
+    fn with_method_spec<R>(&self, token: Token, read: impl FnOnce(Token, &[u8]) -> R) -> Option<R> {
+        let method = MethodSpec::try_from(token).ok()?;
+        self.own_or(
+            read,
+            |own, read| {
+                let (generic, arguments) = own::method_spec(own, method)?;
+                Some(read()?(generic, arguments))
+            },
+            |read| {
+                let (generic, arguments) = self.method_spec(token)?;
+                Some(read(generic, &arguments))
+            },
+        )
+    }
+
+    fn with_stand_alone_sig<R>(&self, token: Token, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let signature = StandAloneSig::try_from(token).ok()?;
+        self.own_or(
+            read,
+            |own, read| {
+                let blob = own::stand_alone_blob(own, signature)?;
+                Some(read()?(blob))
+            },
+            |read| Some(read(&self.stand_alone_sig(token)?)),
+        )
+    }
+
+    fn with_type_spec<R>(&self, token: Token, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let type_spec = TypeSpec::try_from(token).ok()?;
+        self.own_or(
+            read,
+            |own, read| {
+                let blob = own::type_spec_blob(own, type_spec)?;
+                Some(read()?(blob))
+            },
+            |read| Some(read(&self.type_spec(token)?)),
+        )
+    }
+
+    fn with_type_name<R>(
+        &self,
+        token: Token,
+        read: impl FnOnce(TypeNameView<'_>, Token) -> R,
+    ) -> Option<R> {
+        let class = TypeToken::try_from(token).ok()?;
+        self.own_or(
+            read,
+            |own, read| {
+                let (name, other) = own::type_name_view(own, class)?;
+                Some(read()?(name, other))
+            },
+            |read| {
+                let (name, other) = self.type_name(token)?;
+                let (namespace, name) = ("", name.as_str());
+                Some(read(TypeNameView { namespace, name }, other))
+            },
+        )
     }
 }

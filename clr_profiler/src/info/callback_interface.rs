@@ -6,7 +6,7 @@
 /// /// Takes the new IL of a method.
 /// FunctionControl = ICorProfilerFunctionControl of "ICorProfilerCallback4::GetReJITParameters";
 /// ```
-macro_rules! handed {
+macro_rules! callback_interface {
     ($(#[$doc:meta])* $name:ident = $native:ident of $callback:literal;) => {
         $(#[$doc])*
         ///
@@ -43,4 +43,4 @@ macro_rules! handed {
         opaque! { $name<'_> }
     };
 }
-pub(super) use handed;
+pub(super) use callback_interface;

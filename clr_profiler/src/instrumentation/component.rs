@@ -1,0 +1,275 @@
+//! The callbacks of [`Instrumentation`].
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::Instrumentation;
+use super::shared::Shared;
+use crate::error::{Error, Hresult, Result};
+use crate::events::CallbackSet;
+use crate::ids::{FunctionId, ModuleId, RejitId};
+use crate::info::CorProfilerInfo2;
+use crate::info::function_control::FunctionControl;
+use crate::profiler::{Component, Setup};
+use crate::rejit::{Inliners, Rejit, RejitOptions};
+use crate::rewrite::{Rewritten, mistake};
+use crate::runtime::{ProfilerInfo, lock};
+use crate::worker::Worker;
+use clr_profiler_il::token::MethodDef;
+
+impl Component for Instrumentation {
+    fn callbacks(&self) -> CallbackSet {
+        let mut callbacks = CallbackSet::EMPTY
+            .with("module_load_finished")
+            .with("module_unload_started")
+            .with("jit_inlining")
+            .with("jit_compilation_started");
+        if self.shared.get().is_none_or(|shared| !shared.is_attached) {
+            callbacks = callbacks.with("jit_cached_function_search_started");
+        }
+        match self.rejit.get() {
+            Some(rejit) => callbacks.union(rejit.callbacks()),
+            None => callbacks,
+        }
+    }
+
+    fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
+        const CALL: &str = "Instrumentation::new";
+        if let Some(mistake) = &self.description.mistake {
+            return Err(Error::other(mistake.as_str()));
+        }
+        for method in &self.description.uses {
+            if let Some(mistake) = mistake(method) {
+                return Err(Error::other(format!(
+                    "the declared method {method}: {mistake}"
+                )));
+            }
+        }
+        if self.description.is_at_load {
+            let conflict = match self.description.helper {
+                Some(_) => Some("a helper is not loaded when the bodies of a module are set"),
+                None => self
+                    .description
+                    .is_switchable
+                    .then_some("ReJIT does not change inlined copies"),
+            };
+            if let Some(conflict) = conflict {
+                return Err(Error::rule("Instrumentation::at_module_load", conflict));
+            }
+        }
+        let is_attached = info.loaded().by_attach;
+        let shared = Arc::new(Shared {
+            info: info.clone(),
+            description: self.description.clone(),
+            table: Mutex::default(),
+            searching: Mutex::default(),
+            owner: OnceLock::new(),
+            request: OnceLock::new(),
+            awaiting: OnceLock::new(),
+            starting: Mutex::default(),
+            is_checked: AtomicBool::new(false),
+            is_attached,
+        });
+        let again = |_| Error::rule(CALL, "it was attached before");
+        if is_attached || self.description.is_switchable {
+            let mut options = RejitOptions::default();
+            // The JIT inlines no selected method from the start on, and precompiled copies are not used.
+            if !is_attached {
+                options.inliners = Inliners::Keep;
+            }
+            let rejit = Rejit::new(options, {
+                let shared = Arc::clone(&shared);
+                move |info, module, method, control| shared.rejit(info, (module, method), control)
+            });
+            let _ = shared.request.set(Box::new(rejit.requests()));
+            Component::attach(&rejit, info, setup)?;
+            self.rejit.set(rejit).map_err(|_| again(()))?;
+        }
+        if is_attached && let Some(rejit) = self.rejit.get() {
+            let (shared, rejit) = (Arc::clone(&shared), rejit.requests());
+            let worker =
+                Worker::start(info, "instrumentation", move |_| shared.enter_loaded(rejit))?;
+            self.worker.set(worker).map_err(|_| again(()))?;
+        }
+        self.shared.set(shared).map_err(|_| again(()))
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        status: Hresult,
+    ) -> Result<()> {
+        if let Some(rejit) = self.rejit.get() {
+            rejit.module_load_finished(info, module, status)?;
+        }
+        let Some(shared) = self.shared.get().filter(|_| status.is_ok()) else {
+            return Ok(());
+        };
+        shared.own(info);
+        let rejits = shared.enter(module, false)?;
+        if let Some(rejit) = self.rejit.get() {
+            rejit.request(rejits);
+        }
+        shared.check_uses(module)
+    }
+
+    fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        if let Some(shared) = self.shared.get() {
+            let _idle = lock(&shared.searching);
+            lock(&shared.table).forget(module);
+        }
+        match self.rejit.get() {
+            Some(rejit) => rejit.module_unload_started(info, module),
+            None => Ok(()),
+        }
+    }
+
+    /// Rejects precompiled code of selected methods, and of methods that have copies of them.
+    fn jit_cached_function_search_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<bool> {
+        let Some(shared) = self.shared.get() else {
+            return Ok(true);
+        };
+        let facts = info.function_info2(function)?;
+        let (is_rejected, instances_matter) = {
+            let table = lock(&shared.table);
+            let is_rejected = table.rejects_code((facts.module, facts.token));
+            (is_rejected, table.has_copies_in_instances())
+        };
+        if is_rejected || !instances_matter {
+            return Ok(!is_rejected);
+        }
+        // Instances over a module's types were compiled with it.
+        let class = facts
+            .class
+            .and_then(|class| info.class_id_info2(class).ok());
+        let of_class = class.into_iter().flat_map(|class| class.type_arguments);
+        let mut arguments = of_class.chain(facts.type_arguments);
+        Ok(!arguments.any(|class| shared.is_copied_into_instances(class)))
+    }
+
+    /// Keeps the JIT from copying selected methods.
+    fn jit_inlining(
+        &self,
+        info: &ProfilerInfo,
+        _caller: FunctionId,
+        callee: FunctionId,
+    ) -> Result<bool> {
+        let Some(shared) = self.shared.get() else {
+            return Ok(true);
+        };
+        let callee = info.method(callee)?;
+        if !shared.selects(&callee)? {
+            return Ok(true);
+        }
+        Ok(lock(&shared.table).may_be_inlined((callee.module(), callee.token())))
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let Some(shared) = self.shared.get() else {
+            return Ok(());
+        };
+        let method = info.method(function)?;
+        if !shared.selects(&method)? {
+            return Ok(());
+        }
+        let key = (method.module(), method.token());
+        let (rules, was_set_before) = {
+            let mut table = lock(&shared.table);
+            let rules = table.begin(key);
+            (rules, table.was_set_before(key))
+        };
+        if was_set_before {
+            method.set_offset_map();
+        }
+        let Some(rules) = rules else {
+            return Ok(());
+        };
+        let mut name = None;
+        let result = method.rewrite(|body, cx| {
+            name = Some(cx.full_name().into());
+            shared.description.apply(&rules, body, cx)
+        });
+        // Other threads and instances find the work done.
+        let is_first = name.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
+        if is_first {
+            shared.finish(key, name, &result);
+        }
+        Ok(())
+    }
+
+    fn get_rejit_parameters(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        control: &FunctionControl<'_>,
+    ) -> Result<()> {
+        match self.rejit.get() {
+            Some(rejit) => rejit.get_rejit_parameters(info, module, method, control),
+            None => Ok(()),
+        }
+    }
+
+    fn rejit_compilation_finished(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        id: RejitId,
+        status: Hresult,
+        is_safe_to_block: bool,
+    ) -> Result<()> {
+        match self.rejit.get() {
+            Some(rejit) => {
+                rejit.rejit_compilation_finished(info, function, id, status, is_safe_to_block)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn rejit_error(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        function: Option<FunctionId>,
+        status: Hresult,
+    ) -> Result<()> {
+        match self.rejit.get() {
+            Some(rejit) => rejit.rejit_error(info, module, method, function, status),
+            None => Ok(()),
+        }
+    }
+
+    /// Reports the patterns that have matched nothing.
+    fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
+        let awaiting = self.shared.get().and_then(|shared| shared.awaiting.get());
+        for worker in self.worker.get().into_iter().chain(awaiting) {
+            worker.stop(
+                "Instrumentation::shutdown",
+                "the thread that searches modules has panicked",
+            )?;
+        }
+        if let Some(rejit) = self.rejit.get() {
+            Component::shutdown(rejit, info)?;
+        }
+        let outcomes = self.outcomes();
+        let unmatched: Vec<String> = outcomes.unmatched().map(|one| format!("`{one}`")).collect();
+        match unmatched.is_empty() {
+            true => Ok(()),
+            false => Err(Error::other(format!(
+                "no method has matched {}: the assembly was not loaded, or the pattern is mistaken",
+                unmatched.join(", ")
+            ))),
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Instrumentation: a description of which methods are changed and how, and a component that does it.
+//!
+//! [`Instrumentation`] does the work that all profilers share that change methods: it finds the methods in modules that are
+//! loaded now or later, has a helper assembly loaded, rewrites, keeps the JIT from copying the methods into their
+//! callers, rejects precompiled code that has copies of them, and keeps the outcome of each method. Its documentation has
+//! an example.
+
+mod component;
+mod outcome;
+mod rules;
+mod search;
+mod shared;
+mod table;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{Error, Result};
+use crate::rejit::{Rejit, RejitState};
+use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
+use crate::runtime::lock;
+use crate::worker::Worker;
+use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::pattern::MethodPatterns;
+use clr_profiler_il::symbol::MethodSymbol;
+use clr_profiler_il::wrap::Wrap;
+
+pub use outcome::{MethodOutcome, MethodState, Outcomes, PatternMatches};
+pub use rules::IntoPatterns;
+pub(crate) use rules::parsed_patterns;
+
+use rules::{Change, Description};
+use shared::Shared;
+use table::{Removed, Switched};
+
+/// Changes the methods that patterns select: at load time, and by ReJIT in a running program.
+///
+/// The methods are described once, by rules of patterns with a change, and the component does the rest:
+///
+/// | | |
+/// |---|---|
+/// | Modules | All that are loaded now or later, collectible and dynamic ones, too. Patterns without an assembly (`Shop.**`) leave .NET's own assemblies alone; those with one (`System.Linq!**`) reach them. |
+/// | Generic code | All instances of a type or method share its IL, and change together. |
+/// | Inlining | The JIT does not inline selected methods, because the copies would have the original IL. |
+/// | Precompiled code | That of selected methods is not used, nor that of methods that have inlined one, which the image records. All other code of the module is. |
+/// | Helper | Each module with selected methods loads the [helper](Self::helper) before its first code runs, and gets a reference to it. |
+/// | Left alone | The helper's own methods, all types and members that this library has added, and the methods of `<Module>`, unless a pattern names that. |
+///
+/// Rules apply in their order to methods that several of them select. If one fails, the method keeps its IL.
+/// [`outcomes`](Self::outcomes) has the result for each method, also as a table and as JSON. At the end, patterns that
+/// have matched no method are reported to
+/// [`Setup::on_failure`](crate::Setup::on_failure).
+///
+/// # In a running program
+///
+/// A profiler that is attached gives the same methods their IL by ReJIT. With [`switchable`](Self::switchable),
+/// [`off`](Self::off) and [`on`](Self::on) give methods their original IL and back while the program runs.
+/// **A method with ReJITted code is never inlined again**, not even with its original IL: on a benchmark of small methods, a
+/// program whose methods were all switched off by ReJIT took 2.4 times the time. [`remove`](Self::remove) avoids that where
+/// nothing has to be switched on again.
+///
+/// In modules that were loaded before the profiler was attached, the first call of a selected method loads the
+/// [helper](Self::helper), and the methods get their new IL after that.
+///
+/// # Limits
+///
+/// Code of another module that was compiled together with a selected method in one version bubble, and has inlined
+/// it, keeps its copy: only .NET itself is compiled so, unless a program asks for it. In an attached profiler, this applies to
+/// the methods of .NET that are marked for it. A helper cannot be loaded by modules that the program builds at run time: their
+/// methods call it once another module has loaded it.
+///
+/// **Events**: [`MONITOR_MODULE_LOADS`](crate::EventMask::MONITOR_MODULE_LOADS),
+/// [`MONITOR_JIT_COMPILATION`](crate::EventMask::MONITOR_JIT_COMPILATION),
+/// [`MONITOR_CACHE_SEARCHES`](crate::EventMask::MONITOR_CACHE_SEARCHES) unless attached, and
+/// [`ENABLE_REJIT`](crate::EventMask::ENABLE_REJIT) if attached or switchable: then no other component can use
+/// ReJIT.
+///
+/// ```
+/// use clr_profiler::il::fragment::Fragment;
+/// use clr_profiler::il::symbol::MethodSymbol;
+/// use clr_profiler::instrumentation::Instrumentation;
+/// use clr_profiler::prelude::*;
+///
+/// struct Announcer;
+///
+/// #[profiler(clsid = "6B0F7C6E-2B8C-4C53-9D0B-0B6C5F3C7A11")]
+/// impl Profiler for Announcer {
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+///         let write = MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (string)");
+///         setup.attach(Instrumentation::new().edit(
+///             "Shop!Shop.Store.*; -**.ToString",
+///             move |body, cx| {
+///                 body.prologue(Fragment::new().ldstr(cx.full_name()).call(&write))?;
+///                 Ok(())
+///             },
+///         ))?;
+///         Ok(Announcer)
+///     }
+/// }
+///
+/// register!(Announcer);
+/// ```
+#[derive(Default)]
+#[must_use = "it does nothing until it is attached"]
+pub struct Instrumentation {
+    description: Description,
+    /// Set when it is attached.
+    shared: OnceLock<Arc<Shared>>,
+    rejit: OnceLock<Rejit>,
+    worker: OnceLock<Worker>,
+}
+
+impl Instrumentation {
+    /// A description without rules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a rule: wraps the bodies of these methods.
+    pub fn wrap(mut self, patterns: impl IntoPatterns, wrap: Wrap) -> Self {
+        self.description.add(patterns, Change::Wrap(Box::new(wrap)));
+        self
+    }
+
+    /// Adds a rule: wraps the bodies of these methods, each in a wrap that `make` builds for it.
+    ///
+    /// `make` runs when the method is compiled. Its error refuses the method.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// use clr_profiler::il::symbol::MethodSymbol;
+    /// use clr_profiler::il::wrap::Wrap;
+    /// use clr_profiler::instrumentation::Instrumentation;
+    ///
+    /// # fn described() -> Instrumentation {
+    /// let write = MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (string)");
+    /// Instrumentation::new().wrap_each("Shop!Shop.Store.*", move |cx| {
+    ///     let (name, write) = (cx.full_name().to_owned(), write.clone());
+    ///     Ok(Wrap::new().finally(move |code, _| {
+    ///         code.ldstr(&name).call(&write);
+    ///     }))
+    /// })
+    /// # }
+    /// ```
+    pub fn wrap_each(
+        mut self,
+        patterns: impl IntoPatterns,
+        make: impl Fn(&mut RewriteContext<'_>) -> Result<Wrap> + Send + Sync + 'static,
+    ) -> Self {
+        let change = Change::WrapEach(Arc::new(make));
+        self.description.add(patterns, change);
+        self
+    }
+
+    /// Adds a rule: edits the bodies of these methods, as
+    /// [`Method::rewrite`](crate::Method::rewrite) does.
+    ///
+    /// `edit` runs when the method is compiled, and again for each ReJIT. Its error refuses the method.
+    pub fn edit(
+        mut self,
+        patterns: impl IntoPatterns,
+        edit: impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.description.add(patterns, Change::Edit(Arc::new(edit)));
+        self
+    }
+
+    /// Adds a rule that edits, after those with a lower priority or the same one: [`edit`](Self::edit) has the priority 0.
+    pub(crate) fn edit_with_priority(
+        mut self,
+        priority: i32,
+        patterns: Result<Arc<MethodPatterns>>,
+        edit: impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let change = Change::Edit(Arc::new(edit));
+        self.description.add_with(priority, patterns, change);
+        self
+    }
+
+    /// Declares methods that the rules insert calls of, so that a mistake is noticed before any of them is inserted.
+    ///
+    /// Closures hide their symbols, which are otherwise resolved when a method is compiled. Here a mistake in a signature is an
+    /// error of [`Setup::attach`](crate::Setup::attach). When the first module with selected methods is loaded, each method is looked
+    /// up in the file of its assembly, loaded or not; for one that is missing,
+    /// [`Setup::on_failure`](crate::Setup::on_failure) gets the error, and it is in
+    /// [`Outcomes::problems`]. Methods that no file tells of are accepted: of programs that are compiled to one native file, of instances of generic
+    /// types, and of types that may inherit them.
+    ///
+    /// Methods of the [helper](Self::helper) need no declaration:
+    /// [`HelperAssembly::method`] looks them up.
+    ///
+    /// ```
+    /// use clr_profiler::il::fragment::Fragment;
+    /// use clr_profiler::il::symbol::MethodSymbol;
+    /// use clr_profiler::instrumentation::Instrumentation;
+    ///
+    /// let write = MethodSymbol::new("[System.Console]System.Console", "WriteLine", "void (string)");
+    /// let instrumentation = Instrumentation::new().uses([write.clone()]).edit("Shop.**", move |body, cx| {
+    ///     body.prologue(Fragment::new().ldstr(cx.full_name()).call(&write))?;
+    ///     Ok(())
+    /// });
+    /// ```
+    pub fn uses(mut self, methods: impl IntoIterator<Item = MethodSymbol>) -> Self {
+        self.description.uses.extend(methods);
+        self
+    }
+
+    /// Lets patterns without an assembly reach .NET's own assemblies, too.
+    ///
+    /// Nearly all of them are precompiled, so the program starts more slowly: the code of each selected method is compiled anew.
+    pub fn framework(mut self) -> Self {
+        self.description.has_framework = true;
+        self
+    }
+
+    /// Has the modules with selected methods load a helper assembly, to which the methods then refer. A second helper
+    /// replaces the first.
+    ///
+    /// Methods of modules that cannot load it, such as the core library, are
+    /// [failed](MethodState::Failed). In modules that were loaded before the profiler was attached, methods
+    /// [await](MethodState::AwaitsHelper) it: one that is called loads it.
+    pub fn helper(mut self, helper: &HelperAssembly) -> Self {
+        self.description.helper = Some(helper.clone());
+        self
+    }
+
+    /// Passes each method to `report` when the rules have been applied to it, with the bodies before and after if that
+    /// succeeded. It runs in the callback, once for each compilation by which the IL changes.
+    pub fn report(
+        mut self,
+        report: impl Fn(&MethodOutcome, Option<&Rewritten>) + Send + Sync + 'static,
+    ) -> Self {
+        self.description.report = Some(Arc::new(report));
+        self
+    }
+
+    /// Sets the bodies when a module is loaded, instead of when a method is first compiled.
+    ///
+    /// The JIT may then inline selected methods, because the copies have the new IL: small methods that are called often stay
+    /// fast. All selected methods are rewritten, also those that are never called. Methods of dynamic modules, and those that ReJIT
+    /// changes, are changed as without this call.
+    ///
+    /// Attaching fails with a [helper](Self::helper), which is not loaded at that time, and if it is
+    /// [switchable](Self::switchable): ReJIT does not change copies.
+    pub fn at_module_load(mut self) -> Self {
+        self.description.is_at_load = true;
+        self
+    }
+
+    /// Allows [`off`](Self::off) and [`on`](Self::on), by ReJIT. An attached profiler has them without this call.
+    pub fn switchable(mut self) -> Self {
+        self.description.is_switchable = true;
+        self
+    }
+
+    /// Gives all methods their original IL, from their next calls on. It is a no-op if they have it.
+    ///
+    /// Methods that are compiled first while the rules are off are not changed. Runtimes do not rejit methods of modules that can
+    /// be unloaded: these keep the code that they have. On .NET Core 3.1, an attached profiler switches nothing after the program
+    /// has unloaded modules: the methods have [failed](MethodState::Failed). Selected methods are still not inlined.
+    ///
+    /// **Context**: any.
+    ///
+    /// # Errors
+    ///
+    /// That the component is not [switchable](Self::switchable), or not attached.
+    pub fn off(&self) -> Result<()> {
+        self.switch("Instrumentation::off", false)
+    }
+
+    /// Gives all methods their new IL again, from their next calls on. It is a no-op if they have it.
+    ///
+    /// **Context**: any.
+    ///
+    /// # Errors
+    ///
+    /// As of [`off`](Self::off).
+    pub fn on(&self) -> Result<()> {
+        self.switch("Instrumentation::on", true)
+    }
+
+    fn switch(&self, call: &'static str, is_on: bool) -> Result<()> {
+        let (Some(shared), Some(rejit)) = (self.shared.get(), self.rejit.get()) else {
+            return Err(Error::rule(call, "it is not attached, or not switchable"));
+        };
+        let Switched { request, revert } = {
+            let mut table = lock(&shared.table);
+            if table.is_removed() {
+                return Err(Error::rule(call, "its changes were removed for good"));
+            }
+            table.switch(is_on)
+        };
+        rejit.revert(revert);
+        rejit.request(request);
+        Ok(())
+    }
+
+    /// Gives all methods their original IL for good, without ReJIT, so that they can be inlined again. A second call is a no-op.
+    ///
+    /// The bodies are set back at once, and serve the next compilation: of a method's next tier, and of callers, which may
+    /// inline it. Code that exists keeps the new IL until then: with tiered compilation, a method that is called often soon loses
+    /// it, and one that has its last tier keeps it. [`outcomes`](Self::outcomes) tells which were compiled
+    /// since: they are [`Off`](MethodState::Off). Methods that ReJIT has changed are reverted by it.
+    ///
+    /// For profilers that look at the first calls only, such as coverage: a loop of getters then inlines them, if the loop is not compiled to
+    /// its last tier before. After [`off`](Self::off), it never does.
+    ///
+    /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: any but during a GC, and not in a rule.
+    ///
+    /// # Errors
+    ///
+    /// That the component is not attached. The outcome of a method has the error if another component or profiler has edited it
+    /// later, and it keeps the new IL.
+    pub fn remove(&self) -> Result<()> {
+        let Some(shared) = self.shared.get() else {
+            return Err(Error::rule("Instrumentation::remove", "it is not attached"));
+        };
+        let Removed { set_back, revert } = lock(&shared.table).begin_removal();
+        if let Some(rejit) = self.rejit.get() {
+            rejit.revert(revert);
+        }
+        shared.set_back(set_back);
+        Ok(())
+    }
+
+    /// The ReJIT by which methods change in a running program, if it is attached or
+    /// [switchable](Self::switchable): to wait until the runtime has got all requests.
+    #[must_use]
+    pub fn rejit(&self) -> Option<&Rejit> {
+        self.rejit.get()
+    }
+
+    /// The outcomes so far.
+    ///
+    /// **Context**: any but during a GC. After the profiler's shutdown, methods that were never compiled are named by
+    /// their tokens.
+    #[must_use]
+    pub fn outcomes(&self) -> Outcomes {
+        let Some(shared) = self.shared.get() else {
+            return Outcomes::default();
+        };
+        let mut outcomes = shared.outcomes();
+        let rejits = self.rejit.get().map(Rejit::outcomes).unwrap_or_default();
+        for rejit in rejits.iter().filter(|rejit| rejit.is_wanted) {
+            let key = (rejit.module, rejit.method);
+            // They are in the order of their keys.
+            let methods = &mut outcomes.methods;
+            let found = methods.binary_search_by_key(&key, |of| (of.module, of.method));
+            let method = found.ok().and_then(|index| methods.get_mut(index));
+            if let (Some(method), RejitState::Failed(code)) = (method, rejit.state)
+                && method.problem.is_none()
+            {
+                let problem = rejit.problem.clone().unwrap_or_else(|| code.to_string());
+                method.state = MethodState::Failed;
+                method.problem = Some(format!("it cannot be rejitted: {problem}"));
+            }
+        }
+        outcomes
+    }
+}
+
+impl fmt::Debug for Instrumentation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instrumentation")
+            .field("rules", &self.description.rules.len())
+            .field("helper", &self.description.helper)
+            .field("is_switchable", &self.description.is_switchable)
+            .finish_non_exhaustive()
+    }
+}

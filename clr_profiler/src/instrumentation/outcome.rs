@@ -1,0 +1,272 @@
+//! The outcomes of methods and patterns.
+
+use std::fmt::{self, Write};
+
+use crate::ids::ModuleId;
+use clr_profiler_il::edit::NotInstrumentable;
+use clr_profiler_il::pattern::MethodPattern;
+use clr_profiler_il::token::MethodDef;
+
+/// The state of a selected method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MethodState {
+    /// It has not been compiled since it was selected: nothing has called it.
+    NotCompiled,
+    /// The runtime has its new IL.
+    Instrumented,
+    /// The rules have left its IL as it was.
+    Unchanged,
+    /// Its next call loads the [helper](super::Instrumentation::helper), or a call is at it: its module was loaded before
+    /// the profiler was attached. It gets its new IL after that.
+    AwaitsHelper,
+    /// It cannot be instrumented, and keeps its IL.
+    Refused(NotInstrumentable),
+    /// A rule or a call of the runtime has failed, or the new IL broke a rule; it keeps its IL.
+    Failed,
+    /// It was [switched off](super::Instrumentation::off), and runs its original IL.
+    Off,
+}
+
+impl MethodState {
+    /// One word, as in the table and in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NotCompiled => "not compiled",
+            Self::Instrumented => "instrumented",
+            Self::Unchanged => "unchanged",
+            Self::AwaitsHelper => "awaits helper",
+            Self::Refused(_) => "refused",
+            Self::Failed => "failed",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// The outcome of one selected method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MethodOutcome {
+    /// The module that defines it.
+    pub module: ModuleId,
+    /// The method; the same for all its generic instances.
+    pub method: MethodDef,
+    /// The simple name of its assembly.
+    pub assembly: String,
+    /// The full name; generic parameters by their names.
+    pub name: String,
+    /// Its state.
+    pub state: MethodState,
+    /// Why it was [refused](MethodState::Refused) or has [failed](MethodState::Failed).
+    pub problem: Option<String>,
+}
+
+/// The number of methods that a pattern has matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PatternMatches {
+    /// The pattern.
+    pub pattern: MethodPattern,
+    /// The methods in the modules that have been loaded so far; of dynamic modules, those that were compiled. With
+    /// zero, the assembly has not been loaded, or the pattern is mistaken.
+    pub methods: u64,
+}
+
+/// The outcomes of an [`Instrumentation`](super::Instrumentation) so far.
+///
+/// `Display` writes a table, and [`to_json`](Self::to_json) JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcomes {
+    /// The selected methods of the modules that are loaded now, in the order of modules and tokens.
+    pub methods: Vec<MethodOutcome>,
+    /// The patterns of all rules, in their order.
+    pub patterns: Vec<PatternMatches>,
+    /// Assemblies of which something failed before their methods were looked at, with the errors.
+    pub problems: Vec<String>,
+    /// The number of selected methods in modules that were unloaded.
+    pub unloaded: u64,
+}
+
+impl Outcomes {
+    /// The number of methods in this state; of refused ones, with any reason.
+    #[must_use]
+    pub fn count(&self, state: MethodState) -> usize {
+        let methods = self.methods.iter();
+        methods
+            .filter(|method| method.state.name() == state.name())
+            .count()
+    }
+
+    /// The patterns that have matched no method.
+    pub fn unmatched(&self) -> impl Iterator<Item = &MethodPattern> {
+        let unmatched = self.patterns.iter().filter(|of| of.methods == 0);
+        unmatched.map(|of| &of.pattern)
+    }
+
+    /// All of it as one object: `methods` with `assembly`, `method`, `token`, `state` and `problem`, `patterns` with
+    /// `pattern` and `methods`, `problems`, and `unloaded`.
+    ///
+    /// ```
+    /// use clr_profiler::instrumentation::Outcomes;
+    ///
+    /// let json = Outcomes::default().to_json();
+    /// assert_eq!(json, r#"{"methods":[],"patterns":[],"problems":[],"unloaded":0}"#);
+    /// ```
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = String::from("{\"methods\":[");
+        separated(&mut json, &self.methods, |json, method| {
+            json.push_str("{\"assembly\":");
+            text(json, &method.assembly);
+            json.push_str(",\"method\":");
+            text(json, &method.name);
+            json.push_str(",\"token\":");
+            text(json, &method.method.to_string());
+            json.push_str(",\"state\":");
+            text(json, method.state.name());
+            if let Some(problem) = &method.problem {
+                json.push_str(",\"problem\":");
+                text(json, problem);
+            }
+            json.push('}');
+        });
+        json.push_str("],\"patterns\":[");
+        separated(&mut json, &self.patterns, |json, of| {
+            json.push_str("{\"pattern\":");
+            text(json, &of.pattern.to_string());
+            // Writing to a `String` cannot fail.
+            let _ = write!(json, ",\"methods\":{}}}", of.methods);
+        });
+        json.push_str("],\"problems\":[");
+        separated(&mut json, &self.problems, |json, problem| {
+            text(json, problem);
+        });
+        let _ = write!(json, "],\"unloaded\":{}}}", self.unloaded);
+        json
+    }
+}
+
+fn separated<T>(json: &mut String, items: &[T], mut each: impl FnMut(&mut String, &T)) {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            json.push(',');
+        }
+        each(json, item);
+    }
+}
+
+/// A string of JSON.
+fn text(json: &mut String, text: &str) {
+    json.push('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => json.extend(['\\', character]),
+            '\n' => json.push_str("\\n"),
+            '\0'..='\u{1f}' => {
+                let _ = write!(json, "\\u{:04x}", u32::from(character));
+            }
+            _ => json.push(character),
+        }
+    }
+    json.push('"');
+}
+
+/// A line for each method, with its problem below, and for each pattern that has matched nothing; then the numbers.
+impl fmt::Display for Outcomes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for method in &self.methods {
+            writeln!(
+                f,
+                "{:<13} {}!{}",
+                method.state.name(),
+                method.assembly,
+                method.name
+            )?;
+            if let Some(problem) = &method.problem {
+                writeln!(f, "{:<13} {problem}", "")?;
+            }
+        }
+        for problem in &self.problems {
+            writeln!(f, "{:<13} {problem}", "failed")?;
+        }
+        for pattern in self.unmatched() {
+            writeln!(f, "{:<13} {pattern}", "matched none")?;
+        }
+        let reason = NotInstrumentable::Abstract;
+        write!(
+            f,
+            "{} methods: {} instrumented, {} not compiled, {} unchanged, {} refused, {} failed, {} off; {} in \
+             unloaded modules",
+            self.methods.len(),
+            self.count(MethodState::Instrumented),
+            self.count(MethodState::NotCompiled),
+            self.count(MethodState::Unchanged),
+            self.count(MethodState::Refused(reason)),
+            self.count(MethodState::Failed),
+            self.count(MethodState::Off),
+            self.unloaded
+        )?;
+        match self.count(MethodState::AwaitsHelper) {
+            0 => Ok(()),
+            count => write!(f, "; {count} await the helper"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcomes() -> Outcomes {
+        let outcome = |row, name: &str, state, problem: Option<&str>| MethodOutcome {
+            module: ModuleId::from_runtime(8),
+            method: MethodDef::from_row(row).unwrap(),
+            assembly: "Shop".to_owned(),
+            name: name.to_owned(),
+            state,
+            problem: problem.map(str::to_owned),
+        };
+        let pattern = |text: &str, methods| PatternMatches {
+            pattern: text.parse().unwrap(),
+            methods,
+        };
+        let refused = MethodState::Refused(NotInstrumentable::VarArg);
+        Outcomes {
+            methods: vec![
+                outcome(1, "A.B()", MethodState::Instrumented, None),
+                outcome(2, "A.C()", refused, Some("no \"vararg\"\n\u{1}")),
+            ],
+            patterns: vec![pattern("A.*", 2), pattern("A.D", 0)],
+            problems: vec!["Late: too late".to_owned()],
+            unloaded: 3,
+        }
+    }
+
+    #[test]
+    fn a_table_says_what_has_become_of_methods_and_patterns() {
+        assert_eq!(
+            outcomes().to_string(),
+            "instrumented  Shop!A.B()\n\
+             refused       Shop!A.C()\n              no \"vararg\"\n\u{1}\n\
+             failed        Late: too late\n\
+             matched none  A.D\n\
+             2 methods: 1 instrumented, 0 not compiled, 0 unchanged, 1 refused, 0 failed, 0 off; 3 in unloaded \
+             modules"
+        );
+    }
+
+    #[test]
+    fn json_escapes_what_must_be() {
+        assert_eq!(
+            outcomes().to_json(),
+            "{\"methods\":[{\"assembly\":\"Shop\",\"method\":\"A.B()\",\"token\":\"0x06000001\",\
+             \"state\":\"instrumented\"},{\"assembly\":\"Shop\",\"method\":\"A.C()\",\
+             \"token\":\"0x06000002\",\"state\":\"refused\",\
+             \"problem\":\"no \\\"vararg\\\"\\n\\u0001\"}],\
+             \"patterns\":[{\"pattern\":\"A.*\",\"methods\":2},{\"pattern\":\"A.D\",\"methods\":0}],\
+             \"problems\":[\"Late: too late\"],\"unloaded\":3}"
+        );
+    }
+}

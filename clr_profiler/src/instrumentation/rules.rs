@@ -1,0 +1,260 @@
+//! The description: which methods are changed, and how.
+
+use std::sync::Arc;
+
+use super::MethodOutcome;
+use crate::error::{Error, Result};
+use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
+use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::pattern::{MethodFacts, MethodPattern, MethodPatterns};
+use clr_profiler_il::symbol::MethodSymbol;
+use clr_profiler_il::wrap::Wrap;
+
+/// The changes and their methods; they do not change once the component is attached.
+#[derive(Clone, Default)]
+pub(super) struct Description {
+    pub(super) rules: Vec<Rule>,
+    pub(super) helper: Option<HelperAssembly>,
+    pub(super) report: Option<Arc<Report>>,
+    /// The methods that inserted code calls, as far as they were declared.
+    pub(super) uses: Vec<MethodSymbol>,
+    pub(super) is_switchable: bool,
+    /// Whether bodies are set when modules are loaded.
+    pub(super) is_at_load: bool,
+    /// Whether patterns without an assembly reach those of .NET.
+    pub(super) has_framework: bool,
+    /// The mistake in the first bad pattern.
+    pub(super) mistake: Option<String>,
+}
+
+/// Patterns of a rule: a [list](MethodPatterns) in text, or one that was parsed before.
+///
+/// A mistake in a text is the error of [`Setup::attach`](crate::Setup::attach), with its line and column.
+pub trait IntoPatterns: sealed::IntoPatterns {}
+
+impl IntoPatterns for &str {}
+impl IntoPatterns for MethodPatterns {}
+/// The pattern counts of a list that is shared include its other uses.
+impl IntoPatterns for Arc<MethodPatterns> {}
+
+mod sealed {
+    use super::*;
+
+    pub trait IntoPatterns {
+        fn into_patterns(self) -> Result<Arc<MethodPatterns>>;
+    }
+
+    impl IntoPatterns for &str {
+        fn into_patterns(self) -> Result<Arc<MethodPatterns>> {
+            let parsed = MethodPatterns::parse(self);
+            let parsed =
+                parsed.map_err(|error| Error::other(format!("the patterns `{self}`: {error}")));
+            parsed.map(Arc::new)
+        }
+    }
+
+    impl IntoPatterns for MethodPatterns {
+        fn into_patterns(self) -> Result<Arc<MethodPatterns>> {
+            Ok(Arc::new(self))
+        }
+    }
+
+    impl IntoPatterns for Arc<MethodPatterns> {
+        fn into_patterns(self) -> Result<Arc<MethodPatterns>> {
+            Ok(self)
+        }
+    }
+}
+
+/// The patterns of a text, or its mistake.
+pub(crate) fn parsed_patterns(patterns: impl IntoPatterns) -> Result<Arc<MethodPatterns>> {
+    patterns.into_patterns()
+}
+
+/// Gets each method that was worked at.
+pub(super) type Report = dyn Fn(&MethodOutcome, Option<&Rewritten>) + Send + Sync;
+
+/// The number of a rule in its description.
+pub(super) type RuleIndex = u32;
+
+/// A change of methods.
+#[derive(Clone)]
+pub(super) struct Rule {
+    patterns: Arc<MethodPatterns>,
+    change: Change,
+    priority: i32,
+}
+
+#[derive(Clone)]
+pub(super) enum Change {
+    Wrap(Box<Wrap>),
+    WrapEach(Arc<WrapEach>),
+    Edit(Arc<Edit>),
+}
+
+pub(super) type WrapEach = dyn Fn(&mut RewriteContext<'_>) -> Result<Wrap> + Send + Sync;
+pub(super) type Edit = dyn Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync;
+
+impl Rule {
+    fn apply(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+        let made;
+        let wrap = match &self.change {
+            Change::Edit(edit) => return edit(body, cx),
+            Change::Wrap(wrap) => wrap,
+            Change::WrapEach(make) => {
+                made = make(cx)?;
+                &made
+            }
+        };
+        body.wrap(wrap, &cx.shape()?)?;
+        Ok(())
+    }
+}
+
+impl Description {
+    /// Adds a rule, or records the mistake in its patterns.
+    pub(super) fn add(&mut self, patterns: impl IntoPatterns, change: Change) {
+        self.add_with(0, patterns.into_patterns(), change);
+    }
+
+    /// Adds a rule after those with a lower priority or the same one.
+    pub(super) fn add_with(
+        &mut self,
+        priority: i32,
+        patterns: Result<Arc<MethodPatterns>>,
+        change: Change,
+    ) {
+        match patterns {
+            Ok(patterns) => {
+                let rules = &mut self.rules;
+                let at = rules.partition_point(|rule| rule.priority <= priority);
+                let rule = Rule {
+                    patterns,
+                    change,
+                    priority,
+                };
+                rules.insert(at, rule);
+            }
+            Err(mistake) => {
+                self.mistake.get_or_insert(mistake.to_string());
+            }
+        }
+    }
+
+    /// Whether methods of an assembly may be changed.
+    pub(super) fn selects_assembly(&self, name: &str) -> bool {
+        let is_helper = |helper: &HelperAssembly| helper.props().name == name;
+        if self.helper.as_ref().is_some_and(is_helper) {
+            return false;
+        }
+        let needs_name = self.needs_name(is_framework(name));
+        let mut patterns = self.rules.iter().flat_map(|rule| rule.patterns.patterns());
+        patterns.any(|pattern| {
+            !pattern.is_exclusion()
+                && (!needs_name || pattern.assembly().is_some())
+                && pattern.matches_assembly(name)
+        })
+    }
+
+    /// Whether only patterns with an assembly reach an assembly, which is part of .NET or not.
+    fn needs_name(&self, is_framework: bool) -> bool {
+        is_framework && !self.has_framework
+    }
+
+    /// The rules that change a method, in the order of the description. A global method, of `<Module>`, is changed only by
+    /// patterns that name that: a module's initialiser runs before all else.
+    pub(super) fn select<F: MethodFacts + ?Sized>(
+        &self,
+        method: &F,
+        is_framework: bool,
+        is_global: bool,
+    ) -> std::result::Result<Vec<RuleIndex>, F::Error> {
+        let needs_name = self.needs_name(is_framework);
+        let mut selected = Vec::new();
+        for (index, rule) in (0..).zip(&self.rules) {
+            let matching = rule.patterns.matching(method)?;
+            let patterns = rule.patterns.patterns();
+            let mut matching = matching.iter().filter_map(|at| patterns.get(*at));
+            let is_meant = |pattern: &MethodPattern| {
+                (!needs_name || pattern.assembly().is_some())
+                    && (!is_global || pattern.type_name() == Some("<Module>"))
+            };
+            if matching.any(is_meant) {
+                selected.push(index);
+            }
+        }
+        Ok(selected)
+    }
+
+    /// Applies rules to a body.
+    pub(super) fn apply(
+        &self,
+        rules: &[RuleIndex],
+        body: &mut MethodBody,
+        cx: &mut RewriteContext<'_>,
+    ) -> Result<()> {
+        if let Some(helper) = &self.helper {
+            cx.refer_to(helper)?;
+        }
+        for index in rules {
+            if let Some(rule) = self.rules.get(*index as usize) {
+                rule.apply(body, cx)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All patterns, in their order.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
+        self.rules.iter().flat_map(|rule| rule.patterns.counts())
+    }
+}
+
+/// The first parts of the names of .NET's assemblies.
+const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "netstandard"];
+
+/// The assembly that the runtime creates for dynamic methods.
+const OF_DYNAMIC_METHODS: &str = "Anonymously Hosted DynamicMethods Assembly";
+
+/// Whether an assembly is part of .NET, or created by it, by its name.
+pub(super) fn is_framework(assembly: &str) -> bool {
+    let first = assembly.split('.').next().unwrap_or_default();
+    FAMILIES.contains(&first) || assembly == OF_DYNAMIC_METHODS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described(patterns: &str) -> Description {
+        let mut description = Description::default();
+        description.add(patterns, Change::Wrap(Box::default()));
+        assert!(description.mistake.is_none());
+        description
+    }
+
+    #[test]
+    fn the_framework_is_selected_by_name_alone() {
+        for (patterns, assembly, expected) in [
+            ("**", "Shop", true),
+            ("**", "Systematics", true),
+            ("**", "System", false),
+            ("**", "System.Linq", false),
+            ("**", OF_DYNAMIC_METHODS, false),
+            ("System.Linq.**", "System.Linq", false),
+            ("*!**", "System.Linq", true),
+            ("System.*!**", "System.Linq", true),
+            ("Shop!**", "System.Linq", false),
+            ("Shop!**", "Shop", true),
+            ("-Shop!**", "Shop", false),
+        ] {
+            let selects = described(patterns).selects_assembly(assembly);
+            assert_eq!(selects, expected, "{patterns} {assembly}");
+        }
+        let with_framework = Description {
+            has_framework: true,
+            ..described("**")
+        };
+        assert!(with_framework.selects_assembly("System.Linq"));
+    }
+}

@@ -1,0 +1,410 @@
+//! [`Shared`]: the work with modules and methods, which calls the runtime.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use super::outcome::{MethodOutcome, MethodState, Outcomes, PatternMatches};
+use super::rules::{Description, is_framework};
+use super::search;
+use super::table::{MethodKey, Module, RowOutcome, Rules, Selected, Table};
+use crate::error::{Error, Result};
+use crate::ids::{ClassId, ModuleId};
+use crate::info::function_control::FunctionControl;
+use crate::info::method::Method;
+use crate::info::{CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, ModuleFlags};
+use crate::metadata::{Instantiation, MetadataImport, method_name};
+use crate::rewrite::HelperAssembly;
+use crate::rewrite::{RewriteError, Rewritten, add_editor, missing_methods};
+use crate::runtime::{Owner, ProfilerInfo, lock, owned_by};
+use crate::worker::{Stop, Worker};
+use clr_profiler_il::token::MethodDef;
+
+/// The part of an attached component that its callbacks and threads share.
+pub(super) struct Shared {
+    pub(super) info: ProfilerInfo,
+    pub(super) description: Description,
+    /// Never held during a call of the runtime.
+    pub(super) table: Mutex<Table>,
+    /// Held while the thread searches a module, which is not unloaded meanwhile.
+    pub(super) searching: Mutex<()>,
+    pub(super) is_attached: bool,
+    /// The component, as owner of its edits.
+    pub(super) owner: OnceLock<Owner>,
+    /// Requests the ReJIT of methods.
+    pub(super) request: OnceLock<Box<Request>>,
+    /// The thread that waits for the helper, from the first method on that loads it.
+    pub(super) awaiting: OnceLock<Worker>,
+    /// Held while the thread is started.
+    pub(super) starting: Mutex<()>,
+    /// Whether the declared methods were looked up.
+    pub(super) is_checked: AtomicBool,
+}
+
+pub(super) type Request = dyn Fn(Vec<MethodKey>) + Send + Sync;
+
+/// The intervals at which the thread looks whether the helper is loaded: the first one, and the longest one.
+const LOADED_SOON: Duration = Duration::from_millis(2);
+const LOADED_LATE: Duration = Duration::from_secs(1);
+
+impl Shared {
+    /// Records the owner of the callback that this is called in.
+    pub(super) fn own(self: &Arc<Self>, info: &ProfilerInfo) {
+        self.owner.get_or_init(|| {
+            let owner = info.owner();
+            // The store belongs to the runtime, to which this has a handle.
+            let shared = Arc::downgrade(self);
+            let editor = move |module, method| {
+                if let Some(shared) = shared.upgrade() {
+                    shared.rewrite_early((module, method));
+                }
+            };
+            add_editor(info, owner, Arc::new(editor));
+            owner
+        });
+    }
+
+    /// Looks the declared methods up, once, if a module has selected methods.
+    pub(super) fn check_uses(&self, module: ModuleId) -> Result<()> {
+        let uses = &self.description.uses;
+        if uses.is_empty()
+            || !lock(&self.table).has_methods(module)
+            || self.is_checked.swap(true, Ordering::Relaxed)
+        {
+            return Ok(());
+        }
+        let missing = missing_methods(&self.info, module, uses)?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let problem = format!("declared methods are missing: {}", missing.join("; "));
+        lock(&self.table).add_problem(problem.clone());
+        Err(Error::other(problem))
+    }
+
+    /// Gives methods their original bodies, for their next compilations.
+    pub(super) fn set_back(&self, methods: Vec<MethodKey>) {
+        let Some(owner) = self.owner.get() else {
+            return;
+        };
+        for key in methods {
+            let _idle = lock(&self.searching);
+            // It may have been unloaded meanwhile.
+            if lock(&self.table).selected(key) != Selected::Yes {
+                continue;
+            }
+            let result = owned_by(*owner, || {
+                self.info.rewrite_method_again(key.0, key.1, |_, _| Ok(()))
+            });
+            if let Err(error) = result {
+                let problem = format!("its new IL cannot be removed: {error}");
+                lock(&self.table).keep(key, problem);
+            }
+        }
+        lock(&self.table).end_removal();
+    }
+
+    /// Searches a module for selected methods, and prepares it for them. Returns those that ReJIT has to change.
+    pub(super) fn enter(&self, module: ModuleId, is_loaded: bool) -> Result<Vec<MethodKey>> {
+        let (info, description) = (&self.info, &self.description);
+        let (facts, flags) = info.module_info2(module)?;
+        let Some(assembly) = facts.assembly else {
+            return Ok(Vec::new());
+        };
+        let assembly = info.assembly_info(assembly)?.name;
+        if flags.contains(ModuleFlags::RESOURCE) || !description.selects_assembly(&assembly) {
+            return Ok(Vec::new());
+        }
+        let is_precompiled = flags.contains(ModuleFlags::NGEN);
+        let is_dynamic = flags.contains(ModuleFlags::DYNAMIC);
+        let is_framework = is_framework(&assembly);
+        let is_by_rejit = is_loaded || is_precompiled && self.is_attached;
+        let is_at_load = description.is_at_load && !self.is_attached && !is_dynamic;
+        let entry = Module {
+            assembly: assembly.clone(),
+            is_framework,
+            is_dynamic,
+            is_precompiled,
+            is_collectible: flags.contains(ModuleFlags::COLLECTIBLE),
+            is_at_load,
+            // Of precompiled code, an attached profiler hears nothing.
+            is_by_rejit,
+            ..Module::default()
+        };
+        if !lock(&self.table).begin_module(module, entry) {
+            return Ok(Vec::new());
+        }
+        let found = match search::find(info, module, description, is_framework) {
+            Ok(found) => found,
+            Err(error) => {
+                let problem = format!("{assembly}: its methods cannot be read: {error}");
+                lock(&self.table).end_module(module, Some(problem));
+                return Err(error);
+            }
+        };
+        if found.is_empty() && !is_dynamic {
+            lock(&self.table).end_module(module, None);
+            return Ok(Vec::new());
+        }
+        let inliners = match is_precompiled && !self.is_attached {
+            true => search::inliners(info, module, found.iter().map(|(method, _)| *method)),
+            false => Some(Vec::new()),
+        };
+        let methods: Vec<MethodDef> = found.iter().map(|(method, _)| *method).collect();
+        let rejits = lock(&self.table).add_methods(module, found, inliners);
+        if is_at_load {
+            for method in methods {
+                self.rewrite_early((module, method));
+            }
+        }
+        // The initialiser of a module that the program builds does not run.
+        if let Some(helper) = description
+            .helper
+            .as_ref()
+            .filter(|_| !is_loaded && !is_dynamic)
+            && let Err(error) = helper.load_into(info, module)
+        {
+            let problem = format!("{assembly}: it cannot load the helper: {error}");
+            lock(&self.table).add_problem(problem);
+        }
+        Ok(rejits)
+    }
+
+    /// Sets the body of a method before the callback of its compilation: when its module is loaded, or when the ReJIT of another
+    /// component or profiler compiles it first.
+    fn rewrite_early(&self, key: MethodKey) {
+        let rules: Option<Rules> = lock(&self.table).begin_early(key);
+        let Some(rules) = rules else {
+            return;
+        };
+        let mut name = None;
+        let result = self.info.rewrite_method(key.0, key.1, |body, cx| {
+            name = Some(cx.full_name().into());
+            self.description.apply(&rules, body, cx)
+        });
+        // Another thread may have compiled it meanwhile.
+        let is_first = name.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
+        if is_first {
+            self.finish(key, name, &result);
+        }
+    }
+
+    /// Whether a method is selected; decides about methods of dynamic modules.
+    pub(super) fn selects(&self, method: &Method<'_>) -> Result<bool> {
+        let key = (method.module(), method.token());
+        let selected = lock(&self.table).selected(key);
+        match selected {
+            Selected::No => Ok(false),
+            Selected::Yes => Ok(true),
+            Selected::Undecided(is_framework) => {
+                let is_global = method.declaring_type()?.row() == 1;
+                let definition = method.definition()?;
+                let rules = self
+                    .description
+                    .select(&definition, is_framework, is_global)?;
+                let is_selected = !rules.is_empty();
+                lock(&self.table).decide(key, rules);
+                Ok(is_selected)
+            }
+        }
+    }
+
+    /// Whether precompiled instances over a type may have copies of selected methods.
+    pub(super) fn is_copied_into_instances(&self, class: ClassId) -> bool {
+        // Arrays and pointers are not types of a module: all arrays of classes share their code.
+        self.info.class_id_info2(class).is_ok_and(|facts| {
+            let module = facts.module;
+            module.is_some_and(|module| lock(&self.table).is_copied_into_instances(module))
+                || facts
+                    .type_arguments
+                    .into_iter()
+                    .any(|argument| self.is_copied_into_instances(argument))
+        })
+    }
+
+    /// Records and reports the result of a rewrite; its error is in the outcome.
+    pub(super) fn finish(
+        &self,
+        key: MethodKey,
+        name: Option<Arc<str>>,
+        result: &Result<Rewritten>,
+    ) {
+        let (state, problem) = match result {
+            Ok(rewritten) if rewritten.is_changed() => (MethodState::Instrumented, None),
+            Ok(_) => (MethodState::Unchanged, None),
+            Err(error) => {
+                let reason = RewriteError::of(error).and_then(RewriteError::reason);
+                let state = reason.map_or(MethodState::Failed, MethodState::Refused);
+                (state, Some(error.to_string()))
+            }
+        };
+        let name = name.unwrap_or_else(|| self.name(key).into());
+        lock(&self.table).finish(key, state, problem.clone(), Arc::clone(&name));
+        let Some(report) = &self.description.report else {
+            return;
+        };
+        let assembly = lock(&self.table).assembly(key.0);
+        let outcome = MethodOutcome {
+            module: key.0,
+            method: key.1,
+            assembly,
+            name: name.to_string(),
+            state,
+            problem,
+        };
+        report(&outcome, result.as_ref().ok());
+    }
+
+    /// The full name of a method, or its token.
+    fn name(&self, (module, method): MethodKey) -> String {
+        let read = || {
+            let metadata = self.info.module_metadata(module)?;
+            let props = metadata.method_props(method)?;
+            method_name(&metadata, method, &props, Instantiation::default())
+        };
+        read().unwrap_or_else(|_: Error| method.to_string())
+    }
+
+    /// The edit of [`Rejit`].
+    pub(super) fn rejit(
+        self: &Arc<Self>,
+        info: &ProfilerInfo,
+        key: MethodKey,
+        control: &FunctionControl<'_>,
+    ) -> Result<()> {
+        let Some(rules) = lock(&self.table).rules_of_rejit(key) else {
+            return Ok(());
+        };
+        let mut name = None;
+        let missing = match rules.is_empty() {
+            true => None,
+            false => self.missing_helper(key),
+        };
+        let result = control.rewrite(info, key.0, key.1, |body, cx| {
+            name = Some(cx.full_name().into());
+            match missing {
+                Some(helper) => helper.load_in_method(body, cx),
+                None if rules.is_empty() => Ok(()),
+                None => self.description.apply(&rules, body, cx),
+            }
+        });
+        if missing.is_some() {
+            if result.is_ok() {
+                return self.await_helper();
+            }
+            lock(&self.table).awaits_no_more(key);
+        }
+        if !rules.is_empty() {
+            self.finish(key, name, &result);
+        }
+        result.map(drop)
+    }
+
+    /// The helper, if a method has to load it. The method then awaits it.
+    fn missing_helper(&self, key: MethodKey) -> Option<&HelperAssembly> {
+        let helper = self.description.helper.as_ref()?;
+        let is_missing = || helper.check(&self.info).is_err() && !helper.has_failed();
+        if !is_missing() {
+            return None;
+        }
+        // Before the second look: the thread looks at the helper first, and at the methods after that.
+        lock(&self.table).await_helper(key);
+        if is_missing() {
+            return Some(helper);
+        }
+        lock(&self.table).awaits_no_more(key);
+        None
+    }
+
+    /// Starts the thread that requests new IL for the methods that await the helper.
+    fn await_helper(self: &Arc<Self>) -> Result<()> {
+        let _one = lock(&self.starting);
+        if self.awaiting.get().is_some() {
+            return Ok(());
+        }
+        let shared = Arc::clone(self);
+        let worker = Worker::start(&self.info, "instrumentation", move |stop| {
+            shared.request_awaiting(stop);
+            Ok(())
+        })?;
+        let _ = self.awaiting.set(worker);
+        Ok(())
+    }
+
+    /// Waits until the helper is loaded or refused, and requests the new IL of the methods that await it.
+    fn request_awaiting(&self, stop: &Stop) {
+        let (Some(helper), Some(request)) = (&self.description.helper, self.request.get()) else {
+            return;
+        };
+        let mut pace = LOADED_SOON;
+        while helper.check(&self.info).is_err() {
+            // Of two threads that load it from memory at once, one fails.
+            let was_refused = helper.has_failed();
+            if was_refused {
+                pace = LOADED_LATE;
+            }
+            if stop.wait(pace) {
+                return;
+            }
+            if was_refused {
+                break;
+            }
+            pace = (pace * 2).min(LOADED_LATE);
+        }
+        request(lock(&self.table).take_awaiting());
+    }
+
+    pub(super) fn outcomes(&self) -> Outcomes {
+        let (rows, problems, unloaded) = {
+            let table = lock(&self.table);
+            (table.outcomes(), table.problems(), table.unloaded())
+        };
+        let methods = rows.into_iter().map(|row| {
+            let RowOutcome {
+                key,
+                assembly,
+                name,
+                state,
+                problem,
+            } = row;
+            MethodOutcome {
+                module: key.0,
+                method: key.1,
+                assembly,
+                name: name.map_or_else(|| self.name(key), |name| name.to_string()),
+                state,
+                problem,
+            }
+        });
+        let patterns = self.description.patterns();
+        Outcomes {
+            methods: methods.collect(),
+            patterns: patterns
+                .map(|(pattern, methods)| PatternMatches {
+                    pattern: pattern.clone(),
+                    methods,
+                })
+                .collect(),
+            problems,
+            unloaded,
+        }
+    }
+
+    /// Searches the modules that were loaded before the profiler was attached.
+    pub(super) fn enter_loaded(&self, rejit: impl Fn(Vec<MethodKey>)) -> Result<()> {
+        for module in self.info.modules()? {
+            let module = module?;
+            let _idle = lock(&self.searching);
+            match self.enter(module, true) {
+                Ok(methods) => {
+                    rejit(methods);
+                    // Its error is among the problems.
+                    let _ = self.check_uses(module);
+                }
+                // It may have been unloaded meanwhile.
+                Err(error) => lock(&self.table).add_problem(format!("a loaded module: {error}")),
+            }
+        }
+        Ok(())
+    }
+}

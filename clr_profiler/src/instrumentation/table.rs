@@ -1,0 +1,564 @@
+//! The selected methods of the loaded modules, and their states.
+//!
+//! No call of the runtime is made here: the table is locked in callbacks that the runtime makes in its own calls.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::outcome::MethodState;
+use super::rules::RuleIndex;
+use crate::ids::ModuleId;
+use clr_profiler_il::token::MethodDef;
+
+/// The key of a method of a loaded module.
+pub(super) type MethodKey = (ModuleId, MethodDef);
+
+/// The rules of a method.
+pub(super) type Rules = Arc<[RuleIndex]>;
+
+#[derive(Default)]
+pub(super) struct Table {
+    modules: BTreeMap<ModuleId, Module>,
+    /// Methods whose precompiled code has copies of selected ones.
+    inliners: HashSet<MethodKey>,
+    is_off: bool,
+    removal: Removal,
+    unloaded: u64,
+    problems: Vec<String>,
+    /// The methods that were compiled with code that loads the helper.
+    awaiting: BTreeSet<MethodKey>,
+}
+
+/// The progress of a removal of all changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Removal {
+    #[default]
+    No,
+    /// No method is changed anymore, and the bodies are being set back.
+    Begun,
+    /// All bodies are the original ones, so that methods may be inlined.
+    Done,
+}
+
+/// A module with selected methods, or one that may get them.
+#[derive(Default)]
+pub(super) struct Module {
+    pub(super) assembly: String,
+    pub(super) is_framework: bool,
+    /// Whether methods are decided about when they are compiled: the program adds methods.
+    pub(super) is_dynamic: bool,
+    /// Whether ReJIT gives the methods their IL, because code of them may exist that no callback reports.
+    pub(super) is_by_rejit: bool,
+    pub(super) is_precompiled: bool,
+    /// Whether it can be unloaded: runtimes do not rejit the methods of such modules.
+    pub(super) is_collectible: bool,
+    /// Whether each precompiled code of the module may have copies of the selected methods.
+    pub(super) is_copied_anywhere: bool,
+    /// Whether all methods had their new IL before any code of the module was compiled.
+    pub(super) is_at_load: bool,
+    pub(super) rows: BTreeMap<MethodDef, Row>,
+    /// Methods of a dynamic module that are not selected.
+    pub(super) others: HashSet<MethodDef>,
+}
+
+pub(super) struct Row {
+    rules: Rules,
+    state: MethodState,
+    problem: Option<String>,
+    name: Option<Arc<str>>,
+    /// Whether it was compiled while the rules were on, which gave it new IL if they could.
+    is_edited: bool,
+    /// Whether it was compiled while the rules were off.
+    is_plain: bool,
+    /// Whether a removal has failed: each compilation gets the new IL.
+    is_kept: bool,
+    /// Whether its body was set before the callback of its compilation.
+    is_early: bool,
+}
+
+/// The decision about a method.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Selected {
+    No,
+    Yes,
+    /// It is of a dynamic module, and has not been looked at: whether the module is part of .NET.
+    Undecided(bool),
+}
+
+/// The methods to be passed to ReJIT after a switch.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Switched {
+    pub(super) request: Vec<MethodKey>,
+    pub(super) revert: Vec<MethodKey>,
+}
+
+/// The methods that get their original IL for good.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Removed {
+    /// Their bodies have to be set back.
+    pub(super) set_back: Vec<MethodKey>,
+    /// ReJIT has given them their new IL.
+    pub(super) revert: Vec<MethodKey>,
+}
+
+/// The outcome of a method, whose name may not be known yet.
+pub(super) struct RowOutcome {
+    pub(super) key: MethodKey,
+    pub(super) assembly: String,
+    pub(super) name: Option<Arc<str>>,
+    pub(super) state: MethodState,
+    pub(super) problem: Option<String>,
+}
+
+impl Module {
+    /// Whether precompiled instances over types of the module may have copies. The image does not record those of generic
+    /// code of other modules; .NET has hundreds of instances over its own types.
+    fn is_copied_into_instances(&self) -> bool {
+        self.is_copied_anywhere || self.is_precompiled && !self.is_framework
+    }
+}
+
+impl Row {
+    fn new(rules: Vec<RuleIndex>) -> Self {
+        Self {
+            rules: rules.into(),
+            state: MethodState::NotCompiled,
+            problem: None,
+            name: None,
+            is_edited: false,
+            is_plain: false,
+            is_kept: false,
+            is_early: false,
+        }
+    }
+}
+
+impl Table {
+    /// Reserves the entry of a module; `false` if it has one.
+    pub(super) fn begin_module(&mut self, id: ModuleId, module: Module) -> bool {
+        let is_new = !self.modules.contains_key(&id);
+        if is_new {
+            self.modules.insert(id, module);
+        }
+        is_new
+    }
+
+    /// Adds the selected methods of a module, with the methods that have copies of them. Returns the methods that
+    /// ReJIT has to give their IL.
+    pub(super) fn add_methods(
+        &mut self,
+        id: ModuleId,
+        methods: Vec<(MethodDef, Vec<RuleIndex>)>,
+        inliners: Option<Vec<MethodKey>>,
+    ) -> Vec<MethodKey> {
+        let Some(module) = self.modules.get_mut(&id) else {
+            return Vec::new();
+        };
+        let rejits = module.is_by_rejit && !self.is_off;
+        let keys = methods.iter().map(|(method, _)| (id, *method));
+        let keys = if rejits { keys.collect() } else { Vec::new() };
+        let rows = methods
+            .into_iter()
+            .map(|(method, rules)| (method, Row::new(rules)));
+        module.rows.extend(rows);
+        match inliners {
+            Some(inliners) => self.inliners.extend(inliners),
+            None => module.is_copied_anywhere = true,
+        }
+        keys
+    }
+
+    /// Records the decision about a method of a dynamic module.
+    pub(super) fn decide(&mut self, (id, method): MethodKey, rules: Vec<RuleIndex>) {
+        let Some(module) = self.modules.get_mut(&id) else {
+            return;
+        };
+        if rules.is_empty() {
+            module.others.insert(method);
+        } else {
+            module.rows.entry(method).or_insert_with(|| Row::new(rules));
+        }
+    }
+
+    /// Removes a module without selected methods; records why it was not searched.
+    pub(super) fn end_module(&mut self, id: ModuleId, problem: Option<String>) {
+        self.modules.remove(&id);
+        self.problems.extend(problem);
+    }
+
+    pub(super) fn add_problem(&mut self, problem: String) {
+        self.problems.push(problem);
+    }
+
+    pub(super) fn forget(&mut self, id: ModuleId) {
+        if let Some(module) = self.modules.remove(&id) {
+            self.unloaded += module.rows.len() as u64;
+        }
+        self.inliners.retain(|key| key.0 != id);
+        self.awaiting.retain(|key| key.0 != id);
+    }
+
+    /// Whether a module has selected methods.
+    pub(super) fn has_methods(&self, id: ModuleId) -> bool {
+        let module = self.modules.get(&id);
+        module.is_some_and(|module| !module.rows.is_empty())
+    }
+
+    /// Whether a method is selected.
+    pub(super) fn selected(&self, (id, method): MethodKey) -> Selected {
+        match self.modules.get(&id) {
+            None => Selected::No,
+            Some(module) if module.rows.contains_key(&method) => Selected::Yes,
+            Some(module) if module.is_dynamic && !module.others.contains(&method) => {
+                Selected::Undecided(module.is_framework)
+            }
+            Some(_) => Selected::No,
+        }
+    }
+
+    /// Whether the precompiled code of a method must not be used.
+    pub(super) fn rejects_code(&self, key: MethodKey) -> bool {
+        if self.removal == Removal::Done {
+            return false;
+        }
+        let module = self.modules.get(&key.0);
+        module.is_some_and(|module| module.is_copied_anywhere)
+            || self.inliners.contains(&key)
+            || self.selected(key) == Selected::Yes
+    }
+
+    pub(super) fn assembly(&self, id: ModuleId) -> String {
+        let module = self.modules.get(&id);
+        module
+            .map(|module| module.assembly.clone())
+            .unwrap_or_default()
+    }
+
+    /// Whether precompiled instances over types of a module may have copies.
+    pub(super) fn is_copied_into_instances(&self, id: ModuleId) -> bool {
+        let module = self.modules.get(&id);
+        module.is_some_and(Module::is_copied_into_instances)
+    }
+
+    /// Whether there are modules over whose types precompiled instances may have copies.
+    pub(super) fn has_copies_in_instances(&self) -> bool {
+        self.modules.values().any(Module::is_copied_into_instances)
+    }
+
+    /// Whether a selected method may be inlined, because the copies have the IL that it has.
+    pub(super) fn may_be_inlined(&self, (id, method): MethodKey) -> bool {
+        let module = self.modules.get(&id);
+        module.is_some_and(|module| {
+            let row = module.rows.get(&method);
+            module.is_at_load || self.removal == Removal::Done && row.is_none_or(|row| !row.is_kept)
+        })
+    }
+
+    /// The rules by which a method is edited that is being compiled; `None` if it is not edited now.
+    pub(super) fn begin(&mut self, (id, method): MethodKey) -> Option<Rules> {
+        let module = self.modules.get_mut(&id)?;
+        let row = module.rows.get_mut(&method)?;
+        if self.removal != Removal::No {
+            // Its next tier has the body that was set back, or it is compiled for the first time.
+            if self.removal == Removal::Done && !row.is_kept {
+                row.is_edited = false;
+            }
+            return None;
+        }
+        if module.is_by_rejit || row.is_edited && row.state != MethodState::NotCompiled {
+            return None;
+        }
+        // Compiled again by a later tier: its first code has the original IL, and ReJIT changes it.
+        if self.is_off || row.is_plain {
+            row.is_plain = true;
+            return None;
+        }
+        row.is_edited = true;
+        Some(Arc::clone(&row.rules))
+    }
+
+    /// [`begin`](Self::begin), for a method that no callback has reported.
+    pub(super) fn begin_early(&mut self, key: MethodKey) -> Option<Rules> {
+        let rules = self.begin(key)?;
+        let module = self.modules.get_mut(&key.0)?;
+        module.rows.get_mut(&key.1)?.is_early = true;
+        Some(rules)
+    }
+
+    /// Whether the body of a method was set before the callback of its compilation.
+    pub(super) fn was_set_before(&self, (id, method): MethodKey) -> bool {
+        let module = self.modules.get(&id);
+        let row = module.and_then(|module| module.rows.get(&method));
+        self.is_removed() || row.is_some_and(|row| row.is_early)
+    }
+
+    /// The rules by which ReJIT edits a method: none to give it its original IL.
+    pub(super) fn rules_of_rejit(&self, (id, method): MethodKey) -> Option<Rules> {
+        let row = self.modules.get(&id)?.rows.get(&method)?;
+        Some(match self.is_off || self.removal != Removal::No {
+            true => Rules::default(),
+            false => Arc::clone(&row.rules),
+        })
+    }
+
+    /// Records that a method gets its new IL once the helper is loaded.
+    pub(super) fn await_helper(&mut self, key: MethodKey) {
+        self.awaiting.insert(key);
+    }
+
+    /// Records that a method does not wait for the helper.
+    pub(super) fn awaits_no_more(&mut self, key: MethodKey) {
+        self.awaiting.remove(&key);
+    }
+
+    /// Takes the methods that get their new IL now that the helper is loaded, or was refused.
+    pub(super) fn take_awaiting(&mut self) -> Vec<MethodKey> {
+        let awaiting = std::mem::take(&mut self.awaiting);
+        match self.is_off || self.is_removed() {
+            true => Vec::new(),
+            false => awaiting.into_iter().collect(),
+        }
+    }
+
+    /// Records the outcome of a method.
+    pub(super) fn finish(
+        &mut self,
+        (id, method): MethodKey,
+        state: MethodState,
+        problem: Option<String>,
+        name: Arc<str>,
+    ) {
+        let module = self.modules.get_mut(&id);
+        if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
+            (row.state, row.problem, row.name) = (state, problem, Some(name));
+        }
+    }
+
+    /// Turns the rules on or off, and returns the methods whose code has to change.
+    pub(super) fn switch(&mut self, is_on: bool) -> Switched {
+        let mut switched = Switched::default();
+        if self.is_off != is_on {
+            return switched;
+        }
+        self.is_off = !is_on;
+        let modules = self.modules.iter();
+        for (id, module) in modules.filter(|(_, module)| !module.is_collectible) {
+            for (method, row) in &module.rows {
+                let key = (*id, *method);
+                // Its first code has the new IL, or the original one.
+                let is_first_edited = row.is_edited;
+                let has_first = row.is_edited || row.is_plain || module.is_by_rejit;
+                match (has_first, is_first_edited == is_on) {
+                    (false, _) => {}
+                    (true, true) => switched.revert.push(key),
+                    (true, false) => switched.request.push(key),
+                }
+            }
+        }
+        switched
+    }
+
+    /// Ends all changes, and returns the methods whose bodies have to change; nothing if that was done before.
+    pub(super) fn begin_removal(&mut self) -> Removed {
+        let mut removed = Removed::default();
+        if self.removal != Removal::No {
+            return removed;
+        }
+        self.removal = Removal::Begun;
+        for (id, module) in &self.modules {
+            for (method, row) in &module.rows {
+                let key = (*id, *method);
+                if row.is_edited {
+                    removed.set_back.push(key);
+                } else if !self.is_off && (row.is_plain || module.is_by_rejit) {
+                    removed.revert.push(key);
+                }
+            }
+        }
+        removed
+    }
+
+    /// Records why a body could not be set back.
+    pub(super) fn keep(&mut self, (id, method): MethodKey, problem: String) {
+        let module = self.modules.get_mut(&id);
+        if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
+            row.is_kept = true;
+            row.problem = Some(problem);
+        }
+    }
+
+    pub(super) fn end_removal(&mut self) {
+        self.removal = Removal::Done;
+    }
+
+    pub(super) fn is_removed(&self) -> bool {
+        self.removal != Removal::No
+    }
+
+    pub(super) fn outcomes(&self) -> Vec<RowOutcome> {
+        let mut outcomes = Vec::new();
+        for (id, module) in &self.modules {
+            outcomes.extend(module.rows.iter().map(|(method, row)| RowOutcome {
+                key: (*id, *method),
+                assembly: module.assembly.clone(),
+                name: row.name.clone(),
+                state: match row.state {
+                    MethodState::Refused(_) | MethodState::Failed => row.state,
+                    _ if self.is_off && !(module.is_collectible && row.is_edited) => {
+                        MethodState::Off
+                    }
+                    _ if self.is_removed() && !row.is_edited => MethodState::Off,
+                    _ if self.awaiting.contains(&(*id, *method)) => MethodState::AwaitsHelper,
+                    state => state,
+                },
+                problem: row.problem.clone(),
+            }));
+        }
+        outcomes
+    }
+
+    pub(super) fn problems(&self) -> Vec<String> {
+        self.problems.clone()
+    }
+
+    pub(super) fn unloaded(&self) -> u64 {
+        self.unloaded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(row: u32) -> MethodKey {
+        (ModuleId::from_runtime(8), MethodDef::from_row(row).unwrap())
+    }
+
+    fn table(module: Module) -> Table {
+        let mut table = Table::default();
+        let id = ModuleId::from_runtime(8);
+        assert!(table.begin_module(id, module));
+        assert!(!table.begin_module(id, Module::default()));
+        let methods = (1..=3).map(|row| (key(row).1, vec![row]));
+        table.add_methods(id, methods.collect(), Some(vec![key(7)]));
+        table
+    }
+
+    fn finished(table: &mut Table, key: MethodKey) {
+        table.finish(key, MethodState::Instrumented, None, "A.B()".into());
+    }
+
+    #[test]
+    fn a_switch_changes_the_code_that_exists() {
+        let mut table = table(Module::default());
+        assert_eq!(table.begin(key(1)).as_deref(), Some(&[1][..]));
+        finished(&mut table, key(1));
+        // Of the next tier.
+        assert_eq!(table.begin(key(1)), None);
+        assert_eq!(table.switch(true), Switched::default());
+        let off = table.switch(false);
+        assert_eq!((off.request, off.revert), (vec![key(1)], vec![]));
+        assert!(table.rules_of_rejit(key(1)).unwrap().is_empty());
+        // First compiled while the rules are off.
+        assert_eq!(table.begin(key(2)), None);
+        let on = table.switch(true);
+        assert_eq!((on.request, on.revert), (vec![key(2)], vec![key(1)]));
+        assert_eq!(*table.rules_of_rejit(key(2)).unwrap(), [2]);
+        // The next tier of the first code, which ReJIT has replaced.
+        assert_eq!(table.begin(key(2)), None);
+        assert!(table.begin(key(3)).is_some());
+        let off = table.switch(false);
+        assert_eq!(off.request, [key(1), key(3)]);
+        assert_eq!(off.revert, [key(2)]);
+    }
+
+    #[test]
+    fn a_removal_is_for_good_and_seen_at_the_next_compilation() {
+        let mut table = table(Module::default());
+        assert!(table.begin(key(1)).is_some());
+        finished(&mut table, key(1));
+        assert!(table.begin(key(2)).is_some());
+        finished(&mut table, key(2));
+        let removed = table.begin_removal();
+        assert_eq!(removed.set_back, [key(1), key(2)]);
+        assert_eq!(removed.revert, []);
+        assert_eq!(table.begin_removal(), Removed::default());
+        // Compiled meanwhile: perhaps with the new IL.
+        assert_eq!(table.begin(key(1)), None);
+        assert!(!table.may_be_inlined(key(1)) && table.rejects_code(key(7)));
+        table.keep(key(2), "it is another's".to_owned());
+        table.end_removal();
+        assert!(table.may_be_inlined(key(1)) && !table.may_be_inlined(key(2)));
+        assert!(!table.rejects_code(key(7)) && !table.rejects_code(key(1)));
+        let states = |table: &Table| -> Vec<_> {
+            let outcomes = table.outcomes();
+            outcomes.iter().map(|of| of.state.name()).collect()
+        };
+        assert_eq!(states(&table), ["instrumented", "instrumented", "off"]);
+        for row in 1..=3 {
+            assert_eq!(table.begin(key(row)), None);
+        }
+        assert_eq!(states(&table), ["off", "instrumented", "off"]);
+    }
+
+    #[test]
+    fn a_removal_reverts_what_rejit_has_changed() {
+        let mut table = table(Module::default());
+        assert!(table.begin(key(1)).is_some());
+        finished(&mut table, key(1));
+        table.switch(false);
+        assert_eq!(table.begin(key(2)), None);
+        table.switch(true);
+        let removed = table.begin_removal();
+        assert_eq!(
+            (removed.set_back, removed.revert),
+            (vec![key(1)], vec![key(2)])
+        );
+        assert!(table.rules_of_rejit(key(2)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn code_that_was_there_before_changes_by_rejit_alone() {
+        let module = Module {
+            is_by_rejit: true,
+            ..Module::default()
+        };
+        let mut table = table(module);
+        let id = ModuleId::from_runtime(8);
+        let more = vec![(key(9).1, vec![0])];
+        assert_eq!(table.add_methods(id, more.clone(), None), [key(9)]);
+        assert_eq!(table.begin(key(9)), None);
+        assert_eq!(table.switch(false).revert.len(), 4);
+        assert_eq!(table.add_methods(id, more, None), []);
+        assert_eq!(table.switch(true).request.len(), 4);
+    }
+
+    #[test]
+    fn precompiled_code_is_rejected_where_copies_are() {
+        let mut table = table(Module::default());
+        for (row, expected) in [(1, true), (4, false), (7, true)] {
+            assert_eq!(table.rejects_code(key(row)), expected, "{row}");
+        }
+        assert!(!table.has_copies_in_instances());
+        table.add_methods(ModuleId::from_runtime(8), Vec::new(), None);
+        assert!(table.rejects_code(key(4)) && table.has_copies_in_instances());
+        table.forget(ModuleId::from_runtime(8));
+        assert!(!table.rejects_code(key(7)) && !table.rejects_code(key(1)));
+        assert_eq!(table.unloaded(), 3);
+    }
+
+    #[test]
+    fn methods_of_dynamic_modules_are_decided_one_by_one() {
+        let mut table = Table::default();
+        let module = Module {
+            is_dynamic: true,
+            ..Module::default()
+        };
+        table.begin_module(ModuleId::from_runtime(8), module);
+        assert_eq!(table.selected(key(1)), Selected::Undecided(false));
+        table.decide(key(1), vec![]);
+        table.decide(key(2), vec![0]);
+        assert_eq!(table.selected(key(1)), Selected::No);
+        assert_eq!(table.selected(key(2)), Selected::Yes);
+    }
+}

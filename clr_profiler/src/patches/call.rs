@@ -1,0 +1,368 @@
+//! [`Call`]: a call of a patched method, for the closures of a patch.
+
+use std::any::Any;
+use std::fmt;
+
+use super::faults::Value;
+use super::frame::{Frame, is_changed};
+use super::slot::{Found, Home, Kind, Site, Slot, bits, words};
+use super::value::{CallValue, IntoCallValue, Number, Read, Written, parse_number};
+use crate::error::{Error, Result};
+
+/// The closure that is running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Before,
+    After,
+    Exception,
+    /// No closure: the method ends by an exception, and the state is freed.
+    Abandoned,
+}
+
+/// A call of a patched method: its arguments, its result, and the decisions about it.
+///
+/// The closures of a [`Patch`](super::Patch) get it. It lives as long as the closure runs. The thread of the program waits
+/// meanwhile, in preemptive mode: the closure may block, and does not delay a GC. It is not in a callback, so most calls of
+/// [`ProfilerInfo`](crate::ProfilerInfo) are refused.
+///
+/// # Names
+///
+/// | Name | Value |
+/// |---|---|
+/// | `"count"`, or the number of the parameter, from 0 | an argument; of a parameter by reference, the value that it refers to |
+/// | `"this"` | the object; of a struct, its value |
+/// | `"this.total"` | a field of a struct, or one that [`Patch::field`](super::Patch::field) names |
+/// | `"point.x"` | a field of an argument that is a struct |
+/// | `"result"` | the result; so a parameter of this name is read by its number |
+///
+/// Numbers, bools, chars, strings, enumerations and structs that consist of numbers can be read and written. Of objects, a closure
+/// sees whether they are [null](Self::is_null), and can set them to null.
+///
+/// If a closure returns an error or panics, none of its changes happens, and the failure is reported to
+/// [`Setup::on_failure`](crate::Setup::on_failure).
+pub struct Call<'a> {
+    site: &'a Site,
+    frame: Frame<'a>,
+    stage: Stage,
+    mask: u64,
+    /// Taken from the frame while the closure uses it.
+    state: Option<Box<dyn Any>>,
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The name or the number of a parameter.
+pub trait ValueName: sealed::Sealed {
+    #[doc(hidden)]
+    fn text(&self) -> std::result::Result<&str, usize>;
+}
+
+impl sealed::Sealed for &str {}
+impl sealed::Sealed for usize {}
+
+impl ValueName for &str {
+    fn text(&self) -> std::result::Result<&str, usize> {
+        Ok(self)
+    }
+}
+
+impl ValueName for usize {
+    fn text(&self) -> std::result::Result<&str, usize> {
+        Err(*self)
+    }
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(site: &'a Site, mut frame: Frame<'a>, stage: Stage) -> Self {
+        let state = match stage {
+            // Left by a call in the same frame that has ended by an exception.
+            Stage::Before => {
+                drop(frame.take_state());
+                None
+            }
+            _ => frame.take_state(),
+        };
+        Self {
+            site,
+            frame,
+            stage,
+            mask: 0,
+            state,
+        }
+    }
+
+    /// Ends the hook, and returns the decisions for the IL.
+    pub(super) fn end(mut self, result: Result<()>) -> Result<u64> {
+        let is_over = match self.stage {
+            Stage::Before => self.mask & bits::THROW != 0 || !self.site.hooks.needs_state(),
+            // An exception that ends here is followed by `after`.
+            Stage::Exception => {
+                result.is_err() || self.mask & bits::SWALLOW == 0 || self.mask & bits::THROW != 0
+            }
+            Stage::After | Stage::Abandoned => true,
+        };
+        if !is_over {
+            self.frame.put_state_back(self.state.take());
+        }
+        result?;
+        if self.site.hooks.replaces && self.stage == Stage::Before {
+            self.mask |= bits::SKIP;
+        }
+        Ok(self.mask)
+    }
+
+    /// The full name of the method, with its parameter types.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.site.method
+    }
+
+    /// The names of the values, in the order of the parameters.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.site.slots.iter().map(|slot| &*slot.name)
+    }
+
+    /// Reads a value.
+    ///
+    /// ```
+    /// # use clr_profiler::patches::Call;
+    /// # use clr_profiler::prelude::*;
+    /// fn before(call: &mut Call<'_>) -> Result<()> {
+    ///     let count: i32 = call.get("count")?;
+    ///     let name = call.get::<Option<String>>(1)?;
+    ///     # let _ = (count, name);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// That the method has no such value, that it has another type, or that it has none yet: the result before the method has
+    /// returned.
+    pub fn get<T: CallValue>(&self, name: impl ValueName) -> Result<T> {
+        let found = self.find(&name)?;
+        let value = self.read(&found)?;
+        T::from_call(value).map_err(|error| of_value(found.slot, &error))
+    }
+
+    /// Sets a value: of an argument, before the method's code runs or after it, which matters for arguments by reference; of a
+    /// field, at once.
+    ///
+    /// # Errors
+    ///
+    /// As of [`get`](Self::get).
+    pub fn set(&mut self, name: impl ValueName, value: impl IntoCallValue) -> Result<()> {
+        let found = self.find(&name)?;
+        let (index, leaf) = (found.index, found.leaf);
+        let Some(bit) = bits::slot(index).filter(|_| found.slot.home != Home::Exception) else {
+            return Err(of_value(found.slot, &"it cannot be set"));
+        };
+        let wanted = leaf.map(|leaf| leaf.primitive);
+        match (value.into_call(wanted), &found.slot.kind) {
+            (Written::Number(primitive, value), kind @ (Kind::Value(_) | Kind::Struct(_)))
+                if wanted == Some(primitive) =>
+            {
+                self.check_size(found.slot, kind)?;
+                let leaf = leaf.map_or(0, |leaf| leaf.offset);
+                let word = first_word(&found)?;
+                self.frame.set_integer(word, leaf, primitive.size(), value);
+            }
+            (Written::Text(text), Kind::Text) => {
+                self.frame.set_text(found.slot.word, text);
+            }
+            (Written::Text(None), Kind::Reference) => {
+                self.frame.set_word(found.slot.word, 0);
+            }
+            (value, _) => {
+                let value = match value {
+                    Written::Number(primitive, _) => format!("{primitive:?}"),
+                    Written::Text(Some(_)) => "a string".to_owned(),
+                    Written::Text(None) => "null".to_owned(),
+                };
+                return Err(of_value(found.slot, &format!("it cannot be {value}")));
+            }
+        }
+        self.mask |= bit;
+        Ok(())
+    }
+
+    /// Whether a string or an object is null.
+    ///
+    /// # Errors
+    ///
+    /// That the method has no such value, that it is neither a string nor an object, or that it has none yet.
+    pub fn is_null(&self, name: impl ValueName) -> Result<bool> {
+        let found = self.find(&name)?;
+        if !self.is_available(&found) {
+            return Err(of_value(found.slot, &"it has no value yet"));
+        }
+        match found.slot.kind {
+            Kind::Text | Kind::Reference => Ok(self.frame.word(found.slot.word) == 0),
+            _ => Err(of_value(found.slot, &"it is no object")),
+        }
+    }
+
+    /// Reads the result.
+    ///
+    /// # Errors
+    ///
+    /// That there is none, or not yet; that it has another type.
+    pub fn result<T: CallValue>(&self) -> Result<T> {
+        self.get("result")
+    }
+
+    /// Sets the result. In `before`, it is that of a method that is [skipped](Self::skip).
+    ///
+    /// # Errors
+    ///
+    /// That the method returns nothing, or a value of another type.
+    pub fn set_result(&mut self, value: impl IntoCallValue) -> Result<()> {
+        self.set("result", value)
+    }
+
+    /// Sets the result to a value whose type is that of the result.
+    pub(super) fn set_result_to(&mut self, value: &Value) -> Result<()> {
+        let text = match value {
+            Value::Null => return self.set_result(None::<&str>),
+            Value::Text(text) => return self.set_result(text.as_str()),
+            Value::Number(text) => text,
+        };
+        let found = self.site.find("result")?;
+        let primitive = found.leaf.map(|leaf| leaf.primitive);
+        let bits = primitive.and_then(|primitive| parse_number(primitive, text));
+        match (primitive, bits) {
+            (Some(primitive), Some(bits)) => self.set_result(Number(primitive, bits)),
+            _ => Err(of_value(found.slot, &format!("it cannot be `{text}`"))),
+        }
+    }
+
+    /// Skips the method's code: it returns the result that was set, otherwise zero or null. Only in `before`; elsewhere it
+    /// is a no-op.
+    pub fn skip(&mut self) {
+        if self.stage == Stage::Before {
+            self.mask |= bits::SKIP;
+        }
+    }
+
+    /// Ends an exception: the method returns the result that was set, otherwise zero or null. Only in `on_exception`; elsewhere
+    /// it is a no-op.
+    pub fn swallow(&mut self) {
+        if self.stage == Stage::Exception {
+            self.mask |= bits::SWALLOW;
+        }
+    }
+
+    /// Throws a new exception when the closure has returned, by the constructor that takes a message.
+    ///
+    /// The type is found by its name, as `Type.GetType` does: `System.TimeoutException`, `Shop.OutOfStock, Shop`. If there is none, the
+    /// program gets the exception of that.
+    pub fn throw(&mut self, exception: &str, message: &str) {
+        let units = |text: &str| Some(text.encode_utf16().collect());
+        self.frame.set_text(words::THROWN_TYPE, units(exception));
+        self.frame.set_text(words::THROWN_MESSAGE, units(message));
+        self.mask |= bits::THROW;
+    }
+
+    /// The type of the exception, in `on_exception`: `System.TimeoutException`.
+    #[must_use]
+    pub fn exception_type(&self) -> Option<String> {
+        self.of_exception("exception type")
+    }
+
+    /// The message of the exception, in `on_exception`.
+    #[must_use]
+    pub fn exception_message(&self) -> Option<String> {
+        self.of_exception("exception message")
+    }
+
+    fn of_exception(&self, name: &str) -> Option<String> {
+        if self.stage != Stage::Exception {
+            return None;
+        }
+        self.get::<Option<String>>(name).ok().flatten()
+    }
+
+    /// Keeps a state for `after` and `on_exception` of the same call, in place of an earlier one.
+    ///
+    /// It is dropped when the call ends, on the same thread. Each call has its own, also if the method calls itself.
+    pub fn keep(&mut self, state: impl Any) {
+        self.state = Some(Box::new(state));
+    }
+
+    /// The state that `before` has kept, if it has this type.
+    #[must_use]
+    pub fn kept<T: Any>(&mut self) -> Option<&mut T> {
+        self.state.as_mut()?.downcast_mut()
+    }
+
+    fn find(&self, name: &impl ValueName) -> Result<Found<'a>> {
+        let site = self.site;
+        match name.text() {
+            Ok(name) => site.find(name),
+            Err(number) => site.parameter(number),
+        }
+    }
+
+    /// Whether the IL has stored the value, or this closure has set it.
+    fn is_available(&self, found: &Found<'_>) -> bool {
+        match found.slot.home {
+            Home::Result => self.stage == Stage::After || is_changed(self.mask, found.index),
+            Home::Exception => self.stage == Stage::Exception,
+            _ => true,
+        }
+    }
+
+    /// Refuses a struct whose size is not the one that its layout has.
+    fn check_size(&self, slot: &Slot, kind: &Kind) -> Result<()> {
+        match kind {
+            Kind::Struct(layout) if self.frame.word(slot.word) != u64::from(layout.size) => {
+                Err(of_value(slot, &"its layout is unknown"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn read(&self, found: &Found<'_>) -> Result<Read> {
+        let slot = found.slot;
+        if !self.is_available(found) {
+            return Err(of_value(slot, &"it has no value yet"));
+        }
+        match (&slot.kind, found.leaf) {
+            (Kind::Value(_) | Kind::Struct(_), Some(leaf)) => {
+                self.check_size(slot, &slot.kind)?;
+                let (offset, size) = (leaf.offset, leaf.primitive.size());
+                let value = self.frame.integer(first_word(found)?, offset, size);
+                Ok(Read::Number(leaf.primitive, value))
+            }
+            (Kind::Text, _) => Ok(Read::Text(match is_changed(self.mask, found.index) {
+                true => self.frame.outgoing_text(slot.word),
+                false => self.frame.pinned_text(slot.word, self.site),
+            })),
+            (Kind::Struct(layout) | Kind::Value(layout), None) => {
+                let fields: Vec<&str> = layout.leaves.iter().map(|leaf| &*leaf.path).collect();
+                let fields = fields.join("`, `");
+                Err(of_value(slot, &format!("it has the fields `{fields}`")))
+            }
+            (Kind::Reference, _) => Err(of_value(slot, &"it is an object")),
+            (Kind::Opaque, _) => Err(of_value(slot, &"values of this type are not passed")),
+        }
+    }
+}
+
+/// The word at which the bytes of a value begin.
+fn first_word(found: &Found<'_>) -> Result<u16> {
+    let word = found.slot.word;
+    Ok(match found.slot.kind {
+        Kind::Struct(_) => word + 1,
+        _ => word,
+    })
+}
+
+fn of_value(slot: &Slot, problem: &dyn fmt::Display) -> Error {
+    let (name, of_type) = (&slot.name, &slot.type_name);
+    Error::other(format!("`{name}`, of the type {of_type}: {problem}"))
+}
+
+opaque! { Call<'_> { this => method: this.site.method, stage: this.stage } }

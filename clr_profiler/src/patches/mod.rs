@@ -1,0 +1,24 @@
+//! Patches: closures that run before, after or instead of methods of the program.
+//!
+//! A [`Patch`] names methods and has closures; [`Instrumentation::patch`](crate::instrumentation::Instrumentation::patch) applies
+//! it, as its other rules: when the methods are compiled, in a running program, on and off. A closure gets a [`Call`].
+//!
+//! The inserted IL copies the values into a local of the method, calls a function of the library with its address, with a GC
+//! transition, and copies changed values back. Strings are pinned during the call. So nothing is allocated for a call without
+//! new strings, and nothing is loaded into the program: methods of the core library are patched like all others.
+
+mod call;
+mod code;
+mod faults;
+#[allow(unsafe_code, reason = "reads the locals that IL passes")]
+mod frame;
+mod patch;
+mod plan;
+mod sites;
+mod slot;
+mod value;
+
+pub use call::{Call, ValueName};
+pub use faults::Faults;
+pub use patch::Patch;
+pub use value::{CallValue, IntoCallValue};
