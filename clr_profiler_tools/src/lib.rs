@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -7,3 +7,11 @@
 pub mod calls;
 #[cfg(feature = "heap")]
 pub mod heap;
+#[cfg(feature = "profilers")]
+pub mod profilers;
+// Signals, masks and users are calls of the system.
+#[cfg(feature = "report")]
+#[allow(unsafe_code)]
+pub mod report;
+#[cfg(feature = "stacks")]
+pub mod stacks;

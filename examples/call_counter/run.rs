@@ -18,10 +18,10 @@ fn main() -> ExitCode {
                        for speedscope, .folded is folded text",
             },
             ExampleOption {
-                name: "--filter",
-                takes: Takes::Text("TEXT"),
-                variable: "CALL_COUNTER_FILTER",
-                help: "only methods whose full name contains TEXT, those of the framework as well",
+                name: "--methods",
+                takes: Takes::Text("PATTERNS"),
+                variable: "CALL_COUNTER_METHODS",
+                help: "only methods that match, such as `Shop!Shop.**; -**.ToString`; @FILE reads them, those of the framework as well",
             },
             ExampleOption {
                 name: "--sort",

@@ -35,6 +35,12 @@ fn main() -> ExitCode {
                 variable: "CPU_SAMPLER_PROGRESS",
                 help: "write the number of samples to stderr every second",
             },
+            ExampleOption {
+                name: "--lines",
+                takes: Takes::Nothing,
+                variable: "CPU_SAMPLER_LINES",
+                help: "a frame for each line of methods whose assemblies have a PDB",
+            },
         ],
     })
 }

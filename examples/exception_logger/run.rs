@@ -28,6 +28,12 @@ fn main() -> ExitCode {
                 variable: "EXCEPTION_LOGGER_DEPTH",
                 help: "the limit for frames of each stack; 20 without this option",
             },
+            ExampleOption {
+                name: "--lines",
+                takes: Takes::Nothing,
+                variable: "EXCEPTION_LOGGER_LINES",
+                help: "the file and line of frames whose assemblies have a PDB",
+            },
         ],
     })
 }

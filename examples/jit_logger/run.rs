@@ -17,10 +17,16 @@ fn main() -> ExitCode {
                 help: "write to FILE instead of stderr",
             },
             ExampleOption {
-                name: "--filter",
-                takes: Takes::Text("TEXT"),
-                variable: "JIT_LOGGER_FILTER",
-                help: "only methods whose full name contains TEXT",
+                name: "--methods",
+                takes: Takes::Text("PATTERNS"),
+                variable: "JIT_LOGGER_METHODS",
+                help: "only methods that match, such as `Shop!Shop.**; -**.ToString`; @FILE reads them",
+            },
+            ExampleOption {
+                name: "--lines",
+                takes: Takes::Nothing,
+                variable: "JIT_LOGGER_LINES",
+                help: "the file and line of methods whose assemblies have a PDB",
             },
             ExampleOption {
                 name: "--summary",

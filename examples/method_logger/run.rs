@@ -11,10 +11,10 @@ fn main() -> ExitCode {
         clsid: "35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF",
         options: &[
             ExampleOption {
-                name: "--filter",
-                takes: Takes::Text("TEXT"),
-                variable: "METHOD_LOGGER_FILTER",
-                help: "only methods whose full name contains TEXT",
+                name: "--methods",
+                takes: Takes::Text("PATTERNS"),
+                variable: "METHOD_LOGGER_METHODS",
+                help: "only methods that match, such as `Shop!Shop.**; -**.ToString`; @FILE reads them",
             },
             ExampleOption {
                 name: "--output",

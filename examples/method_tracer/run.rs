@@ -11,10 +11,10 @@ fn main() -> ExitCode {
         clsid: "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48",
         options: &[
             ExampleOption {
-                name: "--config",
-                takes: Takes::Path("FILE"),
-                variable: "METHOD_TRACER_CONFIG",
-                help: "which methods: lines `Assembly!Namespace.Type.Method(parameters)`; without it, \
+                name: "--methods",
+                takes: Takes::Text("PATTERNS"),
+                variable: "METHOD_TRACER_METHODS",
+                help: "which methods, such as `Shop!Shop.**; -**.ToString`; @FILE reads them; without it, \
                        all of the program",
             },
             ExampleOption {

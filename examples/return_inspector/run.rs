@@ -12,10 +12,10 @@ fn main() -> ExitCode {
         clsid: "A8656E35-9A04-449E-B8EA-C9B8FBA40D52",
         options: &[
             ExampleOption {
-                name: "--filter",
-                takes: Takes::Text("TEXT"),
-                variable: "RETURN_INSPECTOR_FILTER",
-                help: "only methods whose full name contains TEXT",
+                name: "--methods",
+                takes: Takes::Text("PATTERNS"),
+                variable: "RETURN_INSPECTOR_METHODS",
+                help: "only methods that match, such as `Shop!Shop.**; -**.ToString`; @FILE reads them",
             },
             ExampleOption {
                 name: "--output",

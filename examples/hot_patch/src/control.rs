@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use clr_profiler::rejit::MethodName;
+use clr_profiler::il::pattern::MethodPattern;
 use clr_profiler::{Error, Result};
 use report::private;
 
 /// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command {
-    On(MethodName),
-    Off(MethodName),
+    On(MethodPattern),
+    Off(MethodPattern),
     AllOff,
 }
 
@@ -24,12 +24,17 @@ impl Command {
             return Ok(None);
         }
         let (word, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        match (word, name.trim()) {
+        let name = name.trim();
+        let pattern = || {
+            let pattern = MethodPattern::parse(name);
+            pattern.map_err(|error| Error::other(format!("the pattern `{name}`: {error}")))
+        };
+        match (word, name) {
             ("off", "") => Ok(Some(Self::AllOff)),
-            ("on", name) => Ok(Some(Self::On(name.parse()?))),
-            ("off", name) => Ok(Some(Self::Off(name.parse()?))),
+            ("on", _) => Ok(Some(Self::On(pattern()?))),
+            ("off", _) => Ok(Some(Self::Off(pattern()?))),
             _ => Err(Error::other(format!(
-                "`{line}` is no command: `on METHOD`, `off METHOD`, or `off` for all"
+                "`{line}` is no command: `on PATTERN`, `off PATTERN`, or `off` for all"
             ))),
         }
     }

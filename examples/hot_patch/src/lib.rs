@@ -25,7 +25,11 @@ const LOOK: Duration = Duration::from_millis(50);
 const WRITE: Duration = Duration::from_secs(1);
 
 /// The profiler.
-struct HotPatch {
+#[expect(
+    missing_debug_implementations,
+    reason = "public to be composed with others"
+)]
+pub struct HotPatch {
     table: Arc<Mutex<Table>>,
     report: Report,
 }
@@ -94,7 +98,7 @@ impl HotPatch {
         lock(&table).follow(&rejit, control.lines());
         // Commands from before the program begins are effective from its first calls on.
         let report = Report::start(When::every(LOOK), {
-            let table = Arc::clone(&table);
+            let (table, info) = (Arc::clone(&table), info.clone());
             let mut written: Option<Instant> = None;
             move |moment| {
                 let mut table = lock(&table);
@@ -104,7 +108,7 @@ impl HotPatch {
                     return Ok(());
                 }
                 written = Some(Instant::now());
-                let text = table.text(&rejit);
+                let text = table.text(&rejit, &info.overhead());
                 drop(table);
                 output.replace(|file| file.write_all(text.as_bytes()))
             }
@@ -119,8 +123,8 @@ impl HotPatch {
 impl Command {
     fn obey(self, rejit: &Rejit) {
         match self {
-            Self::On(name) => rejit.request_name(&name),
-            Self::Off(name) => rejit.revert_name(&name),
+            Self::On(name) => rejit.request_pattern(&name),
+            Self::Off(name) => rejit.revert_pattern(&name),
             Self::AllOff => rejit.revert_all(),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::io;
 use std::time::Instant;
 
+use clr_profiler::Overhead;
 use clr_profiler::prelude::*;
 use clr_profiler::rejit::{Rejit, RejitOutcome, RejitState};
 
@@ -67,11 +68,11 @@ impl Table {
         self.history.push_back(format!("{at:>8.3} s  {what}"));
     }
 
-    pub(crate) fn text(&mut self, rejit: &Rejit) -> String {
-        let names = rejit.names();
+    pub(crate) fn text(&mut self, rejit: &Rejit, overhead: &Overhead) -> String {
+        let names = rejit.patterns();
         for named in &names {
             for place in &named.methods {
-                let name = || named.name.to_string();
+                let name = || named.pattern.to_string();
                 self.named.entry(*place).or_insert_with(name);
             }
         }
@@ -98,7 +99,7 @@ impl Table {
             let _ = writeln!(
                 text,
                 "{:>12}  {:<28}  {:>5}  {}",
-                "-", "not seen yet", "-", named.name
+                "-", "not seen yet", "-", named.pattern
             );
         }
         text.push('\n');
@@ -110,6 +111,7 @@ impl Table {
             "{} methods compiled again because they had inlined one of these",
             rejit.inliners().len()
         );
+        let _ = writeln!(text, "overhead: {overhead}");
         for line in &self.history {
             let _ = writeln!(text, "{line}");
         }
@@ -121,7 +123,7 @@ fn state(outcome: &RejitOutcome) -> String {
     match outcome.state {
         RejitState::Queued => "on, the runtime is to be told".to_owned(),
         RejitState::Requested => "on, not called since".to_owned(),
-        RejitState::Asked => "on, being compiled".to_owned(),
+        RejitState::Compiling => "on, being compiled".to_owned(),
         RejitState::Compiled => "on".to_owned(),
         RejitState::Failed(_) if outcome.problem.is_some() => "failed, see below".to_owned(),
         RejitState::Failed(code) => format!("failed: {code}"),

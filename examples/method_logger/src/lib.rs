@@ -4,48 +4,76 @@ mod log;
 mod options;
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::{FieldSymbol, MethodSymbol};
 use clr_profiler::il::wrap::{Caught, Wrap};
+use clr_profiler::instrumentation::{Instrumentation, MethodOutcome};
 use clr_profiler::prelude::*;
-use clr_profiler::rewrite::{HelperAssembly, NewField, NewType, ReentrancyGuard, RewriteContext};
-use report::helper::LineWriter;
-use report::{Report, Selection, When, failures, is_framework, lock};
+use clr_profiler::rewrite::{
+    HelperAssembly, NewField, NewType, ReentrancyGuard, RewriteContext, Rewritten,
+};
+use report::helper::NativeMethods;
+use report::{Report, When, failures, is_framework, lock};
 
 use options::Options;
 
 /// The profiler.
-struct MethodLogger {
-    options: Options,
+#[expect(
+    missing_debug_implementations,
+    reason = "public to be composed with others"
+)]
+pub struct MethodLogger {
     helper: HelperAssembly,
+    logging: Arc<Logging>,
+    /// Writes the lines of the logger.
+    writer: NativeMethods,
+    report: Report,
+}
+
+/// How methods are changed.
+struct Logging {
+    options: Options,
     /// Keeps the logger from logging itself.
     guard: ReentrancyGuard,
-    /// The methods of the program; those of the framework are left alone.
-    selection: Selection,
     /// The call counters of the modules.
     counters: Mutex<HashMap<ModuleId, FieldSymbol>>,
-    /// Writes the lines of the logger.
-    writer: LineWriter,
-    report: Report,
 }
 
 #[profiler(clsid = "35E0EACF-08F5-44B3-95BA-8B9FC4E5F2FF")]
 impl Profiler for MethodLogger {
-    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("method_logger", setup);
         let options = Options::from_environment()?;
-        Ok(Self {
-            helper: HelperAssembly::open(&options.helper)?,
-            writer: log::open(options.output.clone())?,
-            report: Report::start(When::default(), |_| Ok(()))?,
-            guard: ReentrancyGuard::new()?,
-            selection: Selection::default(),
-            counters: Mutex::default(),
+        let helper = HelperAssembly::open(&options.helper)?;
+        let writer = log::open(options.output.clone())?;
+        let methods = Arc::clone(&options.methods);
+        let logging = Arc::new(Logging {
             options,
+            guard: ReentrancyGuard::new()?,
+            counters: Mutex::default(),
+        });
+        let (edits, tells) = (Arc::clone(&logging), Arc::clone(&logging));
+        setup.attach(
+            Instrumentation::new()
+                .helper(&helper)
+                .edit(methods, move |body, cx| edits.edit(body, cx))
+                .report(move |outcome, rewritten| tells.tell(outcome, rewritten)),
+        )?;
+        Ok(Self {
+            helper,
+            logging,
+            writer,
+            report: Report::start(When::default(), {
+                let info = info.clone();
+                move |_| {
+                    log::end(&info.overhead());
+                    Ok(())
+                }
+            })?,
         })
     }
 
@@ -55,64 +83,16 @@ impl Profiler for MethodLogger {
         module: ModuleId,
         _: Hresult,
     ) -> Result<()> {
-        let Some(assembly) = info.module_info(module)?.assembly else {
-            return Ok(());
-        };
-        let name = info.assembly_info(assembly)?.name;
-        if name == self.helper.props().name {
-            self.writer.loaded(module);
-            return Ok(());
+        match self.writer.find(info, module, Some(&self.helper))? {
+            true => Ok(()),
+            false => self.logging.add_counter(info, module),
         }
-        if is_framework(&name) {
-            return Ok(());
-        }
-        match self.options.count.then(|| add_counter(info, module)) {
-            // A module that the program builds at run time accepts no added types.
-            Some(Err(error)) if error.is(Hresult::CORPROF_E_MODULE_IS_DYNAMIC) => {
-                let il = &self.options.il;
-                il.say(format_args!("calls of {name} are not counted: {error}\n"));
-            }
-            // A module without types, such as a resource module, has no methods either.
-            Some(Err(error)) => {
-                let il = &self.options.il;
-                il.say(format_args!("{name} is left alone: {error}\n"));
-                failures::add("refused", format_args!("{name}: {error}"));
-                return Ok(());
-            }
-            Some(Ok(counter)) => {
-                lock(&self.counters).insert(module, counter);
-            }
-            None => {}
-        }
-        self.helper.load_into(info, module)?;
-        self.selection.add(module);
-        Ok(())
     }
 
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         self.writer.unloaded(module);
-        self.selection.remove(module);
-        lock(&self.counters).remove(&module);
+        lock(&self.logging.counters).remove(&module);
         Ok(())
-    }
-
-    // Precompiled code cannot be rewritten, and contains inlined copies of the methods of its own assembly.
-    fn jit_cached_function_search_started(
-        &self,
-        info: &ProfilerInfo,
-        function: FunctionId,
-    ) -> Result<bool> {
-        Ok(!self.selection.may_be_copied_into(info, function)?)
-    }
-
-    // The inlined copy of a method has the IL of that moment, which may be the original one.
-    fn jit_inlining(
-        &self,
-        info: &ProfilerInfo,
-        _caller: FunctionId,
-        callee: FunctionId,
-    ) -> Result<bool> {
-        Ok(!self.is_logged(&info.method(callee)?)?)
     }
 
     fn jit_compilation_started(
@@ -121,27 +101,7 @@ impl Profiler for MethodLogger {
         function: FunctionId,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        let method = info.method(function)?;
-        if self.writer.compiled(&method)? || !self.is_logged(&method)? {
-            return Ok(());
-        }
-        let name = method.full_name()?;
-        let counter = lock(&self.counters).get(&method.module()).cloned();
-        match method.rewrite(|body, cx| self.edit(body, cx, counter.as_ref())) {
-            Ok(rewritten) if rewritten.is_first() => {
-                self.options.il.say(format_args!(
-                    "{name}\nbefore:\n{}\nafter:\n{}\n",
-                    shown(rewritten.before()),
-                    shown(rewritten.after()),
-                ));
-            }
-            Ok(_) => {}
-            Err(error) => {
-                let il = &self.options.il;
-                il.say(format_args!("{name}\nrefused: {error}\n"));
-                failures::add("refused", format_args!("{name}: {error}"));
-            }
-        }
+        self.writer.compiled(&info.method(function)?)?;
         Ok(())
     }
 
@@ -151,23 +111,56 @@ impl Profiler for MethodLogger {
     }
 }
 
-impl MethodLogger {
-    fn is_logged(&self, method: &Method<'_>) -> Result<bool> {
-        self.selection.has(method, |method| {
-            let name = method.full_name()?;
-            let filter = self.options.filter.as_ref();
-            // The module's initialiser, which is in no type, loads the logger.
-            Ok(filter.is_none_or(|part| name.contains(part)) && !name.starts_with(".."))
-        })
+impl Logging {
+    /// Adds the type with the counter to a module of the program, before any of its types is loaded.
+    fn add_counter(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        let assembly = info.module_info(module)?.assembly;
+        let Some(assembly) = assembly.filter(|_| self.options.count) else {
+            return Ok(());
+        };
+        let name = info.assembly_info(assembly)?.name;
+        if is_framework(&name) {
+            return Ok(());
+        }
+        let counter = info.define_type(module, COUNTER, NewType::Static, |class| {
+            class.field("Calls", "int32", NewField::Static)
+        });
+        match counter {
+            Ok(counter) => {
+                lock(&self.counters).insert(module, counter);
+            }
+            // A module that the program builds at run time accepts no added types, nor does one without types.
+            Err(error) => {
+                let il = &self.options.il;
+                il.say(format_args!("calls of {name} are not counted: {error}\n"));
+                if !error.is(Hresult::CORPROF_E_MODULE_IS_DYNAMIC) {
+                    failures::add("refused", format_args!("{name}: {error}"));
+                }
+            }
+        }
+        Ok(())
     }
 
-    fn edit(
-        &self,
-        body: &mut MethodBody,
-        cx: &mut RewriteContext<'_>,
-        counter: Option<&FieldSymbol>,
-    ) -> Result<()> {
-        cx.refer_to(&self.helper)?;
+    /// Lists the IL of a method, or why it was refused.
+    fn tell(&self, outcome: &MethodOutcome, rewritten: Option<&Rewritten>) {
+        let name = &outcome.name;
+        if let Some(rewritten) = rewritten {
+            self.options.il.say(format_args!(
+                "{name}\nbefore:\n{}\nafter:\n{}\n",
+                shown(rewritten.before()),
+                shown(rewritten.after()),
+            ));
+        }
+        if let Some(problem) = &outcome.problem {
+            self.options
+                .il
+                .say(format_args!("{name}\nrefused: {problem}\n"));
+            failures::add("refused", format_args!("{name}: {problem}"));
+        }
+    }
+
+    fn edit(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+        let counter = lock(&self.counters).get(&cx.module()).cloned();
         let name = cx.full_name().to_owned();
         let enter = MethodSymbol::new("[Logger]Logger", "Enter", "void (int32, string, object)");
         let leave = MethodSymbol::new("[Logger]Logger", "Leave", "void (string)");
@@ -175,7 +168,7 @@ impl MethodLogger {
 
         // The arguments of Enter: a constant or a count, the name, and the first argument.
         let mut arguments = Fragment::new();
-        match counter {
+        match &counter {
             Some(calls) => arguments.append(&next_count(calls)),
             None => arguments.ldc_i4(-1),
         };
@@ -234,13 +227,6 @@ register!(MethodLogger);
 
 /// The type with the call counter of a module.
 const COUNTER: &str = "MethodLogger.Counter";
-
-/// Adds the type to a module, before any of its types is loaded.
-fn add_counter(info: &ProfilerInfo, module: ModuleId) -> Result<FieldSymbol> {
-    info.define_type(module, COUNTER, NewType::Static, |class| {
-        class.field("Calls", "int32", NewField::Static)
-    })
-}
 
 /// Code that increments the counter and leaves the new count.
 fn next_count(calls: &FieldSymbol) -> Fragment {

@@ -3,13 +3,15 @@
 use std::env;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use clr_profiler::{Error, Result};
-use report::{Output, path_from_environment};
+use clr_profiler::Result;
+use clr_profiler::il::pattern::MethodPatterns;
+use report::{Output, methods_or_all, path_from_environment};
 
 /// Which methods, and how they are rewritten.
 pub(crate) struct Options {
-    pub(crate) filter: Option<String>,
+    pub(crate) methods: Arc<MethodPatterns>,
     pub(crate) il: Il,
     pub(crate) output: PathBuf,
     pub(crate) helper: PathBuf,
@@ -31,11 +33,7 @@ impl Il {
 
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
-        let filter = env::var_os("METHOD_LOGGER_FILTER").map(|filter| {
-            filter
-                .into_string()
-                .map_err(|_| Error::other("METHOD_LOGGER_FILTER is not UTF-8"))
-        });
+        let methods = methods_or_all("METHOD_LOGGER_METHODS")?;
         let il = env::var_os("METHOD_LOGGER_IL").map(|path| Output::lines(path.into()));
         let il = il.transpose()?;
         // Next to this source, unless the profiler was moved.
@@ -44,7 +42,7 @@ impl Options {
             None => concat!(env!("CARGO_MANIFEST_DIR"), "/helper/Logger.dll").into(),
         };
         Ok(Self {
-            filter: filter.transpose()?,
+            methods,
             il: Il(il),
             output: path_from_environment("METHOD_LOGGER_OUTPUT", "calls.txt"),
             helper,

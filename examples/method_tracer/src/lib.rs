@@ -2,7 +2,6 @@
 //! their tasks.
 
 mod calls;
-mod config;
 mod methods;
 mod notes;
 mod options;
@@ -11,12 +10,15 @@ mod spans;
 mod summary;
 mod trace;
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use clr_profiler::instrumentation::Instrumentation;
 use clr_profiler::prelude::*;
-use report::{Moment, Output, Report, When, failures, helper};
+use clr_profiler::rewrite::HelperAssembly;
+use report::helper::NativeMethods;
+use report::{Moment, Output, Report, When, failures};
 
-use methods::{Methods, Place};
 use notes::About;
 use options::Options;
 use otlp::Exporter;
@@ -26,21 +28,44 @@ use trace::Trace;
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The profiler.
-struct MethodTracer {
-    methods: Methods,
+#[expect(
+    missing_debug_implementations,
+    reason = "public to be composed with others"
+)]
+pub struct MethodTracer {
+    instrumentation: Arc<Instrumentation>,
+    helper: HelperAssembly,
+    /// The methods of the helper that begin and end spans.
+    spans: NativeMethods,
     report: Report,
 }
 
 #[profiler(clsid = "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48")]
 impl Profiler for MethodTracer {
-    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("method_tracer", setup);
         let options = Options::from_environment()?;
         let exporter = options.otlp.map(Exporter::start).transpose()?;
-        let methods = Methods::new(options.config, &options.helper, options.arguments)?;
+        let helper = HelperAssembly::open(&options.helper)?;
+        let arguments = options.arguments;
+        let instrumentation = Instrumentation::new()
+            .helper(&helper)
+            .edit(options.patterns, move |body, cx| {
+                methods::trace(body, cx, arguments)
+            })
+            .report(|outcome, _| {
+                if let Some(problem) = &outcome.problem {
+                    notes::add(About::Refused, &outcome.name, problem);
+                }
+            });
         let trace = Trace::create(options.output, options.limit)?;
-        let report = report(trace, options.summary, exporter)?;
-        Ok(Self { methods, report })
+        let report = report(info.clone(), trace, options.summary, exporter)?;
+        Ok(Self {
+            instrumentation: setup.attach(instrumentation)?,
+            helper,
+            spans: NativeMethods::new(calls::of),
+            report,
+        })
     }
 
     fn module_load_finished(
@@ -49,11 +74,12 @@ impl Profiler for MethodTracer {
         module: ModuleId,
         _: Hresult,
     ) -> Result<()> {
-        self.methods.loaded(info, module)
+        self.spans.find(info, module, Some(&self.helper))?;
+        Ok(())
     }
 
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.methods.unloaded(module);
+        self.spans.unloaded(module);
         Ok(())
     }
 
@@ -63,41 +89,15 @@ impl Profiler for MethodTracer {
         function: FunctionId,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        let method = info.method(function)?;
-        match self.methods.place(&method)? {
-            Place::Elsewhere => {}
-            Place::Native(call) => helper::pass_on(&method, &call)?,
-            Place::Traced => {
-                let name = method.full_name()?;
-                if let Err(error) = method.rewrite(|body, cx| self.methods.trace(body, cx)) {
-                    notes::add(About::Refused, &name, error);
-                }
-            }
-        }
+        self.spans.compiled(&info.method(function)?)?;
         Ok(())
     }
 
-    // Precompiled code cannot be rewritten, and contains inlined copies of methods.
-    fn jit_cached_function_search_started(
-        &self,
-        info: &ProfilerInfo,
-        function: FunctionId,
-    ) -> Result<bool> {
-        Ok(!self.methods.may_be_copied_into(info, function)?)
-    }
-
-    // The inlined copy of the method has the IL of that time, which may be the original one.
-    fn jit_inlining(
-        &self,
-        info: &ProfilerInfo,
-        _caller: FunctionId,
-        callee: FunctionId,
-    ) -> Result<bool> {
-        let place = self.methods.place(&info.method(callee)?)?;
-        Ok(matches!(place, Place::Elsewhere))
-    }
-
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        for problem in self.instrumentation.outcomes().problems {
+            let (assembly, reason) = problem.split_once(": ").unwrap_or(("", &problem));
+            notes::add(About::Refused, assembly, reason);
+        }
         self.report.finish();
         Ok(())
     }
@@ -106,7 +106,12 @@ impl Profiler for MethodTracer {
 register!(MethodTracer);
 
 /// Takes the spans periodically, and passes them to the trace and the collector.
-fn report(mut trace: Trace, summary: Option<Output>, exporter: Option<Exporter>) -> Result<Report> {
+fn report(
+    info: ProfilerInfo,
+    mut trace: Trace,
+    summary: Option<Output>,
+    exporter: Option<Exporter>,
+) -> Result<Report> {
     let report = Report::start(When::every(INTERVAL), move |moment| {
         let ended = spans::take();
         if let Some(exporter) = &exporter {
@@ -121,7 +126,8 @@ fn report(mut trace: Trace, summary: Option<Output>, exporter: Option<Exporter>)
         let is_due = !matches!(written, Ok(false));
         match &summary {
             Some(summary) if is_due && (summary.is_replaceable() || moment == Moment::End) => {
-                summary.replace(|file| file.write_all(summary::text(sent).as_bytes()))?;
+                let text = summary::text(sent, &info.overhead());
+                summary.replace(|file| file.write_all(text.as_bytes()))?;
             }
             _ => {}
         }

@@ -1,19 +1,19 @@
 //! The options that the runner passes, through environment variables.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::{Error, Result};
-use report::{Output, path_from_environment};
-
-use crate::config::Config;
+use report::{Output, methods_from_environment, path_from_environment};
 
 /// Megabytes of a trace, which viewers open without effort.
 const LIMIT: u64 = 64;
 
 /// The selection of traced methods, and the outputs.
 pub(crate) struct Options {
-    pub(crate) config: Config,
+    pub(crate) patterns: Arc<MethodPatterns>,
     pub(crate) output: PathBuf,
     /// The limit of the trace in bytes.
     pub(crate) limit: u64,
@@ -25,9 +25,9 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
-        let config = match env::var_os("METHOD_TRACER_CONFIG") {
-            Some(path) => Config::read(Path::new(&path))?,
-            None => Config::everything()?,
+        let patterns = match methods_from_environment("METHOD_TRACER_METHODS")? {
+            Some(patterns) => patterns,
+            None => Arc::new(MethodPatterns::parse("**").map_err(Error::other)?),
         };
         let summary = env::var_os("METHOD_TRACER_SUMMARY").map(|path| Output::whole(path.into()));
         let limit = match env::var("METHOD_TRACER_LIMIT") {
@@ -51,7 +51,7 @@ impl Options {
             None => concat!(env!("CARGO_MANIFEST_DIR"), "/helper/MethodTracer.dll").into(),
         };
         Ok(Self {
-            config,
+            patterns,
             output: path_from_environment("METHOD_TRACER_OUTPUT", "trace.json"),
             limit: limit << 20,
             summary: summary.transpose()?,

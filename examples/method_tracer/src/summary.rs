@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use clr_profiler::Overhead;
 use serde_json::{Value, json};
 
 use crate::notes::{self, About};
@@ -22,7 +23,7 @@ const NOTES: [(About, &str, &str); 3] = [
     ),
 ];
 
-pub(crate) fn text(sent: Option<&Sent>) -> String {
+pub(crate) fn text(sent: Option<&Sent>, overhead: &Overhead) -> String {
     let mut text = String::from("    calls   errors    total ms     mean us      max us  method\n");
     for row in spans::rows().iter().filter(|row| row.calls > 0) {
         let (total, longest) = (row.total as f64, row.longest as f64);
@@ -57,6 +58,7 @@ pub(crate) fn text(sent: Option<&Sent>) -> String {
     if let Some(sent) = sent {
         let _ = writeln!(text, "\n{sent}");
     }
+    let _ = writeln!(text, "\noverhead: {overhead}");
     text
 }
 

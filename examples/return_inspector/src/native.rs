@@ -10,7 +10,7 @@ use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{NativeCall, RewriteContext};
 use report::Output;
-use report::helper::{self, LineWriter};
+use report::helper::{self, NativeMethods};
 
 use crate::options::Options;
 
@@ -23,14 +23,23 @@ static STRINGS: OnceLock<(usize, usize)> = OnceLock::new();
 static METHODS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Opens the output, and returns the writer for the inspector.
-pub(crate) fn start(info: &ProfilerInfo, options: &Options) -> Result<LineWriter> {
+pub(crate) fn start(info: &ProfilerInfo, options: &Options) -> Result<NativeMethods> {
     let output = Output::lines(options.output.clone())?;
     let layout = info.string_layout2()?;
     let place = (layout.length_offset as usize, layout.buffer_offset as usize);
     // Set already if another runtime of this process has started the profiler, too.
     let _ = STRINGS.set(place);
     let _ = OUTPUT.set(output);
-    Ok(LineWriter::new(NativeCall::new(write_line)))
+    Ok(NativeMethods::new(|name| {
+        (name == "WriteLine").then(|| NativeCall::new(write_line))
+    }))
+}
+
+/// Writes the line after the results.
+pub(crate) fn end(overhead: &impl Display) {
+    if let Some(output) = OUTPUT.get() {
+        output.end(&format!("overhead: {overhead}\n"));
+    }
 }
 
 fn write_line(text: *const u16, length: i32) {

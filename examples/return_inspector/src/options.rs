@@ -2,12 +2,15 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::{Error, Result};
+use report::methods_or_all;
 
 /// Which methods, and how.
 pub(crate) struct Options {
-    pub(crate) filter: Option<String>,
+    pub(crate) methods: Arc<MethodPatterns>,
     pub(crate) output: PathBuf,
     pub(crate) helper: PathBuf,
     pub(crate) native: bool,
@@ -16,11 +19,7 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn from_environment() -> Result<Self> {
-        let filter = env::var_os("RETURN_INSPECTOR_FILTER").map(|filter| {
-            filter
-                .into_string()
-                .map_err(|_| Error::other("RETURN_INSPECTOR_FILTER is not UTF-8"))
-        });
+        let methods = methods_or_all("RETURN_INSPECTOR_METHODS")?;
         let path = |variable: &str, otherwise: &str| match env::var_os(variable) {
             Some(path) => path.into(),
             None => otherwise.into(),
@@ -33,7 +32,7 @@ impl Options {
             ));
         }
         Ok(Self {
-            filter: filter.transpose()?,
+            methods,
             output: path("RETURN_INSPECTOR_OUTPUT", "returns.txt"),
             // Next to this source, unless the profiler was moved.
             helper: path(

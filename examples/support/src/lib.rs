@@ -4,18 +4,13 @@
 //! - [`samples`]: a program to profile.
 //! - [`run`]: the command line of an example, described by [`Example`].
 
-mod error;
-mod fetch;
 mod options;
-mod pinned;
 mod runner;
 pub mod runtime;
 pub mod samples;
 
-pub use error::Error;
-pub use fetch::Fetcher;
+pub use clr_profiler_test::{Error, Fetcher, Index, Pinned};
 pub use options::{Example, ExampleOption, Request, Takes, UsageError};
-pub use pinned::{Index, Pinned};
 pub use runner::run;
 
 /// The result of this crate's functions.

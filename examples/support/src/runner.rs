@@ -104,7 +104,9 @@ fn clear(path: &Path) -> Result<()> {
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
         _ => {
             // Tests whether it can be written, as the profiler will do.
-            private::append(path).map_err(Error::io("write", path))?;
+            private::append(path).map_err(|error| {
+                Error::new(format!("Cannot write `{}`: {error}.", path.display()))
+            })?;
             // A link remains, and so does a file in a folder that cannot be written: an empty one.
             let _ = fs::canonicalize(path).and_then(fs::remove_file);
             Ok(())

@@ -32,7 +32,7 @@ fn run(host: &DotnetHost) {
 }
 
 /// In CI the network must be available; elsewhere a test cannot require it.
-fn may_skip(error: &examples_support::Error) -> bool {
+fn may_skip(error: &clr_profiler_test::Error) -> bool {
     std::env::var_os("CI").is_none() && error.to_string().contains("cannot be fetched")
 }
 

@@ -1,0 +1,117 @@
+//! Counts the calls of each method of a .NET program, and their time.
+
+mod clock;
+mod options;
+mod profile;
+mod thread;
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use crate::report::{
+    Moment, Pace, Report, Session, Settings, Tool, When, failures, is_framework, limit, lock,
+};
+use crate::stacks::{Live, Names};
+use clr_profiler::hooks::Unwinding;
+use clr_profiler::prelude::*;
+
+use options::Options;
+use profile::Profile;
+use thread::Counter;
+
+/// The limit for different stacks, for the running threads and for the ended ones: 24 MB each.
+const STACKS: usize = 300_000;
+/// The limit for methods with a row of their own.
+const METHODS: usize = 100_000;
+
+/// The profiler.
+#[expect(
+    missing_debug_implementations,
+    reason = "public to be composed with others"
+)]
+pub struct CallCounter {
+    report: Arc<Report>,
+    session: Session,
+}
+
+#[profiler(clsid = "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57")]
+impl Profiler for CallCounter {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        Self::with_program(info, setup)
+    }
+
+    fn initialize_for_attach(
+        info: &ProfilerInfo,
+        setup: &mut Setup,
+        client_data: &[u8],
+    ) -> Result<Self> {
+        Self::attached(info, setup, client_data)
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
+        self.session.end();
+        Ok(())
+    }
+}
+
+impl Tool for CallCounter {
+    fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
+        failures::watch("call_counter", setup);
+        let options = Options::read(settings)?;
+        setup.attach(Unwinding::new(thread::unwind))?;
+        if !options.inline {
+            setup.add_events(EventMask::DISABLE_INLINING);
+        }
+        let names = Arc::new(Mutex::new(Names::with_limit(limit(
+            "CALL_COUNTER_LIMIT_METHODS",
+            METHODS,
+        ))));
+        let counter = Counter::new(
+            Live::with_limit(limit("CALL_COUNTER_LIMIT_STACKS", STACKS)),
+            options.times,
+        );
+        setup.hooks(counter.clone(), {
+            let (names, methods) = (Arc::clone(&names), options.methods.clone());
+            move |info, function| {
+                // Methods without metadata, those of `DynamicMethod`, are attributed to their callers.
+                let Ok(method) = info.method(function) else {
+                    return Ok(None);
+                };
+                let is_wanted = match &methods {
+                    Some(patterns) => patterns.matches(&method)?,
+                    None => !is_framework(&method.assembly_name()?),
+                };
+                if !is_wanted {
+                    return Ok(None);
+                }
+                let name = method.full_name()?;
+                Ok(Some(lock(&names).number(&name)))
+            }
+        })?;
+        let mut pace = Pace::start();
+        let counted = info.clone();
+        let report = Arc::new(Report::start(When::every(Pace::LOOK), move |moment| {
+            let is_due = pace.is_due() && options.output.is_replaceable();
+            if moment == Moment::Meanwhile && !is_due {
+                return Ok(());
+            }
+            let began = Instant::now();
+            let profile = Profile {
+                stacks: counter.stacks(),
+                names: lock(&names).clone(),
+                threads: counter.threads(),
+                overhead: counted.overhead(),
+                options: &options,
+            };
+            let written = options.output.replace(|file| profile.write(file));
+            pace.written(began);
+            written
+        })?);
+        let session = Session::start(settings, info, {
+            let report = Arc::clone(&report);
+            move || report.finish()
+        })?;
+        Ok(Self { report, session })
+    }
+}

@@ -1,0 +1,43 @@
+//! The options that the command passes.
+
+use std::time::Duration;
+
+use crate::report::{Output, Settings};
+use crate::stacks::Form;
+use clr_profiler::{Error, Result};
+
+/// How to sample, and what to write.
+pub(crate) struct Options {
+    pub(crate) output: Output,
+    pub(crate) form: Form,
+    pub(crate) interval: Duration,
+    pub(crate) by_wall: bool,
+    pub(crate) lines: bool,
+    pub(crate) progress: bool,
+}
+
+impl Options {
+    pub(crate) fn read(settings: &Settings) -> Result<Self> {
+        let output = Output::whole(settings.path("CPU_SAMPLER_OUTPUT", "cpu.svg"))?;
+        let form = Form::of(output.path());
+        let interval = match settings.text("CPU_SAMPLER_INTERVAL")? {
+            Some(text) => match text.parse() {
+                Ok(microseconds @ 100..=10_000_000) => Duration::from_micros(microseconds),
+                _ => {
+                    return Err(Error::other(format!(
+                        "the interval `{text}` is not a number of microseconds from 100 to 10000000"
+                    )));
+                }
+            },
+            None => Duration::from_millis(1),
+        };
+        Ok(Self {
+            output,
+            form,
+            interval,
+            by_wall: settings.is_set("CPU_SAMPLER_WALL"),
+            lines: settings.is_set("CPU_SAMPLER_LINES"),
+            progress: settings.is_set("CPU_SAMPLER_PROGRESS"),
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! The totals of the samples.
+
+use std::io::{self, Write};
+
+use crate::stacks::{self, Form, Stacks, Unit};
+use clr_profiler::Overhead;
+use clr_profiler::prelude::*;
+use clr_profiler::sampling::{Sample, SamplerTotals};
+
+use super::functions::{Functions, NATIVE};
+
+/// The limit for different stacks, some 100 MB.
+const LIMIT: usize = 1_000_000;
+
+/// The caveat of each table.
+const BIAS: &str = "own time is biased: it is booked at the next safepoint, where the runtime can \
+     suspend a thread, and this can be in another method than the one that used the time\n";
+
+/// The rows of the table.
+const ROWS: usize = 40;
+
+#[derive(Clone)]
+pub(crate) struct Profile {
+    by_wall: bool,
+    functions: Functions,
+    stacks: Stacks,
+}
+
+impl Profile {
+    pub(crate) fn new(by_wall: bool, lines: bool) -> Self {
+        Self {
+            by_wall,
+            functions: Functions::new(lines),
+            stacks: Stacks::with_limit(LIMIT),
+        }
+    }
+
+    pub(crate) fn add(&mut self, info: &ProfilerInfo, sample: &Sample<'_>) {
+        // Where the system does not report a thread's processor time, each sample counts as its interval.
+        let time = match sample.cpu {
+            Some(cpu) if !self.by_wall => cpu,
+            _ => sample.elapsed,
+        };
+        let Self {
+            functions, stacks, ..
+        } = self;
+        let frames = sample.frames.iter().rev();
+        let frames = frames.map(|frame| match frame.function {
+            Some(function) => functions.number(info, function, frame.ip),
+            None => NATIVE,
+        });
+        let mut frames: Vec<u64> = frames.collect();
+        if frames.is_empty() {
+            frames.push(NATIVE);
+        }
+        stacks.add(frames, time.as_nanos() as u64);
+    }
+
+    pub(crate) fn forget(&mut self, module: ModuleId) {
+        self.functions.forget(module);
+    }
+
+    pub(crate) fn write(
+        &self,
+        form: Form,
+        totals: SamplerTotals,
+        overhead: Overhead,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let name = |number| self.functions.name(number);
+        let title = if self.by_wall {
+            "Time (own time is booked at the next safepoint)"
+        } else {
+            "Processor time (own time is booked at the next safepoint)"
+        };
+        match form {
+            Form::FlameGraph => {
+                stacks::flame_graph(&self.stacks, title, Unit::Nanoseconds, name, out)
+            }
+            Form::Speedscope => {
+                stacks::speedscope(&self.stacks, title, Unit::Nanoseconds, name, out)
+            }
+            Form::Folded => stacks::folded(&self.stacks, name, out),
+            Form::Table => self.table(totals, overhead, out),
+        }
+    }
+
+    fn table(
+        &self,
+        totals: SamplerTotals,
+        overhead: Overhead,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let all = self.stacks.total().max(1) as f64;
+        let mut rows: Vec<(u64, (u64, u64))> = self.stacks.by_frame().into_iter().collect();
+        rows.sort_by_key(|(frame, (own, with_callees))| {
+            (std::cmp::Reverse((*own, *with_callees)), *frame)
+        });
+        writeln!(out, "    own   with callees  method")?;
+        for (frame, (own, with_callees)) in rows.iter().take(ROWS) {
+            let (own, with_callees) = (*own as f64 / all, *with_callees as f64 / all);
+            let name = self.functions.name(*frame);
+            writeln!(
+                out,
+                "{:6.2} %       {:6.2} %  {name}",
+                own * 100.0,
+                with_callees * 100.0
+            )?;
+        }
+        if rows.len() > ROWS {
+            writeln!(out, "... and {} more", rows.len() - ROWS)?;
+        }
+        writeln!(out, "overhead, without the samples: {overhead}")?;
+        writeln!(
+            out,
+            "{:.3} s in {} samples; the program was stopped {} times, {:.3} s in all, at most \
+             {:.3} s at a time; {:.3} s passed until its threads were suspended; {} stacks were \
+             truncated, {} could not be walked, {:.2} % of the time found no place",
+            all / 1e9,
+            totals.samples,
+            totals.stops,
+            totals.stopped.as_secs_f64(),
+            totals.longest.as_secs_f64(),
+            totals.suspending.as_secs_f64(),
+            totals.truncated,
+            totals.failed_walks,
+            self.stacks.cut() as f64 / all * 100.0,
+        )?;
+        out.write_all(BIAS.as_bytes())
+    }
+}

@@ -1,0 +1,259 @@
+//! Logs each exception of a .NET program: type, message, stack, and catch block.
+
+mod in_flight;
+mod log;
+mod names;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::report::{Output, Report, Session, Settings, Tool, When, failures};
+use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
+use clr_profiler::info::{ObjectValue, SnapshotOptions};
+use clr_profiler::prelude::*;
+
+use in_flight::Exception;
+use log::Log;
+use names::Names;
+
+/// The profiler.
+#[expect(
+    missing_debug_implementations,
+    reason = "public to be composed with others"
+)]
+pub struct ExceptionLogger {
+    logging: Arc<Logging>,
+    report: Arc<Report>,
+    session: Session,
+}
+
+/// Logs exceptions, from callbacks or events.
+struct Logging {
+    filter: Option<String>,
+    depth: usize,
+    lines: bool,
+    names: Names,
+    log: Arc<Log>,
+}
+
+#[profiler(clsid = "282F8859-F66D-4168-A257-F3B6BF218ABF")]
+impl Profiler for ExceptionLogger {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        Self::with_program(info, setup)
+    }
+
+    fn initialize_for_attach(
+        info: &ProfilerInfo,
+        setup: &mut Setup,
+        client_data: &[u8],
+    ) -> Result<Self> {
+        Self::attached(info, setup, client_data)
+    }
+
+    fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
+        let class = info.class_from_object(thrown)?;
+        let name = self.logging.names.class(info, class);
+        let message = || message(info, thrown).unwrap_or_default();
+        self.logging.thrown(info, Some(class.raw()), &name, message)
+    }
+
+    fn exception_search_filter_enter(
+        &self,
+        _info: &ProfilerInfo,
+        _function: FunctionId,
+    ) -> Result<()> {
+        in_flight::filter_enter();
+        Ok(())
+    }
+
+    fn exception_search_filter_leave(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.logging.filter_leave();
+        Ok(())
+    }
+
+    // Not when the search has found a catch block: an exception that a `finally` on the way throws
+    // replaces this one, which the block then never gets.
+    fn exception_catcher_enter(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        thrown: ObjectId<'_>,
+    ) -> Result<()> {
+        let class = info.class_from_object(thrown)?;
+        let exception = in_flight::caught(class.raw());
+        self.logging.caught(info, exception, function);
+        Ok(())
+    }
+
+    fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.report.finish();
+        self.session.end();
+        Ok(())
+    }
+}
+
+impl Logging {
+    fn event(&self, info: &ProfilerInfo, event: ExceptionEvent) -> Result<()> {
+        match event {
+            ExceptionEvent::Thrown(thrown) => {
+                self.thrown(info, None, &thrown.type_name.into(), || thrown.message)
+            }
+            ExceptionEvent::FilterBegins(_) => {
+                in_flight::filter_enter();
+                Ok(())
+            }
+            ExceptionEvent::FilterEnds => {
+                self.filter_leave();
+                Ok(())
+            }
+            ExceptionEvent::CatchBegins(function) => {
+                self.caught(info, in_flight::catch_begins(), function);
+                Ok(())
+            }
+            ExceptionEvent::CatchEnds => {
+                in_flight::catch_ends();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn thrown(
+        &self,
+        info: &ProfilerInfo,
+        class: Option<usize>,
+        name: &Arc<str>,
+        message: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let filter = self.filter.as_ref();
+        if filter.is_some_and(|part| !name.contains(part)) {
+            in_flight::thrown(None, class);
+            return Ok(());
+        }
+        let number = self.log.next();
+        in_flight::thrown(Some((number, Arc::clone(name))), class);
+        let mut entry = format!("{name}{}", on_one_line(&message()));
+        for frame in self.stack(info)? {
+            entry += "\n    at ";
+            entry += &frame;
+        }
+        let thread = info.thread_info(info.current_thread_id()?)?;
+        self.log.thrown(number, thread, name, &entry);
+        Ok(())
+    }
+
+    /// The runtime catches exceptions that a filter throws and does not catch.
+    fn filter_leave(&self) {
+        for (number, name) in in_flight::filter_leave() {
+            self.log.caught(number, &name, "a filter");
+        }
+    }
+
+    fn caught(&self, info: &ProfilerInfo, exception: Exception, function: FunctionId) {
+        if let Some((number, name)) = exception {
+            let place = if self.lines {
+                self.names.source(info, function)
+            } else {
+                self.names.function(info, function)
+            };
+            self.log.caught(number, &name, &place);
+        }
+    }
+
+    /// The frames of this thread, innermost first.
+    fn stack(&self, info: &ProfilerInfo) -> Result<Vec<String>> {
+        let mut functions = Vec::new();
+        info.do_stack_snapshot(None, SnapshotOptions::default(), |frame| {
+            functions.extend(frame.function.map(|function| (function, frame.ip)));
+            match functions.len() < self.depth {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        let frames = functions.into_iter().take(self.depth);
+        Ok(frames
+            .map(|(function, ip)| self.frame(info, function, ip))
+            .collect())
+    }
+
+    fn frame(&self, info: &ProfilerInfo, function: FunctionId, ip: usize) -> String {
+        if !self.lines {
+            return self.names.function(info, function).to_string();
+        }
+        let name = self.names.source(info, function);
+        match info.source_location_from_ip(ip) {
+            Ok(Some(location)) => format!("{name} in {location}"),
+            Ok(None) => name.to_string(),
+            // The runtime refuses the call in the events by which .NET 9 reports exceptions.
+            Err(error) if error.is(Hresult::CORPROF_E_UNSUPPORTED_CALL_SEQUENCE) => {
+                name.to_string()
+            }
+            Err(error) => format!("{name} in ? ({error})"),
+        }
+    }
+}
+
+/// The message of an exception, if it has one.
+fn message(info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<String> {
+    match info.object(thrown)?.field("_message")? {
+        Some(ObjectValue::Reference(Some(message))) => info.object(message)?.string(),
+        _ => Ok(String::new()),
+    }
+}
+
+/// `: the message`, on one line, if there is one.
+fn on_one_line(message: &str) -> String {
+    let mut line = String::new();
+    if !message.is_empty() {
+        line += ": ";
+    }
+    for character in message.chars() {
+        match character.is_control() {
+            true => line.extend(character.escape_default()),
+            false => line.push(character),
+        }
+    }
+    line
+}
+
+impl Tool for ExceptionLogger {
+    fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
+        failures::watch("exception_logger", setup);
+        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+        let path = settings.path("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt");
+        let log = Arc::new(Log::new(Output::lines(path)?));
+        let report = Arc::new(Report::start(When::default(), {
+            let (log, info) = (Arc::clone(&log), info.clone());
+            move |_| {
+                log.summary(&info.overhead());
+                Ok(())
+            }
+        })?);
+        let session = Session::start(settings, info, {
+            let report = Arc::clone(&report);
+            move || report.finish()
+        })?;
+        let logging = Arc::new(Logging {
+            filter: settings.text("EXCEPTION_LOGGER_FILTER")?,
+            depth: match settings.text("EXCEPTION_LOGGER_DEPTH")? {
+                Some(depth) => depth.parse().map_err(|_| {
+                    Error::other(format!("the depth `{depth}` is not a number of frames"))
+                })?,
+                None => 20,
+            },
+            lines: settings.is_set("EXCEPTION_LOGGER_LINES"),
+            names: Names::default(),
+            log,
+        });
+        // For runtimes on which the callbacks of exceptions are dangerous.
+        setup.attach(ExceptionEvents::instead_of_callbacks({
+            let logging = Arc::clone(&logging);
+            move |info, event| logging.event(info, event)
+        }))?;
+        Ok(Self {
+            logging,
+            report,
+            session,
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! Shows the objects on the heap of a .NET program, and why they are alive.
+
+mod chrome;
+mod ending;
+mod options;
+mod table;
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::report::{Moment, Report, Session, Settings, Tool, When, failures};
+use clr_profiler::heap::HeapRecorder;
+use clr_profiler::prelude::*;
+
+use ending::Ending;
+use options::{Form, Options};
+
+/// How long the program's end, or a signal that ends it, is delayed at most.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The profiler.
+#[expect(
+    missing_debug_implementations,
+    reason = "public to be composed with others"
+)]
+pub struct HeapSnapshot {
+    report: Arc<Report>,
+    session: Session,
+    ending: Ending,
+}
+
+#[profiler(clsid = "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42")]
+impl Profiler for HeapSnapshot {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        Self::with_program(info, setup)
+    }
+
+    fn initialize_for_attach(
+        info: &ProfilerInfo,
+        setup: &mut Setup,
+        client_data: &[u8],
+    ) -> Result<Self> {
+        Self::attached(info, setup, client_data)
+    }
+
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        _status: Hresult,
+    ) -> Result<()> {
+        self.ending.module_loaded(info, module);
+        Ok(())
+    }
+
+    // The function that ends the program is precompiled, or it is compiled.
+    fn jit_cached_function_search_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+    ) -> Result<bool> {
+        self.called(info, function);
+        Ok(true)
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        self.called(info, function);
+        Ok(())
+    }
+}
+
+impl HeapSnapshot {
+    fn called(&self, info: &ProfilerInfo, function: FunctionId) {
+        if self.ending.is(info, function) {
+            self.report.finish();
+            self.session.end();
+        }
+    }
+}
+
+fn is_early(error: &Error) -> bool {
+    error.is(Hresult::CORPROF_E_RUNTIME_UNINITIALIZED)
+        || error.is(Hresult::CORPROF_E_NOT_YET_AVAILABLE)
+}
+
+/// Records the heap, and writes it.
+fn snapshot(info: &ProfilerInfo, heap: &HeapRecorder, options: &Options) -> Result<()> {
+    let begun = Instant::now();
+    let graph = heap.record(info)?;
+    let took = begun.elapsed();
+    let written = options.output.replace(|file| match options.form {
+        Form::Chrome => chrome::write(&graph, file),
+        Form::Table => table::write(
+            &graph,
+            options.path.as_deref(),
+            took,
+            &info.overhead(),
+            file,
+        ),
+    });
+    written.map_err(|error| Error::other(error.to_string()))
+}
+
+impl Tool for HeapSnapshot {
+    fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
+        failures::watch("heap_snapshot", setup);
+        let options = Options::read(settings)?;
+        let heap = setup.attach(HeapRecorder::new())?;
+        let when = When {
+            interval: options.every.or(options.after),
+            is_asked: options.on_signal,
+            patience: PATIENCE,
+        };
+        let write = {
+            let info = info.clone();
+            let mut is_taken = false;
+            move |moment| {
+                let is_due = match moment {
+                    Moment::Asked => true,
+                    Moment::Meanwhile | Moment::End | Moment::Signal => {
+                        options.every.is_some() || !is_taken
+                    }
+                    // A thread of the program is in code in which it cannot be suspended.
+                    Moment::Abort => false,
+                };
+                if !is_due {
+                    return Ok(());
+                }
+                match snapshot(&info, &heap, &options) {
+                    // The runtime is still starting.
+                    Err(error) if is_early(&error) => Ok(()),
+                    outcome => {
+                        // After a signal the program may continue.
+                        is_taken |= moment != Moment::Signal;
+                        outcome.map_err(io::Error::other)
+                    }
+                }
+            }
+        };
+        let report = Arc::new(Report::start(when, write)?);
+        let session = Session::start(settings, info, {
+            let report = Arc::clone(&report);
+            move || report.finish()
+        })?;
+        Ok(Self {
+            report,
+            session,
+            ending: Ending::default(),
+        })
+    }
+}

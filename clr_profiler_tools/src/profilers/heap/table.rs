@@ -1,0 +1,115 @@
+//! The table of types, and the path to an object.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use crate::heap::{Dominators, HeapPath};
+use clr_profiler::Overhead;
+use clr_profiler::events::{RootFlags, RootKind};
+use clr_profiler::heap::{HeapGraph, HeapRoot};
+
+/// The rows of the table.
+const ROWS: usize = 40;
+
+/// Writes the types that retain most; then, if a type is named, the path to an object of it.
+pub(crate) fn write(
+    graph: &HeapGraph,
+    path: Option<&str>,
+    took: Duration,
+    overhead: &Overhead,
+    file: &mut dyn Write,
+) -> io::Result<()> {
+    let dominators = Dominators::of(graph);
+    let totals = dominators.by_class();
+    let mut rows: Vec<_> = totals.iter().zip(graph.classes()).collect();
+    rows.sort_by(|(left, one), (right, other)| {
+        let order = right.retained.cmp(&left.retained);
+        order.then_with(|| one.name.cmp(&other.name))
+    });
+    writeln!(
+        file,
+        "{:>10}  {:>14}  {:>14}  type",
+        "objects", "own bytes", "retained"
+    )?;
+    for (total, class) in rows.iter().take(ROWS) {
+        writeln!(
+            file,
+            "{:>10}  {:>14}  {:>14}  {}",
+            total.count, total.size, total.retained, class.name
+        )?;
+    }
+    if rows.len() > ROWS {
+        writeln!(file, "...")?;
+    }
+    let size: u64 = totals.iter().map(|total| total.size).sum();
+    let lost = graph.objects();
+    let lost = lost.filter(|object| !dominators.is_reached(object.number()));
+    let lost: u64 = lost.map(|object| object.size()).sum();
+    let weak = graph.roots().iter().filter(|root| !root.is_strong());
+    writeln!(
+        file,
+        "{} objects of {} types, {size} bytes, {} references, {} roots ({} weak); {lost} bytes are kept by no \
+         root; it took {:.3} s",
+        graph.len(),
+        rows.len(),
+        graph.reference_count(),
+        graph.roots().len(),
+        weak.count(),
+        took.as_secs_f64(),
+    )?;
+    writeln!(file, "overhead: {overhead}")?;
+    if graph.lost_references() > 0 {
+        writeln!(
+            file,
+            "{} references lead to nothing known",
+            graph.lost_references()
+        )?;
+    }
+    match path {
+        Some(name) => {
+            writeln!(file)?;
+            write_path(graph, name, file)
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_path(graph: &HeapGraph, name: &str, file: &mut dyn Write) -> io::Result<()> {
+    if !graph.classes().iter().any(|class| class.name == name) {
+        return writeln!(file, "there is no object of the type {name}");
+    }
+    let class = |object| {
+        graph
+            .object(object)
+            .map_or("", |object| &object.class().name)
+    };
+    let Some(path) = HeapPath::shortest(graph, |object| class(object) == name) else {
+        return writeln!(file, "no root keeps an object of the type {name}");
+    };
+    if let Some(root) = graph.roots().get(path.root) {
+        writeln!(file, "{}", root_name(graph, root))?;
+    }
+    let mut at = String::new();
+    for step in &path.steps {
+        writeln!(file, "  {at}{}", class(step.object))?;
+        at = format!("{}: ", step.place_name(graph));
+    }
+    writeln!(file, "  {at}{}", class(path.object))
+}
+
+fn root_name(graph: &HeapGraph, root: &HeapRoot) -> String {
+    let kind = match root.kind {
+        RootKind::Stack => "stack",
+        RootKind::Handle => "handle",
+        RootKind::Finalizer => "finalizer queue",
+        _ => "runtime",
+    };
+    let pinned = match root.flags.contains(RootFlags::PINNING) {
+        true => ", pinned",
+        false => "",
+    };
+    match graph.function_name(root) {
+        Some(function) => format!("{kind} of {function}{pinned}"),
+        None => format!("{kind}{pinned}"),
+    }
+}
