@@ -1,0 +1,147 @@
+//! Compiles the library with the profilers, which becomes a part of the command.
+//!
+//! `cargo install` installs executables and nothing else, and an executable cannot be loaded as a library. So this
+//! script writes a package with one library into `OUT_DIR`, has cargo build it there, and the command includes the file.
+//! The package has the versions of `Cargo.lock`. The crates of this project are taken from the folders next to this
+//! package if they are there: in the repository, in cargo's registry, and while cargo verifies a package.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates of this project that the library is made of.
+const CRATES: [&str; 6] = [
+    "clr_metadata",
+    "clr_profiler",
+    "clr_profiler_il",
+    "clr_profiler_macros",
+    "clr_profiler_sys",
+    "clr_profiler_tools",
+];
+
+/// A library to include instead: for those who build the command where cargo may not run twice.
+const PREBUILT: &str = "CARGO_CLR_PROFILERS";
+
+fn main() {
+    println!("cargo:rerun-if-env-changed={PREBUILT}");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=bundled/lib.rs");
+    let out = PathBuf::from(variable("OUT_DIR"));
+    let included = out.join("profilers");
+    if let Some(prebuilt) = env::var_os(PREBUILT).filter(|path| !path.is_empty()) {
+        println!("cargo:rerun-if-changed={}", prebuilt.display());
+        copy(Path::new(&prebuilt), &included);
+        return;
+    }
+    // The documentation needs no profilers, and its builder has no network.
+    if env::var_os("DOCS_RS").is_some() {
+        fs::write(&included, b"").expect("OUT_DIR can be written");
+        return;
+    }
+    let library = build(&out.join("package"));
+    copy(&library, &included);
+}
+
+fn build(folder: &Path) -> PathBuf {
+    let own = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let version = variable("CARGO_PKG_VERSION");
+    let version = version.to_str().expect("a version is ASCII");
+    fs::create_dir_all(folder).expect("OUT_DIR can be written");
+    let manifest = folder.join("Cargo.toml");
+    write(&manifest, &package(&own, version));
+    // The versions of the dependencies. In the repository the file belongs to the workspace.
+    for lock in [own.join("Cargo.lock"), own.join("../Cargo.lock")] {
+        if lock.is_file() {
+            println!("cargo:rerun-if-changed={}", lock.display());
+            let text = fs::read_to_string(&lock).expect("Cargo.lock is text");
+            if !folder.join("Cargo.lock").is_file() {
+                write(&folder.join("Cargo.lock"), &text);
+            }
+            break;
+        }
+    }
+
+    let is_release = variable("PROFILE") == "release";
+    let target = folder.join("target");
+    let mut cargo = Command::new(variable("CARGO"));
+    cargo
+        .args(["build", "--lib", "--manifest-path"])
+        .arg(&manifest)
+        .arg("--target-dir")
+        .arg(&target)
+        // Where cargo looks for its configuration.
+        .current_dir(&own)
+        // Clippy and others wrap the compiler for the packages of the outer workspace alone.
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env_remove("CARGO_BUILD_TARGET");
+    if is_release {
+        cargo.arg("--release");
+    }
+    let mut built = target.clone();
+    let triple = variable("TARGET");
+    if triple != variable("HOST") {
+        cargo.arg("--target").arg(&triple);
+        built.push(&triple);
+    }
+    let status = cargo.status().expect("cargo can be started");
+    assert!(
+        status.success(),
+        "the library with the profilers was not built; cargo's message is above"
+    );
+    built.push(if is_release { "release" } else { "debug" });
+    let (prefix, suffix) = match variable("CARGO_CFG_TARGET_OS").to_str() {
+        Some("windows") => ("", "dll"),
+        Some("macos") => ("lib", "dylib"),
+        _ => ("lib", "so"),
+    };
+    built.join(format!("{prefix}clr_tool_profilers.{suffix}"))
+}
+
+/// The manifest of the package with the library.
+fn package(own: &Path, version: &str) -> String {
+    let source = own.join("bundled").join("lib.rs");
+    let mut text = format!(
+        "[package]\nname = \"clr_tool_profilers\"\nversion = {version:?}\nedition = \"2024\"\npublish = false\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\npath = {source:?}\n\n\
+         [dependencies]\nclr_profiler = \"={version}\"\n\
+         clr_profiler_tools = {{ version = \"={version}\", features = [\"profilers\"] }}\n\n\
+         [workspace]\n\n[profile.dev]\ndebug = false\nopt-level = 1\nincremental = false\n\n\
+         [profile.release]\nstrip = \"debuginfo\"\n\n[patch.crates-io]\n",
+    );
+    let Some(above) = own.parent() else {
+        return text;
+    };
+    for name in CRATES {
+        for folder in [above.join(name), above.join(format!("{name}-{version}"))] {
+            if folder.join("Cargo.toml").is_file() {
+                println!("cargo:rerun-if-changed={}", folder.join("src").display());
+                println!(
+                    "cargo:rerun-if-changed={}",
+                    folder.join("Cargo.toml").display()
+                );
+                text += &format!("{name} = {{ path = {folder:?} }}\n");
+                break;
+            }
+        }
+    }
+    text
+}
+
+fn variable(name: &str) -> OsString {
+    env::var_os(name).unwrap_or_else(|| panic!("cargo sets {name}"))
+}
+
+/// Writes a file unless it is the same: cargo looks at the time.
+fn write(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    fs::write(path, text).expect("OUT_DIR can be written");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::copy(from, to)
+        .unwrap_or_else(|error| panic!("{} cannot be copied: {error}", from.display()));
+}

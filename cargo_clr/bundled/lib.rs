@@ -1,0 +1,15 @@
+//! The library with the profilers of the command, which carries it in itself.
+
+use clr_profiler_tools::profilers::{
+    AllocProfiler, CallCounter, CpuSampler, ExceptionLogger, GcMonitor, HeapSnapshot, JitLogger,
+};
+
+clr_profiler::register!(
+    AllocProfiler,
+    CallCounter,
+    CpuSampler,
+    ExceptionLogger,
+    GcMonitor,
+    HeapSnapshot,
+    JitLogger
+);

@@ -1,0 +1,420 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValue;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Profiles .NET programs, and says why a profiler was not loaded.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo-clr",
+    bin_name = "cargo clr",
+    version,
+    about,
+    after_help = "\
+Examples:
+  cargo clr cpu -- bin/Release/net8.0/App.dll first second
+  cargo clr cpu -p 4711 --duration 30 -o cpu.svg
+  cargo clr doctor -p 4711
+
+Exit codes: that of the program, if it was started; otherwise 0 for success, 1 for a failure, 2 for a \
+wrong command line. A program that a signal ends gives 128 and the number of the signal. `doctor` ends \
+with 3 if it has found a fault, `verify` if a method was refused."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Shows where processor time goes: a flame graph, a table, or a file for speedscope
+    Cpu(Cpu),
+    /// Writes a line for each garbage collection
+    Gc(Gc),
+    /// Writes each exception with its stack and its catch block
+    Exceptions(Exceptions),
+    /// Writes each method that is compiled
+    Log(Log),
+    /// Counts and times the calls of methods
+    Calls(Calls),
+    /// Shows which types are allocated, and where
+    Alloc(Alloc),
+    /// Records the objects on the heap, and why they are alive
+    Heap(Heap),
+    /// Starts a program under a profiler of yours
+    Run(Run),
+    /// Loads a profiler of yours into a running program
+    Attach(AttachTo),
+    /// Lists the processes with a .NET runtime
+    Ps(Ps),
+    /// Says why a profiler is not loaded, and what to do
+    Doctor(Doctor),
+    /// Wraps each method of an application without running it, and says which ones are refused
+    Verify(Verify),
+    /// Makes the crate of a new profiler
+    New(New),
+    /// Writes the completions of the command line for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Writes the manual page
+    Man,
+    /// Asks a library for a profiler, in a process of its own
+    #[command(name = "__load", hide = true)]
+    Load { library: PathBuf, clsid: String },
+}
+
+/// What to profile, and where the results go.
+#[derive(Debug, Args)]
+pub(crate) struct Subject {
+    /// Attach to this process, instead of starting a program
+    #[arg(
+        short = 'p',
+        long = "pid",
+        value_name = "PID",
+        conflicts_with = "program"
+    )]
+    pub(crate) process: Option<u32>,
+    /// End after this time, such as 30, 1.5 or 200ms; with -p it is 10 s without this option
+    #[arg(long, value_name = "SECONDS", value_parser = duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Write the results to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print the outcome as a JSON object to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The program: an assembly (App.dll) or a native .NET executable, and its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM",
+        required_unless_present = "process"
+    )]
+    pub(crate) program: Vec<OsString>,
+}
+
+/// The format of stacks is that of the file's name.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The ending of the output's name is the format: .svg is a flame graph for a browser, .json is for \
+https://www.speedscope.app, .folded is a stack a line, anything else a table.
+
+Examples:
+  cargo clr cpu -- App.dll
+  cargo clr cpu -p 4711 --duration 30 -o cpu.json")]
+pub(crate) struct Cpu {
+    /// The time between two samples in microseconds
+    #[arg(long, value_name = "MICROSECONDS", value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    pub(crate) interval: Option<u64>,
+    /// Count the time of threads that wait, too
+    #[arg(long)]
+    pub(crate) wall: bool,
+    /// A frame for each line of methods whose assemblies have a PDB
+    #[arg(long)]
+    pub(crate) lines: bool,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo clr gc -p 4711 --duration 60 -o gc.txt")]
+pub(crate) struct Gc {
+    /// Also the bytes of the objects that survive, for which concurrent collections are switched off
+    #[arg(long, conflicts_with = "process")]
+    pub(crate) survivors: bool,
+    /// Write a JSON object a line
+    #[arg(long)]
+    pub(crate) lines_as_json: bool,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo clr exceptions --filter IOException -- App.dll")]
+pub(crate) struct Exceptions {
+    /// Only exceptions whose types contain this text
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+    /// How many frames of a stack are written
+    #[arg(long, value_name = "FRAMES")]
+    pub(crate) depth: Option<u32>,
+    /// Files and lines of frames whose assemblies have a PDB
+    #[arg(long)]
+    pub(crate) lines: bool,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo clr log --methods 'Shop.*::*' -o methods.txt -- App.dll")]
+pub(crate) struct Log {
+    #[command(flatten)]
+    pub(crate) methods: Methods,
+    /// Files and lines of methods whose assemblies have a PDB
+    #[arg(long)]
+    pub(crate) lines: bool,
+    /// A table of assemblies at the end
+    #[arg(long)]
+    pub(crate) summary: bool,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
+/// The one syntax of patterns.
+#[derive(Debug, Args)]
+pub(crate) struct Methods {
+    /// Only methods that match these patterns, or those in a file: @FILE
+    #[arg(long, value_name = "PATTERNS")]
+    pub(crate) methods: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Needs the start of the program: a runtime grants hooks of calls only then.
+
+Example:
+  cargo clr calls --sort total -- App.dll")]
+pub(crate) struct Calls {
+    #[command(flatten)]
+    pub(crate) methods: Methods,
+    /// The column by which the table is ordered
+    #[arg(long)]
+    pub(crate) sort: Option<Sort>,
+    /// Let the runtime inline methods, which are then not counted
+    #[arg(long)]
+    pub(crate) inline: bool,
+    /// Count without a clock
+    #[arg(long)]
+    pub(crate) no_times: bool,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Own,
+    Total,
+    Calls,
+}
+
+impl Sort {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Total => "total",
+            Self::Calls => "calls",
+        }
+    }
+}
+
+impl ValueEnum for Sort {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Own, Self::Total, Self::Calls]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --sampled each object is counted, which needs the start of the program. With -p the runtime's \
+own samples are counted, which .NET 5 and newer have.
+
+Example:
+  cargo clr alloc -p 4711 --duration 30 -o allocations.svg")]
+pub(crate) struct Alloc {
+    /// Count the runtime's own samples, one for each 100 kB
+    #[arg(long)]
+    pub(crate) sampled: bool,
+    /// How much of each type survives collections
+    #[arg(long, conflicts_with_all = ["sampled", "process"])]
+    pub(crate) survival: bool,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An output with the ending .heapsnapshot is for the memory page of the developer tools of Chromium, \
+anything else a table.
+
+Example:
+  cargo clr heap --after 5 -o heap.txt --path Shop.Cart -- App.dll")]
+pub(crate) struct Heap {
+    /// Show the path from a root to an object of this type, in a table
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) path: Option<String>,
+    /// Record after this time, instead of at the end
+    #[arg(long, value_name = "SECONDS", value_parser = duration)]
+    pub(crate) after: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --profiler cargo builds the library of the package in the current folder.
+
+Examples:
+  cargo clr run -- App.dll first second
+  cargo clr run --profiler libmine.so --clsid DF63A541-5A33-4611-8829-F4E495985EE3 -- App.dll")]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) profiler: Profiler,
+    /// The program: an assembly (App.dll) or a native .NET executable, and its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required = true,
+        value_name = "PROGRAM"
+    )]
+    pub(crate) program: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --profiler cargo builds the library of the package in the current folder.
+
+Example:
+  cargo clr attach 4711 --data 'sample every 10 ms'")]
+pub(crate) struct AttachTo {
+    /// The process
+    #[arg(value_name = "PID")]
+    pub(crate) process: u32,
+    #[command(flatten)]
+    pub(crate) profiler: Profiler,
+    /// The data that the profiler gets
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) data: String,
+    /// How long the runtime may take
+    #[arg(long, value_name = "SECONDS", value_parser = duration, default_value = "30")]
+    pub(crate) timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Profiler {
+    /// The library of the profiler
+    #[arg(long, value_name = "LIBRARY", requires = "clsid")]
+    pub(crate) profiler: Option<PathBuf>,
+    /// The class id of the profiler in the library
+    #[arg(long, value_name = "GUID", value_parser = clsid)]
+    pub(crate) clsid: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ps {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+With a program, it is started with the environment of this command, and ended as soon as its runtime \
+has loaded the profiler or continues without one. Exit code 3 says that there is a fault.
+
+Examples:
+  cargo clr doctor -p 4711
+  cargo clr doctor -- App.dll")]
+pub(crate) struct Doctor {
+    /// A running process
+    #[arg(
+        short = 'p',
+        long = "pid",
+        value_name = "PID",
+        conflicts_with = "program"
+    )]
+    pub(crate) process: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The program and its arguments; without it, the environment alone is examined
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub(crate) program: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  cargo clr new my_profiler && cd my_profiler && cargo clr run -- tests/Sample.dll"
+)]
+pub(crate) struct New {
+    /// The folder, whose name is that of the crate
+    #[arg(value_name = "NAME")]
+    pub(crate) path: PathBuf,
+    /// A checkout of clr_profiler to depend on, instead of the published crates
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) checkout: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  cargo clr verify bin/Release/net8.0/publish")]
+pub(crate) struct Verify {
+    /// A folder with assemblies, or an assembly
+    #[arg(value_name = "APP-FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads `30`, `1.5`, `30s` or `200ms`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 0.001),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if (0.01..=1e6).contains(&(number * unit)) => {
+            Ok(Duration::from_secs_f64(number * unit))
+        }
+        _ => Err(
+            "write a number of seconds from 0.01 to 1000000, such as 30, 1.5 or 200ms".to_owned(),
+        ),
+    }
+}
+
+fn clsid(text: &str) -> Result<String, String> {
+    match text.parse::<clr_profiler_launcher::Clsid>() {
+        Ok(clsid) => Ok(clsid.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, milliseconds) in [("30", 30_000), ("1.5s", 1500), ("200ms", 200), ("0.01", 10)] {
+            assert_eq!(
+                duration(text),
+                Ok(Duration::from_millis(milliseconds)),
+                "{text}"
+            );
+        }
+        for text in ["", "abc", "0", "-1", "1h", "nan", "inf", "1e9"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

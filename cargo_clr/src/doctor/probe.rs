@@ -1,0 +1,110 @@
+//! Starts a program, and sees whether its runtime loads the profiler.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Fault;
+use super::facts::Facts;
+use crate::outcome::{Failure, Result};
+use crate::process;
+
+/// How long the runtime of a program may take to start.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long the library has to stay loaded after the runtime has continued: one that refuses to start is unloaded.
+const AFTER: Duration = Duration::from_millis(300);
+
+/// Runs the program until its runtime has decided; then the program is ended.
+pub(super) fn run(
+    mut command: Command,
+    facts: &Facts,
+) -> Result<std::result::Result<String, Fault>> {
+    let Some(named) = facts.named() else {
+        return Ok(Ok(facts.proof()));
+    };
+    let library = fs::canonicalize(&named.path).unwrap_or(named.path);
+    let report = std::env::temp_dir().join(format!("cargo-clr-doctor-{}", std::process::id()));
+    let _ = fs::remove_file(&report);
+    command
+        .env("CLR_PROFILER_DIAGNOSTICS", &report)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|source| {
+        Failure::from(clr_profiler_launcher::Error::Start {
+            path: command.get_program().into(),
+            source,
+        })
+    })?;
+    let begun = Instant::now();
+    let mut seen: Option<Instant> = None;
+    let mut was_mapped = false;
+    let outcome = loop {
+        let mappings = process::mappings(child.id()).unwrap_or_default();
+        was_mapped |= mappings.contains(&library);
+        // The runtime loads the profiler before it loads the first assembly.
+        if has_core_library(&mappings) && seen.is_none() {
+            seen = Some(Instant::now());
+        }
+        let has_ended = child.try_wait().ok().flatten();
+        if seen.is_some_and(|seen| seen.elapsed() > AFTER) {
+            break Some(mappings.contains(&library));
+        }
+        if let Some(status) = has_ended {
+            // It may have been too short to be looked at in time.
+            break match (status.code(), was_mapped) {
+                (_, true) => Some(true),
+                (Some(0), false) => Some(false),
+                _ => None,
+            };
+        }
+        if begun.elapsed() > PATIENCE {
+            break None;
+        }
+        thread::sleep(Duration::from_millis(2));
+    };
+    let _ = child.kill();
+    let _ = child.wait();
+    let told = fs::read_to_string(&report).unwrap_or_default();
+    let _ = fs::remove_file(&report);
+    let told = told.lines().next().unwrap_or_default().trim();
+    Ok(match outcome {
+        Some(true) if told.is_empty() => Ok(format!(
+            "All is well: the runtime of the program has loaded `{}`.",
+            library.display()
+        )),
+        _ if !told.is_empty() => Err(Fault::new(
+            "initialize-failed",
+            format!("The runtime has loaded the profiler, which could not start; it says: {told}"),
+            "Correct its options, or the code of its `initialize`.",
+        )),
+        Some(_) if was_mapped => Err(Fault::new(
+            "initialize-refused",
+            "The runtime has loaded the library of the profiler and unloaded it again, because its Initialize failed.",
+            "See what the profiler itself reports; one that is made with clr_profiler does so with \
+             CLR_PROFILER_DIAGNOSTICS=stderr.",
+        )),
+        Some(_) => Err(Fault::new(
+            "not-loaded",
+            format!(
+                "The runtime of the program continues without `{}`, although nothing is wrong from outside.",
+                library.display()
+            ),
+            "See whether the program changes its environment before the runtime starts, as a script or a service \
+             manager does, and run `cargo clr doctor -p PID` on the running program.",
+        )),
+        None => Err(Fault::new(
+            "program-ended",
+            "The program ended with an error before its runtime was started.",
+            "Run the program without a profiler, and mend that error first.",
+        )),
+    })
+}
+
+fn has_core_library(mappings: &[PathBuf]) -> bool {
+    mappings.iter().any(|path| {
+        process::is_named(path, "System.Private.CoreLib") || process::is_named(path, "libclrjit")
+    })
+}

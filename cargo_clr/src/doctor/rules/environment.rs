@@ -1,0 +1,219 @@
+//! Faults of variables.
+
+use std::path::Path;
+
+use clr_profiler_launcher::Clsid;
+
+use super::super::Fault;
+use super::super::facts::Facts;
+use super::number;
+
+/// Any of these with the value 0 keeps the runtime from loading profilers; .NET Core 3.1 ignores them.
+const SWITCHES: [&str; 4] = [
+    "DOTNET_EnableDiagnostics",
+    "DOTNET_EnableDiagnostics_Profiler",
+    "COMPlus_EnableDiagnostics",
+    "COMPlus_EnableDiagnostics_Profiler",
+];
+
+pub(super) fn switched_off(facts: &Facts) -> Option<Fault> {
+    let (name, value) = SWITCHES.iter().find_map(|name| {
+        let value = facts.variable(name)?;
+        (number(value) == Some(0)).then_some((name, value))
+    })?;
+    Some(Fault::new(
+        "switched-off",
+        format!("{name}={value} tells the runtime to load no profiler (.NET Core 3.1 ignores it)."),
+        format!("Unset {name}, or set it to 1."),
+    ))
+}
+
+pub(super) fn framework_names(facts: &Facts) -> Option<Fault> {
+    if facts.wants_profiler() {
+        return None;
+    }
+    let found = facts.variables(|name| name.starts_with("COR_") && name.contains("PROFIL"));
+    let (name, _) = found.first()?;
+    Some(Fault::new(
+        "framework-names",
+        format!("{name} is a variable of .NET Framework, and .NET ignores it."),
+        format!(
+            "Set the variables whose names begin with CORECLR_: {} instead of {name}.",
+            name.replacen("COR_", "CORECLR_", 1)
+        ),
+    ))
+}
+
+pub(super) fn wrong_prefix(facts: &Facts) -> Option<Fault> {
+    if facts.wants_profiler() {
+        return None;
+    }
+    let settings = ["ENABLE_PROFILING", "PROFILER", "PROFILER_PATH"];
+    let found = facts.variables(|name| {
+        let rest = name
+            .strip_prefix("DOTNET_")
+            .or(name.strip_prefix("COMPlus_"));
+        let rest = rest.or(name.strip_prefix("CLR_"));
+        rest.is_some_and(|rest| settings.contains(&rest))
+    });
+    let (name, _) = found.first()?;
+    let rest = name.split_once('_')?.1;
+    Some(Fault::new(
+        "wrong-prefix",
+        format!(
+            "{name} is no variable of the runtime: the settings of profilers begin with CORECLR_ alone."
+        ),
+        format!("Set CORECLR_{rest} instead."),
+    ))
+}
+
+pub(super) fn not_enabled(facts: &Facts) -> Option<Fault> {
+    if !facts.wants_profiler() || facts.variable("CORECLR_ENABLE_PROFILING").is_some() {
+        return None;
+    }
+    Some(Fault::new(
+        "not-enabled",
+        "A profiler is named, but CORECLR_ENABLE_PROFILING is not set.",
+        "Set CORECLR_ENABLE_PROFILING=1.",
+    ))
+}
+
+pub(super) fn enabled_is_no_number(facts: &Facts) -> Option<Fault> {
+    let value = facts.variable("CORECLR_ENABLE_PROFILING")?;
+    if number(value) == Some(1) {
+        return None;
+    }
+    Some(Fault::new(
+        "enabled-is-off",
+        format!("CORECLR_ENABLE_PROFILING={value} is not the number 1, and leaves profiling off."),
+        "Set CORECLR_ENABLE_PROFILING=1.",
+    ))
+}
+
+pub(super) fn no_clsid(facts: &Facts) -> Option<Fault> {
+    if !facts.wants_profiler() || facts.variable("CORECLR_PROFILER").is_some() {
+        return None;
+    }
+    Some(Fault::new(
+        "no-clsid",
+        "Profiling is enabled, but CORECLR_PROFILER, the class id of the profiler, is not set.",
+        "Set CORECLR_PROFILER to the class id that the profiler documents, in braces.",
+    ))
+}
+
+pub(super) fn clsid_without_braces(facts: &Facts) -> Option<Fault> {
+    let value = facts.variable("CORECLR_PROFILER")?;
+    let clsid: Clsid = value.parse().ok()?;
+    if value.starts_with('{') && value.ends_with('}') {
+        return None;
+    }
+    Some(Fault::new(
+        "clsid-without-braces",
+        format!(
+            "CORECLR_PROFILER={value} has no braces, or blanks around them, and the runtime cannot read it."
+        ),
+        format!("Set CORECLR_PROFILER={clsid}; in a shell in quotation marks."),
+    ))
+}
+
+pub(super) fn clsid_is_no_guid(facts: &Facts) -> Option<Fault> {
+    let value = facts.variable("CORECLR_PROFILER")?;
+    if value.parse::<Clsid>().is_ok() {
+        return None;
+    }
+    Some(Fault::new(
+        "clsid-is-no-guid",
+        format!("CORECLR_PROFILER={value} is not a class id."),
+        "Set it to a GUID in braces, such as {DF63A541-5A33-4611-8829-F4E495985EE3}.",
+    ))
+}
+
+pub(super) fn no_path(facts: &Facts) -> Option<Fault> {
+    if !facts.wants_profiler() || facts.named().is_some() {
+        return None;
+    }
+    if !facts
+        .variables(|name| name.starts_with("CORECLR_PROFILER_PATH_"))
+        .is_empty()
+    {
+        return None;
+    }
+    Some(Fault::new(
+        "no-path",
+        "CORECLR_PROFILER_PATH, the library of the profiler, is not set.",
+        "Set CORECLR_PROFILER_PATH to the absolute path of the library.",
+    ))
+}
+
+pub(super) fn wrong_bits_variable(facts: &Facts) -> Option<Fault> {
+    if facts.named().is_some() {
+        return None;
+    }
+    let found = facts.variables(|name| name.starts_with("CORECLR_PROFILER_PATH_"));
+    let (name, value) = found.first()?;
+    Some(Fault::new(
+        "path-for-other-processor",
+        format!(
+            "{name} is for another processor than {}, and the runtime does not read it.",
+            std::env::consts::ARCH
+        ),
+        format!(
+            "Set CORECLR_PROFILER_PATH={value}, if that library is for {}.",
+            std::env::consts::ARCH
+        ),
+    ))
+}
+
+pub(super) fn quoted_path(facts: &Facts) -> Option<Fault> {
+    let named = facts.named()?;
+    let is_quote = |text: char| matches!(text, '"' | '\'');
+    if !named.value.starts_with(is_quote) && !named.value.ends_with(is_quote) {
+        return None;
+    }
+    Some(Fault::new(
+        "quoted-path",
+        format!(
+            "The value of {} has quotation marks in it: {}.",
+            named.variable, named.value
+        ),
+        format!(
+            "Set {}={} without them; files of services and containers do not remove them, as shells do.",
+            named.variable,
+            named.value.trim_matches(is_quote)
+        ),
+    ))
+}
+
+pub(super) fn path_with_spaces(facts: &Facts) -> Option<Fault> {
+    let named = facts.named()?;
+    if named.value.trim() == named.value || named.path.exists() {
+        return None;
+    }
+    Some(Fault::new(
+        "path-with-blanks",
+        format!(
+            "The value of {} begins or ends with a blank or a line break.",
+            named.variable
+        ),
+        format!("Set {}={} without it.", named.variable, named.value.trim()),
+    ))
+}
+
+pub(super) fn path_list(facts: &Facts) -> Option<Fault> {
+    let named = facts.named()?;
+    if named.path.exists() {
+        return None;
+    }
+    let separator = named.value.chars().find(|text| matches!(text, ':' | ';'))?;
+    Some(Fault::new(
+        "list-of-paths",
+        format!(
+            "{}={} is a list, and the runtime takes it for one path.",
+            named.variable, named.value
+        ),
+        format!(
+            "Name one library, such as {}: a process has one profiler.",
+            Path::new(named.value.split(separator).next()?).display()
+        ),
+    ))
+}

@@ -1,0 +1,103 @@
+//! Profiles .NET programs, and says why a profiler was not loaded: `cargo clr --help`.
+
+mod attach;
+mod child;
+mod cli;
+mod doctor;
+mod library;
+mod new;
+mod outcome;
+mod package;
+mod process;
+mod ps;
+mod run;
+mod tool;
+mod verify;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use cli::{Cli, Verb};
+use outcome::{Failure, Result};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(words(std::env::args_os()));
+    match run_verb(cli.verb) {
+        Ok(code) => code,
+        Err(failure) => {
+            // If stderr is closed, the exit code says it.
+            let _ = writeln!(io::stderr(), "error: {failure}");
+            failure.code()
+        }
+    }
+}
+
+/// As `cargo clr VERB` the first word is `clr`; as `cargo-clr VERB` it is the verb.
+fn words(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == "clr") {
+        words.remove(1);
+    }
+    words
+}
+
+fn run_verb(verb: Verb) -> Result<ExitCode> {
+    match verb {
+        Verb::Cpu(options) => tool::run(&tool::cpu(&options), &options.subject),
+        Verb::Gc(options) => tool::run(&tool::gc(&options), &options.subject),
+        Verb::Exceptions(options) => tool::run(&tool::exceptions(&options), &options.subject),
+        Verb::Log(options) => tool::run(&tool::log(&options)?, &options.subject),
+        Verb::Calls(options) => tool::run(&tool::calls(&options)?, &options.subject),
+        Verb::Alloc(options) => tool::run(&tool::alloc(&options)?, &options.subject),
+        Verb::Heap(options) => tool::run(&tool::heap(&options)?, &options.subject),
+        Verb::Run(options) => run::run(&options),
+        Verb::Attach(options) => attach::attach(&options),
+        Verb::Ps(options) => ps::list(&options),
+        Verb::Doctor(options) => doctor::examine(&options),
+        Verb::Verify(options) => verify::verify(&options),
+        Verb::New(options) => new::create(&options),
+        Verb::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "cargo-clr", &mut text);
+            print(&text)
+        }
+        Verb::Man => {
+            let mut text = Vec::new();
+            let page = clap_mangen::Man::new(Cli::command());
+            page.render(&mut text)
+                .map_err(|error| Failure::new(error.to_string()))?;
+            print(&text)
+        }
+        Verb::Load { library, clsid } => doctor::load(&library, &clsid),
+    }
+}
+
+/// Writes to stdout. A reader that has seen enough is no failure.
+fn print(text: impl AsRef<[u8]>) -> Result<ExitCode> {
+    match io::stdout().write_all(text.as_ref()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("stdout cannot be written: {error}")))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_passes_the_name_of_the_command() {
+        let given = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        for (from, to) in [
+            (&["cargo-clr", "clr", "ps"][..], &["cargo-clr", "ps"][..]),
+            (&["cargo-clr", "ps"], &["cargo-clr", "ps"]),
+            (&["cargo-clr"], &["cargo-clr"]),
+        ] {
+            assert_eq!(words(given(from)), given(to));
+        }
+    }
+}

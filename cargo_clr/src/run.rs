@@ -1,0 +1,21 @@
+//! `run`: a program under a profiler of the user.
+
+use std::process::ExitCode;
+
+use clr_profiler_launcher::Launch;
+
+use crate::cli::Run;
+use crate::outcome::{Failure, Result};
+use crate::{child, package};
+
+pub(crate) fn run(options: &Run) -> Result<ExitCode> {
+    let Some((program, arguments)) = options.program.split_first() else {
+        return Err(Failure::usage("There is no program to start."));
+    };
+    let library = package::library(&options.profiler)?;
+    let command = Launch::new(program)
+        .args(arguments)
+        .profiler(library)
+        .command()?;
+    Ok(ExitCode::from(child::run(command)?))
+}

@@ -1,0 +1,7 @@
+//! The command on real runtimes.
+
+mod attaching;
+mod command;
+mod doctor;
+mod making;
+mod profiling;

@@ -1,0 +1,225 @@
+//! The verbs that profile a program that they start.
+
+use std::fs;
+use std::process::Command;
+
+use clr_profiler_tests::{Folder, Runtime, runtimes};
+
+use crate::command::{clr, clr_on, sample, stderr, stdout, text};
+
+/// Runs a verb with the sample program, and returns the text of the results.
+fn run(runtime: &Runtime, verb: &[&str], file: &str) -> (String, String) {
+    let folder = Folder::new();
+    let output = folder.path(file);
+    let words = [verb, &["-o", output.to_str().unwrap()]].concat();
+    let plain = runtime
+        .launch(&sample(), &["exit=7"])
+        .command()
+        .unwrap()
+        .output()
+        .unwrap();
+    let profiled = clr_on(runtime, &words, &sample(), &["exit=7"])
+        .output()
+        .unwrap();
+    let told = stderr(&profiled);
+    assert_eq!(profiled.status.code(), Some(7), "{verb:?}: {told}");
+    assert_eq!(stdout(&profiled), stdout(&plain));
+    assert!(told.contains(&format!("{}: wrote `", verb[0])), "{told}");
+    (text(&folder, file), told)
+}
+
+#[test]
+fn cpu() {
+    for runtime in runtimes() {
+        let (svg, told) = run(runtime, &["cpu"], "cpu.svg");
+        assert!(svg.contains("<svg") && svg.contains("Shop."), "{svg}");
+        assert!(told.contains("open it in a browser"), "{told}");
+        let (table, _) = run(runtime, &["cpu", "--interval", "500", "--wall"], "cpu.txt");
+        assert!(
+            table.contains("with callees") && table.contains("Shop."),
+            "{table}"
+        );
+    }
+}
+
+#[test]
+fn gc() {
+    for runtime in runtimes() {
+        let (lines, _) = run(runtime, &["gc"], "gc.txt");
+        assert!(lines.contains("largest heap"), "{lines}");
+    }
+}
+
+#[test]
+fn exceptions() {
+    for runtime in runtimes() {
+        let (lines, _) = run(runtime, &["exceptions"], "exceptions.txt");
+        assert!(
+            lines.contains("Exception") && lines.contains("caught in"),
+            "{lines}"
+        );
+    }
+}
+
+#[test]
+fn log() {
+    for runtime in runtimes() {
+        let (lines, _) = run(
+            runtime,
+            &["log", "--methods", "Shop.**", "--summary"],
+            "log.txt",
+        );
+        assert!(lines.contains("[jit] Shop."), "{lines}");
+        assert!(!lines.contains("[jit] System."), "{lines}");
+    }
+}
+
+#[test]
+fn calls() {
+    for runtime in runtimes() {
+        let (table, _) = run(runtime, &["calls", "--sort", "calls"], "calls.txt");
+        assert!(table.contains("Shop."), "{table}");
+    }
+}
+
+#[test]
+fn alloc() {
+    for runtime in runtimes() {
+        let (table, _) = run(runtime, &["alloc"], "alloc.txt");
+        assert!(table.contains("System.String"), "{table}");
+    }
+}
+
+#[test]
+fn heap() {
+    for runtime in runtimes() {
+        let (table, _) = run(runtime, &["heap"], "heap.txt");
+        assert!(
+            table.contains("retained  type") && table.contains("  string\n"),
+            "{table}"
+        );
+    }
+}
+
+/// The time is over before the program ends: the results are complete then.
+#[test]
+fn a_time_limit_ends_the_tool_and_not_the_program() {
+    for runtime in runtimes() {
+        let (table, told) = run(
+            runtime,
+            &["cpu", "--wall", "--duration", "150ms"],
+            "cpu.txt",
+        );
+        assert!(table.contains("with callees"), "{table}");
+        assert!(!told.contains("without notice"), "{told}");
+    }
+}
+
+#[test]
+fn the_outcome_as_json() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let file = folder.path("gc.txt");
+        let words = ["gc", "--json", "-o", file.to_str().unwrap()];
+        let output = clr_on(runtime, &words, &sample(), &[]).output().unwrap();
+        let told = stdout(&output);
+        let json = told.lines().last().unwrap();
+        for part in [
+            "\"verb\":\"gc\"",
+            "\"started\":true",
+            "\"complete\":true",
+            "\"error\":null",
+        ] {
+            assert!(json.contains(part), "{json}");
+        }
+    }
+}
+
+/// A mistake on the command line ends the command before the program starts.
+#[test]
+fn mistakes_are_found_before_the_program_starts() {
+    let folder = Folder::new();
+    let mark = folder.path("started");
+    let program = sample();
+    let program = program.to_str().unwrap();
+    for (words, part) in [
+        (
+            &["cpu", "--interval", "abc", "--", program][..],
+            "--interval",
+        ),
+        (&["cpu", "--interval", "1", "--", program], "100..=10000000"),
+        (&["cpu"], "PROGRAM"),
+        (&["cpu", "-p", "1", "--", program], "cannot be used with"),
+        (&["cpu", "--duration", "0", "--", program], "0.01"),
+        (&["calls", "--sort", "name", "--", program], "own"),
+        (&["calls", "-p", "1"], "at its start"),
+        (&["heap", "-p", "1"], "at its start"),
+        (&["heap", "--path", "X", "--", program], "--path"),
+        (
+            &["log", "--methods", "@/no/file", "--", program],
+            "/no/file",
+        ),
+        (
+            &["gc", "-o", "/no/folder/gc.txt", "--", program],
+            "/no/folder",
+        ),
+        (&["frobnicate"], "unrecognized"),
+        (&["run", "--profiler", "x.so", "--", program], "--clsid"),
+        (
+            &["run", "--profiler", "x.so", "--clsid", "y", "--", program],
+            "not a CLSID",
+        ),
+    ] {
+        let output = clr(words)
+            .env("MARK", &mark)
+            .current_dir(folder.path(""))
+            .output()
+            .unwrap();
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.contains(part), "{words:?}: {told}");
+        assert_eq!(stdout(&output), "", "{words:?}");
+    }
+    assert!(folder.listing().is_empty(), "{:?}", folder.listing());
+}
+
+/// The results of a run that was killed are not taken for those of the next one.
+#[test]
+fn old_results_are_removed() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let file = folder.path("gc.txt");
+        fs::write(&file, "old").unwrap();
+        let words = ["gc", "-o", file.to_str().unwrap()];
+        let mut command = clr_on(runtime, &words, &sample(), &[]);
+        // The runtime ignores the profiler on .NET Core 3.1 only.
+        command.env("DOTNET_EnableDiagnostics", "0");
+        let output = command.output().unwrap();
+        let told = stderr(&output);
+        // The launcher refuses it before the program starts, and before anything is removed.
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        let output = clr_on(runtime, &words, &sample(), &[]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(!fs::read_to_string(&file).unwrap().contains("old"));
+    }
+}
+
+/// `cargo-clr VERB` is `cargo clr VERB`.
+#[test]
+fn without_cargo() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-clr"));
+    let output = command.args(["ps", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with('['));
+    let output = clr(&["--help"]).output().unwrap();
+    assert!(
+        stdout(&output).contains("cargo clr cpu"),
+        "{}",
+        stdout(&output)
+    );
+    for words in [&["completions", "bash"][..], &["man"]] {
+        let output = clr(words).output().unwrap();
+        assert!(stdout(&output).contains("exceptions"), "{words:?}");
+    }
+}
